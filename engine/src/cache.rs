@@ -1,0 +1,235 @@
+//! The plan cache and its freshness rule.
+//!
+//! **The rule.** A check that starts after a write was acknowledged is never answered from before that
+//! write, also when the write lands while a plan is being loaded. Every write is published here, after
+//! its commit and before its acknowledgement, with the tenant's new revision and what it touched. A
+//! cached plan remembers the revision up to which it is known to be valid; a check needs it to be valid
+//! up to the last revision that was published when the check began. A plan that lags behind catches up
+//! by going through the changes in between: one that touches its resource, or one that is not known any
+//! more, means a new load. So a change to one resource costs the other plans of the tenant nothing, and
+//! a load that a write overtook is found out by its revision, however the two interleave.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use equivalent::Equivalent;
+use hashbrown::HashMap;
+
+use crate::plan::Plan;
+use crate::resource::ResourcePattern;
+
+/// Changes that a tenant remembers: a plan that lags further behind is loaded anew.
+const REMEMBERED_CHANGES: usize = 256;
+/// Patterns that one change names; a larger one counts as touching everything.
+const MAX_TOUCHED: usize = 64;
+
+/// Plans by (tenant, resource), bounded by the bytes they take.
+#[derive(Debug)]
+pub struct PlanCache {
+    plans: moka::future::Cache<Key, Arc<CachedPlan>>,
+    tenants: RwLock<HashMap<Arc<str>, Arc<Changes>>>,
+    #[cfg(test)]
+    ignores_freshness: bool,
+}
+
+/// A plan in the cache.
+#[derive(Debug)]
+pub struct CachedPlan {
+    plan: Plan,
+    /// No change up to this revision touches the plan's resource, except those it was compiled from.
+    valid_through: AtomicU64,
+}
+
+impl CachedPlan {
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The latest revision of the tenant that the plan is known to reflect.
+    pub fn revision(&self) -> u64 {
+        self.valid_through.load(Ordering::Acquire)
+    }
+}
+
+#[derive(Debug, Hash, PartialEq, Eq)]
+struct Key {
+    tenant: Arc<str>,
+    resource: Arc<str>,
+}
+
+/// Looks a key up without allocating one. The fields are compared in full: no two keys collide.
+struct KeyRef<'k> {
+    tenant: &'k str,
+    resource: &'k str,
+}
+
+impl Hash for KeyRef<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.tenant.hash(state);
+        self.resource.hash(state);
+    }
+}
+
+impl Equivalent<Key> for KeyRef<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        *self.tenant == *key.tenant && *self.resource == *key.resource
+    }
+}
+
+/// What is known of a tenant's changes.
+#[derive(Debug, Default)]
+struct Changes {
+    /// The highest published revision.
+    latest: AtomicU64,
+    /// The last changes, by ascending revision.
+    log: Mutex<VecDeque<Change>>,
+}
+
+#[derive(Debug)]
+struct Change {
+    revision: u64,
+    touched: Vec<ResourcePattern>,
+}
+
+impl Changes {
+    fn publish(&self, revision: u64, mut touched: Vec<ResourcePattern>) {
+        if touched.len() > MAX_TOUCHED {
+            touched = vec![ResourcePattern::Any];
+        }
+        {
+            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            // Two commits may be published in the opposite order.
+            let position = log.partition_point(|change| change.revision < revision);
+            log.insert(position, Change { revision, touched });
+            if log.len() > REMEMBERED_CHANGES {
+                log.pop_front();
+            }
+        }
+        self.latest.fetch_max(revision, Ordering::AcqRel);
+    }
+
+    /// Whether every change after `from` up to `to` is known and leaves `resource` alone.
+    fn leave_alone(&self, resource: &str, from: u64, to: u64) -> bool {
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = log.partition_point(|change| change.revision <= from);
+        let between = log.range(start..).take_while(|change| change.revision <= to);
+        let mut expected = from;
+        for change in between {
+            expected += 1;
+            let touches = change.touched.iter().any(|pattern| pattern.matches(resource));
+            if change.revision != expected || touches {
+                return false;
+            }
+        }
+        expected == to
+    }
+}
+
+impl PlanCache {
+    /// An empty cache that holds plans of at most `max_bytes` in all.
+    pub fn new(max_bytes: u64) -> Self {
+        let plans = moka::future::Cache::builder()
+            .max_capacity(max_bytes)
+            .weigher(|key: &Key, cached: &Arc<CachedPlan>| {
+                let bytes = key.tenant.len() + key.resource.len() + cached.plan.weight();
+                u32::try_from(bytes).unwrap_or(u32::MAX)
+            })
+            .build();
+        Self {
+            plans,
+            tenants: RwLock::default(),
+            #[cfg(test)]
+            ignores_freshness: false,
+        }
+    }
+
+    /// The plan of `(tenant, resource)`, no older than any write that was published before the call.
+    ///
+    /// `load` reads the tenant's rules and revision in one snapshot and compiles them. It runs once for
+    /// all checks that wait for the same plan.
+    ///
+    /// # Errors
+    /// What `load` failed with. A failure is never cached.
+    pub async fn get<E, F>(
+        &self,
+        tenant: &str,
+        resource: &str,
+        load: impl Fn() -> F,
+    ) -> Result<Arc<CachedPlan>, Arc<E>>
+    where
+        F: Future<Output = Result<Plan, E>>,
+        E: Send + Sync + 'static,
+    {
+        let changes = self.changes(tenant);
+        let needed = changes.latest.load(Ordering::Acquire);
+        let key = KeyRef { tenant, resource };
+        if let Some(cached) = self.plans.get(&key).await {
+            if self.is_fresh(&cached, &changes, resource, needed) {
+                return Ok(cached);
+            }
+            self.plans.invalidate(&key).await;
+        }
+        // A load that began before this check may be joined and found too old; one that begins later
+        // reads a snapshot that has everything published so far. So this ends.
+        loop {
+            let own_key = Key { tenant: tenant.into(), resource: resource.into() };
+            let cached = self
+                .plans
+                .try_get_with(own_key, async {
+                    let plan = load().await?;
+                    let valid_through = AtomicU64::new(plan.revision());
+                    Ok(Arc::new(CachedPlan { plan, valid_through }))
+                })
+                .await?;
+            if self.is_fresh(&cached, &changes, resource, needed) {
+                return Ok(cached);
+            }
+            self.plans.invalidate(&key).await;
+        }
+    }
+
+    /// Publishes a committed write of `tenant`: its new revision and the resources that it touched. Must
+    /// come before the write is acknowledged.
+    pub fn publish(&self, tenant: &str, revision: u64, touched: Vec<ResourcePattern>) {
+        self.changes(tenant).publish(revision, touched);
+    }
+
+    fn is_fresh(
+        &self,
+        cached: &CachedPlan,
+        changes: &Changes,
+        resource: &str,
+        needed: u64,
+    ) -> bool {
+        #[cfg(test)]
+        if self.ignores_freshness {
+            return true;
+        }
+        let valid_through = cached.valid_through.load(Ordering::Acquire);
+        if valid_through >= needed {
+            return true;
+        }
+        let fresh = changes.leave_alone(resource, valid_through, needed);
+        if fresh {
+            cached.valid_through.fetch_max(needed, Ordering::AcqRel);
+        }
+        fresh
+    }
+
+    fn changes(&self, tenant: &str) -> Arc<Changes> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(changes) = tenants.get(tenant) {
+            return Arc::clone(changes);
+        }
+        drop(tenants);
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(tenants.entry(tenant.into()).or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests;

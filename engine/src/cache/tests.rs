@@ -1,0 +1,188 @@
+use std::convert::Infallible;
+use std::sync::atomic::AtomicUsize;
+
+use tokio::sync::{Semaphore, oneshot};
+
+use super::*;
+
+/// A store of one number per tenant revision: a load gives a plan that is known by its revision.
+struct Store {
+    revision: AtomicU64,
+    loads: AtomicUsize,
+    /// Each load takes its snapshot, says so, and waits for a permit before it returns.
+    gate: Semaphore,
+    snapshot_taken: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+impl Store {
+    fn open() -> Self {
+        Self::gated(Semaphore::MAX_PERMITS)
+    }
+
+    fn gated(permits: usize) -> Self {
+        Self {
+            revision: AtomicU64::new(1),
+            loads: AtomicUsize::new(0),
+            gate: Semaphore::new(permits),
+            snapshot_taken: Mutex::default(),
+        }
+    }
+
+    async fn load(&self, resource: &str) -> Result<Plan, Infallible> {
+        let revision = self.revision.load(Ordering::SeqCst);
+        self.loads.fetch_add(1, Ordering::SeqCst);
+        if let Some(taken) = self.snapshot_taken.lock().expect("sound").take() {
+            taken.send(()).expect("the test waits");
+        }
+        self.gate.acquire().await.expect("open").forget();
+        Ok(Plan::compile(resource, revision, &[], []))
+    }
+
+    fn commit(&self) -> u64 {
+        self.revision.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+async fn get(cache: &PlanCache, store: &Store, resource: &str) -> Arc<CachedPlan> {
+    cache.get("acme", resource, || store.load(resource)).await.expect("loads cannot fail")
+}
+
+async fn revision_of(cache: &PlanCache, store: &Store, resource: &str) -> u64 {
+    get(cache, store, resource).await.plan().revision()
+}
+
+fn exact(resource: &str) -> Vec<ResourcePattern> {
+    vec![ResourcePattern::Exact(resource.to_owned())]
+}
+
+/// A write is committed and published while a plan that was read before it is still being loaded.
+async fn answer_after_write_during_load(cache: PlanCache) -> u64 {
+    let (taken, snapshot_taken) = oneshot::channel();
+    let store = Arc::new(Store::gated(0));
+    *store.snapshot_taken.lock().expect("sound") = Some(taken);
+    let cache = Arc::new(cache);
+    let early = tokio::spawn({
+        let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+        async move { revision_of(&cache, &store, "doc:read").await }
+    });
+    snapshot_taken.await.expect("the load began");
+    cache.publish("acme", store.commit(), exact("doc:read"));
+    // The write is acknowledged here. This check begins after it and joins the load in flight.
+    let late = tokio::spawn({
+        let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+        async move { revision_of(&cache, &store, "doc:read").await }
+    });
+    tokio::task::yield_now().await;
+    store.gate.add_permits(10);
+    early.await.expect("no panic");
+    late.await.expect("no panic")
+}
+
+#[tokio::test]
+async fn a_write_that_lands_while_a_plan_is_loading_wins() {
+    assert_eq!(answer_after_write_during_load(PlanCache::new(1 << 20)).await, 2);
+}
+
+#[tokio::test]
+async fn without_the_freshness_rule_that_write_is_missed() {
+    let mut cache = PlanCache::new(1 << 20);
+    cache.ignores_freshness = true;
+    assert_eq!(answer_after_write_during_load(cache).await, 1, "the control must be stale");
+}
+
+#[tokio::test]
+async fn a_change_reloads_what_it_touches_and_nothing_else() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    for resource in ["doc:read", "doc:write", "bill:read"] {
+        assert_eq!(revision_of(&cache, &store, resource).await, 1);
+    }
+    for (touched, reloaded) in [
+        ("doc:read", ["doc:read"].as_slice()),
+        ("doc:*", &["doc:read", "doc:write"]),
+        ("*", &["doc:read", "doc:write", "bill:read"]),
+        ("other:read", &[]),
+    ] {
+        let revision = store.commit();
+        let pattern = ResourcePattern::parse(touched).expect("a pattern");
+        cache.publish("acme", revision, vec![pattern]);
+        let before = store.loads.load(Ordering::SeqCst);
+        for resource in ["doc:read", "doc:write", "bill:read"] {
+            let fresh = revision_of(&cache, &store, resource).await == revision;
+            assert_eq!(fresh, reloaded.contains(&resource), "{touched} and {resource}");
+        }
+        assert_eq!(store.loads.load(Ordering::SeqCst) - before, reloaded.len(), "{touched}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_caught_up_reports_the_later_revision() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    cache.publish("acme", store.commit(), exact("bill:read"));
+    let cached = get(&cache, &store, "doc:read").await;
+    assert_eq!((cached.plan().revision(), cached.revision()), (1, 2));
+}
+
+#[tokio::test]
+async fn an_unknown_change_in_between_means_a_new_load() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    // Revision 2 is committed, but its publication comes late; 3 touches something else.
+    store.commit();
+    cache.publish("acme", store.commit(), exact("bill:read"));
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 3);
+    cache.publish("acme", 2, exact("doc:read"));
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 3);
+    assert_eq!(store.loads.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_plan_that_lags_too_far_is_loaded_anew() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    for _ in 0..=REMEMBERED_CHANGES {
+        cache.publish("acme", store.commit(), exact("bill:read"));
+    }
+    let last = store.revision.load(Ordering::SeqCst);
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, last);
+}
+
+#[tokio::test]
+async fn many_checks_share_one_load() {
+    let (cache, store) = (Arc::new(PlanCache::new(1 << 20)), Arc::new(Store::gated(0)));
+    let checks: Vec<_> = (0..20)
+        .map(|_| {
+            let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+            tokio::spawn(async move { revision_of(&cache, &store, "doc:read").await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    store.gate.add_permits(1);
+    for check in checks {
+        assert_eq!(check.await.expect("no panic"), 1);
+    }
+    assert_eq!(store.loads.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_failed_load_is_not_cached_and_tenants_do_not_mix() {
+    let cache = PlanCache::new(1 << 20);
+    let failed = cache.get("acme", "doc:read", || async { Err::<Plan, _>("down") }).await;
+    assert!(failed.is_err_and(|error| *error == "down"));
+    let store = Store::open();
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
+    cache.publish("other", 9, vec![ResourcePattern::Any]);
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
+    assert_eq!(store.loads.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn the_weight_limit_evicts() {
+    let (cache, store) = (PlanCache::new(4_096), Store::open());
+    for index in 0..200 {
+        revision_of(&cache, &store, &format!("doc:{index}")).await;
+    }
+    cache.plans.run_pending_tasks().await;
+    assert!(cache.plans.weighted_size() <= 4_096);
+    assert!(cache.plans.entry_count() > 0, "something small enough must stay");
+}

@@ -1,0 +1,560 @@
+//! Condition trees: their types, their validation with JSON pointers, and their three-valued meaning
+//! (semantics.md section 4).
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+
+use crate::fields::{Fields, boolean, string, typed};
+use crate::invalid::{Invalid, Place, Problems};
+use crate::json::Json;
+use crate::number::Number;
+use crate::operator::{Networks, OPERATOR_NAMES, Operator, Pattern, parse_network};
+use crate::value::{List, LiteralList, Value, parse_instant};
+
+/// Deepest tree: a root alone is 1 deep.
+pub const MAX_DEPTH: usize = 32;
+/// Most nodes of a tree.
+pub const MAX_NODES: usize = 1_000;
+/// Most values of one list.
+pub const MAX_LIST: usize = 10_000;
+
+/// A condition over attributes. `A` says how an attribute is named: by its path in a tree, by its slot
+/// in a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition<A = AttributePath> {
+    /// False if any child is false, else undetermined if any is, else true.
+    And(Box<[Condition<A>]>),
+    /// True if any child is true, else undetermined if any is, else false.
+    Or(Box<[Condition<A>]>),
+    /// The opposite; undetermined stays undetermined.
+    Not(Box<Condition<A>>),
+    /// A test of one attribute.
+    Test(Test<A>),
+}
+
+/// A test of one attribute: the `CONDITION` node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test<A = AttributePath> {
+    /// The attribute.
+    pub attribute: A,
+    /// What it must be.
+    pub predicate: Predicate<A>,
+    /// What an absent attribute gives instead of undetermined.
+    pub if_missing: Option<bool>,
+}
+
+/// What an attribute must be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Predicate<A = AttributePath> {
+    /// It is present.
+    Exists,
+    /// The operator holds between it and the operand.
+    Compare(Operator, Operand<A>),
+    /// The whole string matches.
+    Matches(Pattern),
+    /// It is an address inside one of the networks.
+    IpIn(Networks),
+}
+
+/// The right side of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Operand<A = AttributePath> {
+    Attribute(A),
+    Text(Box<str>),
+    Number(Number),
+    Bool(bool),
+    List(LiteralList),
+    Instant(DateTime<Utc>),
+}
+
+/// Names an attribute: its kind, and its name within that kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AttributePath {
+    /// `user.<name>`, from the request.
+    User(Box<str>),
+    /// `resource.<name>`, from the request.
+    Resource(Box<str>),
+    /// `request.<field>`
+    Request(RequestField),
+    /// `token.<dotted path>`, a verified claim of the caller.
+    Token(Box<str>),
+}
+
+/// A field of `request.*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum RequestField {
+    Subject,
+    Resource,
+    Action,
+    Domain,
+    Time,
+    Roles,
+}
+
+impl RequestField {
+    const ALL: [(Self, &'static str); 6] = [
+        (Self::Subject, "subject"),
+        (Self::Resource, "resource"),
+        (Self::Action, "action"),
+        (Self::Domain, "domain"),
+        (Self::Time, "time"),
+        (Self::Roles, "roles"),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(field, _)| *field == self).map_or("", |(_, name)| name)
+    }
+}
+
+impl fmt::Display for AttributePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(name) => write!(f, "user.{name}"),
+            Self::Resource(name) => write!(f, "resource.{name}"),
+            Self::Request(field) => write!(f, "request.{}", field.name()),
+            Self::Token(path) => write!(f, "token.{path}"),
+        }
+    }
+}
+
+impl AttributePath {
+    /// The attribute that `text` names.
+    ///
+    /// # Errors
+    /// What is expected instead.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (kind, name) = text
+            .split_once('.')
+            .filter(|(kind, name)| !kind.is_empty() && !name.is_empty())
+            .ok_or_else(|| "a dotted path `<kind>.<name>`".to_owned())?;
+        match kind {
+            "user" => Ok(Self::User(name.into())),
+            "resource" => Ok(Self::Resource(name.into())),
+            "token" => Ok(Self::Token(name.into())),
+            "request" => RequestField::ALL
+                .iter()
+                .find(|(_, known)| *known == name)
+                .map(|(field, _)| Self::Request(*field))
+                .ok_or_else(|| {
+                    "`request.subject`, `request.resource`, `request.action`, `request.domain`, \
+                     `request.time` or `request.roles`"
+                        .to_owned()
+                }),
+            other => Err(format!(
+                "an attribute of `user`, `resource`, `request` or `token`; there is no resolver `{other}`"
+            )),
+        }
+    }
+
+    /// Bytes of the name.
+    pub(crate) fn name_len(&self) -> usize {
+        match self {
+            Self::User(name) | Self::Resource(name) | Self::Token(name) => name.len(),
+            Self::Request(_) => 0,
+        }
+    }
+
+    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let text = string(json, at, problems)?;
+        Self::parse(text).map_err(|expected| problems.expected(at, expected)).ok()
+    }
+}
+
+impl Condition {
+    /// Reads and compiles a whole tree.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer into the tree.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let condition = Self::read(json, &Place::root(), &mut problems);
+        problems.finish(condition)
+    }
+
+    /// Reads and compiles a tree that stands at `at` of a larger input.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        TreeReader { nodes: 0 }.node(json, at, problems, 1)
+    }
+
+    /// The same condition with every attribute named by `name` instead.
+    pub(crate) fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Condition<B> {
+        match self {
+            Self::And(children) => Condition::And(map_all(children, name)),
+            Self::Or(children) => Condition::Or(map_all(children, name)),
+            Self::Not(child) => Condition::Not(Box::new(child.map(name))),
+            Self::Test(test) => Condition::Test(Test {
+                attribute: name(test.attribute),
+                predicate: match test.predicate {
+                    Predicate::Exists => Predicate::Exists,
+                    Predicate::Compare(operator, operand) => {
+                        Predicate::Compare(operator, operand.map(name))
+                    }
+                    Predicate::Matches(pattern) => Predicate::Matches(pattern),
+                    Predicate::IpIn(networks) => Predicate::IpIn(networks),
+                },
+                if_missing: test.if_missing,
+            }),
+        }
+    }
+}
+
+fn map_all<B>(
+    children: Box<[Condition]>,
+    name: &mut impl FnMut(AttributePath) -> B,
+) -> Box<[Condition<B>]> {
+    children.into_iter().map(|child| child.map(name)).collect()
+}
+
+impl Operand {
+    fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Operand<B> {
+        match self {
+            Self::Attribute(path) => Operand::Attribute(name(path)),
+            Self::Text(text) => Operand::Text(text),
+            Self::Number(number) => Operand::Number(number),
+            Self::Bool(value) => Operand::Bool(value),
+            Self::List(list) => Operand::List(list),
+            Self::Instant(instant) => Operand::Instant(instant),
+        }
+    }
+}
+
+/// Why a test is undetermined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause<A> {
+    /// The attribute is absent.
+    Absent(A),
+    /// The attribute's type, or the pair of types, is none that the operator compares.
+    Incomparable(A, &'static str),
+}
+
+impl<A: Copy> Condition<A> {
+    /// True, false, or undetermined (`None`); `read` gives the value of an attribute that is present.
+    pub(crate) fn evaluate<'v>(&'v self, read: &impl Fn(A) -> Option<Value<'v>>) -> Option<bool> {
+        match self {
+            Self::And(children) => settle(children, false, read),
+            Self::Or(children) => settle(children, true, read),
+            Self::Not(child) => child.evaluate(read).map(|truth| !truth),
+            Self::Test(test) => test.evaluate(read).ok(),
+        }
+    }
+
+    /// Collects why the condition is undetermined: the tests that leave it open.
+    pub(crate) fn causes<'v>(
+        &'v self,
+        read: &impl Fn(A) -> Option<Value<'v>>,
+        causes: &mut Vec<Cause<A>>,
+    ) {
+        match self {
+            Self::And(children) | Self::Or(children) => {
+                for child in children.iter().filter(|child| child.evaluate(read).is_none()) {
+                    child.causes(read, causes);
+                }
+            }
+            Self::Not(child) => child.causes(read, causes),
+            Self::Test(test) => causes.extend(test.evaluate(read).err()),
+        }
+    }
+}
+
+/// The truth of a conjunction (`settling` false) or disjunction (`settling` true): one settling child
+/// settles it, otherwise one undetermined child leaves it open.
+fn settle<'v, A: Copy>(
+    children: &'v [Condition<A>],
+    settling: bool,
+    read: &impl Fn(A) -> Option<Value<'v>>,
+) -> Option<bool> {
+    let mut open = false;
+    for child in children {
+        match child.evaluate(read) {
+            Some(truth) if truth == settling => return Some(settling),
+            Some(_) => {}
+            None => open = true,
+        }
+    }
+    (!open).then_some(!settling)
+}
+
+impl<A: Copy> Test<A> {
+    /// The truth of the test, or why it is undetermined.
+    fn evaluate<'v>(&'v self, read: &impl Fn(A) -> Option<Value<'v>>) -> Result<bool, Cause<A>> {
+        let value = read(self.attribute);
+        if let Predicate::Exists = self.predicate {
+            return Ok(value.is_some());
+        }
+        let Some(value) = value else {
+            return self.if_missing.ok_or(Cause::Absent(self.attribute));
+        };
+        let (truth, operator) = match &self.predicate {
+            Predicate::Exists => (Some(true), "exists"),
+            Predicate::Compare(operator, operand) => {
+                let right = match operand {
+                    Operand::Attribute(other) => read(*other).ok_or(Cause::Absent(*other))?,
+                    literal => literal.literal(),
+                };
+                (operator.holds(value, right), operator.name())
+            }
+            Predicate::Matches(pattern) => match value {
+                Value::Text(text) => (Some(pattern.matches(text)), "matches"),
+                _ => (None, "matches"),
+            },
+            Predicate::IpIn(networks) => match value {
+                Value::Text(text) => (networks.contain(text), "ip_in"),
+                _ => (None, "ip_in"),
+            },
+        };
+        truth.ok_or(Cause::Incomparable(self.attribute, operator))
+    }
+}
+
+impl<A> Operand<A> {
+    /// The value of a literal; an attribute has none of its own.
+    fn literal(&self) -> Value<'_> {
+        match self {
+            Self::Attribute(_) => Value::Opaque,
+            Self::Text(text) => Value::Text(text),
+            Self::Number(number) => Value::Number(*number),
+            Self::Bool(value) => Value::Bool(*value),
+            Self::List(list) => Value::List(List::Literals(list)),
+            Self::Instant(instant) => Value::Instant(*instant),
+        }
+    }
+}
+
+impl<A> Condition<A> {
+    /// Heap bytes, for the weight of a plan.
+    pub(crate) fn weight(&self) -> usize {
+        size_of::<Self>()
+            + match self {
+                Self::And(children) | Self::Or(children) => children.iter().map(Self::weight).sum(),
+                Self::Not(child) => child.weight(),
+                Self::Test(test) => match &test.predicate {
+                    Predicate::Exists => 0,
+                    Predicate::Compare(_, Operand::Text(text)) => text.len(),
+                    Predicate::Compare(_, Operand::List(list)) => list.weight(),
+                    Predicate::Compare(..) => 0,
+                    Predicate::Matches(pattern) => pattern.weight(),
+                    Predicate::IpIn(networks) => networks.weight(),
+                },
+            }
+    }
+}
+
+/// Reads a tree and keeps its limits.
+struct TreeReader {
+    nodes: usize,
+}
+
+impl TreeReader {
+    fn node(
+        &mut self,
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        depth: usize,
+    ) -> Option<Condition> {
+        self.nodes += 1;
+        if self.nodes == MAX_NODES + 1 {
+            problems.expected(at, format!("at most {MAX_NODES} nodes in the whole tree"));
+        }
+        if depth > MAX_DEPTH {
+            problems.expected(at, format!("a tree at most {MAX_DEPTH} nodes deep"));
+        }
+        if self.nodes > MAX_NODES || depth > MAX_DEPTH {
+            return None;
+        }
+        let mut fields = Fields::open(json, at, problems)?;
+        let kind = fields.required("type", string)?;
+        let node = match kind {
+            "AND" | "OR" => {
+                let children = fields.required("children", |json, at, problems| {
+                    self.children(json, at, problems, depth)
+                });
+                children.map(|children| match kind {
+                    "AND" => Condition::And(children),
+                    _ => Condition::Or(children),
+                })
+            }
+            "NOT" => fields
+                .required("child", |json, at, problems| self.node(json, at, problems, depth + 1))
+                .map(|child| Condition::Not(Box::new(child))),
+            "CONDITION" => read_test(&mut fields).map(Condition::Test),
+            _ => {
+                fields.expected_at("type", "`CONDITION`, `AND`, `OR` or `NOT`");
+                return None;
+            }
+        };
+        fields.close();
+        node
+    }
+
+    fn children(
+        &mut self,
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        depth: usize,
+    ) -> Option<Box<[Condition]>> {
+        let items = typed(json.as_array(), "an array of nodes", json, at, problems)?;
+        if items.is_empty() {
+            problems.expected(at, "at least one child");
+            return None;
+        }
+        let mut children = Vec::with_capacity(items.len().min(MAX_NODES));
+        for (index, item) in items.iter().enumerate() {
+            children.extend(self.node(item, &at.index(index), problems, depth + 1));
+            if self.nodes > MAX_NODES {
+                return None;
+            }
+        }
+        (children.len() == items.len()).then(|| children.into())
+    }
+}
+
+fn read_test(fields: &mut Fields<'_, '_>) -> Option<Test> {
+    let attribute = fields.required("attribute", AttributePath::read);
+    let if_missing = fields.optional("if_missing", boolean);
+    let operator = fields.required("operator", string);
+    let predicate = read_predicate(fields, operator?);
+    if if_missing.is_some() && matches!(predicate, Some(Predicate::Exists)) {
+        fields.expected_at("if_missing", "no `if_missing`: `exists` itself says what absent gives");
+    }
+    Some(Test { attribute: attribute?, predicate: predicate?, if_missing })
+}
+
+fn read_predicate(fields: &mut Fields<'_, '_>, operator: &str) -> Option<Predicate> {
+    let (operator, takes) = match operator {
+        "exists" => {
+            if fields.optional("value", |_, _, _| Some(())).is_some() {
+                fields.expected_at("value", "no `value` beside `exists`");
+            }
+            return Some(Predicate::Exists);
+        }
+        "matches" => return fields.required("value", read_pattern).map(Predicate::Matches),
+        "ip_in" => return fields.required("value", read_networks).map(Predicate::IpIn),
+        "eq" => (Operator::Eq, Takes::Scalar),
+        "ne" => (Operator::Ne, Takes::Scalar),
+        "lt" => (Operator::Lt, Takes::Ordered),
+        "lte" => (Operator::Lte, Takes::Ordered),
+        "gt" => (Operator::Gt, Takes::Ordered),
+        "gte" => (Operator::Gte, Takes::Ordered),
+        "in" => (Operator::In, Takes::List),
+        "not_in" => (Operator::NotIn, Takes::List),
+        "contains" => (Operator::Contains, Takes::Scalar),
+        "starts_with" => (Operator::StartsWith, Takes::Text),
+        "ends_with" => (Operator::EndsWith, Takes::Text),
+        "before" => (Operator::Before, Takes::Instant),
+        "after" => (Operator::After, Takes::Instant),
+        _ => {
+            fields.expected_at("operator", OPERATOR_NAMES);
+            return None;
+        }
+    };
+    fields
+        .required("value", |json, at, problems| read_operand(takes, json, at, problems))
+        .map(|operand| Predicate::Compare(operator, operand))
+}
+
+/// What the right side of an operator may be, besides another attribute.
+#[derive(Clone, Copy)]
+enum Takes {
+    Scalar,
+    Ordered,
+    Text,
+    List,
+    Instant,
+}
+
+impl Takes {
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Scalar => "a string, a number, a boolean or `{\"attribute\": \"<path>\"}`",
+            Self::Ordered => "a string, a number or `{\"attribute\": \"<path>\"}`",
+            Self::Text => "a string or `{\"attribute\": \"<path>\"}`",
+            Self::List => "a list of strings and numbers or `{\"attribute\": \"<path>\"}`",
+            Self::Instant => "an RFC 3339 date-time or `{\"attribute\": \"<path>\"}`",
+        }
+    }
+}
+
+fn read_operand(
+    takes: Takes,
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Operand> {
+    if let Json::Object(_) = json {
+        let mut fields = Fields::open(json, at, problems)?;
+        let path = fields.required("attribute", AttributePath::read);
+        fields.close();
+        return path.map(Operand::Attribute);
+    }
+    let operand = match (takes, json) {
+        (Takes::Scalar | Takes::Ordered | Takes::Text, Json::String(text)) => {
+            Some(Operand::Text((**text).into()))
+        }
+        (Takes::Scalar | Takes::Ordered, Json::Number(number)) => Some(Operand::Number(*number)),
+        (Takes::Scalar, Json::Bool(value)) => Some(Operand::Bool(*value)),
+        (Takes::Instant, Json::String(text)) => parse_instant(text).map(Operand::Instant),
+        (Takes::List, Json::Array(items)) => return read_list(items, at, problems),
+        _ => None,
+    };
+    if operand.is_none() {
+        problems.expected(at, takes.expected());
+    }
+    operand
+}
+
+/// Notes a list that is longer than [`MAX_LIST`].
+fn short_enough(items: &[Json<'_>], at: &Place<'_>, problems: &mut Problems) -> bool {
+    let short = items.len() <= MAX_LIST;
+    if !short {
+        problems.expected(at, format!("at most {MAX_LIST} values"));
+    }
+    short
+}
+
+fn read_list(items: &[Json<'_>], at: &Place<'_>, problems: &mut Problems) -> Option<Operand> {
+    if !short_enough(items, at, problems) {
+        return None;
+    }
+    let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Json::String(text) => texts.push((**text).into()),
+            Json::Number(number) => numbers.push(*number),
+            _ => problems.expected(&at.index(index), "a string or a number"),
+        }
+    }
+    Some(Operand::List(LiteralList::new(texts, numbers)))
+}
+
+fn read_pattern(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Pattern> {
+    let source = string(json, at, problems)?;
+    Pattern::new(source)
+        .map_err(|fault| problems.expected(at, format!("a regular expression, but {fault}")))
+        .ok()
+}
+
+fn read_networks(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Networks> {
+    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        let network = json.as_str().and_then(parse_network);
+        if network.is_none() {
+            problems
+                .expected(at, "a network such as `10.0.0.0/8` with host bits zero, or an address");
+        }
+        network
+    };
+    let networks = match json {
+        Json::Array(items) if short_enough(items, at, problems) => items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| read(item, &at.index(index), problems))
+            .collect(),
+        Json::Array(_) => return None,
+        single => vec![read(single, at, problems)?],
+    };
+    Some(Networks::new(&networks))
+}

@@ -1,0 +1,183 @@
+//! Reads objects member by member and notes every problem: missing, unknown and ill-typed members alike.
+//!
+//! ```
+//! use portcullis_engine::fields::{Fields, boolean, text};
+//! use portcullis_engine::invalid::{Place, Problems};
+//!
+//! let json = portcullis_engine::json::parse(br#"{"name": "", "enabeld": true}"#)?;
+//! let mut problems = Problems::default();
+//! let at = Place::root();
+//! if let Some(mut fields) = Fields::open(&json, &at, &mut problems) {
+//!     let _name = fields.required("name", text(10));
+//!     let _enabled = fields.optional("enabled", boolean);
+//!     fields.close();
+//! }
+//! let error = problems.into_result().unwrap_err();
+//! assert_eq!(error.to_string(), "at `/name`: expected 1 to 10 characters; field `enabeld` is unknown");
+//! # Ok::<(), portcullis_engine::json::JsonError>(())
+//! ```
+
+use crate::invalid::{Place, Problems};
+use crate::json::{Json, Member};
+
+/// The members of one object while they are read.
+#[derive(Debug)]
+pub struct Fields<'j, 'p> {
+    members: &'j [Member<'j>],
+    at: &'p Place<'p>,
+    problems: &'p mut Problems,
+    known: Vec<&'static str>,
+}
+
+impl<'j, 'p> Fields<'j, 'p> {
+    /// The members of `json`; `None`, with a note in `problems`, when it is no object.
+    pub fn open(json: &'j Json<'j>, at: &'p Place<'p>, problems: &'p mut Problems) -> Option<Self> {
+        let Some(members) = json.as_object() else {
+            problems.expected(at, format!("an object, not {}", json.kind()));
+            return None;
+        };
+        Some(Self { members, at, problems, known: Vec::new() })
+    }
+
+    fn find(&mut self, name: &'static str) -> Option<&'j Json<'j>> {
+        self.known.push(name);
+        self.members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Whether the object has the member, whatever its value.
+    pub fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(key, _)| key == name)
+    }
+
+    /// A member that must be there; `null` counts as absent. `None` means that a problem was noted.
+    pub fn required<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
+        match self.find(name) {
+            None | Some(Json::Null) => {
+                self.problems.missing(self.at, name);
+                None
+            }
+            Some(value) => read(value, &self.at.key(name), self.problems),
+        }
+    }
+
+    /// A member that may be absent; `null` counts as absent. `None` means absent, or that a problem was
+    /// noted.
+    pub fn optional<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
+        match self.find(name) {
+            None | Some(Json::Null) => None,
+            Some(value) => read(value, &self.at.key(name), self.problems),
+        }
+    }
+
+    /// A member of an update: absent leaves the record as it is, and `null` is a fault.
+    pub fn change<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.find(name)?;
+        read(value, &self.at.key(name), self.problems)
+    }
+
+    /// A member of an update that `null` clears: `Some(None)`.
+    pub fn clearable<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match self.find(name)? {
+            Json::Null => Some(None),
+            value => read(value, &self.at.key(name), self.problems).map(Some),
+        }
+    }
+
+    /// Notes a problem with the object as a whole; `what` completes "expected …".
+    pub fn expected(&mut self, what: impl Into<String>) {
+        self.problems.expected(self.at, what);
+    }
+
+    /// Notes a problem with the member `name`; `what` completes "expected …".
+    pub fn expected_at(&mut self, name: &str, what: impl Into<String>) {
+        self.problems.expected(&self.at.key(name), what);
+    }
+
+    /// Notes every member that was not asked for.
+    pub fn close(self) {
+        for (key, _) in self.members {
+            if !self.known.contains(&&**key) {
+                self.problems.unknown(self.at, key);
+            }
+        }
+    }
+}
+
+/// A string of 1 to `max` characters.
+pub fn text<'j>(
+    max: usize,
+) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<&'j str> + Copy {
+    move |json, at, problems| {
+        let text = string(json, at, problems)?;
+        if !within(text, max) {
+            problems.expected(at, format!("1 to {max} characters"));
+            return None;
+        }
+        Some(text)
+    }
+}
+
+/// Whether `text` has 1 to `max` characters.
+pub fn within(text: &str, max: usize) -> bool {
+    // A character has at least one byte: most texts need no counting.
+    !text.is_empty() && (text.len() <= max || text.chars().count() <= max)
+}
+
+/// A string of any length, the empty one included.
+pub fn string<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
+    typed(json.as_str(), "a string", json, at, problems)
+}
+
+/// `true` or `false`.
+pub fn boolean(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<bool> {
+    let value = match json {
+        Json::Bool(value) => Some(*value),
+        _ => None,
+    };
+    typed(value, "a boolean", json, at, problems)
+}
+
+/// An array whose items `read` accepts; every bad item is noted.
+pub fn list<'j, T>(
+    read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<Vec<T>> {
+    move |json, at, problems| {
+        let items = typed(json.as_array(), "an array", json, at, problems)?;
+        let read: Vec<T> = items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| read(item, &at.index(index), problems))
+            .collect();
+        (read.len() == items.len()).then_some(read)
+    }
+}
+
+/// `value`, or a note that `json` is not `what`.
+pub(crate) fn typed<T>(
+    value: Option<T>,
+    what: &str,
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<T> {
+    if value.is_none() {
+        problems.expected(at, format!("{what}, not {}", json.kind()));
+    }
+    value
+}

@@ -1,0 +1,313 @@
+//! Strict JSON: a borrowed tree that refuses what two readers could read differently.
+//!
+//! `serde_json` parses the text; this module keeps every member of an object, so that a duplicate key is
+//! found instead of silently replaced, and names each fault by its JSON pointer (RFC 6901).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::invalid::{Invalid, Place, Problems};
+use crate::number::Number;
+
+/// A JSON value that borrows its strings from the text where they hold no escapes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Json<'a> {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A finite number.
+    Number(Number),
+    /// A string.
+    String(Cow<'a, str>),
+    /// An array.
+    Array(Vec<Json<'a>>),
+    /// An object, its members in the order of the text.
+    Object(Vec<Member<'a>>),
+}
+
+/// One member of an object: name and value.
+pub type Member<'a> = (Cow<'a, str>, Json<'a>);
+
+/// Why a text is no acceptable JSON.
+#[derive(Debug, thiserror::Error)]
+pub enum JsonError {
+    /// The text is no JSON, is not UTF-8, or nests deeper than 127 levels.
+    #[error("the text is no valid JSON: {0}")]
+    Syntax(String),
+    /// The text is JSON, but holds a duplicate key, U+0000, or a number that no double can hold.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+}
+
+/// Parses `text` and refuses duplicate keys and U+0000 anywhere in it.
+pub fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
+    let json = serde_json::from_slice(text).map_err(parse_error)?;
+    check(&json)?;
+    Ok(json)
+}
+
+/// Finds what [`parse`] refuses in a tree that another format was read into.
+pub fn check(json: &Json<'_>) -> Result<(), Invalid> {
+    let mut problems = Problems::default();
+    json.find_faults(&Place::root(), &mut problems);
+    problems.into_result()
+}
+
+/// `serde_json` calls an over-large number a syntax error; to a client it is a fault of content.
+fn parse_error(error: serde_json::Error) -> JsonError {
+    let message = error.to_string();
+    if message.starts_with("number out of range") {
+        let mut problems = Problems::default();
+        problems.expected(&Place::root(), format!("numbers that a double can hold: {message}"));
+        JsonError::Invalid(problems.into())
+    } else {
+        JsonError::Syntax(message)
+    }
+}
+
+impl<'a> Json<'a> {
+    /// The string, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items, if it is an array.
+    pub fn as_array(&self) -> Option<&[Json<'a>]> {
+        match self {
+            Self::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The members, if it is an object.
+    pub fn as_object(&self) -> Option<&[Member<'a>]> {
+        match self {
+            Self::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The value of the member called `name`, if it is an object that has one.
+    pub fn get(&self, name: &str) -> Option<&Json<'a>> {
+        self.as_object()?.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// The claim that `path` names: first as one literal member name, then as a dotted path
+    /// (semantics.md section 10). A `null` counts as absent.
+    pub fn claim(&self, path: &str) -> Option<&Json<'a>> {
+        let found = self
+            .get(path)
+            .or_else(|| path.split('.').try_fold(self, |node, segment| node.get(segment)));
+        found.filter(|value| !matches!(value, Self::Null))
+    }
+
+    /// What the value is, for an error message.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::String(_) => "a string",
+            Self::Array(_) => "an array",
+            Self::Object(_) => "an object",
+        }
+    }
+
+    /// The same value without borrows.
+    pub fn into_owned(self) -> Json<'static> {
+        match self {
+            Self::Null => Json::Null,
+            Self::Bool(value) => Json::Bool(value),
+            Self::Number(number) => Json::Number(number),
+            Self::String(text) => Json::String(Cow::Owned(text.into_owned())),
+            Self::Array(items) => Json::Array(items.into_iter().map(Json::into_owned).collect()),
+            Self::Object(members) => Json::Object(
+                members
+                    .into_iter()
+                    .map(|(key, value)| (Cow::Owned(key.into_owned()), value.into_owned()))
+                    .collect(),
+            ),
+        }
+    }
+
+    fn find_faults(&self, at: &Place<'_>, problems: &mut Problems) {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Number(_) => {}
+            Self::String(text) => find_nul(text, at, problems),
+            Self::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    item.find_faults(&at.index(index), problems);
+                }
+            }
+            Self::Object(members) => {
+                find_duplicates(members, at, problems);
+                for (key, value) in members {
+                    let at = at.key(key);
+                    find_nul(key, &at, problems);
+                    value.find_faults(&at, problems);
+                }
+            }
+        }
+    }
+}
+
+fn find_nul(text: &str, at: &Place<'_>, problems: &mut Problems) {
+    if text.contains('\0') {
+        problems.expected(at, "text without the character U+0000");
+    }
+}
+
+fn find_duplicates(members: &[Member<'_>], at: &Place<'_>, problems: &mut Problems) {
+    let mut keys: Vec<&str> = members.iter().map(|(key, _)| &**key).collect();
+    keys.sort_unstable();
+    for pair in keys.windows(2) {
+        if pair[0] == pair[1] {
+            problems.expected(at, format!("no member twice, but `{}` is there twice", pair[0]));
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Json<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Self::Value, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Json::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Json::Number(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Json::Number(value.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Self::Value, E> {
+        Number::from_f64(value)
+            .map(Json::Number)
+            .ok_or_else(|| E::custom("a number must be finite"))
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
+        Ok(Json::String(Cow::Borrowed(value)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
+        Ok(Json::String(Cow::Owned(value.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = sequence.next_element()? {
+            items.push(item);
+        }
+        Ok(Json::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(key) = map.next_key::<Json<'de>>()? {
+            let Json::String(key) = key else {
+                return Err(A::Error::custom("the name of a member must be a string"));
+            };
+            members.push((key, map.next_value()?));
+        }
+        Ok(Json::Object(members))
+    }
+}
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => number.serialize(serializer),
+            Self::String(text) => serializer.serialize_str(text),
+            Self::Array(items) => serializer.collect_seq(items),
+            Self::Object(members) => {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                for (key, value) in members {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Json<'_> {
+    /// Compact JSON text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str, expected: &str) {
+        let error = parse(text.as_bytes()).expect_err("the text must be refused");
+        assert!(error.to_string().contains(expected), "{text}: {error}");
+    }
+
+    #[test]
+    fn text_round_trips_and_borrows() {
+        let text = r#"{"a":[1,-2,0.5,"x",true,null],"b":{"c":"d"}}"#;
+        let json = parse(text.as_bytes()).expect("valid");
+        assert_eq!(json.to_string(), text);
+        let text = json.get("b").and_then(|b| b.get("c"));
+        assert!(matches!(text, Some(Json::String(Cow::Borrowed("d")))));
+    }
+
+    #[test]
+    fn duplicates_nul_depth_and_overflow_are_refused() {
+        refused(r#"{"dom":"x","dom":"y"}"#, "`dom` is there twice");
+        refused(r#"{"a":[{"b":1,"\u0062":2}]}"#, "/a/0");
+        refused(r#"{"a":"x\u0000"}"#, "U+0000");
+        refused(r#"{"a\u0000":1}"#, "U+0000");
+        refused("1e400", "a double can hold");
+        refused(&"[".repeat(200), "recursion limit");
+        refused("[1,]", "no valid JSON");
+        refused("{} {}", "trailing characters");
+        refused("NaN", "no valid JSON");
+    }
+
+    #[test]
+    fn a_claim_is_a_literal_name_first_and_a_path_second() {
+        let claims = br#"{"a.b":"literal","a":{"b":"path","c":{"d":1}},"n":null}"#;
+        let claims = parse(claims).expect("valid");
+        assert_eq!(claims.claim("a.b").and_then(Json::as_str), Some("literal"));
+        assert!(claims.claim("a.c.d").is_some());
+        assert!(claims.claim("a.x").is_none());
+        assert!(claims.claim("n").is_none());
+    }
+}

@@ -1,0 +1,63 @@
+//! The Portcullis decision engine: rules and a request in, a decision out.
+//!
+//! It knows no HTTP, no SQL and no clock, and evaluation is total: a [`Check`] against a [`Plan`] always
+//! gives a [`Decision`]. The meaning of every type is written in `semantics.md`; `plan` holds what makes
+//! it fast.
+//!
+//! ```
+//! use portcullis_engine::{Check, CheckBody, Condition, Effect, Plan, Policy, ResourcePattern, json};
+//!
+//! // A policy: only engineers may read the wiki.
+//! let tree = json::parse(
+//!     br#"{"type": "CONDITION", "attribute": "user.department", "operator": "ne", "value": "engineering"}"#,
+//! )?;
+//! let policy = Policy {
+//!     id: uuid::Uuid::nil(),
+//!     name: "engineers only".to_owned(),
+//!     resource: ResourcePattern::Exact("wiki:read".to_owned()),
+//!     effect: Effect::Deny,
+//!     priority: 10,
+//!     condition: Ok(Condition::parse(&tree)?),
+//! };
+//! let plan = Plan::compile("wiki:read", 1, &[], [policy]);
+//!
+//! // A check that leaves the attribute out: a rule that forbids is not switched off by that.
+//! let body = json::parse(br#"{"subject": "ann", "resource": "wiki:read", "action": "read"}"#)?;
+//! let body = CheckBody::parse(&body)?;
+//! let check = Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH);
+//! let decision = plan.evaluate(&check);
+//! assert_eq!(decision.effect(), Effect::Deny);
+//! assert_eq!(
+//!     decision.reason(),
+//!     "ABAC policy `engineers only` denies: its condition is undetermined, because attribute \
+//!      `user.department` is missing"
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cache;
+pub mod condition;
+mod decision;
+pub mod fields;
+pub mod invalid;
+pub mod json;
+mod number;
+pub mod operator;
+mod plan;
+mod policy;
+pub mod rbac;
+pub mod request;
+pub mod resource;
+mod value;
+
+pub use cache::{CachedPlan, PlanCache};
+pub use condition::Condition;
+pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined};
+pub use invalid::Invalid;
+pub use json::Json;
+pub use number::Number;
+pub use plan::{MatchedRule, Plan, PlannedPolicy};
+pub use policy::Policy;
+pub use rbac::{Effect, Rule, RuleTuple};
+pub use request::{Caller, Check, CheckBody};
+pub use resource::ResourcePattern;

@@ -1,0 +1,211 @@
+//! JSON numbers compared by their exact value (semantics.md section 10, "Decisions").
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::{Serialize, Serializer};
+
+/// A finite JSON number. Integers from −2⁶³ to 2⁶⁴−1 are exact, every other number is an IEEE 754
+/// double; comparison is by value, so `1` equals `1.0` and no 64-bit integer is rounded.
+#[derive(Clone, Copy)]
+pub struct Number(Repr);
+
+/// Canonical: a value has exactly one representation, which makes equality a comparison of fields.
+#[derive(Clone, Copy)]
+enum Repr {
+    /// Below zero.
+    Negative(i64),
+    /// Zero and above.
+    Natural(u64),
+    /// Not an integer, or an integer outside the 64-bit range.
+    Double(f64),
+}
+
+/// 2⁶⁴, the first double above the exact range.
+const NATURAL_END: f64 = 18_446_744_073_709_551_616.0;
+/// −2⁶³, the last double inside the exact range.
+const NEGATIVE_START: f64 = -9_223_372_036_854_775_808.0;
+
+impl Number {
+    /// The number that `value` stands for; `None` for NaN and the infinities, which JSON cannot write.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is integral and inside the target's range"
+    )]
+    pub fn from_f64(value: f64) -> Option<Self> {
+        if !value.is_finite() {
+            return None;
+        }
+        let integral = value.fract() == 0.0;
+        Some(Self(if integral && (0.0..NATURAL_END).contains(&value) {
+            Repr::Natural(value as u64)
+        } else if integral && (NEGATIVE_START..0.0).contains(&value) {
+            Repr::Negative(value as i64)
+        } else {
+            Repr::Double(value)
+        }))
+    }
+
+    /// The exact integer, unless the number is a double.
+    fn integer(self) -> Option<i128> {
+        match self.0 {
+            Repr::Negative(value) => Some(i128::from(value)),
+            Repr::Natural(value) => Some(i128::from(value)),
+            Repr::Double(_) => None,
+        }
+    }
+
+    /// The number as an `i32`, when it is an integer in that range.
+    pub fn as_i32(self) -> Option<i32> {
+        self.integer().and_then(|value| value.try_into().ok())
+    }
+}
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Self {
+        Self(Repr::Natural(value))
+    }
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        match u64::try_from(value) {
+            Ok(natural) => Self(Repr::Natural(natural)),
+            Err(_) => Self(Repr::Negative(value)),
+        }
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.0, other.0) {
+            (Repr::Natural(a), Repr::Natural(b)) => a.cmp(&b),
+            (Repr::Negative(a), Repr::Negative(b)) => a.cmp(&b),
+            (Repr::Negative(_), Repr::Natural(_)) => Ordering::Less,
+            (Repr::Natural(_), Repr::Negative(_)) => Ordering::Greater,
+            // Canonical doubles are finite and never a zero, so the total order is the numeric one.
+            (Repr::Double(a), Repr::Double(b)) => a.total_cmp(&b),
+            (Repr::Double(a), _) => double_against_integer(a, other.integer().unwrap_or_default()),
+            (_, Repr::Double(b)) => {
+                double_against_integer(b, self.integer().unwrap_or_default()).reverse()
+            }
+        }
+    }
+}
+
+/// Compares a canonical double, which is never equal to an exact integer, with one.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "inside the exact range a double's floor fits an i128, outside it saturates to the right side"
+)]
+fn double_against_integer(double: f64, integer: i128) -> Ordering {
+    if double.floor() as i128 >= integer { Ordering::Greater } else { Ordering::Less }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Number {}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self.0 {
+            Repr::Negative(value) => value.hash(state),
+            Repr::Natural(value) => value.hash(state),
+            Repr::Double(value) => value.to_bits().hash(state),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Repr::Negative(value) => value.fmt(f),
+            Repr::Natural(value) => value.fmt(f),
+            Repr::Double(value) => value.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Repr::Negative(value) => serializer.serialize_i64(value),
+            Repr::Natural(value) => serializer.serialize_u64(value),
+            Repr::Double(value) => serializer.serialize_f64(value),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(text: &str) -> Number {
+        match crate::json::parse(text.as_bytes()) {
+            Ok(crate::json::Json::Number(number)) => number,
+            other => panic!("{text} is no number: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn numbers_compare_by_exact_value() {
+        // Each row is in strictly ascending order.
+        let ascending = [
+            "-1e300",
+            "-9223372036854777856",
+            "-9223372036854775808",
+            "-9223372036854775807",
+            "-1.5",
+            "-1",
+            "-0.5",
+            "0",
+            "5e-324",
+            "0.5",
+            "1",
+            "1.5",
+            "9007199254740992",
+            "9007199254740993",
+            "18446744073709551614",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1e300",
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(number(a).cmp(&number(b)), i.cmp(&j), "{a} against {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_value_has_one_representation() {
+        for (a, b) in [
+            ("1", "1.0"),
+            ("0", "-0.0"),
+            ("-3", "-3.0"),
+            ("100", "1e2"),
+            ("18446744073709551616", "18446744073709551616.0"),
+            ("9007199254740992", "9007199254740992.0"),
+        ] {
+            assert_eq!(number(a), number(b), "{a} and {b}");
+        }
+    }
+}

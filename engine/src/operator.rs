@@ -1,0 +1,309 @@
+//! The operators of conditions and what each holds for (semantics.md sections 4 and 10).
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use regex_automata::meta;
+use regex_syntax::hir::{Hir, Look};
+
+use crate::value::Value;
+
+/// An operator that compares two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "semantics.md section 4 says what each name means")]
+pub enum Operator {
+    Eq,
+    Ne,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+    In,
+    NotIn,
+    Contains,
+    StartsWith,
+    EndsWith,
+    Before,
+    After,
+}
+
+/// Every name that `operator` may have, for an error message.
+pub const OPERATOR_NAMES: &str = "`eq`, `ne`, `lt`, `lte`, `gt`, `gte`, `in`, `not_in`, `contains`, \
+    `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in` or `exists`";
+
+impl Operator {
+    /// The name in a condition tree.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eq => "eq",
+            Self::Ne => "ne",
+            Self::Lt => "lt",
+            Self::Lte => "lte",
+            Self::Gt => "gt",
+            Self::Gte => "gte",
+            Self::In => "in",
+            Self::NotIn => "not_in",
+            Self::Contains => "contains",
+            Self::StartsWith => "starts_with",
+            Self::EndsWith => "ends_with",
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
+
+    /// Whether the operator holds between `left` and `right`; `None` when their types are none that
+    /// it compares.
+    pub fn holds(self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+        match self {
+            Self::Eq => left.equals(right),
+            Self::Ne => left.equals(right).map(|equal| !equal),
+            Self::Lt => order(left, right).map(Ordering::is_lt),
+            Self::Lte => order(left, right).map(Ordering::is_le),
+            Self::Gt => order(left, right).map(Ordering::is_gt),
+            Self::Gte => order(left, right).map(Ordering::is_ge),
+            Self::In => member(left, right),
+            Self::NotIn => member(left, right).map(|found| !found),
+            Self::Contains => contains(left, right),
+            Self::StartsWith => texts(left, right).map(|(left, right)| left.starts_with(right)),
+            Self::EndsWith => texts(left, right).map(|(left, right)| left.ends_with(right)),
+            Self::Before => instants(left, right).map(|(left, right)| left < right),
+            Self::After => instants(left, right).map(|(left, right)| left > right),
+        }
+    }
+}
+
+fn order(left: Value<'_>, right: Value<'_>) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Number(a), Value::Number(b)) => Some(a.cmp(&b)),
+        // UTF-8 bytes order as code points do.
+        (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
+        _ => None,
+    }
+}
+
+fn member(item: Value<'_>, list: Value<'_>) -> Option<bool> {
+    match list {
+        Value::List(list) if item.is_scalar() => Some(list.has(item)),
+        _ => None,
+    }
+}
+
+fn contains(whole: Value<'_>, part: Value<'_>) -> Option<bool> {
+    match (whole, part) {
+        (Value::List(list), part) if part.is_scalar() => Some(list.has(part)),
+        (Value::Text(whole), Value::Text(part)) => Some(whole.contains(part)),
+        _ => None,
+    }
+}
+
+fn texts<'v>(left: Value<'v>, right: Value<'v>) -> Option<(&'v str, &'v str)> {
+    match (left, right) {
+        (Value::Text(left), Value::Text(right)) => Some((left, right)),
+        _ => None,
+    }
+}
+
+type Instant = chrono::DateTime<chrono::Utc>;
+
+fn instants(left: Value<'_>, right: Value<'_>) -> Option<(Instant, Instant)> {
+    Some((left.instant()?, right.instant()?))
+}
+
+/// A regular expression that a whole string must match, in linear time.
+#[derive(Clone)]
+pub struct Pattern {
+    source: Box<str>,
+    regex: meta::Regex,
+}
+
+/// A compiled automaton may take this many bytes: enough for any sensible pattern, small enough that
+/// `(\pL{100}){100}` is refused when the policy is saved.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+
+impl Pattern {
+    /// Compiles `source`.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line.
+    pub fn new(source: &str) -> Result<Self, String> {
+        let hir = regex_syntax::parse(source).map_err(|error| one_line(&error))?;
+        // Anchored as a tree, not as text: no pattern can close a group around itself, and leftmost
+        // alternatives that match only a part do not hide one that matches the whole.
+        let whole = Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)]);
+        let config = meta::Config::new().nfa_size_limit(Some(MAX_PATTERN_BYTES));
+        let regex = meta::Builder::new()
+            .configure(config)
+            .build_from_hir(&whole)
+            .map_err(|_| format!("it compiles to more than {MAX_PATTERN_BYTES} bytes"))?;
+        Ok(Self { source: source.into(), regex })
+    }
+
+    /// Whether the whole of `text` matches.
+    pub fn matches(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    pub(crate) fn weight(&self) -> usize {
+        self.source.len() + self.regex.memory_usage()
+    }
+}
+
+fn one_line(error: &regex_syntax::Error) -> String {
+    match error {
+        regex_syntax::Error::Parse(error) => {
+            format!("{} at byte {}", error.kind(), error.span().start.offset)
+        }
+        regex_syntax::Error::Translate(error) => {
+            format!("{} at byte {}", error.kind(), error.span().start.offset)
+        }
+        _ => "it is not understood".to_owned(),
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({:?})", self.source)
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+/// A set of IP networks: disjoint and sorted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Networks(Box<[IpNet]>);
+
+impl Networks {
+    /// The union of these networks.
+    pub fn new(networks: &[IpNet]) -> Self {
+        let mut disjoint = IpNet::aggregate(&networks.to_vec());
+        disjoint.sort_unstable();
+        Self(disjoint.into())
+    }
+
+    /// Whether the address that `text` writes lies in the set; `None` when it writes none.
+    pub fn contain(&self, text: &str) -> Option<bool> {
+        let address = text.parse::<IpAddr>().ok()?.to_canonical();
+        let after = self.0.partition_point(|network| network.network() <= address);
+        Some(after > 0 && self.0[after - 1].contains(&address))
+    }
+
+    pub(crate) fn weight(&self) -> usize {
+        self.0.len() * size_of::<IpNet>()
+    }
+}
+
+/// The network that `text` writes: an address and a prefix length with all host bits zero, or a bare
+/// address; IPv4-mapped forms are IPv4 (semantics.md section 10).
+pub fn parse_network(text: &str) -> Option<IpNet> {
+    let (address, prefix) = match text.split_once('/') {
+        None => (text, None),
+        Some((address, prefix)) => (address, Some(prefix)),
+    };
+    let address: IpAddr = address.parse().ok()?;
+    let network = match prefix {
+        None => IpNet::from(address),
+        Some(prefix) => IpNet::new(address, parse_prefix(prefix)?).ok()?,
+    };
+    if network.trunc() != network {
+        return None;
+    }
+    match (network.addr().to_canonical(), network.addr()) {
+        (mapped @ IpAddr::V4(_), IpAddr::V6(_)) if network.prefix_len() >= 96 => {
+            IpNet::new(mapped, network.prefix_len() - 96).ok()
+        }
+        _ => Some(network),
+    }
+}
+
+fn parse_prefix(text: &str) -> Option<u8> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text.len() == 1 || !text.starts_with('0'));
+    text.parse().ok().filter(|_| plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_matches_the_whole_text() {
+        for (pattern, text, expected) in [
+            ("a|ab", "ab", true),
+            ("a", "ab", false),
+            ("b", "ab", false),
+            ("", "", true),
+            ("", "a", false),
+            ("(?x)a # comment", "a", true),
+            ("(?m)^a$", "a\nb", false),
+            (".*", "a\nb", false),
+            ("(?s).*", "a\nb", true),
+            ("a$", "a\n", false),
+            ("ä+", "ää", true),
+        ] {
+            let compiled = Pattern::new(pattern).expect("valid");
+            assert_eq!(compiled.matches(text), expected, "{pattern:?} on {text:?}");
+        }
+        for bad in ["a)|(b", "(", "[", "a{2,1}", "\\", "(?<n>a)\\k<n>", "(?=a)"] {
+            assert!(Pattern::new(bad).is_err(), "{bad:?}");
+        }
+        assert!(Pattern::new("(\\pL{100}){100}").is_err_and(|error| error.contains("bytes")));
+    }
+
+    #[test]
+    fn networks_are_read_strictly() {
+        for (text, expected) in [
+            ("10.0.0.0/8", Some("10.0.0.0/8")),
+            ("10.0.0.1", Some("10.0.0.1/32")),
+            ("2001:db8::/32", Some("2001:db8::/32")),
+            ("::1", Some("::1/128")),
+            ("::ffff:10.0.0.0/104", Some("10.0.0.0/8")),
+            ("0.0.0.0/0", Some("0.0.0.0/0")),
+            ("10.0.0.1/8", None),
+            ("10.0.0.0/33", None),
+            ("10.0.0.0/+8", None),
+            ("10.0.0.0/08", None),
+            ("10.0.0.0/", None),
+            ("10.0.0/8", None),
+            ("010.0.0.0/8", None),
+            ("fe80::1%eth0", None),
+            (" 10.0.0.0/8", None),
+            ("example.com", None),
+        ] {
+            assert_eq!(
+                parse_network(text).map(|network| network.to_string()),
+                expected.map(str::to_owned),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn networks_contain_their_addresses() {
+        let set = ["10.0.0.0/8", "10.1.0.0/16", "192.168.7.0/24", "2001:db8::/32"];
+        let set: Vec<_> = set.iter().filter_map(|text| parse_network(text)).collect();
+        let set = Networks::new(&set);
+        for (address, expected) in [
+            ("10.1.2.3", Some(true)),
+            ("10.255.255.255", Some(true)),
+            ("11.0.0.0", Some(false)),
+            ("9.255.255.255", Some(false)),
+            ("192.168.7.255", Some(true)),
+            ("192.168.8.0", Some(false)),
+            ("::ffff:10.1.2.3", Some(true)),
+            ("2001:db8::1", Some(true)),
+            ("2001:db9::1", Some(false)),
+            ("10.1.2", None),
+            ("010.1.2.3", None),
+            ("", None),
+        ] {
+            assert_eq!(set.contain(address), expected, "{address}");
+        }
+        assert_eq!(Networks::new(&[]).contain("10.0.0.1"), Some(false));
+    }
+}

@@ -1,0 +1,110 @@
+//! RBAC rules as data (semantics.md sections 2 and 3).
+
+use std::fmt;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::fields::{string, within};
+use crate::invalid::{Place, Problems};
+use crate::json::Json;
+use crate::resource::ResourcePattern;
+
+/// The whole-field wildcard.
+pub const WILDCARD: &str = "*";
+/// Longest subject, in characters.
+pub const MAX_SUBJECT: usize = 256;
+/// Longest domain, in characters.
+pub const MAX_DOMAIN: usize = 256;
+/// Longest action, in characters.
+pub const MAX_ACTION: usize = 128;
+
+/// What a rule or policy does when it matches, and what a decision says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Sorts first: at equal priority deny beats allow.
+    Deny,
+    /// Grants, unless a deny decides.
+    Allow,
+}
+
+impl Effect {
+    /// `allow` or `deny`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Allow => "allow",
+        }
+    }
+
+    /// The effect that `text` names.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "deny" => Some(Self::Deny),
+            "allow" => Some(Self::Allow),
+            _ => None,
+        }
+    }
+
+    /// Reads an effect.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let effect = json.as_str().and_then(Self::parse);
+        if effect.is_none() {
+            problems.expected(at, "`allow` or `deny`");
+        }
+        effect
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What an RBAC rule matches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleTuple {
+    /// A principal (the subject or one of its roles), or `*`.
+    pub sub: String,
+    /// A domain, or `*`.
+    pub dom: String,
+    /// The resources.
+    pub obj: ResourcePattern,
+    /// An action, or `*`.
+    pub act: String,
+}
+
+impl fmt::Display for RuleTuple {
+    /// `sub, dom, obj, act`, as a Casbin policy line writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, {}, {}", self.sub, self.dom, self.obj, self.act)
+    }
+}
+
+/// An RBAC rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Names the rule in a decision.
+    pub id: Uuid,
+    /// What it matches.
+    pub tuple: RuleTuple,
+    /// What it does then.
+    pub effect: Effect,
+}
+
+/// Reads a `sub`, `dom` or `act` of at most `max` characters: a literal or the whole-field wildcard
+/// (semantics.md section 10).
+pub fn rule_field<'j>(
+    max: usize,
+) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<&'j str> + Copy {
+    move |json, at, problems| {
+        let text = string(json, at, problems)?;
+        if !within(text, max) || (text.contains('*') && text != WILDCARD) {
+            problems.expected(at, format!("1 to {max} characters without `*`, or `*` alone"));
+            return None;
+        }
+        Some(text)
+    }
+}

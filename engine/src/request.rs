@@ -1,0 +1,241 @@
+//! The check request: what is asked, by whom, about whom (semantics.md section 2).
+
+use chrono::{DateTime, Utc};
+
+use crate::fields::{Fields, string, text, typed};
+use crate::invalid::{Invalid, Place, Problems};
+use crate::json::{Json, Member};
+use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use crate::resource::resource;
+
+/// The body of a check, valid by construction.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckBody<'r> {
+    /// Who the check is about: 1 to 256 characters.
+    pub subject: &'r str,
+    /// `<name>:<verb>`.
+    pub resource: &'r str,
+    /// 1 to 128 characters.
+    pub action: &'r str,
+    /// The RBAC domain; `None` stands for the caller's own.
+    pub domain: Option<&'r str>,
+    /// The attributes that the caller vouches for.
+    pub attributes: Attributes<'r>,
+}
+
+/// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Attributes<'r> {
+    /// `user.*`
+    pub user: &'r [Member<'r>],
+    /// `resource.*`
+    pub resource: &'r [Member<'r>],
+}
+
+impl<'r> CheckBody<'r> {
+    /// Reads the body of `POST /api/v1/check`.
+    ///
+    /// # Errors
+    /// Every missing, unknown or ill-typed field, by JSON pointer.
+    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let body = Self::read(json, &Place::root(), &mut problems);
+        problems.finish(body)
+    }
+
+    /// Reads a check that stands at `at` of a larger input.
+    pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let subject = fields.required("subject", text(MAX_SUBJECT));
+        let resource = fields.required("resource", resource);
+        let action = fields.required("action", text(MAX_ACTION));
+        let domain = fields.optional("domain", text(MAX_DOMAIN));
+        let attributes = fields.optional("attributes", Attributes::read);
+        fields.close();
+        Some(Self {
+            subject: subject?,
+            resource: resource?,
+            action: action?,
+            domain,
+            attributes: attributes.unwrap_or_default(),
+        })
+    }
+}
+
+impl<'r> Attributes<'r> {
+    fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let user = fields.optional("user", attribute_map);
+        let resource = fields.optional("resource", attribute_map);
+        fields.close();
+        Some(Self { user: user.unwrap_or_default(), resource: resource.unwrap_or_default() })
+    }
+}
+
+fn attribute_map<'r>(
+    json: &'r Json<'r>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'r [Member<'r>]> {
+    let members = typed(json.as_object(), "an object", json, at, problems)?;
+    for (name, value) in members {
+        let sound = match value {
+            Json::String(_) | Json::Number(_) | Json::Bool(_) => true,
+            Json::Array(items) => {
+                items.iter().all(|item| matches!(item, Json::String(_) | Json::Number(_)))
+            }
+            Json::Null | Json::Object(_) => false,
+        };
+        if !sound {
+            problems.expected(
+                &at.key(name),
+                "a string, a number, a boolean, or a list of strings and numbers",
+            );
+        }
+    }
+    Some(members)
+}
+
+/// Whoever sent the request: a verified token, as far as decisions read it.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'r> {
+    /// The token's `sub`.
+    pub subject: &'r str,
+    /// The strings of the token's roles claim.
+    pub roles: &'r [String],
+    /// All claims, for `token.*`.
+    pub claims: &'r Json<'r>,
+}
+
+/// A complete question: everything that a decision may depend on besides the rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'r> {
+    /// Who the check is about.
+    pub subject: &'r str,
+    /// `<name>:<verb>`.
+    pub resource: &'r str,
+    /// The action.
+    pub action: &'r str,
+    /// The RBAC domain.
+    pub domain: &'r str,
+    /// The subject's roles.
+    pub roles: Roles<'r>,
+    /// The attributes that the request carried.
+    pub attributes: Attributes<'r>,
+    /// The caller's verified claims; `None` without a caller, as in a test of policies.
+    pub claims: Option<&'r Json<'r>>,
+    /// The instant of the check, for `request.time`.
+    pub now: DateTime<Utc>,
+}
+
+impl<'r> Check<'r> {
+    /// The question that `body` asks in `domain`, with the roles that the principals rule gives.
+    pub fn new(
+        body: CheckBody<'r>,
+        domain: &'r str,
+        caller: Option<Caller<'r>>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            subject: body.subject,
+            resource: body.resource,
+            action: body.action,
+            domain,
+            roles: Roles::of(&body, caller),
+            attributes: body.attributes,
+            claims: caller.map(|caller| caller.claims),
+            now,
+        }
+    }
+}
+
+/// The roles of a subject.
+#[derive(Clone, Copy, Debug)]
+pub enum Roles<'r> {
+    /// From the caller's token.
+    Claimed(&'r [String]),
+    /// From `attributes.user.roles`: a list, or one string.
+    Supplied(&'r [Json<'r>]),
+}
+
+impl<'r> Roles<'r> {
+    /// The principals rule of semantics.md section 2: the caller's roles belong to the caller alone;
+    /// any other subject has the roles that the request vouches for.
+    fn of(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Self {
+        if let Some(caller) = caller.filter(|caller| caller.subject == body.subject) {
+            return Self::Claimed(caller.roles);
+        }
+        let supplied = body.attributes.user.iter().find(|(name, _)| name == "roles");
+        match supplied.map(|(_, value)| value) {
+            Some(Json::Array(items)) => Self::Supplied(items),
+            Some(text @ Json::String(_)) => Self::Supplied(std::slice::from_ref(text)),
+            _ => Self::Supplied(&[]),
+        }
+    }
+
+    /// Each role. What is no string is none.
+    pub fn iter(self) -> impl Iterator<Item = &'r str> {
+        let (claimed, supplied) = match self {
+            Self::Claimed(roles) => (roles, [].as_slice()),
+            Self::Supplied(items) => ([].as_slice(), items),
+        };
+        claimed.iter().map(String::as_str).chain(supplied.iter().filter_map(Json::as_str))
+    }
+}
+
+/// Reads the roles of a claim: the strings of a list, or one string. What is no string is ignored
+/// (semantics.md section 10). `None` when the claim is empty or of another type.
+pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {
+    let items = match claim {
+        Json::String(text) if !text.is_empty() => std::slice::from_ref(claim),
+        Json::Array(items) if !items.is_empty() => items,
+        _ => return None,
+    };
+    Some(items.iter().filter_map(Json::as_str).map(str::to_owned).collect())
+}
+
+/// The body of the legacy check; what is absent is for the server to fill in.
+#[derive(Clone, Copy, Debug)]
+pub struct LegacyCheckBody<'r> {
+    /// `<name>:<verb>`.
+    pub resource: &'r str,
+    /// Defaults to the resource's verb.
+    pub action: Option<&'r str>,
+    /// Defaults to the caller.
+    pub subject: Option<&'r str>,
+    /// Defaults to the caller's domain.
+    pub domain: Option<&'r str>,
+}
+
+impl<'r> LegacyCheckBody<'r> {
+    /// Reads the body of `POST /api/v1/resources/access/check`.
+    ///
+    /// # Errors
+    /// Every missing, unknown or ill-typed field, by JSON pointer.
+    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let body = Self::read(json, &mut problems);
+        problems.finish(body)
+    }
+
+    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let resource = fields.required("resource", resource);
+        let action = fields.optional("action", text(MAX_ACTION));
+        let subject = fields.optional("subject", text(MAX_SUBJECT));
+        let domain = fields.optional("domain", text(MAX_DOMAIN));
+        fields.close();
+        Some(Self { resource: resource?, action, subject, domain })
+    }
+}
+
+/// Reads an RFC 3339 date-time.
+pub fn instant(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<DateTime<Utc>> {
+    let text = string(json, at, problems)?;
+    let instant = crate::value::parse_instant(text);
+    if instant.is_none() {
+        problems.expected(at, "an RFC 3339 date-time such as `2026-11-20T09:00:00Z`");
+    }
+    instant
+}

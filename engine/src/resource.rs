@@ -1,0 +1,159 @@
+//! Resource names and the patterns that rules and policies hold in their place.
+
+use std::fmt;
+
+use crate::fields::{string, within};
+use crate::invalid::{Place, Problems};
+use crate::json::Json;
+
+/// Longest resource name, in characters (semantics.md section 2).
+pub const MAX_RESOURCE: usize = 256;
+
+const NAME_SHAPE: &str = "`<name>:<verb>`: both parts non-empty, no white space or control characters, at most 256 characters";
+const PATTERN_SHAPE: &str = "`*`, `<name>:*` or `<name>:<verb>` without any other `*`";
+
+/// Splits a resource name at its last colon into name and verb; `None` when it has not the shape
+/// `<name>:<verb>` (semantics.md section 2).
+pub fn split_resource(resource: &str) -> Option<(&str, &str)> {
+    let (name, verb) = resource.rsplit_once(':')?;
+    let sound = !name.is_empty()
+        && !verb.is_empty()
+        && within(resource, MAX_RESOURCE)
+        && !resource.contains(|c: char| c.is_whitespace() || c.is_control());
+    sound.then_some((name, verb))
+}
+
+/// Reads the resource of a check.
+pub fn resource<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'j str> {
+    let text = string(json, at, problems)?;
+    if split_resource(text).is_none() {
+        problems.expected(at, NAME_SHAPE);
+        return None;
+    }
+    Some(text)
+}
+
+/// Reads the name of a resource to register: no `*`, since a rule could not tell it from a pattern.
+pub fn registered_resource<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'j str> {
+    let text = resource(json, at, problems)?;
+    if text.contains('*') {
+        problems.expected(at, "a resource name without `*`");
+        return None;
+    }
+    Some(text)
+}
+
+/// The resources that a rule or policy is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResourcePattern {
+    /// `*`: every resource.
+    Any,
+    /// `<name>:*`: every verb of one name. Holds the name.
+    Name(String),
+    /// `<name>:<verb>`: one resource. Holds it whole.
+    Exact(String),
+}
+
+impl ResourcePattern {
+    /// The pattern that `text` writes, or `None`: only the three forms exist, since a `*` anywhere
+    /// else would look like a pattern without being one (semantics.md section 10).
+    pub fn parse(text: &str) -> Option<Self> {
+        if text == "*" {
+            return Some(Self::Any);
+        }
+        let (name, verb) = split_resource(text)?;
+        match (name.contains('*'), verb) {
+            (false, "*") => Some(Self::Name(name.to_owned())),
+            (false, verb) if !verb.contains('*') => Some(Self::Exact(text.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Reads a pattern.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let text = string(json, at, problems)?;
+        let pattern = Self::parse(text);
+        if pattern.is_none() {
+            problems.expected(at, PATTERN_SHAPE);
+        }
+        pattern
+    }
+
+    /// Every pattern that matches `resource`, as rules write it: what a store has to look for.
+    pub fn matching(resource: &str) -> [String; 3] {
+        let name = split_resource(resource).map_or(resource, |(name, _)| name);
+        [resource.to_owned(), format!("{name}:*"), "*".to_owned()]
+    }
+
+    /// Whether the pattern matches the resource called `resource`.
+    pub fn matches(&self, resource: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Name(own) => split_resource(resource).is_some_and(|(name, _)| name == own),
+            Self::Exact(own) => own == resource,
+        }
+    }
+}
+
+impl fmt::Display for ResourcePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::Name(name) => write!(f, "{name}:*"),
+            Self::Exact(resource) => f.write_str(resource),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_split_at_the_last_colon() {
+        assert_eq!(split_resource("chart:read"), Some(("chart", "read")));
+        assert_eq!(split_resource("a:b:c"), Some(("a:b", "c")));
+        for bad in
+            ["", "chart", ":", "chart:", ":read", "cha rt:read", "chart:re\nad", "a\u{a0}b:c"]
+        {
+            assert_eq!(split_resource(bad), None, "{bad:?}");
+        }
+        assert!(split_resource(&format!("{}:v", "ä".repeat(254))).is_some());
+        assert!(split_resource(&format!("{}:v", "ä".repeat(255))).is_none());
+    }
+
+    #[test]
+    fn a_star_stands_only_where_a_pattern_has_one() {
+        assert_eq!(ResourcePattern::parse("*"), Some(ResourcePattern::Any));
+        assert_eq!(ResourcePattern::parse("a:b:*"), Some(ResourcePattern::Name("a:b".into())));
+        assert_eq!(ResourcePattern::parse("a:b"), Some(ResourcePattern::Exact("a:b".into())));
+        for bad in ["**", "*:read", "*:*", "a*:b", "a:b*", "a:**", "a", ""] {
+            assert_eq!(ResourcePattern::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_match_what_they_say() {
+        let matches = |pattern: &str, resource: &str| {
+            ResourcePattern::parse(pattern).is_some_and(|pattern| pattern.matches(resource))
+        };
+        assert!(matches("*", "a:b"));
+        assert!(matches("a:*", "a:b"));
+        assert!(!matches("a:*", "a:b:c"));
+        assert!(matches("a:b:*", "a:b:c"));
+        assert!(!matches("a:*", "ab:c"));
+        assert!(matches("a:b", "a:b"));
+        assert!(!matches("a:b", "a:c"));
+        for text in ResourcePattern::matching("a:b:c") {
+            assert!(matches(&text, "a:b:c"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Values as conditions see them: borrowed views, wherever they came from.
+
+use chrono::{DateTime, Utc};
+
+use crate::json::Json;
+use crate::number::Number;
+use crate::request::Roles;
+
+/// The value of an attribute, or of the literal it is compared with.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'r> {
+    /// A string.
+    Text(&'r str),
+    /// A number.
+    Number(Number),
+    /// A boolean.
+    Bool(bool),
+    /// A list of scalars; items of other types are equal to nothing.
+    List(List<'r>),
+    /// A date-time literal of a policy.
+    Instant(DateTime<Utc>),
+    /// Something that is present but that no operator compares: an object of a token.
+    Opaque,
+}
+
+/// A list, in the form in which it is stored.
+#[derive(Clone, Copy, Debug)]
+pub enum List<'r> {
+    /// A list of a request or a token.
+    Json(&'r [Json<'r>]),
+    /// The roles of the subject.
+    Roles(Roles<'r>),
+    /// A list literal of a policy.
+    Literals(&'r LiteralList),
+}
+
+impl<'r> From<&'r Json<'r>> for Value<'r> {
+    fn from(json: &'r Json<'r>) -> Self {
+        match json {
+            Json::String(text) => Self::Text(text),
+            Json::Number(number) => Self::Number(*number),
+            Json::Bool(value) => Self::Bool(*value),
+            Json::Array(items) => Self::List(List::Json(items)),
+            Json::Null | Json::Object(_) => Self::Opaque,
+        }
+    }
+}
+
+impl Value<'_> {
+    /// Equality of two scalars of one type; `None` when the types differ or are no scalars.
+    pub fn equals(self, other: Value<'_>) -> Option<bool> {
+        match (self, other) {
+            (Self::Text(a), Value::Text(b)) => Some(a == b),
+            (Self::Number(a), Value::Number(b)) => Some(a == b),
+            (Self::Bool(a), Value::Bool(b)) => Some(a == b),
+            _ => None,
+        }
+    }
+
+    /// Whether the value can be an item of a list.
+    pub fn is_scalar(self) -> bool {
+        matches!(self, Self::Text(_) | Self::Number(_) | Self::Bool(_))
+    }
+
+    /// The instant that the value writes in RFC 3339, or is.
+    pub fn instant(self) -> Option<DateTime<Utc>> {
+        match self {
+            Self::Text(text) => parse_instant(text),
+            Self::Instant(instant) => Some(instant),
+            _ => None,
+        }
+    }
+}
+
+/// The instant that an RFC 3339 date-time names; `None` for any other text.
+pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc())
+}
+
+impl List<'_> {
+    /// Whether the list has `item`, a scalar. Items of another type are not equal to it.
+    pub fn has(self, item: Value<'_>) -> bool {
+        match self {
+            Self::Json(items) => {
+                items.iter().any(|own| Value::from(own).equals(item) == Some(true))
+            }
+            Self::Roles(roles) => match item {
+                Value::Text(text) => roles.iter().any(|role| role == text),
+                _ => false,
+            },
+            Self::Literals(list) => list.has(item),
+        }
+    }
+}
+
+/// A list literal: strings and numbers, each kind sorted for binary search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiteralList {
+    texts: Box<[Box<str>]>,
+    numbers: Box<[Number]>,
+}
+
+impl LiteralList {
+    /// The list of these strings and numbers; their order is of no consequence.
+    pub fn new(mut texts: Vec<Box<str>>, mut numbers: Vec<Number>) -> Self {
+        texts.sort_unstable();
+        texts.dedup();
+        numbers.sort_unstable();
+        numbers.dedup();
+        Self { texts: texts.into(), numbers: numbers.into() }
+    }
+
+    fn has(&self, item: Value<'_>) -> bool {
+        match item {
+            Value::Text(text) => self.texts.binary_search_by(|own| (**own).cmp(text)).is_ok(),
+            Value::Number(number) => self.numbers.binary_search(&number).is_ok(),
+            _ => false,
+        }
+    }
+
+    /// Heap bytes, for the weight of a plan.
+    pub(crate) fn weight(&self) -> usize {
+        let texts: usize = self.texts.iter().map(|text| text.len() + size_of::<Box<str>>()).sum();
+        texts + self.numbers.len() * size_of::<Number>()
+    }
+}
