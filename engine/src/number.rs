@@ -57,6 +57,16 @@ impl Number {
         }
     }
 
+    /// The nearest double.
+    #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
+    pub fn as_f64(self) -> f64 {
+        match self.0 {
+            Repr::Negative(value) => value as f64,
+            Repr::Natural(value) => value as f64,
+            Repr::Double(value) => value,
+        }
+    }
+
     /// The number as an `i32`, when it is an integer in that range.
     pub fn as_i32(self) -> Option<i32> {
         self.integer().and_then(|value| value.try_into().ok())

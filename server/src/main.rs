@@ -1,2 +1,89 @@
-//! x
-fn main() {}
+//! `portcullis`: the authorization service around the decision engine.
+
+mod app;
+mod auth;
+mod bundle;
+mod cli;
+mod clock;
+mod config;
+mod dev;
+mod error;
+mod http;
+mod ids;
+mod listener;
+mod model;
+mod plans;
+mod policy_test;
+mod registration;
+mod serve;
+mod storage;
+mod telemetry;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Cli, Command, EnvFile};
+use config::{Config, ConfigError, Variables};
+
+/// The exit code of a process that was told something that it cannot use.
+const BAD_CONFIGURATION: u8 = 2;
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "portcullis: {error:#}");
+            let configuration = error.is::<ConfigError>();
+            if configuration { ExitCode::from(BAD_CONFIGURATION) } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Serve(file) => {
+            let variables = prepare(&file)?;
+            let config = Config::read(&variables)?;
+            on_runtime(serve::run(config))
+        }
+        Command::Dev { data_dir } => {
+            let variables = Variables::load(None)?.only(dev::VARIABLES);
+            start_logging(&variables)?;
+            let listen = variables.loopback_listen()?;
+            on_runtime(dev::run(&data_dir, listen))
+        }
+        Command::Migrate(file) => {
+            let variables = prepare(&file)?;
+            on_runtime(migrate(variables.database_url()))
+        }
+        Command::Test { paths, case } => {
+            let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+            Ok(policy_test::run(&paths, case.as_deref(), &mut out, &mut err))
+        }
+    }
+}
+
+/// Reads the variables and starts logging as they say.
+fn prepare(file: &EnvFile) -> anyhow::Result<Variables> {
+    let variables = Variables::load(file.env_file.as_deref())?;
+    start_logging(&variables)?;
+    Ok(variables)
+}
+
+fn start_logging(variables: &Variables) -> anyhow::Result<()> {
+    telemetry::start(variables.log_format()?, variables.log_filter()?);
+    Ok(())
+}
+
+fn on_runtime(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<ExitCode> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn migrate(database_url: String) -> anyhow::Result<()> {
+    serve::open(&database_url).await?.close().await;
+    let _ = writeln!(std::io::stdout(), "the database is up to date");
+    Ok(())
+}

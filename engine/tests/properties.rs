@@ -1,0 +1,217 @@
+//! The engine against an oracle: plans decide as semantics.md reads.
+//!
+//! `support` holds an evaluator that is slow and obviously right; here, generated rules, policies and
+//! requests go through the engine's public route and must come out with the same decision. The
+//! distributions are asserted too, since a comparison in which nothing ever matches proves nothing.
+
+#![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
+
+mod support;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use portcullis_engine::request::claimed_roles;
+use portcullis_engine::{
+    Caller, Check, CheckBody, Condition, Effect, Invalid, Plan, Policy, ResourcePattern, Rule,
+    RuleTuple, json,
+};
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseResult, TestRunner};
+use serde_json::Value;
+
+use support::conditions::{Truth, truth};
+use support::decision::{Answer, DecidedBy, check, legacy_check};
+use support::generate::{OPERATORS, scenario, single_conditions};
+use support::{ALLOW, AbacPolicy, DENY, EffectName, ROLES_CLAIM, RbacRule, Request};
+
+/// Scenarios, and at most how many requests each decides.
+const SCENARIOS: u32 = 5_000;
+const REQUESTS: usize = 60;
+/// Meetings of a few conditions with a few requests.
+const GRIDS: u32 = 1_500;
+const GRID: usize = 12;
+
+#[test]
+fn plans_decide_as_the_oracle_does() {
+    let tally = RefCell::new(BTreeMap::<(DecidedBy, EffectName), u32>::new());
+    run(SCENARIOS, &scenario(REQUESTS), |scenario| {
+        let rules = engine_rules(&scenario.rules)?;
+        let policies = engine_policies(&scenario.policies)?;
+        let mut plans = BTreeMap::new();
+        for request in &scenario.requests {
+            let plan = plans.entry(request.resource()).or_insert_with_key(|resource| {
+                Plan::compile(resource, 1, &rules, policies.iter().cloned())
+            });
+            let expected = check(&scenario.rules, &scenario.policies, request);
+            let legacy = legacy_check(&scenario.rules, request);
+            asked(request, |question| same_answers(plan, question, &expected, &legacy))?;
+            *tally.borrow_mut().entry((expected.decided_by, expected.effect)).or_default() += 1;
+        }
+        Ok(())
+    });
+    let tally = tally.into_inner();
+    let triples: u32 = tally.values().sum();
+    println!("{triples} triples of rules, policies and request compared: {tally:?}");
+    assert!(triples >= 100_000, "only {triples} triples");
+    for kind in [
+        (DecidedBy::Policy, ALLOW),
+        (DecidedBy::Policy, DENY),
+        (DecidedBy::UndeterminedPolicy, DENY),
+        (DecidedBy::Rule, ALLOW),
+        (DecidedBy::Rule, DENY),
+        (DecidedBy::Default, DENY),
+    ] {
+        let count = tally.get(&kind).copied().unwrap_or_default();
+        assert!(count * 30 >= triples, "only {count} of {triples} are decided by {kind:?}");
+    }
+}
+
+fn same_answers(
+    plan: &Plan,
+    question: &Check<'_>,
+    expected: &Answer,
+    legacy: &Answer,
+) -> TestCaseResult {
+    let decision = plan.evaluate(question);
+    let reason = decision.reason();
+    prop_assert_eq!(decision.effect().as_str(), expected.effect, "{}", reason);
+    prop_assert_eq!(&decision.matched_rule_id(), &expected.matched_rule_id, "{}", reason);
+    prop_assert_eq!(
+        reason.contains("its condition is undetermined, because "),
+        expected.decided_by == DecidedBy::UndeterminedPolicy,
+        "{}",
+        reason
+    );
+    let decision = plan.evaluate_rbac(question);
+    prop_assert_eq!(decision.effect().as_str(), legacy.effect, "the legacy check");
+    prop_assert_eq!(&decision.matched_rule_id(), &legacy.matched_rule_id, "the legacy check");
+    Ok(())
+}
+
+/// A decision shows little of the conditions behind it. Here each stands alone, and each operator must
+/// have been seen with each outcome that it has.
+#[test]
+fn single_conditions_are_as_the_oracle_says() {
+    let tally = RefCell::new(BTreeMap::<(String, Truth), u32>::new());
+    run(GRIDS, &single_conditions(GRID), |scenario| {
+        for policy in &scenario.policies {
+            let shown = TruthByPlan::new(policy)?;
+            let node = policy.tree.as_ref().expect("a single condition");
+            for request in &scenario.requests {
+                let expected = truth(node, request);
+                let actual = asked(request, |question| Ok(shown.truth(question)))?;
+                prop_assert_eq!(actual, expected, "{} for {:?}", node, request);
+                let operator = node["operator"].as_str().unwrap_or_default().to_owned();
+                *tally.borrow_mut().entry((operator, expected)).or_default() += 1;
+            }
+        }
+        Ok(())
+    });
+    let tally = tally.into_inner();
+    println!("{} conditions compared: {tally:?}", tally.values().sum::<u32>());
+    for (operator, _) in OPERATORS {
+        let count = |truth| tally.get(&(operator.to_owned(), truth)).copied().unwrap_or_default();
+        let [yes, no, open] = [Truth::True, Truth::False, Truth::Undetermined].map(count);
+        let all = yes + no + open;
+        assert!(yes * 50 >= all && no * 50 >= all, "`{operator}`: {yes} true, {no} false");
+        assert_eq!(open * 50 >= all, operator != "exists", "`{operator}`: {open} undetermined");
+    }
+}
+
+/// Two plans that together show what a condition is: one allows when it is true, one denies when it is
+/// true or undetermined.
+struct TruthByPlan {
+    allows: Plan,
+    denies: Plan,
+}
+
+impl TruthByPlan {
+    fn new(policy: &AbacPolicy) -> Result<Self, TestCaseError> {
+        let plan = |effect| -> Result<Plan, TestCaseError> {
+            let policy = AbacPolicy { effect, ..policy.clone() };
+            Ok(Plan::compile("doc:v1:read", 1, &[], engine_policies(&[policy])?))
+        };
+        Ok(Self { allows: plan(ALLOW)?, denies: plan(DENY)? })
+    }
+
+    fn truth(&self, question: &Check<'_>) -> Truth {
+        match (self.allows.evaluate(question).rule_id(), self.denies.evaluate(question).rule_id()) {
+            (Some(_), _) => Truth::True,
+            (None, Some(_)) => Truth::Undetermined,
+            (None, None) => Truth::False,
+        }
+    }
+}
+
+/// Runs a fixed number of cases. A failure prints the smallest case, which is all that is kept of it.
+/// Everything generated is valid, so an input that the engine refuses is a failure too.
+fn run<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCaseResult) {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let outcome = TestRunner::new(config).run(strategy, test);
+    assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
+}
+
+fn effect(name: EffectName) -> Effect {
+    if name == ALLOW { Effect::Allow } else { Effect::Deny }
+}
+
+fn pattern(text: &str) -> Result<ResourcePattern, TestCaseError> {
+    ResourcePattern::parse(text).ok_or_else(|| TestCaseError::fail(format!("{text} is refused")))
+}
+
+fn engine_rules(rules: &[RbacRule]) -> Result<Vec<Rule>, TestCaseError> {
+    let rule = |rule: &RbacRule| {
+        let RbacRule { id, sub, dom, obj, act, effect: name } = rule.clone();
+        let tuple = RuleTuple { sub, dom, obj: pattern(&obj)?, act };
+        Ok(Rule { id, tuple, effect: effect(name) })
+    };
+    rules.iter().map(rule).collect()
+}
+
+fn engine_policies(policies: &[AbacPolicy]) -> Result<Vec<Policy>, TestCaseError> {
+    let policy = |policy: &AbacPolicy| {
+        let condition = match &policy.tree {
+            Some(tree) => Ok(engine_condition(tree)?),
+            None => Err(Invalid::expected("", "a tree that can still be read")),
+        };
+        Ok(Policy {
+            id: policy.id,
+            name: "generated".to_owned(),
+            resource: pattern(&policy.resource)?,
+            effect: effect(policy.effect),
+            priority: policy.priority,
+            condition,
+        })
+    };
+    policies.iter().map(policy).collect()
+}
+
+fn engine_condition(tree: &Value) -> Result<Condition, TestCaseError> {
+    let text = tree.to_string();
+    let json = json::parse(text.as_bytes())?;
+    Ok(Condition::parse(&json)?)
+}
+
+/// Asks the engine's question for `request`, read from text as a server would.
+fn asked<T>(
+    request: &Request,
+    ask: impl FnOnce(&Check<'_>) -> Result<T, TestCaseError>,
+) -> Result<T, TestCaseError> {
+    let body = request.body.to_string();
+    let body = json::parse(body.as_bytes())?;
+    let body = CheckBody::parse(&body)?;
+    let claims = request.claims.as_ref().map(Value::to_string);
+    let claims = claims.as_ref().map(|text| json::parse(text.as_bytes()));
+    let claims = claims.transpose()?;
+    let roles = claims.as_ref().and_then(|claims| claims.claim(ROLES_CLAIM)).map(claimed_roles);
+    let roles = roles.flatten().unwrap_or_default();
+    let subject = claims.as_ref().and_then(|claims| claims.get("sub")?.as_str());
+    let caller = claims.as_ref().zip(subject);
+    let caller = caller.map(|(claims, subject)| Caller { subject, roles: &roles, claims });
+    let domain = body.domain.unwrap_or(&request.caller_domain);
+    // `request.time` has milliseconds: what is finer is cut off.
+    let now: DateTime<Utc> = request.now.parse().expect("a valid instant");
+    ask(&Check::new(body, domain, caller, now + TimeDelta::nanoseconds(999_999)))
+}

@@ -1,0 +1,339 @@
+//! Strategies for rules, policies and requests.
+//!
+//! An operator mostly gets an attribute of a type that it compares and a value that could be equal, so
+//! that truth is decided by values; the rest is absent, of another type, or from anywhere.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::Union;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::pools::{
+    ACTIONS, DATES, DOMAINS, Group, NETWORKS, NOWS, OTHER_PATHS, PATTERNS, PRIORITIES,
+    RESOURCE_PATTERNS, RESOURCES, ROLES, RULE_ACTIONS, RULE_DOMAINS, RULE_SUBJECTS, SUBJECTS,
+    claims_only,
+};
+use super::{ALLOW, AbacPolicy, DENY, EffectName, RbacRule, Request, Scenario};
+
+/// The deepest tree.
+const DEPTH: usize = 5;
+
+/// Rule sets, each with as many requests as `requests` says.
+pub(crate) fn scenario(requests: usize) -> impl Strategy<Value = Scenario> {
+    let rules = vec(rule(), 0..12);
+    let policies = vec(policy(), 0..6);
+    (rules, policies, vec(request(&RESOURCES), 1..=requests)).prop_map(
+        |(rules, policies, requests)| Scenario {
+            rules: numbered(rules, 1, |rule, id| RbacRule { id, ..rule }),
+            policies: numbered(policies, 1_000, |policy, id| AbacPolicy { id, ..policy }),
+            requests,
+        },
+    )
+}
+
+/// Policies of one condition each, for every resource and with the same effect.
+pub(crate) fn single_conditions(size: usize) -> impl Strategy<Value = Scenario> {
+    let policy = condition().prop_map(|tree| AbacPolicy {
+        id: Uuid::nil(),
+        resource: "*".to_owned(),
+        effect: ALLOW,
+        priority: 0,
+        tree: Some(tree),
+    });
+    (vec(policy, 1..=size), vec(request(&["doc:v1:read"]), 1..=size))
+        .prop_map(|(policies, requests)| Scenario { rules: Vec::new(), policies, requests })
+}
+
+/// Gives every record an id of its own whose order has nothing to do with the order of the records.
+fn numbered<T>(records: Vec<(u8, T)>, from: u64, with_id: impl Fn(T, Uuid) -> T) -> Vec<T> {
+    let id = |rank: u8, index| Uuid::from_u64_pair(u64::from(rank), index);
+    let numbered = records.into_iter().zip(from..);
+    numbered.map(|((rank, record), index)| with_id(record, id(rank, index))).collect()
+}
+
+fn effect() -> impl Strategy<Value = EffectName> {
+    select(&[ALLOW, DENY][..])
+}
+
+fn rule() -> impl Strategy<Value = (u8, RbacRule)> {
+    let subjects = select(&RULE_SUBJECTS[..]);
+    let domains = select(&RULE_DOMAINS[..]);
+    let objects = select(&RESOURCE_PATTERNS[..]);
+    let actions = select(&RULE_ACTIONS[..]);
+    (
+        any::<u8>(),
+        subjects,
+        domains,
+        objects,
+        actions,
+        prop_oneof![2 => Just(ALLOW), 1 => Just(DENY)],
+    )
+        .prop_map(|(rank, sub, dom, obj, act, effect)| {
+            let (sub, dom) = (sub.to_owned(), dom.to_owned());
+            let (obj, act) = (obj.to_owned(), act.to_owned());
+            (rank, RbacRule { id: Uuid::nil(), sub, dom, obj, act, effect })
+        })
+}
+
+fn policy() -> impl Strategy<Value = (u8, AbacPolicy)> {
+    let resources = select(&RESOURCE_PATTERNS[..]);
+    let trees = prop_oneof![40 => tree(DEPTH).prop_map(Some), 1 => Just(None)];
+    (any::<u8>(), resources, effect(), select(&PRIORITIES[..]), trees).prop_map(
+        |(rank, resource, effect, priority, tree)| {
+            let resource = resource.to_owned();
+            (rank, AbacPolicy { id: Uuid::nil(), resource, effect, priority, tree })
+        },
+    )
+}
+
+/// A whole condition tree, at most so many nodes deep.
+fn tree(depth: usize) -> BoxedStrategy<Value> {
+    if depth == 1 {
+        return condition();
+    }
+    let node = tree(depth - 1);
+    let children = vec(node.clone(), 1..4);
+    prop_oneof![
+        2 => condition(),
+        2 => (select(&["AND", "OR"][..]), children)
+            .prop_map(|(kind, children)| json!({"type": kind, "children": children})),
+        1 => node.prop_map(|child| json!({"type": "NOT", "child": child})),
+    ]
+    .boxed()
+}
+
+/// Every operator with the types that it compares.
+pub(crate) const OPERATORS: [(&str, &[Group]); 16] = [
+    ("eq", &[Group::Text, Group::Number, Group::Bool]),
+    ("ne", &[Group::Text, Group::Number, Group::Bool]),
+    ("lt", &[Group::Number, Group::Text]),
+    ("lte", &[Group::Number, Group::Text]),
+    ("gt", &[Group::Number, Group::Text]),
+    ("gte", &[Group::Number, Group::Text]),
+    ("in", &[Group::Text, Group::Number]),
+    ("not_in", &[Group::Text, Group::Number]),
+    ("contains", &[Group::List, Group::Text]),
+    ("starts_with", &[Group::Text]),
+    ("ends_with", &[Group::Text]),
+    ("matches", &[Group::Text]),
+    ("before", &[Group::Date]),
+    ("after", &[Group::Date]),
+    ("ip_in", &[Group::Ip]),
+    ("exists", &Group::ALL),
+];
+
+/// A `CONDITION` node.
+fn condition() -> BoxedStrategy<Value> {
+    let of_operator = |(operator, groups): (&'static str, &'static [Group])| {
+        Union::new(groups.iter().map(move |group| condition_on(operator, *group)))
+    };
+    Union::new(OPERATORS.map(of_operator)).boxed()
+}
+
+fn condition_on(operator: &'static str, group: Group) -> BoxedStrategy<Value> {
+    let if_missing = select(&[None, None, None, Some(true), Some(false)][..]);
+    (path(group), operand(operator, group), if_missing)
+        .prop_map(move |(path, value, if_missing)| {
+            let mut node = json!({"type": "CONDITION", "attribute": path, "operator": operator});
+            // `exists` itself says what an absent attribute gives.
+            if operator != "exists" {
+                node["value"] = value;
+                if let Some(if_missing) = if_missing {
+                    node["if_missing"] = if_missing.into();
+                }
+            }
+            node
+        })
+        .boxed()
+}
+
+fn path(group: Group) -> BoxedStrategy<&'static str> {
+    let others = Group::ALL.iter().flat_map(|group| group.paths()).chain(&OTHER_PATHS);
+    prop_oneof![
+        9 => select(group.paths()),
+        1 => select(others.copied().collect::<Vec<_>>()),
+    ]
+    .boxed()
+}
+
+/// A right side that validation accepts for `operator`, mostly one that `group` can be equal to.
+fn operand(operator: &str, group: Group) -> BoxedStrategy<Value> {
+    let texts = |texts: &[&'static str]| -> BoxedStrategy<Value> {
+        select(texts.to_vec()).prop_map(Value::from).boxed()
+    };
+    match operator {
+        "exists" => Just(Value::Null).boxed(),
+        "matches" => texts(&PATTERNS.map(|(pattern, _)| pattern)),
+        "ip_in" => {
+            let many = vec(select(&NETWORKS[..]), 0..4).prop_map(|networks| json!(networks));
+            prop_oneof![texts(&NETWORKS), many].boxed()
+        }
+        "before" | "after" => or_attribute(texts(&DATES), group),
+        "starts_with" | "ends_with" => or_attribute(scalars(&[Group::Text]), group),
+        "in" | "not_in" => {
+            let list = vec(scalars(&[group, group, Group::Text, Group::Number]), 0..5);
+            or_attribute(list.prop_map(Value::from).boxed(), Group::List)
+        }
+        "contains" if group == Group::List => {
+            let item = scalars(&[Group::Text, Group::Text, Group::Number, Group::Bool]);
+            let of_lists = select(items_of_lists()).boxed();
+            or_attribute(prop_oneof![of_lists, item].boxed(), Group::Text)
+        }
+        "lt" | "lte" | "gt" | "gte" => {
+            or_attribute(scalars(&[group, group, group, Group::Text, Group::Number]), group)
+        }
+        _ => or_attribute(scalars(&[group, group, group, Group::Text, Group::Bool]), group),
+    }
+}
+
+/// A literal, or another attribute.
+fn or_attribute(literal: BoxedStrategy<Value>, group: Group) -> BoxedStrategy<Value> {
+    let attribute = path(group).prop_map(|path| json!({"attribute": path}));
+    prop_oneof![3 => literal, 1 => attribute].boxed()
+}
+
+fn scalars(groups: &[Group]) -> BoxedStrategy<Value> {
+    Union::new(groups.iter().map(|group| typical(*group))).boxed()
+}
+
+/// A value of the group: every other one is of the first few, so that values meet.
+fn typical(group: Group) -> BoxedStrategy<Value> {
+    let values = group.values();
+    let few = values.iter().take(6).cloned().collect::<Vec<_>>();
+    prop_oneof![select(few), select(values)].boxed()
+}
+
+fn items_of_lists() -> Vec<Value> {
+    let lists = Group::List.values();
+    lists.iter().flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect()
+}
+
+/// The value of an attribute that mostly holds values of `group`; `None` is absent.
+fn value(group: Group) -> BoxedStrategy<Option<Value>> {
+    let any_group: Vec<Value> = Group::ALL.iter().flat_map(|group| group.values()).collect();
+    prop_oneof![
+        2 => Just(None),
+        7 => typical(group).prop_map(Some),
+        1 => select(any_group).prop_map(Some),
+    ]
+    .boxed()
+}
+
+/// As [`value`], with what only claims may hold.
+fn claim(group: Group) -> BoxedStrategy<Option<Value>> {
+    prop_oneof![6 => value(group), 1 => select(claims_only()).prop_map(Some)].boxed()
+}
+
+/// Strings that are roles, one or several, sometimes among what is none.
+fn roles() -> BoxedStrategy<Option<Value>> {
+    let names = || select(&ROLES[..]).prop_map(Value::from);
+    let items = prop_oneof![5 => names(), 1 => Just(json!(1))];
+    prop_oneof![
+        1 => Just(None),
+        4 => vec(items, 0..4).prop_map(|roles| Some(roles.into())),
+        1 => names().prop_map(Some),
+    ]
+    .boxed()
+}
+
+fn object(members: Vec<(&str, Option<Value>)>) -> Value {
+    let present = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(present.collect::<Map<_, _>>())
+}
+
+fn user() -> impl Strategy<Value = Value> {
+    let roles = prop_oneof![5 => roles(), 1 => value(Group::Number)];
+    let (text, number, flag) = (value(Group::Text), value(Group::Number), value(Group::Bool));
+    let (list, date, ip) = (value(Group::List), value(Group::Date), value(Group::Ip));
+    (text.clone(), text, number, flag, list, roles, date, ip).prop_map(
+        |(dept, city, level, flag, tags, roles, since, ip)| {
+            object(vec![
+                ("dept", dept),
+                ("home.city", city),
+                ("level", level),
+                ("flag", flag),
+                ("tags", tags),
+                ("roles", roles),
+                ("since", since),
+                ("ip", ip),
+            ])
+        },
+    )
+}
+
+fn resource_attributes() -> impl Strategy<Value = Value> {
+    let (text, number, flag) = (value(Group::Text), value(Group::Number), value(Group::Bool));
+    let (list, date, ip) = (value(Group::List), value(Group::Date), value(Group::Ip));
+    (text, number, flag, list, date, ip).prop_map(|(owner, level, flag, tags, until, ip)| {
+        object(vec![
+            ("owner", owner),
+            ("level", level),
+            ("flag", flag),
+            ("tags", tags),
+            ("until", until),
+            ("ip", ip),
+        ])
+    })
+}
+
+/// Claims: nested ones, one whose name has a dot, one that is both, `null`, and objects.
+fn claims() -> impl Strategy<Value = Value> {
+    let text = claim(Group::Text);
+    let texts = (text.clone(), text.clone(), text.clone(), text);
+    let typed = (claim(Group::Number), claim(Group::Bool), claim(Group::List), claim(Group::Date));
+    let roles = (roles(), any::<bool>());
+    (select(&SUBJECTS[..]), roles, texts, typed, claim(Group::Ip), claim(Group::Number)).prop_map(
+        |(sub, (roles, literal), texts, (level, flag, tags, since), ip, size)| {
+            let (unit, team, literal_mail, mail) = texts;
+            let literal_roles = roles.clone().filter(|_| literal);
+            // A literal claim that is `null` beside a path of the same name is nowhere decided.
+            let literal_mail = literal_mail.filter(|value| !value.is_null());
+            object(vec![
+                ("sub", Some(json!(sub))),
+                ("realm_access.roles", literal_roles),
+                ("realm_access", Some(object(vec![("roles", roles.filter(|_| !literal))]))),
+                ("org", Some(object(vec![("unit", unit), ("size", size)]))),
+                ("team.name", team),
+                ("contact.mail", literal_mail),
+                ("contact", Some(object(vec![("mail", mail)]))),
+                ("level", level),
+                ("flag", flag),
+                ("tags", tags),
+                ("since", since),
+                ("ip", ip),
+                ("nothing", Some(Value::Null)),
+            ])
+        },
+    )
+}
+
+/// A check of one of `resources`.
+fn request(resources: &'static [&'static str]) -> impl Strategy<Value = Request> {
+    let question = (select(&SUBJECTS[..]), select(resources), select(&ACTIONS[..]));
+    let domains = (proptest::option::of(select(&DOMAINS[..])), select(&DOMAINS[..]));
+    let attributes = (maybe(user()), maybe(resource_attributes()));
+    (question, domains, attributes, maybe(claims()), select(&NOWS[..])).prop_map(
+        |((subject, resource, action), (domain, own_domain), (user, of_resource), claims, now)| {
+            let attributes = object(vec![("user", user), ("resource", of_resource)]);
+            Request {
+                body: object(vec![
+                    ("subject", Some(json!(subject))),
+                    ("resource", Some(json!(resource))),
+                    ("action", Some(json!(action))),
+                    ("domain", domain.map(Value::from)),
+                    ("attributes", Some(attributes)),
+                ]),
+                claims,
+                caller_domain: own_domain.to_owned(),
+                now: now.to_owned(),
+            }
+        },
+    )
+}
+
+/// Mostly there.
+fn maybe<S: Strategy>(strategy: S) -> impl Strategy<Value = Option<S::Value>> {
+    proptest::option::weighted(0.9, strategy)
+}

@@ -1,0 +1,122 @@
+//! What the property tests share: the questions as plain data, an oracle that answers them straight from
+//! semantics.md, and the strategies that generate them.
+
+pub(crate) mod conditions;
+pub(crate) mod decision;
+pub(crate) mod generate;
+mod instant;
+mod pools;
+
+use std::fmt;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+/// The path of the roles claim: semantics.md section 9, `ROLES_CLAIM`.
+pub(crate) const ROLES_CLAIM: &str = "realm_access.roles";
+
+/// An effect, under its name on the wire.
+pub(crate) type EffectName = &'static str;
+pub(crate) const ALLOW: EffectName = "allow";
+pub(crate) const DENY: EffectName = "deny";
+
+/// An RBAC rule.
+#[derive(Clone)]
+pub(crate) struct RbacRule {
+    pub(crate) id: Uuid,
+    pub(crate) sub: String,
+    pub(crate) dom: String,
+    pub(crate) obj: String,
+    pub(crate) act: String,
+    pub(crate) effect: EffectName,
+}
+
+/// An enabled ABAC policy.
+#[derive(Clone)]
+pub(crate) struct AbacPolicy {
+    pub(crate) id: Uuid,
+    pub(crate) resource: String,
+    pub(crate) effect: EffectName,
+    pub(crate) priority: i32,
+    /// `None` for a stored tree that cannot be read any more.
+    pub(crate) tree: Option<Value>,
+}
+
+/// A check, its caller, and the instant at which it is asked.
+#[derive(Clone)]
+pub(crate) struct Request {
+    /// The body of `POST /api/v1/check`.
+    pub(crate) body: Value,
+    /// The claims of the caller's token; `None` for a check without a caller.
+    pub(crate) claims: Option<Value>,
+    /// The domain that stands in for an absent one.
+    pub(crate) caller_domain: String,
+    /// `request.time`: RFC 3339 in UTC with milliseconds.
+    pub(crate) now: String,
+}
+
+/// Rules, policies, and the requests to decide by them.
+#[derive(Clone)]
+pub(crate) struct Scenario {
+    pub(crate) rules: Vec<RbacRule>,
+    pub(crate) policies: Vec<AbacPolicy>,
+    pub(crate) requests: Vec<Request>,
+}
+
+impl Request {
+    /// The resource that is asked about.
+    pub(crate) fn resource(&self) -> &str {
+        self.body["resource"].as_str().unwrap_or_default()
+    }
+
+    /// The domain that is asked about.
+    pub(crate) fn domain(&self) -> &str {
+        self.body["domain"].as_str().unwrap_or(&self.caller_domain)
+    }
+}
+
+// A failure is read by people: JSON text, not nested Rust structures.
+
+impl fmt::Debug for RbacRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, sub, dom, obj, act, effect } = self;
+        write!(f, "rule {id}: {sub}, {dom}, {obj}, {act}, {effect}")
+    }
+}
+
+impl fmt::Debug for AbacPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, resource, effect, priority, tree } = self;
+        write!(f, "policy {id}: {effect} {resource} at {priority} when ")?;
+        match tree {
+            Some(tree) => write!(f, "{tree}"),
+            None => f.write_str("(unreadable)"),
+        }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "request {} at {} by ", self.body, self.now)?;
+        match &self.claims {
+            Some(claims) => write!(f, "{claims}")?,
+            None => f.write_str("(no caller)")?,
+        }
+        write!(f, " of {}", self.caller_domain)
+    }
+}
+
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for rule in &self.rules {
+            write!(f, "\n  {rule:?}")?;
+        }
+        for policy in &self.policies {
+            write!(f, "\n  {policy:?}")?;
+        }
+        for request in &self.requests {
+            write!(f, "\n  {request:?}")?;
+        }
+        Ok(())
+    }
+}

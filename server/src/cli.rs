@@ -1,0 +1,46 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// Portcullis: a multi-tenant authorization service.
+#[derive(Debug, Parser)]
+#[command(name = "portcullis", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the service; configured by environment variables.
+    Serve(EnvFile),
+    /// Run it on this machine with sample tenants and a development identity provider.
+    ///
+    /// Not for production: anybody on this machine can get a token. Takes LISTEN_ADDR (loopback only),
+    /// LOG_FORMAT and RUST_LOG.
+    Dev {
+        /// Where the database and the issuer's key are kept.
+        #[arg(long, default_value = ".portcullis-dev")]
+        data_dir: PathBuf,
+    },
+    /// Create the database or bring its schema up to date, and stop.
+    Migrate(EnvFile),
+    /// Run the test cases of tenants kept as files, without a server.
+    Test {
+        /// A tenant's folder, or a folder of them.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Run only the cases whose name contains this text.
+        #[arg(long)]
+        case: Option<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EnvFile {
+    /// A file of NAME=value lines; the environment overrides it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) env_file: Option<PathBuf>,
+}

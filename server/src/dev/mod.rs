@@ -1,0 +1,130 @@
+//! `portcullis dev`: the service on this machine, with the sample tenants and an identity provider of its
+//! own, and on the terminal everything that a first check needs.
+
+mod issuer;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use anyhow::Context;
+use portcullis_engine::{Check, CheckBody};
+
+use crate::app::App;
+use crate::auth::selfhost_verifier;
+use crate::bundle::{Bundle, Case};
+use crate::config::OidcConfig;
+use crate::http;
+use crate::model::rule::Origin;
+use crate::registration;
+use crate::serve;
+use crate::storage::{policies, rules, tenants};
+use issuer::Issuer;
+
+/// What `dev` takes from the environment: nothing that could point it at somebody's production.
+pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
+
+const PLAN_CACHE_BYTES: u64 = 64 << 20;
+const MANAGER_ROLE: &str = "admin";
+
+/// Serves on `listen`, with everything that lasts in `data_dir`.
+pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<()> {
+    issuer::create_private_dir(data_dir)?;
+    let bundles = Bundle::embedded()?;
+    let listener = serve::bind(listen).await?;
+    let base_url = format!("http://{}", listener.address());
+    let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, &bundles)?;
+    let database = data_dir.join("portcullis.db");
+    let store = serve::open(&format!("sqlite://{}", database.display())).await?;
+    let verifier = selfhost_verifier(&OidcConfig {
+        issuer: issuer.url().to_owned(),
+        jwks_uri: Some(issuer.jwks_uri().parse()?),
+        audience: None,
+        roles_claim: "realm_access.roles".to_owned(),
+        domain_claim: "dom".to_owned(),
+        admin_domain_claim: "adm".to_owned(),
+    })?;
+    let roles = vec![MANAGER_ROLE.to_owned()];
+    let app = serve::wire(store.clone(), Some(verifier), roles, PLAN_CACHE_BYTES);
+    for bundle in &bundles {
+        load(&app, bundle).await.with_context(|| format!("tenant `{}`", bundle.tenant))?;
+    }
+    let welcome = welcome(&app, &issuer, &bundles, &base_url).await?;
+    std::io::stdout().write_all(welcome.as_bytes())?;
+    let router = http::finish(http::routes(app.clone()).merge(issuer.routes(app.clock.clone())));
+    serve::run_until_stopped(listener, router, &store).await
+}
+
+/// Stores a sample tenant, unless it has been written to before: what somebody changed stays changed.
+async fn load(app: &App, bundle: &Bundle) -> anyhow::Result<()> {
+    let by = app.authored_by("portcullis dev");
+    let mut tx = app.store.write(&bundle.tenant, by.at.millis()).await?;
+    if tenants::revision(&mut tx).await? > 0 {
+        return Ok(tx.end().await?);
+    }
+    // The bundle's order: explicit rules first, so that a default role makes no second rule.
+    for rule in &bundle.rules {
+        let record = rule.clone().into_record(app.ids.next(by.at), Origin::Explicit, &by);
+        rules::insert(&mut tx, &record).await?;
+    }
+    for policy in &bundle.policies {
+        let record = policy.clone().into_record(app.ids.next(by.at), &bundle.tenant, &by);
+        policies::insert(&mut tx, &record).await?;
+    }
+    for resource in &bundle.resources {
+        let resource = resource.clone();
+        registration::register(&mut tx, resource, &bundle.tenant, &by, &app.ids).await?;
+    }
+    app.plans.commit(tx).await?;
+    Ok(())
+}
+
+/// What the terminal shows: the address, a token for each sample user, and checks to paste.
+async fn welcome(
+    app: &App,
+    issuer: &Issuer,
+    bundles: &[Bundle],
+    base_url: &str,
+) -> anyhow::Result<String> {
+    let mut text = format!("Portcullis for development: {base_url} (not for production)\n");
+    let now = app.clock.now();
+    for bundle in bundles {
+        let about = bundle.description.as_deref().unwrap_or_default().trim();
+        writeln!(text, "\n== Tenant `{}`: {about}\n   Tokens, good for a day:", bundle.tenant)?;
+        for user in &bundle.users {
+            let about = user.description.as_deref().unwrap_or_default().trim();
+            let roles = user.roles.join(", ");
+            let token = issuer.token(user, now)?;
+            writeln!(text, "\n{} ({roles}): {about}\n{token}", user.sub)?;
+        }
+    }
+    for bundle in bundles {
+        writeln!(text, "\n== Tenant `{}`: checks to paste", bundle.tenant)?;
+        for case in bundle.demos() {
+            let answer = answer(app, bundle, case).await?;
+            let user = case.caller.as_deref().and_then(|sub| bundle.user(sub));
+            let token = user.map(|user| issuer.token(user, now)).transpose()?.unwrap_or_default();
+            let body = case.check.to_string().replace('\'', r"'\''");
+            writeln!(text, "\n# {}\n# answers {answer}", case.name)?;
+            writeln!(
+                text,
+                "curl -s {base_url}/api/v1/check -H 'Authorization: Bearer {token}' \
+                 -H 'Content-Type: application/json' -d '{body}'"
+            )?;
+        }
+    }
+    writeln!(text, "\nAnother token: curl -s {} -d grant_type=password -d username=<user>", issuer.token_url())?;
+    writeln!(text, "Ctrl-C stops it; the data stays in the data directory.")?;
+    Ok(text)
+}
+
+/// What the service answers to the check of `case`, from the rules as they are stored now.
+async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<String> {
+    let body = CheckBody::parse(&case.check)?;
+    let cached = app.plans.get(&bundle.tenant, body.resource).await?;
+    let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
+    let caller = caller.map(|user| user.caller());
+    let check = Check::new(body, &bundle.tenant, caller, app.clock.now());
+    Ok(http::answer_text(&cached.plan().evaluate(&check)))
+}

@@ -1,0 +1,212 @@
+//! The errors of the API: the only error that becomes a response (semantics.md section 8).
+
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, StatusCode};
+use portcullis_engine::Invalid;
+use portcullis_engine::invalid::Fault;
+use portcullis_engine::json::JsonError;
+use serde_json::{Map, Value, json};
+
+use crate::storage::StoreError;
+
+type Cause = Box<dyn Error + Send + Sync>;
+
+/// Why a request was not served. Each variant has one status and one code.
+#[derive(Debug)]
+pub(crate) enum ApiError {
+    /// 400 `VALIDATION_ERROR`: the content of the body.
+    Invalid(Invalid),
+    /// 400 `BAD_REQUEST`: anything else that is wrong with the request.
+    BadRequest(String),
+    /// 401, without an error code in the challenge: no credential was sent.
+    NoCredential,
+    /// 401: the token was refused; the text says why and never holds the token.
+    TokenRefused(String),
+    /// 403: the caller may not do this.
+    AccessDenied(String),
+    /// 404: no such record in the caller's tenant, or no such route.
+    NotFound(&'static str),
+    /// 405, with the methods that the route has.
+    MethodNotAllowed(Option<HeaderValue>),
+    /// 409
+    Conflict(String),
+    /// 413, with the limit in bytes.
+    PayloadTooLarge(usize),
+    /// 415
+    UnsupportedMediaType,
+    /// 503: what is down, for the client; and why, for the log.
+    Unavailable(&'static str, Cause),
+    /// 500: the cause is for the log alone.
+    Internal(Cause),
+}
+
+impl ApiError {
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Invalid(_) => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR"),
+            Self::BadRequest(_) => (StatusCode::BAD_REQUEST, "BAD_REQUEST"),
+            Self::NoCredential | Self::TokenRefused(_) => {
+                (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED")
+            }
+            Self::AccessDenied(_) => (StatusCode::FORBIDDEN, "ACCESS_DENIED"),
+            Self::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
+            Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED"),
+            Self::Conflict(_) => (StatusCode::CONFLICT, "CONFLICT"),
+            Self::PayloadTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
+            Self::UnsupportedMediaType => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
+            }
+            Self::Unavailable(..) => (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE"),
+            Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR"),
+        }
+    }
+
+    /// What the client is told.
+    fn message(&self) -> String {
+        match self {
+            Self::Invalid(invalid) => invalid.to_string(),
+            Self::BadRequest(message)
+            | Self::TokenRefused(message)
+            | Self::AccessDenied(message)
+            | Self::Conflict(message) => message.clone(),
+            Self::NoCredential => {
+                "a credential is needed: send `Authorization: Bearer <token>`".to_owned()
+            }
+            Self::NotFound(what) => format!("there is no such {what}"),
+            Self::MethodNotAllowed(_) => "the route has no such method".to_owned(),
+            Self::PayloadTooLarge(limit) => format!("the body is larger than {limit} bytes"),
+            Self::UnsupportedMediaType => {
+                "the body must be JSON: send `Content-Type: application/json`".to_owned()
+            }
+            Self::Unavailable(what, _) => format!("{what} is unavailable; try again later"),
+            Self::Internal(_) => "an internal error; the log has the details".to_owned(),
+        }
+    }
+
+    fn details(&self) -> Value {
+        match self {
+            Self::Invalid(invalid) => invalid_details(invalid),
+            Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
+            _ => json!({}),
+        }
+    }
+
+    fn add_headers(&self, headers: &mut HeaderMap) {
+        match self {
+            Self::NoCredential => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::TokenRefused(message) => {
+                headers.insert(WWW_AUTHENTICATE, challenge(message));
+            }
+            Self::MethodNotAllowed(Some(allow)) => {
+                headers.insert(ALLOW, allow.clone());
+            }
+            Self::Unavailable(..) => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The challenge of RFC 6750 section 3; a description may hold neither quotes nor backslashes.
+fn challenge(message: &str) -> HeaderValue {
+    let plain = |c: char| matches!(c, ' '..='~') && c != '"' && c != '\\';
+    let description: String = message.chars().map(|c| if plain(c) { c } else { '?' }).collect();
+    let text = format!(r#"Bearer error="invalid_token", error_description="{description}""#);
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
+}
+
+/// `path` is the first problem's place, `errors` has them all, and the fields that are missing or unknown
+/// are named once more where the contract has them.
+fn invalid_details(invalid: &Invalid) -> Value {
+    let mut details = Map::new();
+    let problems = invalid.problems();
+    if let Some(first) = problems.first() {
+        details.insert("path".to_owned(), json!(first.path));
+    }
+    let names = |pick: fn(&Fault) -> Option<&str>| {
+        problems.iter().filter_map(|problem| pick(&problem.fault)).collect::<Vec<_>>()
+    };
+    let missing = names(|fault| match fault {
+        Fault::Missing(name) => Some(name),
+        _ => None,
+    });
+    let unknown = names(|fault| match fault {
+        Fault::Unknown(name) => Some(name),
+        _ => None,
+    });
+    if !missing.is_empty() {
+        details.insert("missing_fields".to_owned(), json!(missing));
+    }
+    if !unknown.is_empty() {
+        details.insert("unknown_fields".to_owned(), json!(unknown));
+    }
+    let errors: Vec<Value> = problems
+        .iter()
+        .map(|problem| json!({"path": problem.path, "message": problem.fault.to_string()}))
+        .collect();
+    details.insert("errors".to_owned(), json!(errors));
+    Value::Object(details)
+}
+
+/// Why a response is a 500 or a 503, for the log; travels with the response as an extension.
+#[derive(Clone, Debug)]
+pub(crate) struct LoggedCause(pub(crate) Arc<dyn Error + Send + Sync>);
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, code) = self.status_and_code();
+        let body = json!({"error": code, "message": self.message(), "details": self.details()});
+        let mut response = (status, Json(body)).into_response();
+        self.add_headers(response.headers_mut());
+        if let Self::Unavailable(_, cause) | Self::Internal(cause) = self {
+            response.extensions_mut().insert(LoggedCause(Arc::from(cause)));
+        }
+        response
+    }
+}
+
+/// The body of a 500: nothing but the id that finds the log line.
+pub(crate) fn internal_body(request_id: &str) -> Value {
+    let error = ApiError::Internal("".into());
+    let (_, code) = error.status_and_code();
+    json!({"error": code, "message": error.message(), "details": {"request_id": request_id}})
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+impl From<JsonError> for ApiError {
+    fn from(error: JsonError) -> Self {
+        match error {
+            JsonError::Syntax(_) => Self::BadRequest(error.to_string()),
+            JsonError::Invalid(invalid) => Self::Invalid(invalid),
+        }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self::from(Arc::new(error))
+    }
+}
+
+impl From<Arc<StoreError>> for ApiError {
+    fn from(error: Arc<StoreError>) -> Self {
+        if error.is_unavailable() {
+            Self::Unavailable("the database", error.into())
+        } else {
+            Self::Internal(error.into())
+        }
+    }
+}

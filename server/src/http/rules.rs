@@ -1,0 +1,107 @@
+//! RBAC rules (semantics.md section 3).
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, Uri};
+use uuid::Uuid;
+
+use super::body::JsonBody;
+use super::{created, query, revision_header};
+use crate::app::App;
+use crate::auth::TenantManager;
+use crate::error::ApiError;
+use crate::model::rule::{NewRule, Origin, RuleName, RuleRecord, RuleUpdate};
+use crate::storage::{Tx, rules};
+
+const NOT_FOUND: ApiError = ApiError::NotFound("rule");
+
+/// `POST /api/v1/resources/policies`
+pub(super) async fn create(
+    State(app): State<App>,
+    caller: TenantManager,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let rule = NewRule::parse(&body.parse()?, caller.domain())?;
+    caller.may_write_domain(&rule.tuple.dom)?;
+    let by = app.authored_by(caller.actor());
+    let record = rule.into_record(app.ids.next(by.at), Origin::Explicit, &by);
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    if !rules::insert(&mut tx, &record).await? {
+        return Err(conflict(&record));
+    }
+    let revision = app.plans.commit(tx).await?;
+    let location = format!("/api/v1/resources/policies?id={}", record.id);
+    Ok(created(revision, &location, &record))
+}
+
+/// `PUT /api/v1/resources/policies`: by id, or by tuple.
+pub(super) async fn update(
+    State(app): State<App>,
+    caller: TenantManager,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let update = RuleUpdate::parse(&body.parse()?, caller.domain())?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let old = find(&mut tx, &update).await?.ok_or(NOT_FOUND)?;
+    let mut new = update.applied_to(&old);
+    caller.may_write_domain(&new.tuple.dom)?;
+    // A default rule that somebody confirms is theirs from then on, even if nothing else changes.
+    if update.says_something() {
+        new.origin = Origin::Explicit;
+    }
+    if new.tuple != old.tuple || new.effect != old.effect || new.origin != old.origin {
+        new.updated_by = Some(by.actor);
+        new.updated_at = Some(by.at);
+        if !rules::update(&mut tx, &old, &new).await? {
+            return Err(conflict(&new));
+        }
+    }
+    let revision = app.plans.commit(tx).await?;
+    Ok((revision_header(revision), Json(new)).into_response())
+}
+
+/// `DELETE /api/v1/resources/policies`: by id or tuple in the body, or by `?id=`.
+pub(super) async fn delete(
+    State(app): State<App>,
+    caller: TenantManager,
+    uri: Uri,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let name = named(&uri, &body, caller.domain())?;
+    let now = app.clock.now().timestamp_millis();
+    let mut tx = app.store.write(caller.tenant(), now).await?;
+    let rule = match &name {
+        RuleName::Id(id) => rules::find(&mut tx, *id).await?,
+        RuleName::Tuple(tuple, effect) => rules::find_by_tuple(&mut tx, tuple)
+            .await?
+            .filter(|rule| effect.is_none_or(|effect| effect == rule.effect)),
+    };
+    rules::delete(&mut tx, &rule.ok_or(NOT_FOUND)?).await?;
+    let revision = app.plans.commit(tx).await?;
+    Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())
+}
+
+/// The rule that a deletion names.
+fn named(uri: &Uri, body: &JsonBody, domain: &str) -> Result<RuleName, ApiError> {
+    let id = query(uri).find(|(name, _)| name == "id").map(|(_, value)| value);
+    match id {
+        None => Ok(RuleName::parse(&body.parse()?, domain)?),
+        Some(_) if !body.is_empty() => Err(ApiError::BadRequest(
+            "the rule is named twice: send either `?id=` or a body".to_owned(),
+        )),
+        Some(id) => Ok(RuleName::Id(Uuid::try_parse(&id).map_err(|_| NOT_FOUND)?)),
+    }
+}
+
+async fn find(tx: &mut Tx, update: &RuleUpdate) -> Result<Option<RuleRecord>, ApiError> {
+    Ok(match update {
+        RuleUpdate::ById { id, .. } => rules::find(tx, *id).await?,
+        RuleUpdate::ByTuple(rule) => rules::find_by_tuple(tx, &rule.tuple).await?,
+    })
+}
+
+fn conflict(rule: &RuleRecord) -> ApiError {
+    ApiError::Conflict(format!("there is a rule `{}` already", rule.tuple))
+}

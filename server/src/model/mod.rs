@@ -1,0 +1,75 @@
+//! What the service keeps: each record, and the inputs that make and change it.
+//!
+//! An input is read with `portcullis_engine::fields`, so that a refused one names every problem at once.
+
+pub(crate) mod policy;
+pub(crate) mod resource;
+pub(crate) mod rule;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use portcullis_engine::Json;
+use portcullis_engine::fields::string;
+use portcullis_engine::invalid::{Place, Problems};
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+/// An instant with the precision that the service stores and shows: milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Timestamp(i64);
+
+impl Timestamp {
+    /// From milliseconds since the Unix epoch, as a store holds them.
+    pub(crate) fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub(crate) fn millis(self) -> i64 {
+        self.0
+    }
+}
+
+impl From<DateTime<Utc>> for Timestamp {
+    fn from(instant: DateTime<Utc>) -> Self {
+        Self(instant.timestamp_millis())
+    }
+}
+
+impl Serialize for Timestamp {
+    /// RFC 3339, UTC, milliseconds.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let instant = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
+        serializer.serialize_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+/// Who changes something, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Authorship {
+    /// A token's `sub`.
+    pub(crate) actor: String,
+    pub(crate) at: Timestamp,
+}
+
+/// A string of at most `max` characters, the empty one included.
+fn short<'j>(
+    max: usize,
+) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<String> + Copy {
+    move |json, at, problems| {
+        let text = string(json, at, problems)?;
+        if text.chars().count() > max {
+            problems.expected(at, format!("at most {max} characters"));
+            return None;
+        }
+        Some(text.to_owned())
+    }
+}
+
+/// Reads the id of a record.
+fn id(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Uuid> {
+    let id = json.as_str().and_then(|text| Uuid::try_parse(text).ok());
+    if id.is_none() {
+        problems.expected(at, "a UUID");
+    }
+    id
+}

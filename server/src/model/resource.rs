@@ -1,0 +1,117 @@
+//! Registered resources (semantics.md section 3).
+
+use portcullis_engine::fields::{Fields, list};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::rbac::{MAX_SUBJECT, rule_field};
+use portcullis_engine::resource::{registered_resource, split_resource};
+use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::rule::NewRule;
+use super::{Timestamp, short};
+
+/// Most registrations of one bulk call.
+pub(crate) const MAX_BULK: usize = 1_000;
+
+/// A resource as the store keeps it and the API shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResourceRecord {
+    pub(crate) id: Uuid,
+    #[serde(rename = "tenant_id")]
+    pub(crate) tenant_id: String,
+    #[serde(flatten)]
+    pub(crate) registration: Registration,
+    #[serde(rename = "created_at")]
+    pub(crate) created_at: Timestamp,
+    #[serde(rename = "updated_at")]
+    pub(crate) updated_at: Option<Timestamp>,
+}
+
+/// What a registration says; it replaces what was stored before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Registration {
+    pub(crate) name: String,
+    pub(crate) display_name: Option<String>,
+    pub(crate) service_name: Option<String>,
+    /// Each role once.
+    pub(crate) default_roles: Vec<String>,
+}
+
+impl Registration {
+    /// Reads a registration that stands at `at`.
+    pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let name = fields.required("name", registered_resource);
+        let display_name = fields.optional("displayName", short(256));
+        let service_name = fields.optional("serviceName", short(256));
+        let roles = fields.optional("defaultRoles", list(rule_field(MAX_SUBJECT)));
+        fields.close();
+        let mut default_roles: Vec<String> = Vec::new();
+        for role in roles.unwrap_or_default() {
+            if !default_roles.iter().any(|known| known == role) {
+                default_roles.push(role.to_owned());
+            }
+        }
+        Some(Self { name: name?.to_owned(), display_name, service_name, default_roles })
+    }
+
+    /// Reads the body of a single registration.
+    pub(crate) fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let registration = Self::read(json, &Place::root(), &mut problems);
+        problems.finish(registration)
+    }
+
+    /// Reads the body of a bulk registration: an array, or `{"resources": [...]}`.
+    pub(crate) fn parse_bulk(json: &Json<'_>) -> Result<Vec<Self>, Invalid> {
+        let mut problems = Problems::default();
+        let at = Place::root();
+        let registrations = if let Json::Array(_) = json {
+            Self::read_all(json, &at, &mut problems)
+        } else {
+            Fields::open(json, &at, &mut problems).and_then(|mut fields| {
+                let registrations = fields.required("resources", Self::read_all);
+                fields.close();
+                registrations
+            })
+        };
+        problems.finish(registrations)
+    }
+
+    fn read_all(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<Self>> {
+        if json.as_array().is_some_and(|items| items.len() > MAX_BULK) {
+            problems.expected(at, format!("at most {MAX_BULK} registrations"));
+            return None;
+        }
+        let registrations = list(Self::read)(json, at, problems)?;
+        let mut names: Vec<(&str, usize)> = registrations
+            .iter()
+            .enumerate()
+            .map(|(index, registration)| (&*registration.name, index))
+            .collect();
+        names.sort_unstable();
+        for pair in names.windows(2) {
+            if pair[0].0 == pair[1].0 {
+                let at = at.index(pair[1].1);
+                let name = pair[0].0;
+                problems.expected(&at.key("name"), format!("`{name}` only once in one call"));
+            }
+        }
+        Some(registrations)
+    }
+
+    /// The allow rule that the default role `role` stands for in `domain`.
+    pub(crate) fn default_rule(&self, role: &str, domain: &str) -> NewRule {
+        let verb = split_resource(&self.name).map_or("", |(_, verb)| verb);
+        let tuple = RuleTuple {
+            sub: role.to_owned(),
+            dom: domain.to_owned(),
+            obj: ResourcePattern::Exact(self.name.clone()),
+            act: verb.to_owned(),
+        };
+        NewRule { tuple, effect: Effect::Allow }
+    }
+}

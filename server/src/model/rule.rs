@@ -1,0 +1,232 @@
+//! RBAC rules (semantics.md section 3).
+
+use portcullis_engine::fields::Fields;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT, rule_field};
+use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{Authorship, Timestamp, id};
+
+/// Where a rule comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Origin {
+    /// A person or service wrote it.
+    Explicit,
+    /// A resource's `defaultRoles` made it, and may remove it again.
+    DefaultRole,
+}
+
+impl Origin {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Explicit => "explicit",
+            Self::DefaultRole => "default_role",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "explicit" => Some(Self::Explicit),
+            "default_role" => Some(Self::DefaultRole),
+            _ => None,
+        }
+    }
+}
+
+/// An RBAC rule as the store keeps it and the API shows it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct RuleRecord {
+    pub(crate) id: Uuid,
+    #[serde(flatten, serialize_with = "serialize_tuple")]
+    pub(crate) tuple: RuleTuple,
+    pub(crate) effect: Effect,
+    pub(crate) origin: Origin,
+    pub(crate) created_by: String,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_by: Option<String>,
+    pub(crate) updated_at: Option<Timestamp>,
+}
+
+fn serialize_tuple<S: serde::Serializer>(
+    tuple: &RuleTuple,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeMap;
+    let mut map = serializer.serialize_map(Some(4))?;
+    map.serialize_entry("sub", &tuple.sub)?;
+    map.serialize_entry("dom", &tuple.dom)?;
+    map.serialize_entry("obj", &tuple.obj.to_string())?;
+    map.serialize_entry("act", &tuple.act)?;
+    map.end()
+}
+
+/// The body that creates a rule.
+#[derive(Clone, Debug)]
+pub(crate) struct NewRule {
+    pub(crate) tuple: RuleTuple,
+    pub(crate) effect: Effect,
+}
+
+impl NewRule {
+    /// Reads a rule that stands at `at`; an absent `dom` is `domain`.
+    pub(crate) fn read(
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        domain: &str,
+    ) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let tuple = read_tuple(&mut fields, domain);
+        let effect = fields.required("effect", Effect::read);
+        fields.close();
+        Some(Self { tuple: tuple?, effect: effect? })
+    }
+
+    /// Reads a request body.
+    pub(crate) fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let rule = Self::read(json, &Place::root(), &mut problems, domain);
+        problems.finish(rule)
+    }
+
+    /// The record that it becomes.
+    pub(crate) fn into_record(self, id: Uuid, origin: Origin, by: &Authorship) -> RuleRecord {
+        RuleRecord {
+            id,
+            tuple: self.tuple,
+            effect: self.effect,
+            origin,
+            created_by: by.actor.clone(),
+            created_at: by.at,
+            updated_by: None,
+            updated_at: None,
+        }
+    }
+}
+
+/// The four fields of a tuple; an absent `dom` is `domain`.
+fn read_tuple(fields: &mut Fields<'_, '_>, domain: &str) -> Option<RuleTuple> {
+    let sub = fields.required("sub", rule_field(MAX_SUBJECT));
+    let dom = fields.optional("dom", rule_field(MAX_DOMAIN));
+    let obj = fields.required("obj", ResourcePattern::read);
+    let act = fields.required("act", rule_field(MAX_ACTION));
+    Some(RuleTuple {
+        sub: sub?.to_owned(),
+        dom: dom.unwrap_or(domain).to_owned(),
+        obj: obj?,
+        act: act?.to_owned(),
+    })
+}
+
+/// The body that updates a rule.
+#[derive(Clone, Debug)]
+pub(crate) enum RuleUpdate {
+    /// With `id`: any field changes.
+    ById {
+        id: Uuid,
+        sub: Option<String>,
+        dom: Option<String>,
+        obj: Option<ResourcePattern>,
+        act: Option<String>,
+        effect: Option<Effect>,
+    },
+    /// Without: the tuple names the rule and the effect changes.
+    ByTuple(NewRule),
+}
+
+impl RuleUpdate {
+    /// Reads a request body; in the form without `id`, an absent `dom` is `domain`.
+    pub(crate) fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
+        if json.get("id").is_none() {
+            return NewRule::parse(json, domain).map(Self::ByTuple);
+        }
+        let mut problems = Problems::default();
+        let update = Self::read_by_id(json, &mut problems);
+        problems.finish(update)
+    }
+
+    fn read_by_id(json: &Json<'_>, problems: &mut Problems) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let id = fields.change("id", id);
+        let sub = fields.change("sub", rule_field(MAX_SUBJECT)).map(str::to_owned);
+        let dom = fields.change("dom", rule_field(MAX_DOMAIN)).map(str::to_owned);
+        let obj = fields.change("obj", ResourcePattern::read);
+        let act = fields.change("act", rule_field(MAX_ACTION)).map(str::to_owned);
+        let effect = fields.change("effect", Effect::read);
+        fields.close();
+        Some(Self::ById { id: id?, sub, dom, obj, act, effect })
+    }
+}
+
+impl RuleUpdate {
+    /// The record that the update makes of `old`.
+    pub(crate) fn applied_to(&self, old: &RuleRecord) -> RuleRecord {
+        let mut new = old.clone();
+        match self {
+            Self::ById { id: _, sub, dom, obj, act, effect } => {
+                replace(&mut new.tuple.sub, sub.clone());
+                replace(&mut new.tuple.dom, dom.clone());
+                replace(&mut new.tuple.obj, obj.clone());
+                replace(&mut new.tuple.act, act.clone());
+                replace(&mut new.effect, *effect);
+            }
+            Self::ByTuple(rule) => new.effect = rule.effect,
+        }
+        new
+    }
+
+    /// Whether the update says anything about the rule: an `id` alone does not.
+    pub(crate) fn says_something(&self) -> bool {
+        match self {
+            Self::ById { id: _, sub, dom, obj, act, effect } => {
+                sub.is_some() || dom.is_some() || obj.is_some() || act.is_some() || effect.is_some()
+            }
+            Self::ByTuple(_) => true,
+        }
+    }
+}
+
+fn replace<T>(stored: &mut T, sent: Option<T>) {
+    if let Some(sent) = sent {
+        *stored = sent;
+    }
+}
+
+/// Names the rule that a deletion removes.
+#[derive(Clone, Debug)]
+pub(crate) enum RuleName {
+    Id(Uuid),
+    /// By its tuple; an effect that was sent must be the rule's.
+    Tuple(RuleTuple, Option<Effect>),
+}
+
+impl RuleName {
+    /// Reads a request body: an `id` or a tuple, not both; an absent `dom` is `domain`.
+    pub(crate) fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let name = Self::read(json, &mut problems, domain);
+        problems.finish(name)
+    }
+
+    fn read(json: &Json<'_>, problems: &mut Problems, domain: &str) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        if let Some(id) = fields.optional("id", id) {
+            let by_tuple = ["sub", "dom", "obj", "act", "effect"];
+            if by_tuple.into_iter().any(|name| fields.has(name)) {
+                fields.expected("an `id` or a tuple, not both");
+                return None;
+            }
+            fields.close();
+            return Some(Self::Id(id));
+        }
+        let tuple = read_tuple(&mut fields, domain);
+        let effect = fields.optional("effect", Effect::read);
+        fields.close();
+        Some(Self::Tuple(tuple?, effect))
+    }
+}

@@ -1,0 +1,52 @@
+//! SQLite: how it is opened and how its transactions begin.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Sqlite, SqlitePool, Transaction};
+
+use super::{OpenError, Store};
+
+/// Readers beside the writer: plan loads and lists, none of which takes long.
+const READERS: u32 = 4;
+/// How long another process, such as `portcullis migrate`, may hold the write lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a request waits for a connection before the store counts as down.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
+
+pub(super) async fn open(url: &str) -> Result<Store, OpenError> {
+    if !url.starts_with("sqlite:") {
+        return Err(OpenError::Url("expected `sqlite://<file>`".to_owned()));
+    }
+    let options = SqliteConnectOptions::from_str(url)
+        .map_err(|error| OpenError::Url(error.to_string()))?
+        .foreign_keys(true)
+        .busy_timeout(BUSY_TIMEOUT)
+        .journal_mode(SqliteJournalMode::Wal)
+        // An acknowledged write survives a power cut.
+        .synchronous(SqliteSynchronous::Full);
+    let pool = || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT);
+    let writer = pool()
+        .max_connections(1)
+        .connect_with(options.clone().create_if_missing(true))
+        .await
+        .map_err(OpenError::Connect)?;
+    MIGRATIONS.run(&writer).await.map_err(OpenError::Migrate)?;
+    let readers = pool()
+        .max_connections(READERS)
+        .connect_with(options.read_only(true))
+        .await
+        .map_err(OpenError::Connect)?;
+    Ok(Store { writer, readers })
+}
+
+/// Takes the write lock at once: a transaction that reads first and writes later could find that
+/// another one has written in between, and fail.
+pub(super) async fn begin_write(
+    writer: &SqlitePool,
+) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+    writer.begin_with("BEGIN IMMEDIATE").await
+}
