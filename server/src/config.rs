@@ -95,11 +95,8 @@ impl Variables {
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, ConfigError> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        let fault = || ConfigError {
-            name,
-            expected: expected.to_owned(),
-            found: Some(text.to_owned()),
-        };
+        let fault =
+            || ConfigError { name, expected: expected.to_owned(), found: Some(text.to_owned()) };
         read(text).map(Some).ok_or_else(fault)
     }
 
@@ -174,7 +171,8 @@ impl Config {
 
 impl OidcConfig {
     fn read(variables: &Variables) -> Result<Option<Self>, ConfigError> {
-        let enabled = variables.parsed("OIDC_ENABLED", "`true` or `false`", |text| text.parse().ok())?;
+        let enabled =
+            variables.parsed("OIDC_ENABLED", "`true` or `false`", |text| text.parse().ok())?;
         if enabled == Some(false) {
             return Ok(None);
         }
@@ -214,7 +212,9 @@ mod tests {
     use super::*;
 
     fn variables(entries: &[(&str, &str)]) -> Variables {
-        Variables(entries.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect())
+        Variables(
+            entries.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+        )
     }
 
     #[track_caller]

@@ -31,7 +31,8 @@ mod tests {
     #[test]
     fn ids_of_one_instant_ascend() {
         let ids = Ids::new();
-        let made: Vec<Uuid> = (0..10_000).map(|_| ids.next(Timestamp::from_millis(1_000))).collect();
+        let made: Vec<Uuid> =
+            (0..10_000).map(|_| ids.next(Timestamp::from_millis(1_000))).collect();
         assert!(made.is_sorted_by(|a, b| a < b));
         assert_eq!(made[0].get_version_num(), 7);
     }

@@ -34,7 +34,8 @@ impl Plans {
         tenant: &str,
         resource: &str,
     ) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-        let (store, tenant, resource) = (self.store.clone(), tenant.to_owned(), resource.to_owned());
+        let (store, tenant, resource) =
+            (self.store.clone(), tenant.to_owned(), resource.to_owned());
         async move {
             match tokio::spawn(load(store, tenant, resource)).await {
                 Ok(loaded) => loaded,

@@ -1,10 +1,10 @@
 //! `portcullis test`: decides the cases of tenant folders and says which came out otherwise.
 
 use std::collections::HashSet;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::fs;
 
 use chrono::{DateTime, Utc};
 use portcullis_engine::{Check, CheckBody, Invalid};
@@ -14,7 +14,7 @@ use crate::bundle::{Bundle, BundleError, Case, Expected, SampleUser, TENANT_FILE
 
 /// The instant of a case without `now`: 2026-01-15T10:00:00Z, a Thursday morning. It never moves, so
 /// that a case that passes today passes tomorrow.
-pub(crate) const DEFAULT_NOW: DateTime<Utc> = match DateTime::from_timestamp(1_768_471_200, 0) {
+const DEFAULT_NOW: DateTime<Utc> = match DateTime::from_timestamp(1_768_471_200, 0) {
     Some(instant) => instant,
     None => DateTime::UNIX_EPOCH,
 };
@@ -76,8 +76,8 @@ pub(crate) fn run(
 }
 
 fn status(paths: &[PathBuf], filter: Option<&str>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    let outcome = read_all(paths)
-        .and_then(|found| run_all(&found, filter, out).map_err(|error| vec![error]));
+    let outcome =
+        read_all(paths).and_then(|found| run_all(&found, filter, out).map_err(|error| vec![error]));
     match outcome {
         Ok(Tally { failed: 0, .. }) => PASSED,
         Ok(_) => FAILED,
@@ -132,11 +132,7 @@ fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     Ok(folders)
 }
 
-fn run_all(
-    found: &[Found],
-    filter: Option<&str>,
-    out: &mut dyn Write,
-) -> Result<Tally, TestError> {
+fn run_all(found: &[Found], filter: Option<&str>, out: &mut dyn Write) -> Result<Tally, TestError> {
     let mut tally = Tally::default();
     for Found { folder, bundle } in found {
         let wanted = |case: &&Case| filter.is_none_or(|part| case.name.contains(part));
@@ -217,6 +213,162 @@ fn report_coverage(
         writeln!(out, "  note: each of the {all} policies and rules decides at least one case")
     } else {
         let count = silent.len();
-        writeln!(out, "  note: {count} of {all} policies and rules decide no case: {}", silent.join(", "))
+        writeln!(
+            out,
+            "  note: {count} of {all} policies and rules decide no case: {}",
+            silent.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use super::*;
+    use crate::bundle::tests::{edit, write_tenant};
+
+    /// Exit status, standard output and standard error.
+    type Ran = (u8, String, String);
+
+    fn test(paths: &[&Path], filter: Option<&str>) -> Ran {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| (*path).to_owned()).collect();
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let status = status(&paths, filter, &mut out, &mut err);
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (status, text(out), text(err))
+    }
+
+    fn tenant() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let tenant = folder.path().join("acme");
+        write_tenant(&tenant);
+        (folder, tenant)
+    }
+
+    #[test]
+    fn results_are_listed_and_what_nothing_covers_is_noted() {
+        let (_folder, tenant) = tenant();
+        let (status, out, err) = test(&[&tenant], None);
+        let expected = format!(
+            "tenant acme ({})
+  ok      a reader reads
+  ok      demo: nobody reads what is locked
+  note: 2 of 4 policies and rules decide no case: `writer, acme, wiki:read, read`, `guest, acme, wiki:read, read`
+
+2 passed, 0 failed
+",
+            tenant.display()
+        );
+        assert_eq!((status, &*out, &*err), (PASSED, &*expected, ""));
+    }
+
+    #[test]
+    fn a_mismatch_shows_what_came_instead_and_why() {
+        let (_folder, tenant) = tenant();
+        edit(&tenant, "cases.yaml", "{decision: allow, ", "{decision: deny, ");
+        edit(&tenant, "cases.yaml", "rule: locked", "rule: default-deny");
+        let (status, out, err) = test(&[&tenant], None);
+        let expected = "
+  FAILED  a reader reads
+          expected  deny by `reader, acme, wiki:read, read`
+          got       allow by `reader, acme, wiki:read, read`
+          why       RBAC rule `reader, acme, wiki:read, read` allows
+  FAILED  demo: nobody reads what is locked
+          expected  deny by `default-deny`
+          got       deny by `locked`
+          why       ABAC policy `locked` denies: its condition is true
+";
+        assert!(out.contains(expected), "{out}");
+        assert!(out.ends_with("\n0 passed, 2 failed\n"), "{out}");
+        assert_eq!((status, &*err), (FAILED, ""));
+    }
+
+    #[test]
+    fn a_filter_picks_cases_by_name() {
+        let (folder, tenant) = tenant();
+        write_tenant(&folder.path().join("other"));
+        edit(&tenant, "cases.yaml", "a reader reads", "the needle");
+        let (status, out, _) = test(&[folder.path()], Some("needle"));
+        let heading = format!("tenant acme ({})", tenant.display());
+        let expected = format!("{heading}\n  ok      the needle\n\n1 passed, 0 failed\n");
+        assert_eq!((status, out), (PASSED, expected));
+        let (status, out, err) = test(&[folder.path()], Some("thimble"));
+        assert_eq!((status, &*out), (REFUSED, ""));
+        assert_eq!(err, "no case found whose name contains `thimble`\n");
+    }
+
+    #[test]
+    fn folders_of_tenants_are_run_in_order() {
+        let (folder, tenant) = tenant();
+        write_tenant(&folder.path().join("zeta"));
+        write_tenant(&folder.path().join("beta"));
+        fs::create_dir(folder.path().join("no-tenant")).expect("writable");
+        edit(&folder.path().join("zeta"), "tenant.yaml", "acme", "zeta");
+        edit(&folder.path().join("zeta"), "cases.yaml", "reader, acme", "reader, zeta");
+        let (status, out, _) = test(&[folder.path(), &tenant], None);
+        let headings: Vec<_> =
+            out.lines().filter_map(|line| line.strip_prefix("tenant ")).collect();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let expected = ["acme", "beta", "zeta", "acme"].map(at);
+        for (heading, folder) in iter::zip(&headings, &expected) {
+            assert!(heading.ends_with(&format!("({folder})")), "{heading}");
+        }
+        assert_eq!((status, headings.len()), (PASSED, expected.len()));
+        assert!(out.ends_with("\n8 passed, 0 failed\n"), "{out}");
+    }
+
+    #[test]
+    fn every_unusable_folder_is_reported_before_anything_runs() {
+        let (folder, tenant) = tenant();
+        let other = folder.path().join("other");
+        write_tenant(&other);
+        write_tenant(&folder.path().join("sound"));
+        edit(&tenant, "cases.yaml", "as: ann", "as: anne");
+        edit(&other, "policies.yaml", "operator: exists", "operator: is");
+        let missing = folder.path().join("missing");
+        let empty = folder.path().join("empty");
+        fs::create_dir(&empty).expect("writable");
+        let (status, out, err) = test(&[folder.path(), &missing, &empty], None);
+        assert_eq!((status, &*out), (REFUSED, ""));
+        let lines: Vec<_> = err.lines().collect();
+        let [acme, other, missing, empty] = &*lines else { panic!("{err}") };
+        assert!(acme.contains("/acme/cases.yaml: at `/0/as`: expected "), "{acme}");
+        assert!(other.contains("/other/policies.yaml: at `/1/rule_data/operator`: "), "{other}");
+        assert!(missing.contains("/missing: cannot be read: "), "{missing}");
+        assert!(empty.contains("/empty: no tenant folder: "), "{empty}");
+    }
+
+    #[test]
+    fn no_case_at_all_is_no_success() {
+        let (_folder, tenant) = tenant();
+        fs::write(tenant.join("cases.yaml"), "[]").expect("writable");
+        assert_eq!(test(&[&tenant], None), (REFUSED, String::new(), "no case found\n".to_owned()));
+        assert_eq!(test(&[], None).0, REFUSED);
+    }
+
+    #[test]
+    fn results_that_cannot_be_written_are_no_success() {
+        let (_folder, tenant) = tenant();
+        let mut err = Vec::new();
+        // A writer without room, like a full disk.
+        let status = status(&[tenant], None, &mut [0; 4].as_mut_slice(), &mut err);
+        let err = String::from_utf8(err).expect("text");
+        assert!(err.starts_with("the results cannot be written: "), "{err}");
+        assert_eq!(status, REFUSED);
+    }
+
+    #[test]
+    fn every_sample_case_passes_and_every_sample_rule_decides_one() {
+        for bundle in Bundle::embedded().expect("sound") {
+            let mut deciders = HashSet::new();
+            for case in &bundle.cases {
+                let answer = decide(&bundle, case).expect("sound");
+                assert_eq!(answer.got, case.expected, "{}: {}", case.name, answer.reason);
+                deciders.extend(answer.decider);
+            }
+            let silent = bundle.rulebook.named().find(|(id, _)| !deciders.contains(id));
+            assert_eq!(silent, None, "{}", bundle.tenant);
+        }
     }
 }

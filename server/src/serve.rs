@@ -41,7 +41,9 @@ fn without_password(url: &str) -> String {
 
 /// Binds the address, or says in one sentence why it cannot.
 pub(crate) async fn bind(address: std::net::SocketAddr) -> anyhow::Result<Listener> {
-    Listener::bind(address).await.with_context(|| format!("LISTEN_ADDR: cannot listen on {address}"))
+    Listener::bind(address)
+        .await
+        .with_context(|| format!("LISTEN_ADDR: cannot listen on {address}"))
 }
 
 /// The service on top of an open store.

@@ -73,9 +73,10 @@ impl KeySet {
 
     /// The one key that fits; without a `kid`, a set in which exactly one key fits the algorithm serves.
     fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
-        let mut fitting = self.0.iter().filter(|key| {
-            key.fits(algorithm) && (kid.is_none() || key.kid.as_deref() == kid)
-        });
+        let mut fitting = self
+            .0
+            .iter()
+            .filter(|key| key.fits(algorithm) && (kid.is_none() || key.kid.as_deref() == kid));
         match (fitting.next(), fitting.next()) {
             (Some(key), None) => Some(Arc::clone(&key.key)),
             _ => None,
@@ -86,8 +87,11 @@ impl KeySet {
 impl VerificationKey {
     fn parse(json: &Json<'_>) -> Option<Self> {
         let jwk: Jwk = serde_json::from_str(&json.to_string()).ok()?;
-        let for_signatures =
-            jwk.common.public_key_use.as_ref().is_none_or(|r#use| *r#use == PublicKeyUse::Signature);
+        let for_signatures = jwk
+            .common
+            .public_key_use
+            .as_ref()
+            .is_none_or(|r#use| *r#use == PublicKeyUse::Signature);
         let may_verify = jwk
             .common
             .key_operations
@@ -215,7 +219,8 @@ impl KeySource {
             let mut pause = Duration::from_secs(1);
             loop {
                 source.refresh(Duration::ZERO).await;
-                let fresh = source.good.load().as_ref().is_some_and(|good| good.since.elapsed() < REFRESH);
+                let fresh =
+                    source.good.load().as_ref().is_some_and(|good| good.since.elapsed() < REFRESH);
                 // A provider that is not up yet is asked soon again; one that stays away, less often.
                 pause = if fresh { REFRESH } else { (pause * 2).min(MIN_INTERVAL) };
                 tokio::time::sleep(pause).await;

@@ -138,7 +138,9 @@ fn bearer_token(headers: &HeaderMap) -> Result<&str, ApiError> {
         (1, 0) => {}
         (0, 0) => return Err(ApiError::NoCredential),
         (0, 1) => {
-            return Err(ApiError::TokenRefused("this route needs a bearer token, not a key".to_owned()));
+            return Err(ApiError::TokenRefused(
+                "this route needs a bearer token, not a key".to_owned(),
+            ));
         }
         _ => {
             return Err(ApiError::BadRequest(

@@ -77,12 +77,8 @@ impl Verifier {
             return refused("the issuer's key set has no single key that fits the token");
         };
         let message = decoded.message.as_bytes();
-        let verified = jsonwebtoken::crypto::verify(
-            decoded.signature,
-            message,
-            &key,
-            decoded.algorithm,
-        );
+        let verified =
+            jsonwebtoken::crypto::verify(decoded.signature, message, &key, decoded.algorithm);
         if !matches!(verified, Ok(true)) {
             return refused("the signature does not match");
         }
@@ -90,11 +86,7 @@ impl Verifier {
     }
 
     /// Judges the claims of a token whose signature is good.
-    fn identity(
-        &self,
-        claims: Json<'static>,
-        now: DateTime<Utc>,
-    ) -> Result<Identity, TokenError> {
+    fn identity(&self, claims: Json<'static>, now: DateTime<Utc>) -> Result<Identity, TokenError> {
         check_times(&claims, now)?;
         if let Some(audience) = &self.config.audience {
             check_audience(&claims, audience)?;

@@ -113,7 +113,10 @@ impl Issuer {
     /// The token endpoint (RFC 6749 section 4): any sample user, as user or client, without a secret.
     fn answer(&self, form: Result<Form<TokenRequest>, FormRejection>, clock: &Clock) -> Response {
         let Ok(Form(request)) = form else {
-            return refuse("invalid_request", "send a form with `grant_type` and who the token is for");
+            return refuse(
+                "invalid_request",
+                "send a form with `grant_type` and who the token is for",
+            );
         };
         let who = match &*request.grant_type {
             "password" => request.username,
@@ -171,7 +174,8 @@ fn read_or_make_key(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
     let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new())
         .map_err(|_| anyhow::anyhow!("the system gives no random numbers"))?;
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(key.as_ref())?;
     file.sync_all()?;
     Ok(key.as_ref().to_vec())

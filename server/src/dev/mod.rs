@@ -114,7 +114,11 @@ async fn welcome(
             )?;
         }
     }
-    writeln!(text, "\nAnother token: curl -s {} -d grant_type=password -d username=<user>", issuer.token_url())?;
+    writeln!(
+        text,
+        "\nAnother token: curl -s {} -d grant_type=password -d username=<user>",
+        issuer.token_url()
+    )?;
     writeln!(text, "Ctrl-C stops it; the data stays in the data directory.")?;
     Ok(text)
 }

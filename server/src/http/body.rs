@@ -16,7 +16,9 @@ impl JsonBody {
     /// The body as a tree without duplicate keys and U+0000.
     pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
         if self.0.is_empty() {
-            return Err(ApiError::BadRequest("a JSON body is expected, but there is none".to_owned()));
+            return Err(ApiError::BadRequest(
+                "a JSON body is expected, but there is none".to_owned(),
+            ));
         }
         Ok(json::parse(&self.0)?)
     }

@@ -79,7 +79,9 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 /// Reads the body, up to the limit, before anything judges the request.
 pub(super) async fn limit_body(request: Request, next: Next) -> Response {
     let declared = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if declared.and_then(|text| text.parse().ok()).is_some_and(|length: u64| length > MAX_BODY as u64)
+    if declared
+        .and_then(|text| text.parse().ok())
+        .is_some_and(|length: u64| length > MAX_BODY as u64)
     {
         return ApiError::PayloadTooLarge(MAX_BODY).into_response();
     }

@@ -89,10 +89,7 @@ impl RecordId {
 impl<S: Send + Sync> FromRequestParts<S> for RecordId {
     type Rejection = ApiError;
 
-    async fn from_request_parts(
-        parts: &mut Parts,
-        state: &S,
-    ) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         Ok(Self(path.ok().and_then(|text| Uuid::try_parse(&text).ok())))
     }

@@ -85,11 +85,8 @@ pub(crate) async fn matching(tx: &mut Tx, resource: &str) -> Result<Vec<RuleReco
 /// The same rules as a plan needs them.
 pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
     let records = matching(tx, resource).await?;
-    let rule = |record: RuleRecord| Rule {
-        id: record.id,
-        tuple: record.tuple,
-        effect: record.effect,
-    };
+    let rule =
+        |record: RuleRecord| Rule { id: record.id, tuple: record.tuple, effect: record.effect };
     Ok(records.into_iter().map(rule).collect())
 }
 
