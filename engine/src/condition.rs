@@ -417,6 +417,8 @@ fn read_test(fields: &mut Fields<'_, '_>) -> Option<Test> {
     let attribute = fields.required("attribute", AttributePath::read);
     let if_missing = fields.optional("if_missing", boolean);
     let operator = fields.required("operator", string);
+    // Only a known operator says what `value` must be.
+    fields.skip("value");
     let predicate = read_predicate(fields, operator?);
     if if_missing.is_some() && matches!(predicate, Some(Predicate::Exists)) {
         fields.expected_at("if_missing", "no `if_missing`: `exists` itself says what absent gives");

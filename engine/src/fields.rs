@@ -99,6 +99,11 @@ impl<'j, 'p> Fields<'j, 'p> {
         }
     }
 
+    /// Leaves the member `name` unread, without calling it unknown: another fault makes it meaningless.
+    pub fn skip(&mut self, name: &'static str) {
+        self.known.push(name);
+    }
+
     /// Notes a problem with the object as a whole; `what` completes "expected …".
     pub fn expected(&mut self, what: impl Into<String>) {
         self.problems.expected(self.at, what);

@@ -102,10 +102,9 @@ impl<'a> Json<'a> {
     /// The claim that `path` names: first as one literal member name, then as a dotted path
     /// (semantics.md section 10). A `null` counts as absent.
     pub fn claim(&self, path: &str) -> Option<&Json<'a>> {
-        let found = self
-            .get(path)
-            .or_else(|| path.split('.').try_fold(self, |node, segment| node.get(segment)));
-        found.filter(|value| !matches!(value, Self::Null))
+        let present = |value: &&Json<'a>| !matches!(value, Self::Null);
+        let walk = || path.split('.').try_fold(self, |node, segment| node.get(segment));
+        self.get(path).filter(present).or_else(walk).filter(present)
     }
 
     /// What the value is, for an error message.
@@ -309,5 +308,7 @@ mod tests {
         assert!(claims.claim("a.c.d").is_some());
         assert!(claims.claim("a.x").is_none());
         assert!(claims.claim("n").is_none());
+        let claims = parse(br#"{"a.b":null,"a":{"b":"path"}}"#).expect("valid");
+        assert_eq!(claims.claim("a.b").and_then(Json::as_str), Some("path"));
     }
 }

@@ -1,6 +1,6 @@
 //! Values as conditions see them: borrowed views, wherever they came from.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Timelike, Utc};
 
 use crate::json::Json;
 use crate::number::Number;
@@ -72,9 +72,14 @@ impl Value<'_> {
     }
 }
 
-/// The instant that an RFC 3339 date-time names; `None` for any other text.
+/// The instant that an RFC 3339 date-time names; `None` for any other text. Digits after the ninth of a
+/// second's fraction are not told apart.
 pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc())
+    // chrono also takes a Unicode minus sign, and a 60th second in any minute.
+    let instant = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
+    let in_leap_second = instant.nanosecond() >= 1_000_000_000;
+    let leap_possible = (instant.hour(), instant.minute()) == (23, 59);
+    (text.is_ascii() && (leap_possible || !in_leap_second)).then_some(instant)
 }
 
 impl List<'_> {

@@ -168,6 +168,10 @@ fn dates_compare_as_instants() {
         (r#""2026-03-01T03:30:00.001-08:30""#, "after", noon, True),
         (r#""2026-03-01t12:00:00.000z""#, "after", noon, False),
         (r#""2026-03-01""#, "before", noon, Undetermined),
+        // A minus sign that is not ASCII, and a leap second where none can be.
+        (r#""2026-03-01T10:00:00\u221202:00""#, "before", noon, Undetermined),
+        (r#""2026-03-01T10:30:60Z""#, "before", noon, Undetermined),
+        (r#""2016-12-31T23:59:60Z""#, "before", noon, True),
         (r#""2026-03-01T12:00:00""#, "before", noon, Undetermined),
         (r#""2026-02-29T12:00:00Z""#, "before", noon, Undetermined),
         ("1772366400", "after", noon, Undetermined),

@@ -598,8 +598,19 @@ pub(crate) mod tests {
         ] {
             refused(RULES_FILE, from, to, &format!("not valid YAML: {expected}"));
         }
+    }
+
+    #[test]
+    fn the_deepest_tree_is_read_and_what_is_deeper_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_tenant(folder.path());
+        let leaf = "{type: CONDITION, attribute: request.subject, operator: in, value: [x]}";
+        let tree = "{type: AND, children: [".repeat(31) + leaf + &"]}".repeat(31);
+        let shallow = "{type: CONDITION, attribute: request.subject, operator: exists}";
+        edit(folder.path(), POLICIES_FILE, shallow, &tree);
+        Bundle::read_folder(folder.path()).expect("32 nodes deep");
         let deep = "[".repeat(200) + &"]".repeat(200);
-        assert!(refusal(RULES_FILE, RULES, &deep).contains("not valid YAML: "));
+        assert!(refusal(RULES_FILE, RULES, &deep).contains("limits breached: Depth"));
     }
 
     #[test]

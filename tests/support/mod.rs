@@ -1,0 +1,46 @@
+//! What the tests stand on: the built server as a child process, an identity provider with real keys, a
+//! thin client, and tenants to work in.
+
+pub(crate) mod client;
+pub(crate) mod keys;
+pub(crate) mod process;
+pub(crate) mod provider;
+pub(crate) mod server;
+pub(crate) mod tenant;
+
+pub(crate) use client::{Reply, Request};
+pub(crate) use provider::Provider;
+pub(crate) use server::{Server, Settings};
+pub(crate) use tenant::Tenant;
+
+/// The default management role.
+pub(crate) const MANAGER: &str = "admin";
+
+/// A UUID that no record has.
+pub(crate) const NO_ID: &str = "01890000-0000-7000-8000-000000000000";
+
+/// The names of an object's members, sorted.
+pub(crate) fn names(object: &serde_json::Value) -> Vec<&str> {
+    object.as_object().into_iter().flatten().map(|(name, _)| &**name).collect()
+}
+
+/// Whether `text` is a UUID of version 7 in lower case.
+pub(crate) fn is_uuid_v7(text: &str) -> bool {
+    let shape = |(index, c): (usize, char)| match index {
+        8 | 13 | 18 | 23 => c == '-',
+        14 => c == '7',
+        19 => "89ab".contains(c),
+        _ => c.is_ascii_digit() || ('a'..='f').contains(&c),
+    };
+    text.len() == 36 && text.chars().enumerate().all(shape)
+}
+
+/// Whether `text` is an RFC 3339 time in UTC with milliseconds.
+pub(crate) fn is_timestamp(text: &str) -> bool {
+    let form = "0000-00-00T00:00:00.000Z";
+    text.len() == form.len()
+        && text.chars().zip(form.chars()).all(|(c, form)| match form {
+            '0' => c.is_ascii_digit(),
+            form => c == form,
+        })
+}

@@ -1,0 +1,190 @@
+//! A small identity provider on a real port: discovery, a key set, and signed tokens.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::keys::Key;
+
+/// How long a token is good.
+const LIFETIME: i64 = 600;
+
+/// An identity provider. The first of its keys signs unless a token says otherwise.
+pub(crate) struct Provider {
+    address: SocketAddr,
+    keys: Vec<Key>,
+    shared: Arc<Shared>,
+}
+
+/// What its HTTP side shows.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    key_set: String,
+    mode: Mode,
+    fetches: usize,
+}
+
+/// How the key set is served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// As it should be.
+    Up,
+    /// By a 500.
+    Failing,
+    /// Not before the mode changes.
+    Holding,
+}
+
+impl Provider {
+    pub(crate) fn new(keys: Vec<Key>) -> Self {
+        Self::in_mode(keys, Mode::Up)
+    }
+
+    pub(crate) fn in_mode(keys: Vec<Key>, mode: Mode) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let state = State { key_set: key_set(&keys), mode, fetches: 0 };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let provider = Self { address, keys, shared };
+        let (shared, issuer) = (Arc::clone(&provider.shared), provider.issuer());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (shared, issuer) = (Arc::clone(&shared), issuer.clone());
+                // A client that goes away is none of our business.
+                std::thread::spawn(move || shared.answer(stream, &issuer).ok());
+            }
+        });
+        provider
+    }
+
+    /// The provider of everybody who needs nothing but tokens: a key of each kind, and two of one.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: OnceLock<Provider> = OnceLock::new();
+        SHARED.get_or_init(|| {
+            Self::new(vec![
+                Key::p256("p256"),
+                Key::p256("p256-second"),
+                Key::p384("p384"),
+                Key::ed25519("ed25519"),
+                Key::rsa("rsa"),
+                Key::rsa("rsa-ps256").with(json!({"use": "sig", "alg": "PS256"})),
+            ])
+        })
+    }
+
+    /// Its `iss`; discovery is below it.
+    pub(crate) fn issuer(&self) -> String {
+        format!("http://{}/realm", self.address)
+    }
+
+    pub(crate) fn jwks_uri(&self) -> String {
+        format!("http://{}/realm/keys", self.address)
+    }
+
+    pub(crate) fn key(&self, index: usize) -> &Key {
+        &self.keys[index]
+    }
+
+    /// The claims of a good token.
+    pub(crate) fn claims(&self, domain: &str, subject: &str, roles: &[&str]) -> Value {
+        json!({
+            "iss": self.issuer(),
+            "sub": subject,
+            "dom": domain,
+            "realm_access": {"roles": roles},
+            "exp": now() + LIFETIME,
+        })
+    }
+
+    /// A token with these claims, signed by the first key.
+    pub(crate) fn token(&self, claims: &Value) -> String {
+        self.keys[0].token(&self.keys[0].header(), claims)
+    }
+
+    /// Replaces its keys, in the key set too.
+    pub(crate) fn rotate(&mut self, keys: Vec<Key>) {
+        self.serve_key_set(&key_set(&keys));
+        self.keys = keys;
+    }
+
+    /// Serves this text as its key set.
+    pub(crate) fn serve_key_set(&self, text: &str) {
+        self.shared.change(|state| text.clone_into(&mut state.key_set));
+    }
+
+    pub(crate) fn set_mode(&self, mode: Mode) {
+        self.shared.change(|state| state.mode = mode);
+    }
+
+    /// How often the key set was asked for.
+    pub(crate) fn fetches(&self) -> usize {
+        self.shared.state.lock().expect("unpoisoned").fetches
+    }
+
+    /// Waits until the key set was asked for this often.
+    pub(crate) fn wait_for_fetches(&self, count: usize) {
+        let state = self.shared.state.lock().expect("unpoisoned");
+        drop(self.shared.changed.wait_while(state, |state| state.fetches < count));
+    }
+}
+
+impl Shared {
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock().expect("unpoisoned"));
+        self.changed.notify_all();
+    }
+
+    fn answer(&self, stream: TcpStream, issuer: &str) -> std::io::Result<()> {
+        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        let request = lines.next().transpose()?.unwrap_or_default();
+        for line in lines {
+            if line?.is_empty() {
+                break;
+            }
+        }
+        let (status, body) = match request.split(' ').nth(1) {
+            Some("/realm/keys") => self.serve_keys(),
+            Some("/realm/.well-known/openid-configuration") => {
+                let uri = format!("{issuer}/keys");
+                ("200 OK", json!({"issuer": issuer, "jwks_uri": uri}).to_string())
+            }
+            _ => ("404 Not Found", String::new()),
+        };
+        let length = body.len();
+        write!(
+            &stream,
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
+             connection: close\r\n\r\n{body}"
+        )
+    }
+
+    fn serve_keys(&self) -> (&'static str, String) {
+        self.change(|state| state.fetches += 1);
+        let state = self.state.lock().expect("unpoisoned");
+        let state = self.changed.wait_while(state, |state| state.mode == Mode::Holding);
+        let state = state.expect("unpoisoned");
+        match state.mode {
+            Mode::Failing => ("500 Internal Server Error", String::new()),
+            _ => ("200 OK", state.key_set.clone()),
+        }
+    }
+}
+
+/// The key set of `keys`.
+pub(crate) fn key_set(keys: &[Key]) -> String {
+    json!({"keys": keys.iter().map(Key::jwk).collect::<Vec<_>>()}).to_string()
+}
+
+/// Seconds since the epoch.
+#[expect(clippy::disallowed_methods, reason = "tokens are judged by the server's real clock")]
+pub(crate) fn now() -> i64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    now.as_secs().try_into().expect("before the sun dies")
+}
