@@ -1,6 +1,6 @@
 //! Black-box tests of the built server: each file is named after the routes, or the command, that it tests.
 //!
-//! A test knows `interface.md`-level behaviour alone: it starts the binary and speaks HTTP to it.
+//! A test knows what a client knows: it starts the binary and speaks HTTP to it.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,4 +11,17 @@
 
 mod support;
 
+mod authentication;
+mod bodies;
+mod check;
+mod connections;
+mod dev;
+mod errors;
 mod health;
+mod legacy_check;
+mod permissions;
+mod policies;
+mod policy_test;
+mod process;
+mod resources;
+mod rules;

@@ -104,7 +104,10 @@ impl Changes {
             let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
             // Two commits may be published in the opposite order.
             let position = log.partition_point(|change| change.revision < revision);
-            log.insert(position, Change { revision, touched });
+            // And one commit twice: by whoever committed it, and by the store's notification.
+            if log.get(position).is_none_or(|change| change.revision != revision) {
+                log.insert(position, Change { revision, touched });
+            }
             if log.len() > REMEMBERED_CHANGES {
                 log.pop_front();
             }
@@ -149,6 +152,9 @@ impl PlanCache {
 
     /// The plan of `(tenant, resource)`, no older than any write that was published before the call.
     ///
+    /// A plan older than revision `at_least`, which may not have been published here yet, is loaded anew;
+    /// whether the store has that revision is for the caller to see from [`CachedPlan::revision`].
+    ///
     /// `load` reads the tenant's rules and revision in one snapshot and compiles them. It runs once for
     /// all checks that wait for the same plan.
     ///
@@ -158,6 +164,7 @@ impl PlanCache {
         &self,
         tenant: &str,
         resource: &str,
+        at_least: u64,
         load: impl Fn() -> F,
     ) -> Result<Arc<CachedPlan>, Arc<E>>
     where
@@ -168,7 +175,7 @@ impl PlanCache {
         let needed = changes.latest.load(Ordering::Acquire);
         let key = KeyRef { tenant, resource };
         if let Some(cached) = self.plans.get(&key).await {
-            if self.is_fresh(&cached, &changes, resource, needed) {
+            if self.is_fresh(&cached, &changes, resource, needed.max(at_least)) {
                 return Ok(cached);
             }
             self.plans.invalidate(&key).await;
@@ -196,6 +203,12 @@ impl PlanCache {
     /// come before the write is acknowledged.
     pub fn publish(&self, tenant: &str, revision: u64, touched: Vec<ResourcePattern>) {
         self.changes(tenant).publish(revision, touched);
+    }
+
+    /// The last published revision of `tenant`; `None` for a tenant that nothing was asked about.
+    pub fn latest(&self, tenant: &str) -> Option<u64> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        tenants.get(tenant).map(|changes| changes.latest.load(Ordering::Acquire))
     }
 
     fn is_fresh(

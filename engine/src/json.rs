@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::invalid::{Invalid, Place, Problems};
@@ -32,10 +34,13 @@ pub enum Json<'a> {
 /// One member of an object: name and value.
 pub type Member<'a> = (Cow<'a, str>, Json<'a>);
 
+/// Deepest nesting of arrays and objects (semantics.md section 8).
+pub const MAX_DEPTH: usize = 128;
+
 /// Why a text is no acceptable JSON.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
-    /// The text is no JSON, is not UTF-8, or nests deeper than 127 levels.
+    /// The text is no JSON, is not UTF-8, or nests deeper than [`MAX_DEPTH`].
     #[error("the text is no valid JSON: {0}")]
     Syntax(String),
     /// The text is JSON, but holds a duplicate key, U+0000, or a number that no double can hold.
@@ -45,7 +50,11 @@ pub enum JsonError {
 
 /// Parses `text` and refuses duplicate keys and U+0000 anywhere in it.
 pub fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
-    let json = serde_json::from_slice(text).map_err(parse_error)?;
+    let mut parser = serde_json::Deserializer::from_slice(text);
+    // Its own limit is 127 and cannot be set; the tree keeps ours.
+    parser.disable_recursion_limit();
+    let json = Json::deserialize(&mut parser).and_then(|json| parser.end().map(|()| json));
+    let json = json.map_err(parse_error)?;
     check(&json)?;
     Ok(json)
 }
@@ -175,13 +184,34 @@ fn find_duplicates(members: &[Member<'_>], at: &Place<'_>, problems: &mut Proble
 
 impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor)
+        Tree { levels_left: MAX_DEPTH }.deserialize(deserializer)
     }
 }
 
-struct TreeVisitor;
+/// Reads a tree that may nest so many levels deeper.
+#[derive(Clone, Copy)]
+struct Tree {
+    levels_left: usize,
+}
 
-impl<'de> Visitor<'de> for TreeVisitor {
+impl Tree {
+    fn one_level_deeper<E: serde::de::Error>(self) -> Result<Self, E> {
+        let levels_left = self.levels_left.checked_sub(1);
+        levels_left
+            .map(|levels_left| Self { levels_left })
+            .ok_or_else(|| E::custom(format!("it nests deeper than {MAX_DEPTH} levels")))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Tree {
+    type Value = Json<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Tree {
     type Value = Json<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -223,20 +253,22 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let item = self.one_level_deeper()?;
         let mut items = Vec::new();
-        while let Some(item) = sequence.next_element()? {
+        while let Some(item) = sequence.next_element_seed(item)? {
             items.push(item);
         }
         Ok(Json::Array(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let value = self.one_level_deeper()?;
         let mut members = Vec::new();
-        while let Some(key) = map.next_key::<Json<'de>>()? {
+        while let Some(key) = map.next_key_seed(value)? {
             let Json::String(key) = key else {
                 return Err(A::Error::custom("the name of a member must be a string"));
             };
-            members.push((key, map.next_value()?));
+            members.push((key, map.next_value_seed(value)?));
         }
         Ok(Json::Object(members))
     }
@@ -294,7 +326,10 @@ mod tests {
         refused(r#"{"a":"x\u0000"}"#, "U+0000");
         refused(r#"{"a\u0000":1}"#, "U+0000");
         refused("1e400", "a double can hold");
-        refused(&"[".repeat(200), "recursion limit");
+        let nested = |levels| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(parse(nested(MAX_DEPTH).as_bytes()).is_ok());
+        refused(&nested(MAX_DEPTH + 1), "deeper than 128 levels");
+        refused(&"{\"a\":".repeat(100_000), "deeper than 128 levels");
         refused("[1,]", "no valid JSON");
         refused("{} {}", "trailing characters");
         refused("NaN", "no valid JSON");

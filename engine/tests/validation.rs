@@ -81,7 +81,10 @@ fn nodes_have_their_fields() {
         (r#""attribute": "user.a", "operator": "matches""#, &[("", "`value` is missing")]),
         (r#""attribute": "user.a", "operator": "like""#, &[("/operator", "`eq`, `ne`")]),
         // What `value` must be is open then, so that it is no problem of its own.
-        (r#""attribute": "user.a", "operator": "like", "value": 1"#, &[("/operator", "`eq`, `ne`")]),
+        (
+            r#""attribute": "user.a", "operator": "like", "value": 1"#,
+            &[("/operator", "`eq`, `ne`")],
+        ),
         (r#""attribute": "user.a", "value": 1"#, &[("", "`operator` is missing")]),
         (r#""attribute": "user.a", "operator": "EQ""#, &[("/operator", "`eq`, `ne`")]),
         (r#""attribute": "user.a", "operator": 1"#, &[("/operator", "a string")]),

@@ -2,13 +2,21 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::auth::Verifier;
+use crate::auth::Authenticator;
 use crate::clock::Clock;
+use crate::config::Mode;
+use crate::crypto::KeyRing;
+use crate::egress::Rules;
 use crate::ids::Ids;
 use crate::model::Authorship;
 use crate::plans::Plans;
-use crate::storage::Store;
+use crate::storage::{Store, StoreError, providers};
+
+/// How often the registered identity providers are read: other replicas change them too, and must be
+/// heard within a second.
+const PROVIDER_INTERVAL: Duration = Duration::from_millis(800);
 
 /// The wired service. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -19,9 +27,13 @@ pub(crate) struct App(Arc<Parts>);
 pub(crate) struct Parts {
     pub(crate) store: Store,
     pub(crate) plans: Plans,
-    /// `None`: bearer tokens are switched off.
-    pub(crate) verifier: Option<Verifier>,
+    pub(crate) mode: Mode,
+    pub(crate) authenticator: Authenticator,
     pub(crate) manager_roles: Vec<String>,
+    /// Encrypts secrets at rest.
+    pub(crate) keys: KeyRing,
+    /// Where requests of ours may go.
+    pub(crate) egress: Rules,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
 }
@@ -34,6 +46,34 @@ impl App {
     /// `actor` as the author of a change that happens now.
     pub(crate) fn authored_by(&self, actor: &str) -> Authorship {
         Authorship { actor: actor.to_owned(), at: self.clock.now().into() }
+    }
+
+    /// Takes over the identity providers that are registered now; nothing to do in `selfhost` mode.
+    pub(crate) async fn reload_providers(&self) -> Result<(), StoreError> {
+        if let Authenticator::Saas(registered) = &self.authenticator {
+            let mut tx = self.store.read_all().await?;
+            let records = providers::list_all(&mut tx).await?;
+            tx.end().await?;
+            registered.replace(records);
+        }
+        Ok(())
+    }
+
+    /// Starts what keeps this process up to date with what others write.
+    pub(crate) fn keep_up(&self) {
+        let app = self.clone();
+        tokio::spawn(async move { app.plans.poll().await });
+        let app = self.clone();
+        tokio::spawn(async move { app.plans.listen().await });
+        let app = self.clone();
+        tokio::spawn(async move {
+            loop {
+                if let Err(error) = app.reload_providers().await {
+                    tracing::warn!(%error, "cannot read the identity providers");
+                }
+                tokio::time::sleep(PROVIDER_INTERVAL).await;
+            }
+        });
     }
 }
 

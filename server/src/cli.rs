@@ -27,6 +27,9 @@ pub(crate) enum Command {
     },
     /// Create the database or bring its schema up to date, and stop.
     Migrate(EnvFile),
+    /// Manage service API keys.
+    #[command(subcommand)]
+    Keys(Keys),
     /// Run the test cases of tenants kept as files, without a server.
     Test {
         /// A tenant's folder, or a folder of them.
@@ -35,6 +38,24 @@ pub(crate) enum Command {
         /// Run only the cases whose name contains this text.
         #[arg(long)]
         case: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Create a service API key and print it; it cannot be shown again.
+    Create {
+        /// The tenant's id; in `saas` mode its slug will do.
+        #[arg(long)]
+        tenant: String,
+        /// What the key is for.
+        #[arg(long)]
+        name: String,
+        /// What it may do, such as `resources:read,resources:write`; everything without this.
+        #[arg(long, value_delimiter = ',')]
+        permissions: Vec<String>,
+        #[command(flatten)]
+        file: EnvFile,
     },
 }
 

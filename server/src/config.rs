@@ -3,24 +3,56 @@
 //! The only module that reads the environment. A bad or missing value is one line that names it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 
+use portcullis_engine::operator::parse_network;
 use url::Url;
 
+use crate::crypto::KeyRing;
+use crate::egress::Rules;
+use crate::model::provider::ClaimConfig;
+
 /// Everything that `serve` can be told.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) database_url: String,
-    /// `None` when `OIDC_ENABLED` is false: bearer tokens are refused.
-    pub(crate) oidc: Option<OidcConfig>,
+    pub(crate) mode: Mode,
+    /// Encrypts secrets at rest.
+    pub(crate) encryption_keys: KeyRing,
+    /// Where requests of ours may go.
+    pub(crate) egress: Rules,
     /// Roles that make a token a manager's.
     pub(crate) manager_roles: Vec<String>,
     pub(crate) plan_cache_bytes: u64,
+    /// How long checks go on while the store cannot be asked for changes.
+    pub(crate) max_staleness: Duration,
 }
 
-/// The one identity provider of `selfhost` mode.
+/// Who the tenants are.
+#[derive(Clone)]
+pub(crate) enum Mode {
+    /// One identity provider, and every domain is a tenant. `None` when `OIDC_ENABLED` is false: bearer
+    /// tokens are refused.
+    Selfhost(Option<OidcConfig>),
+    /// Tenants bring their providers; the operator has a key.
+    Saas { admin_key: String },
+}
+
+impl fmt::Debug for Mode {
+    /// Without the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Selfhost(_) => "Selfhost",
+            Self::Saas { .. } => "Saas",
+        })
+    }
+}
+
+/// An identity provider and how its tokens are read.
 #[derive(Clone, Debug)]
 pub(crate) struct OidcConfig {
     /// What every token's `iss` must equal.
@@ -29,10 +61,11 @@ pub(crate) struct OidcConfig {
     pub(crate) jwks_uri: Option<Url>,
     /// What `aud` must hold, when set.
     pub(crate) audience: Option<String>,
-    pub(crate) roles_claim: String,
-    pub(crate) domain_claim: String,
-    pub(crate) admin_domain_claim: String,
+    pub(crate) claims: ClaimConfig,
 }
+
+/// Fewest characters of the admin key.
+const MIN_ADMIN_KEY: usize = 32;
 
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +82,13 @@ pub(crate) struct ConfigError {
     expected: String,
     /// Left out where the value may be a secret.
     found: Option<String>,
+}
+
+impl ConfigError {
+    /// A `DATABASE_URL` that names no database that is supported.
+    pub(crate) fn database_url(expected: String, found: String) -> Self {
+        Self { name: "DATABASE_URL", expected, found: Some(found) }
+    }
 }
 
 /// The variables: the environment, and a file whose entries it overrides.
@@ -108,6 +148,15 @@ impl Variables {
         })
     }
 
+    fn boolean(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {
+        self.parsed(name, "`true` or `false`", |text| text.parse().ok())
+    }
+
+    fn duration(&self, name: &'static str, default: Duration) -> Result<Duration, ConfigError> {
+        let duration = self.parsed(name, "a duration such as `30s`", parse_duration)?;
+        Ok(duration.unwrap_or(default))
+    }
+
     /// How to log, which is needed before anything else can be said.
     pub(crate) fn log_format(&self) -> Result<LogFormat, ConfigError> {
         let format = self.parsed("LOG_FORMAT", "`text` or `json`", |text| match text {
@@ -132,6 +181,16 @@ impl Variables {
         Ok(listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))))
     }
 
+    /// Whether `MODE` is `saas`.
+    pub(crate) fn is_saas(&self) -> Result<bool, ConfigError> {
+        let saas = self.parsed("MODE", "`saas` or `selfhost`", |text| match text {
+            "saas" => Some(true),
+            "selfhost" => Some(false),
+            _ => None,
+        })?;
+        Ok(saas.unwrap_or(false))
+    }
+
     /// The database.
     pub(crate) fn database_url(&self) -> String {
         self.get("DATABASE_URL").unwrap_or("sqlite://portcullis.db").to_owned()
@@ -154,19 +213,49 @@ impl Variables {
 impl Config {
     /// Reads everything that `serve` needs.
     pub(crate) fn read(variables: &Variables) -> Result<Self, ConfigError> {
-        variables.parsed("MODE", "`selfhost`, the only mode of this version", |text| {
-            (text == "selfhost").then_some(())
-        })?;
         let manager_roles = variables.get("MANAGER_ROLES").unwrap_or("admin");
         let bytes = variables.parsed("PLAN_CACHE_BYTES", "a size such as `256MiB`", parse_size)?;
         Ok(Self {
             listen: variables.listen()?,
             database_url: variables.database_url(),
-            oidc: OidcConfig::read(variables)?,
+            mode: Mode::read(variables)?,
+            encryption_keys: encryption_keys(variables)?,
+            egress: egress(variables)?,
             manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
             plan_cache_bytes: bytes.unwrap_or(256 << 20),
+            max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
         })
     }
+}
+
+impl Mode {
+    /// Reads the mode and what it needs.
+    pub(crate) fn read(variables: &Variables) -> Result<Self, ConfigError> {
+        if !variables.is_saas()? {
+            return OidcConfig::read(variables).map(Self::Selfhost);
+        }
+        let expected = format!("at least {MIN_ADMIN_KEY} characters");
+        let admin_key = variables.required("ADMIN_API_KEY", &expected)?;
+        if admin_key.chars().count() < MIN_ADMIN_KEY {
+            return Err(ConfigError { name: "ADMIN_API_KEY", expected, found: None });
+        }
+        Ok(Self::Saas { admin_key: admin_key.to_owned() })
+    }
+}
+
+fn encryption_keys(variables: &Variables) -> Result<KeyRing, ConfigError> {
+    let text = variables.required("ENCRYPTION_KEY", "32 bytes in base64")?;
+    let fault = |expected| ConfigError { name: "ENCRYPTION_KEY", expected, found: None };
+    KeyRing::parse(text).map_err(fault)
+}
+
+fn egress(variables: &Variables) -> Result<Rules, ConfigError> {
+    let allow_http = variables.boolean("EGRESS_ALLOW_HTTP")?.unwrap_or(false);
+    let networks = "networks such as `10.0.0.0/8,192.168.1.7`, with host bits zero";
+    let allow = variables.parsed("EGRESS_ALLOW_CIDRS", networks, |text| {
+        text.split(',').map(|network| parse_network(network.trim())).collect()
+    })?;
+    Ok(Rules { allow_http, allow: allow.unwrap_or_default() })
 }
 
 impl OidcConfig {
@@ -183,14 +272,17 @@ impl OidcConfig {
             expected: "an http or https URL".to_owned(),
             found: Some(issuer.to_owned()),
         })?;
-        let text = |name, default: &str| variables.get(name).unwrap_or(default).to_owned();
+        let text = |name, default| variables.get(name).map_or(default, str::to_owned);
+        let default = ClaimConfig::default();
         Ok(Some(Self {
             issuer: issuer.to_owned(),
             jwks_uri: variables.parsed("JWKS_URI", "an http or https URL", http_url)?,
             audience: variables.get("OIDC_AUDIENCE").map(str::to_owned),
-            roles_claim: text("ROLES_CLAIM", "realm_access.roles"),
-            domain_claim: text("DOMAIN_CLAIM", "dom"),
-            admin_domain_claim: text("ADMIN_DOMAIN_CLAIM", "adm"),
+            claims: ClaimConfig {
+                roles_claim: text("ROLES_CLAIM", default.roles_claim),
+                domain_claim: text("DOMAIN_CLAIM", default.domain_claim),
+                admin_domain_claim: text("ADMIN_DOMAIN_CLAIM", default.admin_domain_claim),
+            },
         }))
     }
 }
@@ -205,6 +297,15 @@ fn parse_size(text: &str) -> Option<u64> {
     let (number, shift) =
         units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)))?;
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// A duration: a number and `ms`, `s`, `m`, `h` or `d`.
+fn parse_duration(text: &str) -> Option<Duration> {
+    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+    units.iter().find_map(|(unit, millis)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(*millis).map(Duration::from_millis)
+    })
 }
 
 #[cfg(test)]
@@ -224,33 +325,73 @@ mod tests {
         assert!(!error.contains('\n'), "one line: {error}");
     }
 
+    const KEY: (&str, &str) = ("ENCRYPTION_KEY", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");
+    const ISSUER: (&str, &str) = ("AUTH_SERVER_URL", "https://id.example");
+
     #[test]
-    fn the_defaults_need_an_issuer_alone() {
-        let config = Config::read(&variables(&[("AUTH_SERVER_URL", "https://id.example")]));
-        let config = config.expect("valid");
-        let oidc = config.oidc.expect("enabled");
+    fn the_defaults_need_an_issuer_and_a_key() {
+        let config = Config::read(&variables(&[ISSUER, KEY])).expect("valid");
+        let Mode::Selfhost(Some(oidc)) = config.mode else { panic!("selfhost is the default") };
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(config.plan_cache_bytes, 268_435_456);
+        assert_eq!(config.max_staleness, Duration::from_secs(30));
         assert_eq!(config.manager_roles, ["admin"]);
-        assert_eq!((&*oidc.roles_claim, &*oidc.domain_claim), ("realm_access.roles", "dom"));
+        assert_eq!(oidc.claims, ClaimConfig::default());
     }
 
     #[test]
     fn a_bad_value_is_named_in_one_line() {
-        refused(&[], "AUTH_SERVER_URL: expected the issuer");
-        refused(&[("AUTH_SERVER_URL", "")], "it is not set");
-        refused(&[("AUTH_SERVER_URL", "ftp://x")], "AUTH_SERVER_URL: expected an http");
-        let issuer = ("AUTH_SERVER_URL", "https://id.example");
-        refused(&[issuer, ("MODE", "cloud")], "MODE: expected `selfhost`");
-        refused(&[issuer, ("LISTEN_ADDR", "8080")], "LISTEN_ADDR: expected an address");
-        refused(&[issuer, ("PLAN_CACHE_BYTES", "256MB")], "PLAN_CACHE_BYTES: expected a size");
-        refused(&[issuer, ("OIDC_ENABLED", "yes")], "OIDC_ENABLED: expected `true` or `false`");
-        refused(&[issuer, ("JWKS_URI", "keys.json")], "JWKS_URI: expected an http");
+        refused(&[KEY], "AUTH_SERVER_URL: expected the issuer");
+        refused(&[KEY, ("AUTH_SERVER_URL", "")], "it is not set");
+        refused(&[KEY, ("AUTH_SERVER_URL", "ftp://x")], "AUTH_SERVER_URL: expected an http");
+        refused(&[ISSUER], "ENCRYPTION_KEY: expected 32 bytes in base64, but it is not set");
+        refused(&[ISSUER, ("ENCRYPTION_KEY", "AAAA")], "ENCRYPTION_KEY: expected");
+        for (name, value, expected) in [
+            ("MODE", "cloud", "MODE: expected `saas` or `selfhost`, not `cloud`"),
+            ("LISTEN_ADDR", "8080", "LISTEN_ADDR: expected an address"),
+            ("PLAN_CACHE_BYTES", "256MB", "PLAN_CACHE_BYTES: expected a size"),
+            ("OIDC_ENABLED", "yes", "OIDC_ENABLED: expected `true` or `false`"),
+            ("JWKS_URI", "keys.json", "JWKS_URI: expected an http"),
+            ("MAX_STALENESS", "30", "MAX_STALENESS: expected a duration"),
+            ("EGRESS_ALLOW_CIDRS", "10.0.0.1/8", "EGRESS_ALLOW_CIDRS: expected networks"),
+            ("EGRESS_ALLOW_HTTP", "1", "EGRESS_ALLOW_HTTP: expected `true` or `false`"),
+        ] {
+            refused(&[ISSUER, KEY, (name, value)], expected);
+        }
+        let saas = ("MODE", "saas");
+        refused(&[KEY, saas], "ADMIN_API_KEY: expected at least 32 characters, but it is not set");
+        refused(&[KEY, saas, ("ADMIN_API_KEY", "short")], "ADMIN_API_KEY: expected at least 32");
+    }
+
+    #[test]
+    fn secrets_are_never_shown() {
+        let error = Config::read(&variables(&[ISSUER, ("ENCRYPTION_KEY", "c2VjcmV0")]));
+        assert!(!error.expect_err("too short").to_string().contains("c2VjcmV0"));
+        let key = "a-secret-of-the-operator-that-is-long";
+        let config = Config::read(&variables(&[KEY, ("MODE", "saas"), ("ADMIN_API_KEY", key)]));
+        assert!(!format!("{:?}", config.expect("valid").mode).contains("secret"));
     }
 
     #[test]
     fn without_oidc_no_issuer_is_needed() {
-        let config = Config::read(&variables(&[("OIDC_ENABLED", "false")])).expect("valid");
-        assert!(config.oidc.is_none());
+        let config = Config::read(&variables(&[KEY, ("OIDC_ENABLED", "false")])).expect("valid");
+        assert!(matches!(config.mode, Mode::Selfhost(None)));
+    }
+
+    #[test]
+    fn durations_have_a_unit() {
+        for (text, expected) in [
+            ("250ms", Some(250)),
+            ("10s", Some(10_000)),
+            ("2m", Some(120_000)),
+            ("1h", Some(3_600_000)),
+            ("30d", Some(2_592_000_000)),
+            ("1.5s", None),
+            ("-1s", None),
+            ("10", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_duration(text).map(|read| read.as_millis()), expected, "{text}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The errors of the API: the only error that becomes a response (semantics.md section 8).
 
+pub(crate) mod schema;
+
 use std::error::Error;
 use std::sync::Arc;
 
@@ -10,8 +12,10 @@ use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::Fault;
 use portcullis_engine::json::JsonError;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::plans::PlanError;
 use crate::storage::StoreError;
 
 type Cause = Box<dyn Error + Send + Sync>;
@@ -27,6 +31,8 @@ pub(crate) enum ApiError {
     NoCredential,
     /// 401: the token was refused; the text says why and never holds the token.
     TokenRefused(String),
+    /// 401: a key was refused, or is of no use here; the text never holds the key.
+    CredentialRefused(String),
     /// 403: the caller may not do this.
     AccessDenied(String),
     /// 404: no such record in the caller's tenant, or no such route.
@@ -35,6 +41,8 @@ pub(crate) enum ApiError {
     MethodNotAllowed(Option<HeaderValue>),
     /// 409
     Conflict(String),
+    /// 412: the record is not the one that `If-Match` names.
+    PreconditionFailed,
     /// 413, with the limit in bytes.
     PayloadTooLarge(usize),
     /// 415
@@ -50,13 +58,14 @@ impl ApiError {
         match self {
             Self::Invalid(_) => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR"),
             Self::BadRequest(_) => (StatusCode::BAD_REQUEST, "BAD_REQUEST"),
-            Self::NoCredential | Self::TokenRefused(_) => {
+            Self::NoCredential | Self::TokenRefused(_) | Self::CredentialRefused(_) => {
                 (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED")
             }
             Self::AccessDenied(_) => (StatusCode::FORBIDDEN, "ACCESS_DENIED"),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED"),
             Self::Conflict(_) => (StatusCode::CONFLICT, "CONFLICT"),
+            Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED"),
             Self::PayloadTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
             Self::UnsupportedMediaType => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
@@ -66,19 +75,28 @@ impl ApiError {
         }
     }
 
+    fn body(&self) -> ErrorBody {
+        let (_, code) = self.status_and_code();
+        ErrorBody { error: code, message: self.message(), details: self.details() }
+    }
+
     /// What the client is told.
     fn message(&self) -> String {
         match self {
             Self::Invalid(invalid) => invalid.to_string(),
             Self::BadRequest(message)
             | Self::TokenRefused(message)
+            | Self::CredentialRefused(message)
             | Self::AccessDenied(message)
             | Self::Conflict(message) => message.clone(),
             Self::NoCredential => {
-                "a credential is needed: send `Authorization: Bearer <token>`".to_owned()
+                "a credential is needed, such as `Authorization: Bearer <token>`".to_owned()
             }
             Self::NotFound(what) => format!("there is no such {what}"),
             Self::MethodNotAllowed(_) => "the route has no such method".to_owned(),
+            Self::PreconditionFailed => {
+                "the record has changed since: read it again, and send its `ETag`".to_owned()
+            }
             Self::PayloadTooLarge(limit) => format!("the body is larger than {limit} bytes"),
             Self::UnsupportedMediaType => {
                 "the body must be JSON: send `Content-Type: application/json`".to_owned()
@@ -98,7 +116,7 @@ impl ApiError {
 
     fn add_headers(&self, headers: &mut HeaderMap) {
         match self {
-            Self::NoCredential => {
+            Self::NoCredential | Self::CredentialRefused(_) => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::TokenRefused(message) => {
@@ -162,9 +180,8 @@ pub(crate) struct LoggedCause(pub(crate) Arc<dyn Error + Send + Sync>);
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (status, code) = self.status_and_code();
-        let body = json!({"error": code, "message": self.message(), "details": self.details()});
-        let mut response = (status, Json(body)).into_response();
+        let (status, _) = self.status_and_code();
+        let mut response = (status, Json(self.body())).into_response();
         self.add_headers(response.headers_mut());
         if let Self::Unavailable(_, cause) | Self::Internal(cause) = self {
             response.extensions_mut().insert(LoggedCause(Arc::from(cause)));
@@ -173,11 +190,20 @@ impl IntoResponse for ApiError {
     }
 }
 
+/// The body of every error (interface.md, "Errors").
+#[derive(Serialize)]
+pub(crate) struct ErrorBody {
+    /// The code.
+    error: &'static str,
+    /// For a person.
+    message: String,
+    /// For a program.
+    details: Value,
+}
+
 /// The body of a 500: nothing but the id that finds the log line.
-pub(crate) fn internal_body(request_id: &str) -> Value {
-    let error = ApiError::Internal("".into());
-    let (_, code) = error.status_and_code();
-    json!({"error": code, "message": error.message(), "details": {"request_id": request_id}})
+pub(crate) fn internal_body(request_id: &str) -> ErrorBody {
+    ErrorBody { details: json!({"request_id": request_id}), ..ApiError::Internal("".into()).body() }
 }
 
 impl From<Invalid> for ApiError {
@@ -207,6 +233,18 @@ impl From<Arc<StoreError>> for ApiError {
             Self::Unavailable("the database", error.into())
         } else {
             Self::Internal(error.into())
+        }
+    }
+}
+
+impl From<PlanError> for ApiError {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Store(error) => error.into(),
+            PlanError::TooStale => Self::Unavailable("the database", error.into()),
+            PlanError::NoSuchRevision { .. } => {
+                Self::Unavailable("the demanded policy revision", error.into())
+            }
         }
     }
 }

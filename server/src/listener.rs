@@ -5,7 +5,9 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,10 +15,12 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::Sleep;
 
-/// How long a client may take for its first byte, and then for a whole header.
+/// How long a client may take to say which protocol it speaks, and then for a whole header.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long requests in flight may take after a shutdown was asked for.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -79,10 +83,10 @@ impl Listener {
             let server = server.clone();
             tokio::spawn(async move {
                 let _permit = permit;
-                if !sends_something(&stream).await {
-                    return;
-                }
-                let connection = server.serve_connection(TokioIo::new(stream), service);
+                // Answers are small and complete: waiting to fill a segment would only delay them.
+                let _ = stream.set_nodelay(true);
+                let stream = TokioIo::new(Opening::new(stream));
+                let connection = server.serve_connection(stream, service);
                 // A connection that ends badly is the client's affair.
                 let _ = watcher.watch(connection.into_owned()).await;
             });
@@ -111,11 +115,85 @@ fn connection_builder() -> auto::Builder<TokioExecutor> {
     server
 }
 
-/// Waits for the first byte: which protocol it is gets decided before hyper's header timer starts.
-async fn sends_something(stream: &TcpStream) -> bool {
-    // Answers are small and complete: waiting to fill a segment would only delay them.
-    let _ = stream.set_nodelay(true);
-    let mut byte = [0];
-    let first = tokio::time::timeout(HEADER_TIMEOUT, stream.peek(&mut byte)).await;
-    matches!(first, Ok(Ok(read)) if read > 0)
+/// What an HTTP/2 client sends first (RFC 9113 section 3.4).
+const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A connection that must say within [`HEADER_TIMEOUT`] which protocol it speaks. hyper's own timers start
+/// only when that is known, so that a client which sends nothing, or `P`, would stay for ever.
+struct Opening {
+    stream: TcpStream,
+    deadline: Pin<Box<Sleep>>,
+    /// How much of the preface has been read; `None` once the protocol is known.
+    preface_read: Option<usize>,
+}
+
+impl Opening {
+    fn new(stream: TcpStream) -> Self {
+        let deadline = Box::pin(tokio::time::sleep(HEADER_TIMEOUT));
+        Self { stream, deadline, preface_read: Some(0) }
+    }
+
+    /// Notes what was read. Whatever is no beginning of the preface is HTTP/1.
+    fn note(&mut self, data: &[u8]) {
+        self.preface_read = self.preface_read.and_then(|read| {
+            let expected = &HTTP2_PREFACE[read..];
+            let open = data.len() < expected.len() && expected.starts_with(data);
+            open.then_some(read + data.len())
+        });
+    }
+}
+
+impl AsyncRead for Opening {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let filled = buffer.filled().len();
+        let read = Pin::new(&mut this.stream).poll_read(context, buffer);
+        if this.preface_read.is_none() {
+            return read;
+        }
+        match read {
+            Poll::Ready(Ok(())) => {
+                this.note(&buffer.filled()[filled..]);
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending if this.deadline.as_mut().poll(context).is_ready() => {
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+            other => other,
+        }
+    }
+}
+
+impl AsyncWrite for Opening {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write(context, data)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        data: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().stream).poll_write_vectored(context, data)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
 }

@@ -6,10 +6,13 @@ mod bundle;
 mod cli;
 mod clock;
 mod config;
+mod crypto;
 mod dev;
+mod egress;
 mod error;
 mod http;
 mod ids;
+mod keys;
 mod listener;
 mod model;
 mod plans;
@@ -24,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, EnvFile};
+use cli::{Cli, Command, EnvFile, Keys};
 use config::{Config, ConfigError, Variables};
 
 /// The exit code of a process that was told something that it cannot use.
@@ -57,6 +60,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Migrate(file) => {
             let variables = prepare(&file)?;
             on_runtime(migrate(variables.database_url()))
+        }
+        Command::Keys(Keys::Create { tenant, name, permissions, file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(keys::create(&variables, &tenant, &name, &permissions))
         }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());

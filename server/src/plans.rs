@@ -1,30 +1,97 @@
-//! Plans for checks: loads their rules from the store, and publishes every write to the cache.
+//! Plans for checks: loads their rules from the store, publishes every write to the cache, and keeps up
+//! with what other processes write.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use portcullis_engine::{CachedPlan, Plan, PlanCache};
+use portcullis_engine::{CachedPlan, Plan, PlanCache, ResourcePattern};
+use tokio::time::Instant;
 
 use crate::storage::{Store, StoreError, Tx, policies, rules, tenants};
+
+/// How often the revisions of all tenants are compared with what is known. Another process's write is
+/// seen after two rounds at the latest; on PostgreSQL its notification is there long before.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Longest wait for a revision that a check demands (semantics.md section 10, "Wire").
+const MIN_REVISION_WAIT: Duration = Duration::from_secs(2);
+/// How often the store is asked during that wait.
+const MIN_REVISION_POLL: Duration = Duration::from_millis(100);
 
 /// The plans of every tenant, and the only way to commit a change to their rules.
 #[derive(Debug)]
 pub(crate) struct Plans {
     store: Store,
     cache: PlanCache,
+    freshness: Freshness,
+}
+
+/// Why there is no plan to answer from.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlanError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Arc<StoreError>),
+    /// Plans in memory may lag behind the store by more than `MAX_STALENESS`.
+    #[error("the store could not be asked for changes for too long")]
+    TooStale,
+    /// The store has not got the revision that the check demands.
+    #[error("revision {at_least} is demanded, but the store has {latest}")]
+    NoSuchRevision { at_least: u64, latest: u64 },
+}
+
+/// When the plans were last known to be up to date with the store.
+#[derive(Debug)]
+struct Freshness {
+    start: Instant,
+    max_staleness: Duration,
+    /// Milliseconds after `start`.
+    proved_at: AtomicU64,
+}
+
+impl Freshness {
+    fn prove(&self, at: Instant) {
+        let millis = at.duration_since(self.start).as_millis();
+        self.proved_at.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    fn is_proved(&self) -> bool {
+        let proved_at = Duration::from_millis(self.proved_at.load(Ordering::Relaxed));
+        self.start.elapsed().saturating_sub(proved_at) <= self.max_staleness
+    }
 }
 
 impl Plans {
-    pub(crate) fn new(store: Store, max_bytes: u64) -> Self {
-        Self { store, cache: PlanCache::new(max_bytes) }
+    pub(crate) fn new(store: Store, max_bytes: u64, max_staleness: Duration) -> Self {
+        let start = Instant::now();
+        let freshness = Freshness { start, max_staleness, proved_at: AtomicU64::new(0) };
+        Self { store, cache: PlanCache::new(max_bytes), freshness }
     }
 
-    /// The plan that decides `resource` in `tenant`, no older than any write acknowledged so far.
+    /// The plan that decides `resource` in `tenant`, no older than any write acknowledged here so far,
+    /// and no older than revision `at_least`.
     pub(crate) async fn get(
         &self,
         tenant: &str,
         resource: &str,
-    ) -> Result<Arc<CachedPlan>, Arc<StoreError>> {
-        self.cache.get(tenant, resource, || self.load(tenant, resource)).await
+        at_least: u64,
+    ) -> Result<Arc<CachedPlan>, PlanError> {
+        if !self.freshness.is_proved() {
+            return Err(PlanError::TooStale);
+        }
+        let began = Instant::now();
+        loop {
+            let load = || self.load(tenant, resource);
+            let cached = self.cache.get(tenant, resource, at_least, load).await?;
+            if cached.revision() >= at_least {
+                return Ok(cached);
+            }
+            if began.elapsed() >= MIN_REVISION_WAIT {
+                return Err(PlanError::NoSuchRevision { at_least, latest: cached.revision() });
+            }
+            tokio::time::sleep(MIN_REVISION_POLL).await;
+        }
     }
 
     /// Loads in a task of its own: a client that goes away must not cancel a `begin` half-way, after
@@ -52,6 +119,60 @@ impl Plans {
             self.cache.publish(&committed.tenant, committed.revision, touched);
         }
         Ok(committed.revision)
+    }
+
+    /// Compares every tenant's revision with what is known, again and again. A revision that was there a
+    /// round ago and has still not been published was written by another process; its change may touch
+    /// anything.
+    pub(crate) async fn poll(&self) {
+        let mut before: HashMap<String, u64> = HashMap::new();
+        let mut asked_before = Instant::now();
+        loop {
+            let asked = Instant::now();
+            match self.revisions().await {
+                Ok(revisions) => {
+                    for (tenant, revision) in before {
+                        if self.cache.latest(&tenant).is_some_and(|latest| latest < revision) {
+                            self.cache.publish(&tenant, revision, vec![ResourcePattern::Any]);
+                        }
+                    }
+                    // What was read a round ago is taken into account by now.
+                    self.freshness.prove(asked_before);
+                    (before, asked_before) = (revisions, asked);
+                }
+                Err(error) => tracing::warn!(%error, "cannot ask the store for changes"),
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    async fn revisions(&self) -> Result<HashMap<String, u64>, StoreError> {
+        let mut tx = self.store.read_all().await?;
+        let revisions = tenants::revisions(&mut tx).await?;
+        tx.end().await?;
+        Ok(revisions.into_iter().collect())
+    }
+
+    /// Publishes what other replicas commit, as they do; ends at once on SQLite, which has none.
+    pub(crate) async fn listen(&self) {
+        loop {
+            match self.listen_once().await {
+                Ok(()) => return,
+                Err(error) => tracing::warn!(%error, "cannot listen for changes"),
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    async fn listen_once(&self) -> Result<(), StoreError> {
+        let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
+        loop {
+            // A lost connection may have lost notices: the next rounds of the poll find what is missing.
+            let Some(notice) = notices.next().await? else { continue };
+            if self.cache.latest(&notice.tenant).is_some() {
+                self.cache.publish(&notice.tenant, notice.revision, notice.touched());
+            }
+        }
     }
 }
 

@@ -1,32 +1,40 @@
 //! Wires the service from its configuration, runs it, and stops it.
 
 use anyhow::Context;
-use axum::Router;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{App, Parts};
-use crate::auth::{Verifier, selfhost_verifier};
+use crate::auth::{Authenticator, FETCH_TIMEOUT, Providers};
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, ConfigError, Mode};
+use crate::egress::Client;
 use crate::http;
 use crate::ids::Ids;
 use crate::listener::Listener;
 use crate::plans::Plans;
-use crate::storage::Store;
+use crate::storage::{OpenError, Store};
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
+    let stop = stop_signal()?;
     let store = open(&config.database_url).await?;
-    let verifier = config.oidc.as_ref().map(selfhost_verifier).transpose()?;
     let listener = bind(config.listen).await?;
-    let app = wire(store.clone(), verifier, config.manager_roles, config.plan_cache_bytes);
+    let app = wire(store.clone(), config)?;
+    app.reload_providers().await?;
+    app.keep_up();
     tracing::info!("listening on http://{}", listener.address());
-    run_until_stopped(listener, http::router(app), &store).await
+    listener.serve(http::router(app), stop).await;
+    store.close().await;
+    Ok(())
 }
 
 /// Opens the database, or says in one sentence why it cannot.
 pub(crate) async fn open(url: &str) -> anyhow::Result<Store> {
-    Store::open(url).await.with_context(|| format!("DATABASE_URL `{}`", without_password(url)))
+    let shown = without_password(url);
+    match Store::open(url).await {
+        Err(OpenError::Url(expected)) => Err(ConfigError::database_url(expected, shown).into()),
+        opened => opened.with_context(|| format!("DATABASE_URL `{shown}`")),
+    }
 }
 
 fn without_password(url: &str) -> String {
@@ -47,33 +55,37 @@ pub(crate) async fn bind(address: std::net::SocketAddr) -> anyhow::Result<Listen
 }
 
 /// The service on top of an open store.
-pub(crate) fn wire(
-    store: Store,
-    verifier: Option<Verifier>,
-    manager_roles: Vec<String>,
-    plan_cache_bytes: u64,
-) -> App {
-    let plans = Plans::new(store.clone(), plan_cache_bytes);
-    let (clock, ids) = (Clock::system(), Ids::new());
-    App::new(Parts { store, plans, verifier, manager_roles, clock, ids })
+pub(crate) fn wire(store: Store, config: Config) -> anyhow::Result<App> {
+    let authenticator = match &config.mode {
+        Mode::Selfhost(oidc) => Authenticator::selfhost(oidc.as_ref())?,
+        Mode::Saas { .. } => {
+            let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
+            Authenticator::Saas(Providers::new(client))
+        }
+    };
+    Ok(App::new(Parts {
+        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness),
+        store,
+        mode: config.mode,
+        authenticator,
+        manager_roles: config.manager_roles,
+        keys: config.encryption_keys,
+        egress: config.egress,
+        clock: Clock::system(),
+        ids: Ids::new(),
+    }))
 }
 
-/// Serves until SIGINT or SIGTERM, then finishes what is in flight and closes the store.
-pub(crate) async fn run_until_stopped(
-    listener: Listener,
-    router: Router,
-    store: &Store,
-) -> anyhow::Result<()> {
+/// Done when the process is told to stop, by SIGINT or SIGTERM. Listens for them from the call on, not from
+/// the first poll: whoever reads that the service listens may stop it at once.
+pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let stop = async {
+    Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping: finishing what is in flight");
-    };
-    listener.serve(router, stop).await;
-    store.close().await;
-    Ok(())
+    })
 }

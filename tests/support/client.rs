@@ -95,6 +95,18 @@ impl Request {
         })
     }
 
+    /// Sends a header that announces a body of `length` bytes, and no body.
+    #[track_caller]
+    pub(crate) fn announce(&self, to: SocketAddr, length: usize) -> Reply {
+        let (method, path) = self.route.split_once(' ').expect("a method and a path");
+        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {to}\r\nconnection: close\r\n");
+        for (name, value) in &self.headers {
+            head += &format!("{name}: {}\r\n", value.to_str().expect("text"));
+        }
+        head += &format!("content-length: {length}\r\n\r\n");
+        Reply::read(&self.route, &raw(to, head.as_bytes()))
+    }
+
     #[track_caller]
     pub(crate) fn send(&self, to: SocketAddr) -> Reply {
         self.try_send(to).unwrap_or_else(|| panic!("{}: no answer", self.route))
@@ -111,6 +123,24 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// Reads an answer whose body is not chunked.
+    #[track_caller]
+    pub(crate) fn read(route: &str, answer: &str) -> Self {
+        let (head, text) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok());
+        let header = |line: &str| {
+            let (name, value) = line.split_once(": ")?;
+            Some((name.parse::<HeaderName>().ok()?, HeaderValue::from_str(value).ok()?))
+        };
+        Self {
+            route: route.to_owned(),
+            status: status.unwrap_or_else(|| panic!("{route}: no answer: `{answer}`")),
+            headers: lines.filter_map(header).collect(),
+            text: text.to_owned(),
+        }
+    }
+
     /// Asserts the status.
     #[track_caller]
     pub(crate) fn is(self, status: u16) -> Self {
@@ -170,6 +200,14 @@ impl Reply {
         let json = self.json();
         let text = json[name].as_str();
         text.unwrap_or_else(|| panic!("no `{name}` in {}", self.text)).to_owned()
+    }
+
+    /// A member of `details` that is a string.
+    #[track_caller]
+    pub(crate) fn text_of_details(&self, name: &str) -> String {
+        let details = self.details();
+        let text = details[name].as_str();
+        text.unwrap_or_else(|| panic!("no `{name}` in the details of {}", self.text)).to_owned()
     }
 
     #[track_caller]

@@ -2,6 +2,7 @@
 //! would refuse to write most of what an attacker sends.
 
 use aws_lc_rs::encoding::AsDer;
+use aws_lc_rs::hmac;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{
@@ -9,7 +10,6 @@ use aws_lc_rs::signature::{
     KeyPair, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RSA_PSS_SHA384,
     RSA_PSS_SHA512, RsaKeyPair,
 };
-use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
@@ -173,8 +173,11 @@ fn der_value(der: &[u8]) -> (&[u8], &[u8]) {
 
 /// A token whose MAC has `secret` as its key.
 pub(crate) fn mac_token(header: &Value, claims: &Value, secret: &[u8]) -> String {
-    let message =
-        format!("{}.{}", base64(header.to_string().as_bytes()), base64(claims.to_string().as_bytes()));
+    let message = format!(
+        "{}.{}",
+        base64(header.to_string().as_bytes()),
+        base64(claims.to_string().as_bytes())
+    );
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     format!("{message}.{}", base64(hmac::sign(&key, message.as_bytes()).as_ref()))
 }
@@ -182,4 +185,3 @@ pub(crate) fn mac_token(header: &Value, claims: &Value, secret: &[u8]) -> String
 pub(crate) fn base64(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
-

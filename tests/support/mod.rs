@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod keys;
 pub(crate) mod process;
 pub(crate) mod provider;
+pub(crate) mod routes;
 pub(crate) mod server;
 pub(crate) mod tenant;
 

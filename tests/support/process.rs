@@ -1,38 +1,19 @@
-//! `portcullis` as a child process: built once, its output read line by line, killed when it is dropped.
+//! `portcullis` as a child process: its output read line by line, killed when it is dropped.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
-
-use serde_json::Value;
 
 /// A process that has not done by then what it was waited for never will.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command that runs the built binary with an empty environment.
 pub(crate) fn portcullis(arguments: &[&str]) -> Command {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    let mut command = Command::new(BINARY.get_or_init(build));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_portcullis"));
     command.args(arguments).env_clear().stdin(Stdio::null());
     command
-}
-
-fn build() -> PathBuf {
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--package", "portcullis-server", "--message-format=json"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stderr(Stdio::inherit())
-        .output()
-        .expect("cargo starts");
-    assert!(output.status.success(), "the server does not build");
-    let messages = String::from_utf8_lossy(&output.stdout);
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    messages
-        .filter(|message| message["target"]["name"] == "portcullis")
-        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
-        .expect("cargo names the executable")
 }
 
 /// The repository.
@@ -76,7 +57,11 @@ impl Process {
 
     /// Asks it to stop, as a supervisor does.
     pub(crate) fn terminate(&self) {
-        let kill = format!("kill -TERM {}", self.child.id());
+        self.signal("TERM");
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
         let sent = Command::new("sh").args(["-c", &kill]).status().expect("a shell");
         assert!(sent.success(), "the process is gone already");
     }

@@ -47,10 +47,18 @@ impl Settings {
     /// Starts it, and waits until it serves.
     #[track_caller]
     pub(crate) fn start(&self) -> Server {
-        let mut command = portcullis(&["serve"]);
+        self.start_with(&["serve"])
+    }
+
+    /// Starts it by another command line.
+    #[track_caller]
+    pub(crate) fn start_with(&self, arguments: &[&str]) -> Server {
+        let mut command = portcullis(arguments);
         command.envs(&self.variables).current_dir(self.directory.path());
         let process = Process::spawn(command);
-        let Some(address) = process.err.wait_for(|lines| lines.iter().find_map(listening)) else {
+        let Some(address) =
+            process.err.wait_for(|lines| lines.iter().find_map(|line| listening(line)))
+        else {
             panic!("the server does not start:\n{}", process.err.text());
         };
         Server { process, address, settings: self.clone() }
@@ -64,9 +72,11 @@ impl Settings {
     }
 }
 
-fn listening(line: &String) -> Option<SocketAddr> {
+fn listening(line: &str) -> Option<SocketAddr> {
     let (_, address) = line.split_once("listening on http://")?;
-    address.trim().parse().ok()
+    // Whatever the log format puts behind it.
+    let end = address.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ':');
+    address[..end.unwrap_or(address.len())].parse().ok()
 }
 
 /// A running server, killed when it is dropped.

@@ -44,7 +44,7 @@ impl Store {
 }
 
 async fn get(cache: &PlanCache, store: &Store, resource: &str) -> Arc<CachedPlan> {
-    cache.get("acme", resource, || store.load(resource)).await.expect("loads cannot fail")
+    cache.get("acme", resource, 0, || store.load(resource)).await.expect("loads cannot fail")
 }
 
 async fn revision_of(cache: &PlanCache, store: &Store, resource: &str) -> u64 {
@@ -137,6 +137,29 @@ async fn an_unknown_change_in_between_means_a_new_load() {
 }
 
 #[tokio::test]
+async fn a_change_that_is_published_twice_counts_once() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    let revision = store.commit();
+    cache.publish("acme", revision, exact("bill:read"));
+    cache.publish("acme", revision, vec![ResourcePattern::Any]);
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 1, "still valid");
+    assert_eq!(cache.latest("acme"), Some(2));
+    assert_eq!(cache.latest("nobody"), None);
+}
+
+#[tokio::test]
+async fn a_demanded_revision_that_was_not_published_means_a_load() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    let load = |at_least| cache.get("acme", "doc:read", at_least, || store.load("doc:read"));
+    store.commit();
+    assert_eq!(load(1).await.expect("loads").revision(), 1, "nobody demands more");
+    assert_eq!(load(2).await.expect("loads").revision(), 2);
+    assert_eq!(load(9).await.expect("loads").revision(), 2, "what the store has");
+}
+
+#[tokio::test]
 async fn a_plan_that_lags_too_far_is_loaded_anew() {
     let (cache, store) = (PlanCache::new(1 << 20), Store::open());
     revision_of(&cache, &store, "doc:read").await;
@@ -167,7 +190,7 @@ async fn many_checks_share_one_load() {
 #[tokio::test]
 async fn a_failed_load_is_not_cached_and_tenants_do_not_mix() {
     let cache = PlanCache::new(1 << 20);
-    let failed = cache.get("acme", "doc:read", || async { Err::<Plan, _>("down") }).await;
+    let failed = cache.get("acme", "doc:read", 0, || async { Err::<Plan, _>("down") }).await;
     assert!(failed.is_err_and(|error| *error == "down"));
     let store = Store::open();
     assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);

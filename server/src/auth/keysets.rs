@@ -14,6 +14,8 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
+use crate::egress::Client;
+
 /// Most keys of a set: real ones have two to ten.
 const MAX_KEYS: usize = 64;
 /// Largest key set and discovery document, in bytes.
@@ -21,7 +23,7 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Shortest RSA modulus, in bits (NIST SP 800-131A).
 const MIN_RSA_BITS: usize = 2_048;
 /// One fetch, discovery included; also how long the first token of an issuer waits for it.
-const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// A key set is fetched again after this time, before anybody misses it.
 const REFRESH: Duration = Duration::from_secs(300);
 /// An unknown `kid` fetches again at most this often, failures included: anybody can invent a `kid`.
@@ -151,8 +153,8 @@ pub(crate) struct KeySource(Arc<Source>);
 struct Source {
     fetch: Fetch,
     good: ArcSwapOption<Good>,
-    /// When the last fetch began. Held during a fetch, so that there is one at a time.
-    last_attempt: Mutex<Option<Instant>>,
+    /// When a token last made us fetch. Held during a fetch, so that there is one at a time.
+    last_demand: Mutex<Option<Instant>>,
 }
 
 struct Good {
@@ -171,7 +173,7 @@ impl KeySource {
         Self(Arc::new(Source {
             fetch,
             good: ArcSwapOption::empty(),
-            last_attempt: Mutex::new(None),
+            last_demand: Mutex::new(None),
         }))
     }
 
@@ -187,14 +189,14 @@ impl KeySource {
         let good = match self.good() {
             Some(good) => good,
             None => {
-                self.refresh_soon().await;
+                self.refresh_on_demand().await;
                 self.good().ok_or(NoKeys)?
             }
         };
         if kid.is_none_or(|kid| good.keys.knows(kid)) {
             return Ok(good.keys.find(algorithm, kid));
         }
-        self.refresh_soon().await;
+        self.refresh_on_demand().await;
         Ok(self.good().and_then(|good| good.keys.find(algorithm, kid)))
     }
 
@@ -203,26 +205,25 @@ impl KeySource {
         self.0.good.load_full().filter(|good| good.since.elapsed() < MAX_AGE)
     }
 
-    /// Fetches, or waits for the fetch that is going on, unless the last one was a moment ago. In its
+    /// Fetches, or waits for the fetch that is going on, unless a token made us fetch a moment ago. In its
     /// own task: a client that goes away does not end a fetch that others wait for.
-    async fn refresh_soon(&self) {
+    async fn refresh_on_demand(&self) {
         let source = Arc::clone(&self.0);
-        let refresh = tokio::spawn(async move { source.refresh(MIN_INTERVAL).await });
+        let refresh = tokio::spawn(async move { source.refresh_on_demand().await });
         // A timeout leaves the fetch running; whoever waited does without.
         let _ = tokio::time::timeout(FETCH_TIMEOUT, refresh).await;
     }
 
-    /// Starts to fetch now, and then again and again for as long as the process runs.
+    /// Starts to fetch now, and then again and again for as long as somebody holds the key source.
     pub(crate) fn refresh_in_background(&self) {
-        let source = Arc::clone(&self.0);
+        let weak = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             let mut pause = Duration::from_secs(1);
-            loop {
-                source.refresh(Duration::ZERO).await;
-                let fresh =
-                    source.good.load().as_ref().is_some_and(|good| good.since.elapsed() < REFRESH);
+            while let Some(source) = weak.upgrade() {
+                source.refresh().await;
                 // A provider that is not up yet is asked soon again; one that stays away, less often.
-                pause = if fresh { REFRESH } else { (pause * 2).min(MIN_INTERVAL) };
+                pause = if source.is_fresh() { REFRESH } else { (pause * 2).min(MIN_INTERVAL) };
+                drop(source);
                 tokio::time::sleep(pause).await;
             }
         });
@@ -230,13 +231,30 @@ impl KeySource {
 }
 
 impl Source {
-    /// Fetches unless the last attempt is younger than `interval`, and keeps what is good.
-    async fn refresh(&self, interval: Duration) {
-        let mut last_attempt = self.last_attempt.lock().await;
-        if last_attempt.is_some_and(|last| last.elapsed() < interval) {
-            return;
+    fn is_fresh(&self) -> bool {
+        self.good.load().as_ref().is_some_and(|good| good.since.elapsed() < REFRESH)
+    }
+
+    /// Fetches, after any fetch that is going on.
+    async fn refresh(&self) {
+        let _one_at_a_time = self.last_demand.lock().await;
+        self.fetch().await;
+    }
+
+    /// Fetches for a token whose key is not there, at most once per interval.
+    async fn refresh_on_demand(&self) {
+        let asked = Instant::now();
+        let mut last_demand = self.last_demand.lock().await;
+        let fetched_meanwhile = self.good.load().as_ref().is_some_and(|good| good.since >= asked);
+        let too_soon = last_demand.is_some_and(|last| last.elapsed() < MIN_INTERVAL);
+        if !fetched_meanwhile && !too_soon {
+            *last_demand = Some(Instant::now());
+            self.fetch().await;
         }
-        *last_attempt = Some(Instant::now());
+    }
+
+    /// Fetches, and keeps what is good. The caller holds the lock.
+    async fn fetch(&self) {
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, (self.fetch)()).await;
         let keys = match fetched {
             Ok(text) => text.and_then(|text| KeySet::parse(&text)),
@@ -252,45 +270,29 @@ impl Source {
 }
 
 /// Fetches over HTTP from `jwks_uri`, or from where the issuer's discovery document says (OpenID Connect
-/// Discovery 1.0 section 4). Both addresses are the operator's own and trusted as such.
-pub(crate) fn http_fetch(issuer: &str, jwks_uri: Option<Url>) -> anyhow::Result<Fetch> {
-    let client = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .timeout(FETCH_TIMEOUT)
-        .build()?;
+/// Discovery 1.0 section 4).
+pub(super) fn http_fetch(client: Client, issuer: &str, jwks_uri: Option<Url>) -> Fetch {
     let issuer = issuer.to_owned();
-    Ok(Arc::new(move || {
+    Arc::new(move || {
         let (client, issuer, jwks_uri) = (client.clone(), issuer.clone(), jwks_uri.clone());
         Box::pin(async move {
             let uri = match jwks_uri {
                 Some(uri) => uri,
                 None => discover(&client, &issuer).await?,
             };
-            get(&client, uri).await
+            client.get(uri, MAX_BYTES).await
         })
-    }))
+    })
 }
 
-async fn discover(client: &reqwest::Client, issuer: &str) -> anyhow::Result<Url> {
+async fn discover(client: &Client, issuer: &str) -> anyhow::Result<Url> {
     let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-    let text = get(client, address.parse()?).await?;
+    let text = client.get(address.parse()?, MAX_BYTES).await?;
     let document = json::parse(&text)?;
     let own = document.get("issuer").and_then(Json::as_str);
     anyhow::ensure!(own == Some(issuer), "the discovery document is another issuer's");
     let uri = document.get("jwks_uri").and_then(Json::as_str);
     Ok(uri.unwrap_or_default().parse()?)
-}
-
-async fn get(client: &reqwest::Client, address: Url) -> anyhow::Result<Vec<u8>> {
-    let mut response = client.get(address).send().await?.error_for_status()?;
-    anyhow::ensure!(response.status().is_success(), "status {}", response.status());
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        body.extend_from_slice(&chunk);
-        anyhow::ensure!(body.len() <= MAX_BYTES, "the answer is larger than {MAX_BYTES} bytes");
-    }
-    Ok(body)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ use crate::config::OidcConfig;
 
 /// Longest token, in bytes: a token with a hundred roles stays below half of it.
 const MAX_TOKEN: usize = 8 * 1024;
+/// Longest subject and domain, in characters, as in checks and rules (semantics.md section 2).
+const MAX_NAME: usize = 256;
 /// How far the clocks of issuer and service may differ, in seconds.
 const LEEWAY: f64 = 30.0;
 /// Header members that would change what is verified or with which key. An attacker writes the header.
@@ -36,6 +38,13 @@ impl From<NoKeys> for TokenError {
     }
 }
 
+impl TokenError {
+    /// The token's issuer is none of ours.
+    pub(super) fn unknown_issuer() -> Self {
+        Self::Refused("the claim `iss` names an issuer that is not registered here".to_owned())
+    }
+}
+
 fn refused<T>(why: impl Into<String>) -> Result<T, TokenError> {
     Err(TokenError::Refused(why.into()))
 }
@@ -51,9 +60,15 @@ pub(crate) struct Verifier {
 struct Decoded<'t> {
     algorithm: Algorithm,
     kid: Option<String>,
-    claims: Json<'static>,
+    payload: Vec<u8>,
     message: &'t str,
     signature: &'t str,
+}
+
+impl Decoded<'_> {
+    fn claims(&self) -> Result<Json<'static>, TokenError> {
+        strict_object(&self.payload, "payload")
+    }
 }
 
 impl Verifier {
@@ -68,10 +83,16 @@ impl Verifier {
         now: DateTime<Utc>,
     ) -> Result<Identity, TokenError> {
         let decoded = decode(token)?;
-        let issuer = text_claim(&decoded.claims, "iss")?;
-        if issuer != self.config.issuer {
-            return refused("the claim `iss` names an issuer that is not registered here");
+        let claims = decoded.claims()?;
+        if text_claim(&claims, "iss")? != self.config.issuer {
+            return Err(TokenError::unknown_issuer());
         }
+        self.verify_signature(&decoded).await?;
+        self.identity(claims, now)
+    }
+
+    /// Verifies that the one key that fits has signed the token, whatever its payload is.
+    async fn verify_signature(&self, decoded: &Decoded<'_>) -> Result<(), TokenError> {
         let key = self.keys.find(decoded.algorithm, decoded.kid.as_deref()).await?;
         let Some(key) = key else {
             return refused("the issuer's key set has no single key that fits the token");
@@ -82,7 +103,7 @@ impl Verifier {
         if !matches!(verified, Ok(true)) {
             return refused("the signature does not match");
         }
-        self.identity(decoded.claims, now)
+        Ok(())
     }
 
     /// Judges the claims of a token whose signature is good.
@@ -91,7 +112,7 @@ impl Verifier {
         if let Some(audience) = &self.config.audience {
             check_audience(&claims, audience)?;
         }
-        let config = &self.config;
+        let config = &self.config.claims;
         let roles = claims.claim(&config.roles_claim).and_then(claimed_roles);
         let Some(roles) = roles else {
             return refused(missing(&config.roles_claim));
@@ -99,13 +120,19 @@ impl Verifier {
         let administers =
             claims.claim(&config.admin_domain_claim).and_then(claimed_roles).unwrap_or_default();
         Ok(Identity {
-            subject: text_claim(&claims, "sub")?.to_owned(),
-            domain: text_claim(&claims, &config.domain_claim)?.to_owned(),
+            subject: short_claim(&claims, "sub")?.to_owned(),
+            domain: short_claim(&claims, &config.domain_claim)?.to_owned(),
             roles,
             administers,
             claims,
         })
     }
+}
+
+/// The `iss` of a token of which nothing is verified yet: good for choosing a verifier, and nothing else.
+pub(super) fn unverified_issuer(token: &str) -> Result<String, TokenError> {
+    let claims = decode(token)?.claims()?;
+    text_claim(&claims, "iss").map(str::to_owned)
 }
 
 fn missing(claim: &str) -> String {
@@ -119,6 +146,15 @@ fn text_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenErro
         Some(text) if !text.is_empty() && !text.contains(char::is_control) => Ok(text),
         _ => refused(missing(name)),
     }
+}
+
+/// A text claim that takes a place in checks and rules, and so has their length.
+fn short_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenError> {
+    let text = text_claim(claims, name)?;
+    if text.chars().count() > MAX_NAME {
+        return refused(missing(name));
+    }
+    Ok(text)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "milliseconds of this millennium fit a double")]
@@ -169,7 +205,7 @@ fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
     let Some((message, header, payload, signature)) = split else {
         return refused("the token has not three parts");
     };
-    let header = decode_part(header, "header")?;
+    let header = strict_object(&decode_part(header, "header")?, "header")?;
     if let Some(name) = REFUSED_HEADERS.into_iter().find(|name| header.get(name).is_some()) {
         return refused(format!("the token's header has `{name}`, which is not accepted"));
     }
@@ -182,20 +218,23 @@ fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
         Some(Json::String(kid)) => Some(kid.clone().into_owned()),
         Some(_) => return refused("the token's `kid` is not a string"),
     };
-    let claims = decode_part(payload, "payload")?;
-    Ok(Decoded { algorithm, kid, claims, message, signature })
+    let payload = decode_part(payload, "payload")?;
+    Ok(Decoded { algorithm, kid, payload, message, signature })
 }
 
-fn decode_part(part: &str, what: &str) -> Result<Json<'static>, TokenError> {
-    let object = URL_SAFE_NO_PAD
-        .decode(part)
-        .ok()
-        .and_then(|text| json::parse(&text).ok().map(Json::into_owned))
-        .filter(|json| json.as_object().is_some());
-    match object {
-        Some(object) => Ok(object),
-        None => refused(format!("the token's {what} is no strict JSON object in base64url")),
+fn decode_part(part: &str, what: &str) -> Result<Vec<u8>, TokenError> {
+    URL_SAFE_NO_PAD.decode(part).or_else(|_| refused(no_object(what)))
+}
+
+fn strict_object(text: &[u8], what: &str) -> Result<Json<'static>, TokenError> {
+    match json::parse(text) {
+        Ok(object @ Json::Object(_)) => Ok(object.into_owned()),
+        _ => refused(no_object(what)),
     }
+}
+
+fn no_object(what: &str) -> String {
+    format!("the token's {what} is no strict JSON object in base64url")
 }
 
 /// Asymmetric algorithms alone: never `none`, and never a MAC, whose key would be public here.
@@ -216,3 +255,5 @@ fn allowed_algorithm(name: &str) -> Option<Algorithm> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wycheproof;

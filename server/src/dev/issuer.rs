@@ -2,12 +2,9 @@
 //! for no password. It has the paths of a Keycloak realm, so that a client that is configured for one
 //! finds everything.
 
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use axum::extract::rejection::FormRejection;
@@ -21,6 +18,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::files;
 use crate::bundle::{Bundle, SampleUser};
 use crate::clock::Clock;
 
@@ -37,20 +35,13 @@ pub(super) struct Issuer {
     users: Arc<Map<String, Value>>,
 }
 
-/// Creates a directory that only its owner can read, unless it is there.
-pub(super) fn create_private_dir(path: &Path) -> anyhow::Result<()> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .with_context(|| format!("cannot create the data directory `{}`", path.display()))
-}
-
 impl Issuer {
-    /// The issuer whose key is in the file `key`, which is made at the first start.
-    pub(super) fn open(key: &Path, base_url: &str, bundles: &[Bundle]) -> anyhow::Result<Self> {
-        let key = read_or_make_key(key)
-            .with_context(|| format!("cannot use the issuer's key in `{}`", key.display()))?;
+    /// The issuer whose key is in the file `path`, which is made at the first start.
+    pub(super) fn open(path: &Path, base_url: &str, bundles: &[Bundle]) -> anyhow::Result<Self> {
+        let key = files::read_or_make(path, make_key)?;
+        EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key).map_err(|_| {
+            anyhow::anyhow!("`{}` is no P-256 key in PKCS #8; remove it", path.display())
+        })?;
         let key = EncodingKey::from_ec_der(&key);
         let mut jwk = Jwk::from_encoding_key(&key, Algorithm::ES256)?;
         jwk.common.public_key_use = Some(PublicKeyUse::Signature);
@@ -161,22 +152,9 @@ fn claims(user: &SampleUser) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(&user.claims)?)
 }
 
-/// The PKCS #8 key in `path`, or a new one that is stored there, readable by its owner alone.
-fn read_or_make_key(path: &Path) -> anyhow::Result<Vec<u8>> {
-    match std::fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        read => {
-            let key = read?;
-            EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key)
-                .map_err(|_| anyhow::anyhow!("it is no P-256 key in PKCS #8; remove the file"))?;
-            return Ok(key);
-        }
-    }
-    let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new())
-        .map_err(|_| anyhow::anyhow!("the system gives no random numbers"))?;
-    let mut file =
-        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(key.as_ref())?;
-    file.sync_all()?;
+/// A new key, in PKCS #8.
+fn make_key() -> anyhow::Result<Vec<u8>> {
+    let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
+    let key = key.map_err(|_| anyhow::anyhow!("the system gives no random numbers"))?;
     Ok(key.as_ref().to_vec())
 }

@@ -1,21 +1,25 @@
 //! `portcullis dev`: the service on this machine, with the sample tenants and an identity provider of its
 //! own, and on the terminal everything that a first check needs.
 
+mod files;
 mod issuer;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use portcullis_engine::{Check, CheckBody};
 
 use crate::app::App;
-use crate::auth::selfhost_verifier;
 use crate::bundle::{Bundle, Case};
-use crate::config::OidcConfig;
+use crate::config::{Config, Mode, OidcConfig};
+use crate::crypto::KeyRing;
+use crate::egress::Rules;
 use crate::http;
+use crate::model::provider::ClaimConfig;
 use crate::model::rule::Origin;
 use crate::registration;
 use crate::serve;
@@ -26,34 +30,52 @@ use issuer::Issuer;
 pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
 
 const PLAN_CACHE_BYTES: u64 = 64 << 20;
+const MAX_STALENESS: Duration = Duration::from_secs(30);
 const MANAGER_ROLE: &str = "admin";
 
 /// Serves on `listen`, with everything that lasts in `data_dir`.
 pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<()> {
-    issuer::create_private_dir(data_dir)?;
+    let stop = serve::stop_signal()?;
+    files::create_dir(data_dir)?;
     let bundles = Bundle::embedded()?;
     let listener = serve::bind(listen).await?;
     let base_url = format!("http://{}", listener.address());
     let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, &bundles)?;
-    let database = data_dir.join("portcullis.db");
-    let store = serve::open(&format!("sqlite://{}", database.display())).await?;
-    let verifier = selfhost_verifier(&OidcConfig {
+    let oidc = OidcConfig {
         issuer: issuer.url().to_owned(),
         jwks_uri: Some(issuer.jwks_uri().parse()?),
         audience: None,
-        roles_claim: "realm_access.roles".to_owned(),
-        domain_claim: "dom".to_owned(),
-        admin_domain_claim: "adm".to_owned(),
-    })?;
-    let roles = vec![MANAGER_ROLE.to_owned()];
-    let app = serve::wire(store.clone(), Some(verifier), roles, PLAN_CACHE_BYTES);
+        claims: ClaimConfig::default(),
+    };
+    let config = Config {
+        listen,
+        database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
+        mode: Mode::Selfhost(Some(oidc)),
+        encryption_keys: encryption_keys(&data_dir.join("encryption-key"))?,
+        egress: Rules::default(),
+        manager_roles: vec![MANAGER_ROLE.to_owned()],
+        plan_cache_bytes: PLAN_CACHE_BYTES,
+        max_staleness: MAX_STALENESS,
+    };
+    let store = serve::open(&config.database_url).await?;
+    let app = serve::wire(store.clone(), config)?;
+    app.keep_up();
     for bundle in &bundles {
         load(&app, bundle).await.with_context(|| format!("tenant `{}`", bundle.tenant))?;
     }
     let welcome = welcome(&app, &issuer, &bundles, &base_url).await?;
     std::io::stdout().write_all(welcome.as_bytes())?;
     let router = http::finish(http::routes(app.clone()).merge(issuer.routes(app.clock.clone())));
-    serve::run_until_stopped(listener, router, &store).await
+    listener.serve(router, stop).await;
+    store.close().await;
+    Ok(())
+}
+
+/// The key for secrets at rest, in base64 as `ENCRYPTION_KEY` has it.
+fn encryption_keys(path: &Path) -> anyhow::Result<KeyRing> {
+    let text = files::read_or_make(path, || Ok(KeyRing::generate_key()?.into_bytes()))?;
+    KeyRing::parse(&String::from_utf8_lossy(&text))
+        .map_err(|expected| anyhow::anyhow!("`{}`: expected {expected}", path.display()))
 }
 
 /// Stores a sample tenant, unless it has been written to before: what somebody changed stays changed.
@@ -126,7 +148,7 @@ async fn welcome(
 /// What the service answers to the check of `case`, from the rules as they are stored now.
 async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<String> {
     let body = CheckBody::parse(&case.check)?;
-    let cached = app.plans.get(&bundle.tenant, body.resource).await?;
+    let cached = app.plans.get(&bundle.tenant, body.resource, 0).await?;
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let caller = caller.map(|user| user.caller());
     let check = Check::new(body, &bundle.tenant, caller, app.clock.now());

@@ -9,31 +9,74 @@ use chrono::DateTime;
 use http::StatusCode;
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
 use serde::Serialize;
-use serde_json::json;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
 
 use crate::app::App;
+use crate::model::schema;
 
 /// How long the database may take for a round trip.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The process serves requests. Nothing else is looked at.
-pub(super) async fn live() -> Response {
-    Json(json!({"status": "ok"})).into_response()
+/// What the liveness probe answers.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({"status": "ok"})))]
+struct Liveness {
+    #[schema(schema_with = ok)]
+    status: &'static str,
 }
 
-#[derive(Serialize)]
+fn ok() -> ObjectBuilder {
+    schema::choice(["ok"])
+}
+
+/// Tells whether the process serves requests.
+///
+/// Nothing else is looked at.
+#[utoipa::path(
+    get, path = "/healthz/live", tag = "Service", operation_id = "isLive",
+    responses((status = 200, description = "It does", body = Liveness)),
+)]
+pub(super) async fn live() -> Response {
+    Json(Liveness { status: "ok" }).into_response()
+}
+
+/// What the readiness probe answers.
+#[derive(Serialize, ToSchema)]
 struct Readiness {
+    #[schema(schema_with = ok_or_degraded)]
     status: &'static str,
     checks: Checks,
 }
 
-#[derive(Serialize)]
+fn ok_or_degraded() -> ObjectBuilder {
+    schema::choice(["ok", "degraded"])
+}
+
+/// What was looked at.
+#[derive(Serialize, ToSchema)]
 struct Checks {
+    #[schema(schema_with = ok_or_unavailable)]
     database: &'static str,
+    /// The decision engine.
+    #[schema(schema_with = ok_or_unavailable)]
     casbin: &'static str,
 }
 
-/// The database answers, and the decision engine decides.
+fn ok_or_unavailable() -> ObjectBuilder {
+    schema::choice(["ok", "unavailable"])
+}
+
+/// Tells whether the database answers and the decision engine decides.
+#[utoipa::path(
+    get, path = "/healthz/ready", tag = "Service", operation_id = "isReady",
+    responses(
+        (status = 200, description = "Both do", body = Readiness,
+            example = json!({"status": "ok", "checks": {"database": "ok", "casbin": "ok"}})),
+        (status = 503, description = "One does not", body = Readiness,
+            example = json!({"status": "degraded", "checks": {"database": "unavailable", "casbin": "ok"}})),
+    ),
+)]
 pub(super) async fn ready(State(app): State<App>) -> Response {
     let ping = tokio::spawn(async move { app.store.ping().await });
     let database = matches!(tokio::time::timeout(DATABASE_TIMEOUT, ping).await, Ok(Ok(Ok(()))));

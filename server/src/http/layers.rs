@@ -9,16 +9,22 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_LENGTH, EXPECT};
+use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use tokio::time::Instant;
 
 use crate::error::{ApiError, LoggedCause, internal_body};
 
 /// Largest request body, in bytes.
 pub(crate) const MAX_BODY: usize = 1024 * 1024;
+/// Most bytes of a body that are read to be thrown away.
+const MAX_DRAINED: usize = 16 * MAX_BODY;
+/// A client that sends nothing for so long waits for its answer.
+const DRAIN_PAUSE: Duration = Duration::from_millis(250);
 /// Longest request, from its header to its answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -76,23 +82,74 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic: {}", message.unwrap_or("no message"))
 }
 
-/// Reads the body, up to the limit, before anything judges the request.
+/// Marks a request whose body is too large. It is for the credential to be judged, or for the size to be
+/// refused, once route and method are known: [`refuse_oversize`].
+#[derive(Clone, Copy, Debug)]
+struct Oversize;
+
+/// The fault of a request whose body is too large; the first thing that every route looks at.
+pub(crate) fn refuse_oversize(parts: &Parts) -> Result<(), ApiError> {
+    match parts.extensions.get::<Oversize>() {
+        Some(_) => Err(ApiError::PayloadTooLarge(MAX_BODY)),
+        None => Ok(()),
+    }
+}
+
+/// Reads the body, up to the limit.
 pub(super) async fn limit_body(request: Request, next: Next) -> Response {
-    let declared = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if declared
-        .and_then(|text| text.parse().ok())
-        .is_some_and(|length: u64| length > MAX_BODY as u64)
-    {
-        return ApiError::PayloadTooLarge(MAX_BODY).into_response();
-    }
-    let (parts, body) = request.into_parts();
-    match Limited::new(body, MAX_BODY).collect().await {
-        Ok(body) => next.run(Request::from_parts(parts, Body::from(body.to_bytes()))).await,
-        Err(error) if error.is::<LengthLimitError>() => {
-            ApiError::PayloadTooLarge(MAX_BODY).into_response()
+    let (mut parts, mut body) = request.into_parts();
+    let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let declared = declared.and_then(|text| text.parse().ok()).unwrap_or(0_u64);
+    let read = if declared <= MAX_BODY as u64 {
+        read_body(&mut body).await
+    } else if parts.headers.contains_key(EXPECT) {
+        // A client that waits to be asked is not asked.
+        Read::TooLarge
+    } else {
+        throw_away(&mut body).await
+    };
+    let body = match read {
+        Read::Whole(body) => Body::from(body),
+        Read::TooLarge => {
+            parts.extensions.insert(Oversize);
+            Body::empty()
         }
-        Err(_) => ApiError::BadRequest("the body ended too early".to_owned()).into_response(),
+        Read::Broken => {
+            return ApiError::BadRequest("the body ended too early".to_owned()).into_response();
+        }
+    };
+    next.run(Request::from_parts(parts, body)).await
+}
+
+enum Read {
+    Whole(Bytes),
+    TooLarge,
+    Broken,
+}
+
+/// Reads a body to its end, or to the limit.
+async fn read_body(body: &mut Body) -> Read {
+    let mut kept = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return Read::Broken };
+        let Ok(data) = frame.into_data() else { continue };
+        if kept.len() + data.len() > MAX_BODY {
+            return throw_away(body).await;
+        }
+        kept.extend_from_slice(&data);
     }
+    Read::Whole(kept.freeze())
+}
+
+/// Reads what a client is still sending: if the connection closed on it, it would never see its answer.
+async fn throw_away(body: &mut Body) -> Read {
+    let mut length = 0;
+    while length < MAX_DRAINED
+        && let Ok(Some(Ok(frame))) = tokio::time::timeout(DRAIN_PAUSE, body.frame()).await
+    {
+        length += frame.data_ref().map_or(0, Bytes::len);
+    }
+    Read::TooLarge
 }
 
 /// Runs the handler in a task of its own, to its end, also when the client goes away: a write is never

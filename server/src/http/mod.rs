@@ -5,28 +5,43 @@
 //! body. axum runs them in order, and so faults are reported in the order of semantics.md section 10:
 //! route, method, size, credential, right, content type, body, record.
 
+mod admin;
 mod body;
 mod checks;
+mod docs;
+mod etag;
 mod health;
-mod layers;
+pub(crate) mod layers;
+mod openapi;
+mod paging;
 mod policies;
 mod resources;
 mod rules;
+mod service_keys;
+mod webhooks;
 
 use axum::extract::{FromRequestParts, Path};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router, middleware};
+use axum::{Extension, Json, Router, middleware};
 use http::header::{ALLOW, LOCATION};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use uuid::Uuid;
 
 pub(crate) use checks::answer_text;
 
 use crate::app::App;
+use crate::config::Mode;
 use crate::error::ApiError;
+use crate::model::schema::{self, AnySchema};
+use openapi::{Document, Table};
 
 /// The whole interface.
 pub(crate) fn router(app: App) -> Router {
@@ -35,27 +50,49 @@ pub(crate) fn router(app: App) -> Router {
 
 /// Every route of the service.
 pub(crate) fn routes(app: App) -> Router {
-    let decisions = Router::new()
-        .route("/api/v1/check", post(checks::check))
-        .route("/api/v1/resources/access/check", post(checks::legacy_check));
-    let management = Router::new()
-        .route("/api/v1/resources", post(resources::register).get(resources::list))
-        .route("/api/v1/resources/list", post(resources::register_all))
-        .route("/api/v1/resources/{id}/policies", get(resources::rules))
-        .route(
-            "/api/v1/resources/policies",
-            post(rules::create).put(rules::update).delete(rules::delete),
-        )
-        .route("/api/v1/abac/policies", post(policies::create).get(policies::list))
-        .route(
+    let (routes, described) = table(&app.mode).split_for_parts();
+    routes.layer(Extension(Document::new(described))).with_state(app)
+}
+
+/// The routes, and what their handlers say of them.
+fn table(mode: &Mode) -> OpenApiRouter<App> {
+    let decisions = OpenApiRouter::new()
+        .at("/api/v1/check", routes!(checks::check))
+        .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
+    let management = OpenApiRouter::new()
+        .at("/api/v1/resources", routes!(resources::register, resources::list))
+        .at("/api/v1/resources/list", routes!(resources::register_all))
+        .at("/api/v1/resources/{id}/policies", routes!(resources::rules))
+        .at("/api/v1/resources/policies", routes!(rules::create, rules::update, rules::delete))
+        .at("/api/v1/abac/policies", routes!(policies::create, policies::list))
+        .at(
             "/api/v1/abac/policies/{id}",
-            get(policies::show).put(policies::update).delete(policies::delete),
+            routes!(policies::show, policies::update, policies::delete),
         )
-        .route_layer(middleware::from_fn(layers::run_to_the_end));
-    let probes = Router::new()
-        .route("/healthz/live", get(health::live))
-        .route("/healthz/ready", get(health::ready));
-    decisions.merge(management).merge(probes).with_state(app)
+        .at("/api/v1/service-api-keys", routes!(service_keys::create, service_keys::list))
+        .at("/api/v1/service-api-keys/{id}", routes!(service_keys::revoke))
+        .at("/api/v1/webhooks", routes!(webhooks::create, webhooks::list))
+        .at("/api/v1/webhooks/{id}", routes!(webhooks::update, webhooks::delete))
+        .at("/api/v1/webhooks/{id}/deliveries", routes!(webhooks::deliveries));
+    let admin = OpenApiRouter::new()
+        .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
+        .at(
+            "/admin/tenants/{id}/identity-providers",
+            routes!(admin::register_provider, admin::list_providers),
+        )
+        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider));
+    let management = match mode {
+        Mode::Saas { .. } => management.merge(admin),
+        Mode::Selfhost(_) => management,
+    };
+    let management = management.route_layer(middleware::from_fn(layers::run_to_the_end));
+    let service = OpenApiRouter::new()
+        .at("/healthz/live", routes!(health::live))
+        .at("/healthz/ready", routes!(health::ready))
+        .at("/openapi.json", routes!(docs::document))
+        .at("/docs", routes!(docs::page))
+        .at("/docs/{file}", routes!(docs::file));
+    decisions.merge(management).merge(service)
 }
 
 /// Adds what every route has: the answers to unknown routes and methods, and the outer layers.
@@ -93,6 +130,44 @@ impl<S: Send + Sync> FromRequestParts<S> for RecordId {
         let path = Path::<String>::from_request_parts(parts, state).await;
         Ok(Self(path.ok().and_then(|text| Uuid::try_parse(&text).ok())))
     }
+}
+
+impl IntoParams for RecordId {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![parameter(ParameterIn::Path, "id", schema::id(), "The record's id")]
+    }
+}
+
+/// The parameters of a path. What is no UTF-8 is a path that no route has.
+pub(crate) struct Segments<T>(T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Segments<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        path.map(|Path(segments)| Self(segments)).map_err(|_| ApiError::NotFound("route"))
+    }
+}
+
+/// A parameter as the document describes it; only those of a path must be there.
+fn parameter(
+    place: ParameterIn,
+    name: &str,
+    schema: impl Into<AnySchema>,
+    about: &str,
+) -> Parameter {
+    let required = match place {
+        ParameterIn::Path => Required::True,
+        _ => Required::False,
+    };
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(required)
+        .schema(Some(schema))
+        .description(Some(about))
+        .build()
 }
 
 /// The query parameters of a request. Unknown ones are ignored by whoever reads them.

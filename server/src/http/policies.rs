@@ -3,23 +3,38 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use http::{HeaderMap, StatusCode, Uri};
 use portcullis_engine::Effect;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use super::body::JsonBody;
-use super::{RecordId, created, query, revision_header};
+use super::etag::{self, IfMatch};
+use super::openapi::PreconditionFailed;
+use super::paging::{self, Requested};
+use super::{RecordId, created, parameter, query, revision_header};
 use crate::app::App;
-use crate::auth::TenantManager;
+use crate::auth::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
-use crate::model::policy::{Changed, NewPolicy, PolicyUpdate};
+use crate::model::Timestamp;
+use crate::model::policy::{Changed, NewPolicy, PolicyRecord, PolicyUpdate};
+use crate::model::schema;
 use crate::storage::policies;
 
 const NOT_FOUND: ApiError = ApiError::NotFound("policy");
 
-/// `POST /api/v1/abac/policies`
+/// Creates a policy.
+///
+/// Its condition is compiled: what cannot work is refused, each fault by JSON pointer.
+#[utoipa::path(
+    post, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "createPolicy",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewPolicy,
+    responses((status = 201, description = "The record", body = PolicyRecord,
+        headers(("ETag"), ("Location"), ("X-Policy-Revision")))),
+)]
 pub(super) async fn create(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let policy = NewPolicy::parse(&body.parse()?)?;
@@ -29,27 +44,60 @@ pub(super) async fn create(
     policies::insert(&mut tx, &record).await?;
     let revision = app.plans.commit(tx).await?;
     let location = format!("/api/v1/abac/policies/{}", record.id);
-    Ok(created(revision, &location, &record))
+    Ok((etag::header(&record), created(revision, &location, &record)).into_response())
 }
 
-/// `GET /api/v1/abac/policies`, with the filters `resource` and `effect`.
+/// Lists the tenant's policies.
+#[utoipa::path(
+    get, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "listPolicies",
+    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(Filter, Requested),
+    responses((status = 200, description = "A page", body = [PolicyRecord], headers(("Link")))),
+)]
 pub(super) async fn list(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesRead>,
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let (mut resource, mut effect) = (None, None);
     for (name, value) in query(&uri) {
         match &*name {
-            "resource" => resource = Some(value.into_owned()),
+            "resource" => resource = Some(resource_filter(&value)?),
             "effect" => effect = Some(effect_filter(&value)?),
             _ => {}
         }
     }
+    let filter = format!("{resource:?} {effect:?}");
+    let page = paging::requested(&uri, "policies", caller.tenant(), &filter)?;
     let mut tx = app.store.read(caller.tenant()).await?;
-    let records = policies::list(&mut tx, resource.as_deref(), effect).await?;
+    let records = policies::list(&mut tx, resource.as_deref(), effect, page.fetch()).await?;
     tx.end().await?;
-    Ok(Json(records).into_response())
+    Ok(page.respond(records, |record| record.id))
+}
+
+/// The query parameters that choose from the list.
+struct Filter;
+
+impl IntoParams for Filter {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let resource = "Only policies with this `resource`, character by character";
+        vec![
+            parameter(ParameterIn::Query, "resource", schema::string(), resource),
+            parameter(
+                ParameterIn::Query,
+                "effect",
+                schema::effect(),
+                "Only policies of this effect",
+            ),
+        ]
+    }
+}
+
+fn resource_filter(value: &str) -> Result<String, ApiError> {
+    if value.contains('\0') {
+        let what = "the query parameter `resource` must not hold the character U+0000";
+        return Err(ApiError::BadRequest(what.to_owned()));
+    }
+    Ok(value.to_owned())
 }
 
 fn effect_filter(value: &str) -> Result<Effect, ApiError> {
@@ -58,24 +106,42 @@ fn effect_filter(value: &str) -> Result<Effect, ApiError> {
     })
 }
 
-/// `GET /api/v1/abac/policies/{id}`
+/// Shows a policy.
+#[utoipa::path(
+    get, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "getPolicy",
+    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(RecordId),
+    responses((status = 200, description = "The record", body = PolicyRecord, headers(("ETag")))),
+)]
 pub(super) async fn show(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesRead>,
     id: RecordId,
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
     let mut tx = app.store.read(caller.tenant()).await?;
     let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     tx.end().await?;
-    Ok(Json(record).into_response())
+    Ok((etag::header(&record), Json(record)).into_response())
 }
 
-/// `PUT /api/v1/abac/policies/{id}`: what the body leaves out stays.
+/// Updates a policy.
+///
+/// What the body leaves out stays. `resource` never changes.
+#[utoipa::path(
+    put, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "updatePolicy",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch),
+    request_body = PolicyUpdate,
+    responses(
+        (status = 200, description = "The record", body = PolicyRecord,
+            headers(("ETag"), ("X-Policy-Revision"))),
+        PreconditionFailed,
+    ),
+)]
 pub(super) async fn update(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesWrite>,
     id: RecordId,
+    headers: HeaderMap,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = PolicyUpdate::parse(&body.parse()?)?;
@@ -83,25 +149,38 @@ pub(super) async fn update(
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     let mut record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    etag::check(&headers, &record)?;
     if update.apply(&mut record)? == Changed::Yes {
         record.updated_by = Some(by.actor);
         record.updated_at = Some(by.at);
         policies::update(&mut tx, &record).await?;
     }
     let revision = app.plans.commit(tx).await?;
-    Ok((revision_header(revision), Json(record)).into_response())
+    Ok((revision_header(revision), etag::header(&record), Json(record)).into_response())
 }
 
-/// `DELETE /api/v1/abac/policies/{id}`: the record is retained, but nobody sees it any more.
+/// Deletes a policy.
+///
+/// The record is retained, but nobody sees it any more.
+#[utoipa::path(
+    delete, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "deletePolicy",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch),
+    responses(
+        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
+        PreconditionFailed,
+    ),
+)]
 pub(super) async fn delete(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesWrite>,
     id: RecordId,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
-    let now = app.clock.now().into();
-    let mut tx = app.store.write(caller.tenant(), crate::model::Timestamp::millis(now)).await?;
+    let now = Timestamp::from(app.clock.now());
+    let mut tx = app.store.write(caller.tenant(), now.millis()).await?;
     let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    etag::check(&headers, &record)?;
     policies::delete(&mut tx, &record, now).await?;
     let revision = app.plans.commit(tx).await?;
     Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())

@@ -3,23 +3,41 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use http::Uri;
 
 use super::body::JsonBody;
+use super::paging::{self, Requested};
 use super::{RecordId, created, revision_header};
 use crate::app::App;
-use crate::auth::TenantManager;
+use crate::auth::{Allowed, Manager, PoliciesRead, ResourcesRead, ResourcesWrite};
 use crate::error::ApiError;
-use crate::model::resource::Registration;
+use crate::model::resource::{BulkRegistration, Registration, ResourceRecord};
+use crate::model::rule::RuleRecord;
+use crate::model::service_key::Permission;
 use crate::registration;
 use crate::storage::{resources, rules};
 
-/// `POST /api/v1/resources`: creates or replaces one resource, by name.
+/// Registers a resource, or replaces the one of that name.
+///
+/// A role that is newly listed in `defaultRoles` gets an allow rule; one that is listed no longer loses it,
+/// unless somebody changed that rule. A service key needs `policies:write` too if there are default roles.
+#[utoipa::path(
+    post, path = "/api/v1/resources", tag = "Resources", operation_id = "registerResource",
+    security(("bearer" = []), ("serviceKey" = ["resources:write"])), request_body = Registration,
+    responses(
+        (status = 201, description = "The new record", body = ResourceRecord,
+            headers(("Location"), ("X-Policy-Revision"))),
+        (status = 200, description = "The record, replaced", body = ResourceRecord,
+            headers(("X-Policy-Revision"))),
+    ),
+)]
 pub(super) async fn register(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<ResourcesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let resource = Registration::parse(&body.parse()?)?;
+    may_register(&caller, &resource)?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     let (record, is_new) =
@@ -32,13 +50,20 @@ pub(super) async fn register(
     Ok((revision_header(revision), Json(record)).into_response())
 }
 
-/// `POST /api/v1/resources/list`: many registrations, all or nothing.
+/// Registers many resources, all or none.
+#[utoipa::path(
+    post, path = "/api/v1/resources/list", tag = "Resources", operation_id = "registerResources",
+    security(("bearer" = []), ("serviceKey" = ["resources:write"])), request_body = BulkRegistration,
+    responses((status = 200, description = "The records, in order", body = [ResourceRecord],
+        headers(("X-Policy-Revision")))),
+)]
 pub(super) async fn register_all(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<ResourcesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let registrations = Registration::parse_bulk(&body.parse()?)?;
+    registrations.iter().try_for_each(|resource| may_register(&caller, resource))?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     let mut records = Vec::with_capacity(registrations.len());
@@ -51,27 +76,49 @@ pub(super) async fn register_all(
     Ok((revision_header(revision), Json(records)).into_response())
 }
 
-/// `GET /api/v1/resources`: the tenant's resources.
+/// Lists the tenant's resources.
+#[utoipa::path(
+    get, path = "/api/v1/resources", tag = "Resources", operation_id = "listResources",
+    security(("bearer" = []), ("serviceKey" = ["resources:read"])), params(Requested),
+    responses((status = 200, description = "A page", body = [ResourceRecord], headers(("Link")))),
+)]
 pub(super) async fn list(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<ResourcesRead>,
+    uri: Uri,
 ) -> Result<Response, ApiError> {
+    let page = paging::requested(&uri, "resources", caller.tenant(), "")?;
     let mut tx = app.store.read(caller.tenant()).await?;
-    let records = resources::list(&mut tx).await?;
+    let records = resources::list(&mut tx, page.fetch()).await?;
     tx.end().await?;
-    Ok(Json(records).into_response())
+    Ok(page.respond(records, |record| record.id))
 }
 
-/// `GET /api/v1/resources/{id}/policies`: every RBAC rule that can match the resource.
+/// Lists every rule that can match the resource, patterns included.
+#[utoipa::path(
+    get, path = "/api/v1/resources/{id}/policies", tag = "RBAC rules", operation_id = "listRules",
+    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(RecordId, Requested),
+    responses((status = 200, description = "A page", body = [RuleRecord], headers(("Link")))),
+)]
 pub(super) async fn rules(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesRead>,
     id: RecordId,
+    uri: Uri,
 ) -> Result<Response, ApiError> {
     let id = id.known("resource")?;
+    let page = paging::requested(&uri, "rules", caller.tenant(), &id.to_string())?;
     let mut tx = app.store.read(caller.tenant()).await?;
     let resource = resources::find(&mut tx, id).await?.ok_or(ApiError::NotFound("resource"))?;
-    let rules = rules::matching(&mut tx, &resource.registration.name).await?;
+    let rules = rules::matching(&mut tx, &resource.registration.name, page.fetch()).await?;
     tx.end().await?;
-    Ok(Json(rules).into_response())
+    Ok(page.respond(rules, |rule| rule.id))
+}
+
+/// Default roles make rules: a key that may not write those may not register them either.
+fn may_register(caller: &Manager, resource: &Registration) -> Result<(), ApiError> {
+    if resource.default_roles.is_empty() {
+        return Ok(());
+    }
+    caller.must_have(Permission::PoliciesWrite)
 }

@@ -4,22 +4,35 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
 use super::body::JsonBody;
-use super::{created, query, revision_header};
+use super::openapi::{Conflict, NotFound};
+use super::{created, parameter, query, revision_header};
 use crate::app::App;
-use crate::auth::TenantManager;
+use crate::auth::{Allowed, PoliciesWrite};
 use crate::error::ApiError;
 use crate::model::rule::{NewRule, Origin, RuleName, RuleRecord, RuleUpdate};
+use crate::model::schema;
 use crate::storage::{Tx, rules};
 
 const NOT_FOUND: ApiError = ApiError::NotFound("rule");
 
-/// `POST /api/v1/resources/policies`
+/// Creates a rule.
+#[utoipa::path(
+    post, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "createRule",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewRule,
+    responses(
+        (status = 201, description = "The record", body = RuleRecord,
+            headers(("Location"), ("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
 pub(super) async fn create(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let rule = NewRule::parse(&body.parse()?, caller.domain())?;
@@ -35,18 +48,29 @@ pub(super) async fn create(
     Ok(created(revision, &location, &record))
 }
 
-/// `PUT /api/v1/resources/policies`: by id, or by tuple.
+/// Updates a rule.
+///
+/// With an `id`, every other field changes that rule; without, the tuple names the rule and `effect`
+/// changes. The rule is explicit from then on, even if a default role made it.
+#[utoipa::path(
+    put, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "updateRule",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = RuleUpdate,
+    responses(
+        (status = 200, description = "The record", body = RuleRecord, headers(("X-Policy-Revision"))),
+        NotFound, Conflict,
+    ),
+)]
 pub(super) async fn update(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = RuleUpdate::parse(&body.parse()?, caller.domain())?;
+    update.domain().map_or(Ok(()), |domain| caller.may_write_domain(domain))?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     let old = find(&mut tx, &update).await?.ok_or(NOT_FOUND)?;
     let mut new = update.applied_to(&old);
-    caller.may_write_domain(&new.tuple.dom)?;
     // A default rule that somebody confirms is theirs from then on, even if nothing else changes.
     if update.says_something() {
         new.origin = Origin::Explicit;
@@ -62,14 +86,25 @@ pub(super) async fn update(
     Ok((revision_header(revision), Json(new)).into_response())
 }
 
-/// `DELETE /api/v1/resources/policies`: by id or tuple in the body, or by `?id=`.
+/// Deletes a rule.
+///
+/// The body names it, or `?id=` for clients that cannot send one: exactly one of the two.
+#[utoipa::path(
+    delete, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "deleteRule",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(ById),
+    request_body(content = RuleName, description = "An `id`, or a tuple"),
+    responses((status = 204, description = "It is gone", headers(("X-Policy-Revision"))), NotFound),
+)]
 pub(super) async fn delete(
     State(app): State<App>,
-    caller: TenantManager,
+    caller: Allowed<PoliciesWrite>,
     uri: Uri,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = named(&uri, &body, caller.domain())?;
+    if let RuleName::Tuple(tuple, _) = &name {
+        caller.may_write_domain(&tuple.dom)?;
+    }
     let now = app.clock.now().timestamp_millis();
     let mut tx = app.store.write(caller.tenant(), now).await?;
     let rule = match &name {
@@ -81,6 +116,15 @@ pub(super) async fn delete(
     rules::delete(&mut tx, &rule.ok_or(NOT_FOUND)?).await?;
     let revision = app.plans.commit(tx).await?;
     Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())
+}
+
+/// The query parameter that names a rule.
+struct ById;
+
+impl IntoParams for ById {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![parameter(ParameterIn::Query, "id", schema::id(), "The rule, if there is no body")]
+    }
 }
 
 /// The rule that a deletion names.

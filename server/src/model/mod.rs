@@ -2,16 +2,28 @@
 //!
 //! An input is read with `portcullis_engine::fields`, so that a refused one names every problem at once.
 
+pub(crate) mod page;
 pub(crate) mod policy;
+pub(crate) mod provider;
 pub(crate) mod resource;
 pub(crate) mod rule;
+pub(crate) mod schema;
+pub(crate) mod service_key;
+pub(crate) mod tenant;
+pub(crate) mod webhook;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use portcullis_engine::Json;
-use portcullis_engine::fields::string;
+use portcullis_engine::fields::{string, text};
 use portcullis_engine::invalid::{Place, Problems};
 use serde::{Serialize, Serializer};
+use url::Url;
 use uuid::Uuid;
+
+use crate::egress::Rules;
+
+/// Longest URL, in characters.
+const MAX_URL: usize = 2_048;
 
 /// An instant with the precision that the service stores and shows: milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +74,23 @@ fn short<'j>(
             return None;
         }
         Some(text.to_owned())
+    }
+}
+
+/// A URL that the egress `rules` allow, as it was written.
+fn url<'j>(
+    rules: &Rules,
+) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<String> + Copy {
+    move |json, at, problems| {
+        let written = text(MAX_URL)(json, at, problems)?;
+        let parsed = Url::parse(written).map_err(|error| format!("a URL, but there is: {error}"));
+        match parsed.and_then(|url| rules.check_url(&url)) {
+            Ok(()) => Some(written.to_owned()),
+            Err(expected) => {
+                problems.expected(at, expected);
+                None
+            }
+        }
     }
 }
 

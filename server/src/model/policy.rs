@@ -4,9 +4,14 @@ use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Effect, Invalid, Json, ResourcePattern};
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
+use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
+use super::schema::condition::ConditionTree;
+use super::schema::{self, AnySchema};
 use super::{Authorship, Timestamp, short};
 
 /// Largest `rule_data`, in bytes of compact JSON.
@@ -17,22 +22,45 @@ const MAX_NAME: usize = 256;
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// An ABAC policy as the store keeps it and the API shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b61",
+    "tenant_id": "hospital",
+    "name": "visitors-by-day",
+    "description": "No visitors at night",
+    "resource": "visit:register",
+    "effect": "deny",
+    "format": "json",
+    "rule_data": {"type": "CONDITION", "attribute": "user.shift", "operator": "eq", "value": "night"},
+    "priority": 10,
+    "enabled": true,
+    "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "updated_by": null,
+    "updated_at": null,
+})))]
 pub(crate) struct PolicyRecord {
     pub(crate) id: Uuid,
     pub(crate) tenant_id: String,
     pub(crate) name: String,
+    #[schema(required)]
     pub(crate) description: Option<String>,
     #[serde(serialize_with = "serialize_display")]
+    #[schema(schema_with = schema::resource_pattern)]
     pub(crate) resource: ResourcePattern,
+    #[schema(schema_with = schema::effect)]
     pub(crate) effect: Effect,
+    #[schema(inline)]
     pub(crate) format: Format,
+    #[schema(value_type = ConditionTree)]
     pub(crate) rule_data: RuleData,
     pub(crate) priority: i32,
     pub(crate) enabled: bool,
     pub(crate) created_by: String,
     pub(crate) created_at: Timestamp,
+    #[schema(required)]
     pub(crate) updated_by: Option<String>,
+    #[schema(required)]
     pub(crate) updated_at: Option<Timestamp>,
 }
 
@@ -44,7 +72,7 @@ fn serialize_display<S: serde::Serializer>(
 }
 
 /// How `rule_data` writes the condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
     /// A condition tree.
@@ -164,6 +192,44 @@ impl NewPolicy {
     }
 }
 
+impl ToSchema for NewPolicy {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<ConditionTree>(schemas);
+    }
+}
+
+impl PartialSchema for NewPolicy {
+    fn schema() -> AnySchema {
+        let format = schema::choice(["json"]).default(Some(json!("json")));
+        let enabled = schema::boolean().default(Some(json!(true)));
+        schema::input()
+            .required("name", schema::text(MAX_NAME))
+            .optional("description", schema::short(MAX_DESCRIPTION))
+            .required("resource", schema::resource_pattern())
+            .required("effect", schema::effect())
+            .optional("format", format)
+            .required("rule_data", schema::named::<ConditionTree>())
+            .required("priority", priority_schema())
+            .optional("enabled", enabled)
+            .example(json!({
+                "name": "visitors-by-day",
+                "description": "No visitors at night",
+                "resource": "visit:register",
+                "effect": "deny",
+                "priority": 10,
+                "rule_data": {"type": "CONDITION", "attribute": "user.shift", "operator": "eq",
+                    "value": "night"},
+            }))
+            .into()
+    }
+}
+
+fn priority_schema() -> ObjectBuilder {
+    schema::integer(i32::MIN.into(), i32::MAX.into()).description(Some(
+        "Of the policies that apply the highest decides; at equal priority deny beats allow",
+    ))
+}
+
 fn priority(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<i32> {
     let priority = match json {
         Json::Number(number) => number.as_i32(),
@@ -235,6 +301,30 @@ impl PolicyUpdate {
         changed |= replace(&mut record.priority, self.priority);
         changed |= replace(&mut record.enabled, self.enabled);
         Ok(if changed { Changed::Yes } else { Changed::No })
+    }
+}
+
+impl ToSchema for PolicyUpdate {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<ConditionTree>(schemas);
+    }
+}
+
+impl PartialSchema for PolicyUpdate {
+    fn schema() -> AnySchema {
+        let resource = schema::resource_pattern()
+            .description(Some("The record's own: the resource of a policy never changes"));
+        schema::input()
+            .change("name", schema::text(MAX_NAME))
+            .clearable("description", schema::short(MAX_DESCRIPTION))
+            .change("resource", resource)
+            .change("effect", schema::effect())
+            .change("format", schema::choice(["json"]))
+            .change("rule_data", schema::named::<ConditionTree>())
+            .change("priority", priority_schema())
+            .change("enabled", schema::boolean())
+            .example(json!({"enabled": false, "priority": 20}))
+            .into()
     }
 }
 

@@ -6,13 +6,18 @@ use portcullis_engine::rbac::{MAX_SUBJECT, rule_field};
 use portcullis_engine::resource::{registered_resource, split_resource};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::Serialize;
+use serde_json::json;
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use super::rule::NewRule;
+use super::schema::{self, AnySchema};
 use super::{Timestamp, short};
 
 /// Most registrations of one bulk call.
 pub(crate) const MAX_BULK: usize = 1_000;
+/// Longest display name and service name, in characters.
+const MAX_LABEL: usize = 256;
 
 /// A resource as the store keeps it and the API shows it.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +32,38 @@ pub(crate) struct ResourceRecord {
     pub(crate) created_at: Timestamp,
     #[serde(rename = "updated_at")]
     pub(crate) updated_at: Option<Timestamp>,
+}
+
+impl ToSchema for ResourceRecord {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<Timestamp>(schemas);
+    }
+}
+
+impl PartialSchema for ResourceRecord {
+    fn schema() -> AnySchema {
+        schema::record()
+            .field("id", schema::id())
+            .field("tenant_id", schema::string())
+            .field("name", schema::registered_resource())
+            .field("displayName", schema::nullable(schema::string()))
+            .field("serviceName", schema::nullable(schema::string()))
+            .field("defaultRoles", schema::list(schema::string()))
+            .field("created_at", schema::named::<Timestamp>())
+            .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+            .about("A registered resource")
+            .example(json!({
+                "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b63",
+                "tenant_id": "hospital",
+                "name": "x-ray:read",
+                "displayName": "Look at X-rays",
+                "serviceName": "radiology",
+                "defaultRoles": ["doctor"],
+                "created_at": "2026-05-16T09:30:00.000Z",
+                "updated_at": null,
+            }))
+            .into()
+    }
 }
 
 /// What a registration says; it replaces what was stored before.
@@ -45,8 +82,8 @@ impl Registration {
     pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let name = fields.required("name", registered_resource);
-        let display_name = fields.optional("displayName", short(256));
-        let service_name = fields.optional("serviceName", short(256));
+        let display_name = fields.optional("displayName", short(MAX_LABEL));
+        let service_name = fields.optional("serviceName", short(MAX_LABEL));
         let roles = fields.optional("defaultRoles", list(rule_field(MAX_SUBJECT)));
         fields.close();
         let mut default_roles: Vec<String> = Vec::new();
@@ -113,5 +150,49 @@ impl Registration {
             act: verb.to_owned(),
         };
         NewRule { tuple, effect: Effect::Allow }
+    }
+}
+
+impl ToSchema for Registration {}
+
+impl PartialSchema for Registration {
+    fn schema() -> AnySchema {
+        let roles = schema::list(schema::rule_field(MAX_SUBJECT)).description(Some(
+            "Each gets an allow rule for the resource and its verb, in the caller's domain",
+        ));
+        schema::input()
+            .required("name", schema::registered_resource())
+            .optional("displayName", schema::short(MAX_LABEL))
+            .optional("serviceName", schema::short(MAX_LABEL))
+            .optional("defaultRoles", roles)
+            .about("It replaces what was stored under its name: what it leaves out becomes null or empty")
+            .example(json!({
+                "name": "x-ray:read",
+                "displayName": "Look at X-rays",
+                "serviceName": "radiology",
+                "defaultRoles": ["doctor"],
+            }))
+            .into()
+    }
+}
+
+/// The body of a bulk registration, as the document describes it.
+pub(crate) struct BulkRegistration;
+
+impl ToSchema for BulkRegistration {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<Registration>(schemas);
+    }
+}
+
+impl PartialSchema for BulkRegistration {
+    fn schema() -> AnySchema {
+        let all = || {
+            schema::list(schema::named::<Registration>())
+                .max_items(Some(MAX_BULK))
+                .description(Some("No name may be there twice"))
+        };
+        let wrapped = schema::input().required("resources", all());
+        schema::one_of([all().into(), wrapped.into()])
     }
 }

@@ -5,12 +5,15 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT, rule_field};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::Serialize;
+use serde_json::json;
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
+use super::schema::{self, AnySchema, Input};
 use super::{Authorship, Timestamp, id};
 
 /// Where a rule comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Origin {
     /// A person or service wrote it.
@@ -63,6 +66,45 @@ fn serialize_tuple<S: serde::Serializer>(
     map.end()
 }
 
+impl ToSchema for RuleRecord {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<Timestamp>(schemas);
+        schema::collect::<Origin>(schemas);
+    }
+}
+
+impl PartialSchema for RuleRecord {
+    fn schema() -> AnySchema {
+        schema::record()
+            .field("id", schema::id())
+            .field("sub", schema::rule_field(MAX_SUBJECT))
+            .field("dom", schema::rule_field(MAX_DOMAIN))
+            .field("obj", schema::resource_pattern())
+            .field("act", schema::rule_field(MAX_ACTION))
+            .field("effect", schema::effect())
+            .field("origin", schema::named::<Origin>())
+            .field("created_by", schema::string())
+            .field("created_at", schema::named::<Timestamp>())
+            .field("updated_by", schema::nullable(schema::string()))
+            .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+            .about("An RBAC rule")
+            .example(json!({
+                "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62",
+                "sub": "midwife",
+                "dom": "hospital",
+                "obj": "chart:*",
+                "act": "read",
+                "effect": "allow",
+                "origin": "explicit",
+                "created_by": "ines-admin",
+                "created_at": "2026-05-16T09:30:00.000Z",
+                "updated_by": null,
+                "updated_at": null,
+            }))
+            .into()
+    }
+}
+
 /// The body that creates a rule.
 #[derive(Clone, Debug)]
 pub(crate) struct NewRule {
@@ -107,6 +149,28 @@ impl NewRule {
     }
 }
 
+impl ToSchema for NewRule {}
+
+impl PartialSchema for NewRule {
+    fn schema() -> AnySchema {
+        tuple_schema()
+            .required("effect", schema::effect())
+            .example(json!({"sub": "midwife", "obj": "chart:*", "act": "read", "effect": "allow"}))
+            .into()
+    }
+}
+
+fn tuple_schema() -> Input {
+    let sub = "A subject or one of its roles, or `*`";
+    let dom = "A domain, or `*`; the caller's own when absent";
+    let act = "An action, or `*`";
+    schema::input()
+        .required("sub", schema::rule_field(MAX_SUBJECT).description(Some(sub)))
+        .optional("dom", schema::rule_field(MAX_DOMAIN).description(Some(dom)))
+        .required("obj", schema::resource_pattern())
+        .required("act", schema::rule_field(MAX_ACTION).description(Some(act)))
+}
+
 /// The four fields of a tuple; an absent `dom` is `domain`.
 fn read_tuple(fields: &mut Fields<'_, '_>, domain: &str) -> Option<RuleTuple> {
     let sub = fields.required("sub", rule_field(MAX_SUBJECT));
@@ -140,11 +204,14 @@ pub(crate) enum RuleUpdate {
 impl RuleUpdate {
     /// Reads a request body; in the form without `id`, an absent `dom` is `domain`.
     pub(crate) fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
-        if json.get("id").is_none() {
-            return NewRule::parse(json, domain).map(Self::ByTuple);
-        }
         let mut problems = Problems::default();
-        let update = Self::read_by_id(json, &mut problems);
+        let update = if json.get("id").is_some() {
+            Self::read_by_id(json, &mut problems)
+        } else {
+            // Unlike in a creation, null does not stand for the own domain.
+            refuse_null(json, "dom", &mut problems);
+            NewRule::read(json, &Place::root(), &mut problems, domain).map(Self::ByTuple)
+        };
         problems.finish(update)
     }
 
@@ -179,6 +246,14 @@ impl RuleUpdate {
         new
     }
 
+    /// The domain that the update names.
+    pub(crate) fn domain(&self) -> Option<&str> {
+        match self {
+            Self::ById { dom, .. } => dom.as_deref(),
+            Self::ByTuple(rule) => Some(&rule.tuple.dom),
+        }
+    }
+
     /// Whether the update says anything about the rule: an `id` alone does not.
     pub(crate) fn says_something(&self) -> bool {
         match self {
@@ -190,9 +265,36 @@ impl RuleUpdate {
     }
 }
 
+impl ToSchema for RuleUpdate {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<NewRule>(schemas);
+    }
+}
+
+impl PartialSchema for RuleUpdate {
+    fn schema() -> AnySchema {
+        let by_id = schema::input()
+            .required("id", schema::id())
+            .change("sub", schema::rule_field(MAX_SUBJECT))
+            .change("dom", schema::rule_field(MAX_DOMAIN))
+            .change("obj", schema::resource_pattern())
+            .change("act", schema::rule_field(MAX_ACTION))
+            .change("effect", schema::effect())
+            .about("With an `id`, every other field changes that rule")
+            .example(json!({"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62", "effect": "deny"}));
+        schema::one_of([by_id.into(), schema::named::<NewRule>()])
+    }
+}
+
 fn replace<T>(stored: &mut T, sent: Option<T>) {
     if let Some(sent) = sent {
         *stored = sent;
+    }
+}
+
+fn refuse_null(json: &Json<'_>, name: &str, problems: &mut Problems) {
+    if let Some(Json::Null) = json.get(name) {
+        problems.expected(&Place::root().key(name), "a value, not null");
     }
 }
 
@@ -202,6 +304,21 @@ pub(crate) enum RuleName {
     Id(Uuid),
     /// By its tuple; an effect that was sent must be the rule's.
     Tuple(RuleTuple, Option<Effect>),
+}
+
+impl ToSchema for RuleName {}
+
+impl PartialSchema for RuleName {
+    fn schema() -> AnySchema {
+        let by_id = schema::input().required("id", schema::id());
+        let by_tuple = tuple_schema()
+            .optional(
+                "effect",
+                schema::effect().description(Some("If sent, it must be the rule's")),
+            )
+            .example(json!({"sub": "midwife", "obj": "chart:*", "act": "read"}));
+        schema::one_of([by_id.into(), by_tuple.into()])
+    }
 }
 
 impl RuleName {

@@ -35,8 +35,8 @@ impl StoreError {
 /// Why the database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
-    /// The URL is malformed or of another kind of database.
-    #[error("{0}")]
+    /// The URL is malformed or of another kind of database; the text says what is expected.
+    #[error("expected {0}")]
     Url(String),
     /// No connection could be made.
     #[error("cannot open the database: {0}")]

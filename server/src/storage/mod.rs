@@ -7,95 +7,163 @@
 
 mod error;
 pub(crate) mod policies;
+mod postgres;
+pub(crate) mod providers;
 pub(crate) mod resources;
 pub(crate) mod rules;
+pub(crate) mod service_keys;
 mod sqlite;
 pub(crate) mod tenants;
+pub(crate) mod webhooks;
 
 use portcullis_engine::ResourcePattern;
-use sqlx::{Sqlite, SqlitePool, Transaction};
+use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
 pub(crate) use error::{OpenError, StoreError};
+pub(crate) use postgres::Notices;
+
+/// Runs one statement on whichever database is behind the transaction.
+macro_rules! on_database {
+    ($tx:expr, $query:expr, $run:ident) => {
+        match &mut $tx.inner {
+            $crate::storage::Inner::Sqlite(connection) => $query.$run(&mut **connection).await,
+            $crate::storage::Inner::Postgres(connection) => $query.$run(&mut **connection).await,
+        }
+    };
+}
 
 /// Runs a statement and gives all its rows as `$row`.
 macro_rules! fetch_all {
     ($tx:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.fetch_all($tx.connection()).await
+        $crate::storage::on_database!(
+            $tx, sqlx::query_as::<_, $row>($sql)$(.bind($bind))*, fetch_all
+        )
     };
 }
 
 /// Runs a statement and gives its row as `$row`, if there is one.
 macro_rules! fetch_optional {
     ($tx:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        sqlx::query_as::<_, $row>($sql)$(.bind($bind))*.fetch_optional($tx.connection()).await
+        $crate::storage::on_database!(
+            $tx, sqlx::query_as::<_, $row>($sql)$(.bind($bind))*, fetch_optional
+        )
     };
 }
 
 /// Runs a statement and gives the number of rows that it changed.
 macro_rules! execute {
     ($tx:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
-        sqlx::query($sql)$(.bind($bind))*
-            .execute($tx.connection())
-            .await
-            .map(|done| done.rows_affected())
+        match &mut $tx.inner {
+            $crate::storage::Inner::Sqlite(connection) => sqlx::query($sql)$(.bind($bind))*
+                .execute(&mut **connection).await.map(|done| done.rows_affected()),
+            $crate::storage::Inner::Postgres(connection) => sqlx::query($sql)$(.bind($bind))*
+                .execute(&mut **connection).await.map(|done| done.rows_affected()),
+        }
     };
 }
 
-use {execute, fetch_all, fetch_optional};
+use {execute, fetch_all, fetch_optional, on_database};
 
 /// The database. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Store {
-    /// One connection: SQLite has one writer, and a queue in the pool is fairer than its busy handler.
-    writer: SqlitePool,
-    /// Opened read-only: a mistaken write fails instead of waiting for the writer's lock.
-    readers: SqlitePool,
+pub(crate) enum Store {
+    Sqlite {
+        /// One connection: SQLite has one writer, and a queue in the pool is fairer than its busy
+        /// handler.
+        writer: SqlitePool,
+        /// Opened read-only: a mistaken write fails instead of waiting for the writer's lock.
+        readers: SqlitePool,
+    },
+    Postgres(PgPool),
 }
 
 /// A transaction of one tenant. Dropped without a commit, it is rolled back.
 #[derive(Debug)]
 pub(crate) struct Tx {
     tenant: String,
-    inner: Transaction<'static, Sqlite>,
+    inner: Inner,
     /// The resources that the changes so far touch; `None` while there is no change.
     touched: Option<Vec<ResourcePattern>>,
 }
 
+#[derive(Debug)]
+enum Inner {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+/// What a transaction of the service itself is bound to: it sees the rows of every tenant.
+const EVERY_TENANT: &str = "*";
+
 impl Store {
-    /// Opens the database at `url`, creates it when it is missing, and migrates it.
+    /// Opens the database at `url` and migrates it; a SQLite file is created when it is missing.
     ///
     /// # Errors
     /// The URL is none that is supported, the database cannot be opened, or a migration failed.
     pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
-        sqlite::open(url).await
+        match url.split_once(':') {
+            Some(("sqlite", _)) => sqlite::open(url).await,
+            Some(("postgres" | "postgresql", _)) => postgres::open(url).await,
+            _ => Err(OpenError::Url("`sqlite://<file>` or `postgres://…`".to_owned())),
+        }
     }
 
-    /// Begins a transaction that may write, for `tenant`, which it creates on its first write.
+    /// Begins a transaction that may write, for `tenant`, which comes into being with its first write.
+    /// Writes of one tenant happen one after the other.
     pub(crate) async fn write(&self, tenant: &str, now: i64) -> Result<Tx, StoreError> {
-        let mut tx = Self::tx(tenant, sqlite::begin_write(&self.writer).await?);
-        tenants::ensure(&mut tx, now).await?;
+        let mut tx = self.write_as(tenant).await?;
+        tenants::lock(&mut tx, now).await?;
         Ok(tx)
     }
 
     /// Begins a transaction that reads one snapshot, for `tenant`.
     pub(crate) async fn read(&self, tenant: &str) -> Result<Tx, StoreError> {
-        Ok(Self::tx(tenant, self.readers.begin().await?))
+        let inner = match self {
+            Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
+            Self::Postgres(pool) => Inner::Postgres(postgres::begin_read(pool, tenant).await?),
+        };
+        Ok(Tx { tenant: tenant.to_owned(), inner, touched: None })
     }
 
-    fn tx(tenant: &str, inner: Transaction<'static, Sqlite>) -> Tx {
-        Tx { tenant: tenant.to_owned(), inner, touched: None }
+    /// Begins a transaction of the service itself, which sees every tenant, to read.
+    pub(crate) async fn read_all(&self) -> Result<Tx, StoreError> {
+        self.read(EVERY_TENANT).await
+    }
+
+    /// Begins a transaction that may write, for a tenant that it neither locks nor creates.
+    pub(crate) async fn write_as(&self, tenant: &str) -> Result<Tx, StoreError> {
+        let inner = match self {
+            Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
+            Self::Postgres(pool) => Inner::Postgres(postgres::begin_write(pool, tenant).await?),
+        };
+        Ok(Tx { tenant: tenant.to_owned(), inner, touched: None })
     }
 
     /// One round trip to the database.
     pub(crate) async fn ping(&self) -> Result<(), StoreError> {
-        sqlx::query("SELECT 1").execute(&self.readers).await?;
-        Ok(())
+        let mut tx = self.read_all().await?;
+        // A table is read: a constant would not need the file.
+        tenants::revision(&mut tx).await?;
+        tx.end().await
     }
 
     /// Waits for what is in use and closes every connection.
     pub(crate) async fn close(&self) {
-        self.readers.close().await;
-        self.writer.close().await;
+        match self {
+            Self::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+
+    /// Listens for what other replicas commit; `None` on SQLite, which has none.
+    pub(crate) async fn notices(&self) -> Result<Option<Notices>, StoreError> {
+        match self {
+            Self::Sqlite { .. } => Ok(None),
+            Self::Postgres(pool) => Ok(Some(Notices::listen(pool).await?)),
+        }
     }
 }
 
@@ -115,30 +183,52 @@ impl Tx {
         &self.tenant
     }
 
-    fn connection(&mut self) -> &mut sqlx::SqliteConnection {
-        &mut self.inner
-    }
-
-    /// Notes a change and the resources whose decisions it may alter. Every function that writes calls
-    /// it, so that no write can forget to raise the revision.
+    /// Notes a change and the resources whose decisions it may alter. Every function that writes what
+    /// decisions depend on calls it, so that no write can forget to raise the revision.
     fn changed(&mut self, touched: impl IntoIterator<Item = ResourcePattern>) {
         self.touched.get_or_insert_default().extend(touched);
     }
 
-    /// Commits; a transaction that changed something raises the tenant's revision by one.
+    /// Commits; a transaction that changed something raises the tenant's revision by one, and tells the
+    /// other replicas.
     pub(crate) async fn commit(mut self) -> Result<Committed, StoreError> {
-        let revision = match self.touched {
-            Some(_) => tenants::raise_revision(&mut self).await?,
+        let revision = match self.touched.take() {
             None => tenants::revision(&mut self).await?,
+            Some(touched) => {
+                let revision = tenants::raise_revision(&mut self).await?;
+                if let Inner::Postgres(connection) = &mut self.inner {
+                    postgres::notify(connection, &self.tenant, revision, &touched).await?;
+                }
+                self.touched = Some(touched);
+                revision
+            }
         };
-        self.inner.commit().await?;
+        match self.inner {
+            Inner::Sqlite(inner) => inner.commit().await?,
+            Inner::Postgres(inner) => inner.commit().await?,
+        }
         Ok(Committed { tenant: self.tenant, revision, touched: self.touched })
     }
 
     /// Ends a transaction that only read.
     pub(crate) async fn end(self) -> Result<(), StoreError> {
-        Ok(self.inner.rollback().await?)
+        match self.inner {
+            Inner::Sqlite(inner) => inner.rollback().await?,
+            Inner::Postgres(inner) => inner.rollback().await?,
+        }
+        Ok(())
     }
+}
+
+/// A JSON array of strings, as a column holds it.
+fn to_json_list(items: &[impl AsRef<str>]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    serde_json::json!(items).to_string()
+}
+
+/// The strings of a column that [`to_json_list`] wrote.
+fn from_json_list(text: &str, what: &'static str) -> Result<Vec<String>, StoreError> {
+    serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use crate::model::Timestamp;
+use crate::model::page::Page;
 use crate::model::policy::{Format, PolicyRecord, RuleData};
 
 #[derive(FromRow)]
@@ -56,20 +57,23 @@ impl TryFrom<Row> for PolicyRecord {
 pub(crate) async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<PolicyRecord>, StoreError> {
     const SQL: &str =
         "SELECT * FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
-    let row = fetch_optional!(tx, Row, SQL, tx.tenant.clone(), id)?;
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(PolicyRecord::try_from).transpose()
 }
 
-/// The policies with this resource and effect, where given, in order of creation.
+/// A page of the policies with this resource and effect, where given, in order of creation.
 pub(crate) async fn list(
     tx: &mut Tx,
     resource: Option<&str>,
     effect: Option<Effect>,
+    page: Page,
 ) -> Result<Vec<PolicyRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
-        AND ($2 IS NULL OR resource = $2) AND ($3 IS NULL OR effect = $3) ORDER BY id";
+        AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
+        AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
+        ORDER BY id LIMIT $5";
     let effect = effect.map(Effect::as_str);
-    let rows = fetch_all!(tx, Row, SQL, tx.tenant.clone(), resource, effect)?;
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, resource, effect, page.after, page.limit)?;
     rows.into_iter().map(PolicyRecord::try_from).collect()
 }
 
@@ -78,7 +82,7 @@ pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, 
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled AND resource IN ($2, $3, $4)";
     let [exact, name, any] = ResourcePattern::matching(resource);
-    let rows = fetch_all!(tx, Row, SQL, tx.tenant.clone(), exact, name, any)?;
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
     let policy = |record: PolicyRecord| Policy {
         id: record.id,
         condition: Policy::stored_condition(record.rule_data.text()),
@@ -98,7 +102,7 @@ pub(crate) async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), Sto
     execute!(
         tx,
         SQL,
-        tx.tenant.clone(),
+        &tx.tenant,
         policy.id,
         &policy.name,
         policy.description.as_deref(),
@@ -123,7 +127,7 @@ pub(crate) async fn update(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), Sto
     execute!(
         tx,
         SQL,
-        tx.tenant.clone(),
+        &tx.tenant,
         policy.id,
         &policy.name,
         policy.description.as_deref(),
@@ -146,7 +150,7 @@ pub(crate) async fn delete(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
-    execute!(tx, SQL, tx.tenant.clone(), policy.id, now.millis())?;
+    execute!(tx, SQL, &tx.tenant, policy.id, now.millis())?;
     tx.changed([policy.resource.clone()]);
     Ok(())
 }

@@ -3,8 +3,9 @@
 use sqlx::FromRow;
 use uuid::Uuid;
 
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
+use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
 use crate::model::Timestamp;
+use crate::model::page::Page;
 use crate::model::resource::{Registration, ResourceRecord};
 
 #[derive(FromRow)]
@@ -30,8 +31,7 @@ impl TryFrom<Row> for ResourceRecord {
                 name: row.name,
                 display_name: row.display_name,
                 service_name: row.service_name,
-                default_roles: serde_json::from_str(&row.default_roles)
-                    .map_err(|_| StoreError::Corrupt { what: "resources.default_roles" })?,
+                default_roles: from_json_list(&row.default_roles, "resources.default_roles")?,
             },
             created_at: Timestamp::from_millis(row.created_at),
             updated_at: row.updated_at.map(Timestamp::from_millis),
@@ -42,7 +42,7 @@ impl TryFrom<Row> for ResourceRecord {
 /// The resource with this id.
 pub(crate) async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ResourceRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id = $2";
-    let row = fetch_optional!(tx, Row, SQL, tx.tenant.clone(), id)?;
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(ResourceRecord::try_from).transpose()
 }
 
@@ -52,14 +52,15 @@ pub(crate) async fn find_by_name(
     name: &str,
 ) -> Result<Option<ResourceRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND name = $2";
-    let row = fetch_optional!(tx, Row, SQL, tx.tenant.clone(), name)?;
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
     row.map(ResourceRecord::try_from).transpose()
 }
 
-/// Every resource, in order of creation.
-pub(crate) async fn list(tx: &mut Tx) -> Result<Vec<ResourceRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 ORDER BY id";
-    let rows = fetch_all!(tx, Row, SQL, tx.tenant.clone())?;
+/// A page of the resources, in order of creation.
+pub(crate) async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ResourceRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
     rows.into_iter().map(ResourceRecord::try_from).collect()
 }
 
@@ -72,11 +73,11 @@ pub(crate) async fn upsert(tx: &mut Tx, resource: &ResourceRecord) -> Result<(),
         service_name = excluded.service_name, default_roles = excluded.default_roles, \
         updated_at = excluded.updated_at";
     let registration = &resource.registration;
-    let default_roles = serde_json::json!(registration.default_roles).to_string();
+    let default_roles = to_json_list(&registration.default_roles);
     execute!(
         tx,
         SQL,
-        tx.tenant.clone(),
+        &tx.tenant,
         resource.id,
         &registration.name,
         registration.display_name.as_deref(),

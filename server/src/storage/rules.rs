@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use crate::model::Timestamp;
+use crate::model::page::Page;
 use crate::model::rule::{Origin, RuleRecord};
 
 #[derive(FromRow)]
@@ -49,7 +50,7 @@ impl TryFrom<Row> for RuleRecord {
 /// The rule with this id.
 pub(crate) async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<RuleRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
-    let row = fetch_optional!(tx, Row, SQL, tx.tenant.clone(), id)?;
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(RuleRecord::try_from).transpose()
 }
 
@@ -64,7 +65,7 @@ pub(crate) async fn find_by_tuple(
         tx,
         Row,
         SQL,
-        tx.tenant.clone(),
+        &tx.tenant,
         tuple.obj.to_string(),
         &tuple.sub,
         &tuple.dom,
@@ -73,18 +74,22 @@ pub(crate) async fn find_by_tuple(
     row.map(RuleRecord::try_from).transpose()
 }
 
-/// Every rule that can match `resource`, patterns included, in order of creation.
-pub(crate) async fn matching(tx: &mut Tx, resource: &str) -> Result<Vec<RuleRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM rbac_rules \
-        WHERE tenant_id = $1 AND obj IN ($2, $3, $4) ORDER BY id";
+/// A page of the rules that can match `resource`, patterns included, in order of creation.
+pub(crate) async fn matching(
+    tx: &mut Tx,
+    resource: &str,
+    page: Page,
+) -> Result<Vec<RuleRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
+        AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6";
     let [exact, name, any] = ResourcePattern::matching(resource);
-    let rows = fetch_all!(tx, Row, SQL, tx.tenant.clone(), exact, name, any)?;
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any, page.after, page.limit)?;
     rows.into_iter().map(RuleRecord::try_from).collect()
 }
 
-/// The same rules as a plan needs them.
+/// All those rules, as a plan needs them.
 pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
-    let records = matching(tx, resource).await?;
+    let records = matching(tx, resource, Page::ALL).await?;
     let rule =
         |record: RuleRecord| Rule { id: record.id, tuple: record.tuple, effect: record.effect };
     Ok(records.into_iter().map(rule).collect())
@@ -98,7 +103,7 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, Store
     let inserted = execute!(
         tx,
         SQL,
-        tx.tenant.clone(),
+        &tx.tenant,
         rule.id,
         rule.tuple.obj.to_string(),
         &rule.tuple.sub,
@@ -130,7 +135,7 @@ pub(crate) async fn update(
     execute!(
         tx,
         SQL,
-        tx.tenant.clone(),
+        &tx.tenant,
         new.id,
         new.tuple.obj.to_string(),
         &new.tuple.sub,
@@ -148,7 +153,7 @@ pub(crate) async fn update(
 /// Removes `rule`.
 pub(crate) async fn delete(tx: &mut Tx, rule: &RuleRecord) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
-    execute!(tx, SQL, tx.tenant.clone(), rule.id)?;
+    execute!(tx, SQL, &tx.tenant, rule.id)?;
     tx.changed([rule.tuple.obj.clone()]);
     Ok(())
 }

@@ -18,11 +18,8 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 pub(super) async fn open(url: &str) -> Result<Store, OpenError> {
-    if !url.starts_with("sqlite:") {
-        return Err(OpenError::Url("expected `sqlite://<file>`".to_owned()));
-    }
     let options = SqliteConnectOptions::from_str(url)
-        .map_err(|error| OpenError::Url(error.to_string()))?
+        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))?
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
         .journal_mode(SqliteJournalMode::Wal)
@@ -40,7 +37,7 @@ pub(super) async fn open(url: &str) -> Result<Store, OpenError> {
         .connect_with(options.read_only(true))
         .await
         .map_err(OpenError::Connect)?;
-    Ok(Store { writer, readers })
+    Ok(Store::Sqlite { writer, readers })
 }
 
 /// Takes the write lock at once: a transaction that reads first and writes later could find that

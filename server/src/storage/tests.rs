@@ -1,19 +1,80 @@
 //! The storage suite: what every database behind [`Store`] must do.
 
+use std::time::Duration;
+
 use portcullis_engine::{Effect, Json, RuleTuple, json};
+use portcullis_test_postgres::Cluster;
+use sqlx::SqlSafeStr;
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::*;
+use crate::model::page::Page;
 use crate::model::policy::NewPolicy;
+use crate::model::provider::NewProvider;
 use crate::model::resource::Registration;
 use crate::model::rule::{NewRule, Origin, RuleRecord};
+use crate::model::service_key::NewServiceKey;
 use crate::model::{Authorship, Timestamp};
 
-async fn open(dir: &TempDir) -> Store {
-    let path = dir.path().join("test.db");
-    Store::open(&format!("sqlite://{}", path.display())).await.expect("opens")
+/// An empty database of its own for a test.
+enum Database {
+    Sqlite(TempDir),
+    Postgres(portcullis_test_postgres::Database),
 }
+
+impl Database {
+    fn sqlite() -> Option<Self> {
+        Some(Self::Sqlite(TempDir::new().expect("a directory")))
+    }
+
+    /// `None`, with a message, where no PostgreSQL is to be had.
+    fn postgres() -> Option<Self> {
+        Some(Self::Postgres(Cluster::shared()?.database()))
+    }
+
+    async fn open(&self) -> Store {
+        let url = match self {
+            Self::Sqlite(dir) => format!("sqlite://{}", dir.path().join("test.db").display()),
+            Self::Postgres(database) => database.url().to_owned(),
+        };
+        Store::open(&url).await.expect("opens")
+    }
+}
+
+/// Makes each function a test on every database.
+macro_rules! on_every_database {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            use super::Database;
+            $(#[tokio::test]
+            async fn $test() {
+                if let Some(database) = Database::sqlite() { super::$test(database).await }
+            })*
+        }
+        mod on_postgres {
+            use super::Database;
+            $(#[tokio::test]
+            async fn $test() {
+                if let Some(database) = Database::postgres() { super::$test(database).await }
+            })*
+        }
+    };
+}
+
+on_every_database!(
+    a_commit_raises_the_revision_by_one_whatever_it_holds,
+    what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart,
+    tenants_with_the_same_ids_and_tuples_do_not_meet,
+    a_tuple_has_one_rule,
+    a_plan_gets_the_patterns_that_match_and_the_policies_that_count,
+    a_registration_comes_back_as_it_went_in,
+    the_read_transaction_cannot_write,
+    every_statement_fits_the_schema,
+    pages_follow_one_another,
+    writes_of_one_tenant_happen_one_after_the_other,
+    service_keys_and_providers_come_back_as_they_went_in,
+);
 
 fn by() -> Authorship {
     Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(1_000) }
@@ -43,10 +104,8 @@ async fn insert(store: &Store, tenant: &str, rule: &RuleRecord) -> Committed {
     tx.commit().await.expect("commits")
 }
 
-#[tokio::test]
-async fn a_commit_raises_the_revision_by_one_whatever_it_holds() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn a_commit_raises_the_revision_by_one_whatever_it_holds(database: Database) {
+    let store = database.open().await;
     assert_eq!(insert(&store, "acme", &rule(1, "doc:read")).await.revision, 1);
     let mut tx = store.write("acme", 0).await.expect("begins");
     for id in 2..5 {
@@ -59,26 +118,24 @@ async fn a_commit_raises_the_revision_by_one_whatever_it_holds() {
     assert_eq!(insert(&store, "other", &rule(1, "doc:read")).await.revision, 1);
 }
 
-#[tokio::test]
-async fn what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart(
+    database: Database,
+) {
+    let store = database.open().await;
     insert(&store, "acme", &rule(1, "doc:read")).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     rules::insert(&mut tx, &rule(2, "doc:write")).await.expect("works");
     drop(tx);
     store.close().await;
-    let store = open(&dir).await;
+    let store = database.open().await;
     let mut tx = store.read("acme").await.expect("begins");
     assert!(rules::find(&mut tx, Uuid::from_u128(1)).await.expect("works").is_some());
     assert!(rules::find(&mut tx, Uuid::from_u128(2)).await.expect("works").is_none());
     assert_eq!(tenants::revision(&mut tx).await.expect("works"), 1);
 }
 
-#[tokio::test]
-async fn tenants_with_the_same_ids_and_tuples_do_not_meet() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: Database) {
+    let store = database.open().await;
     let own = rule(1, "doc:read");
     insert(&store, "a", &own).await;
     insert(&store, "b", &own).await;
@@ -93,13 +150,11 @@ async fn tenants_with_the_same_ids_and_tuples_do_not_meet() {
     let mut tx = store.read("b").await.expect("begins");
     let found = rules::find(&mut tx, own.id).await.expect("works").expect("untouched");
     assert_eq!(found.effect, Effect::Allow);
-    assert_eq!(rules::matching(&mut tx, "doc:read").await.expect("works").len(), 1);
+    assert_eq!(rules::matching(&mut tx, "doc:read", Page::ALL).await.expect("works").len(), 1);
 }
 
-#[tokio::test]
-async fn a_tuple_has_one_rule() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn a_tuple_has_one_rule(database: Database) {
+    let store = database.open().await;
     insert(&store, "acme", &rule(1, "doc:read")).await;
     insert(&store, "acme", &rule(2, "doc:write")).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
@@ -110,10 +165,8 @@ async fn a_tuple_has_one_rule() {
     assert_eq!(tx.commit().await.expect("commits").revision, 2, "nothing changed");
 }
 
-#[tokio::test]
-async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(database: Database) {
+    let store = database.open().await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     for (id, obj) in [(1, "doc:read"), (2, "doc:*"), (3, "*"), (4, "doc:write"), (5, "docs:*")] {
         rules::insert(&mut tx, &rule(id, obj)).await.expect("works");
@@ -140,16 +193,15 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count() {
     let policies = policies::of_plan(&mut tx, "doc:read").await.expect("works");
     assert_eq!(policies.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
     assert!(policies[0].condition.is_ok());
-    let listed = policies::list(&mut tx, Some("doc:read"), None).await.expect("works");
+    let listed = policies::list(&mut tx, Some("doc:read"), None, Page::ALL).await.expect("works");
     assert_eq!(listed.len(), 2, "a disabled policy is listed, a deleted one is not");
-    let filtered = policies::list(&mut tx, None, Some(Effect::Allow)).await.expect("works");
+    let filtered =
+        policies::list(&mut tx, None, Some(Effect::Allow), Page::ALL).await.expect("works");
     assert!(filtered.is_empty());
 }
 
-#[tokio::test]
-async fn a_registration_comes_back_as_it_went_in() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn a_registration_comes_back_as_it_went_in(database: Database) {
+    let store = database.open().await;
     let body =
         r#"{"name": "doc:read", "displayName": "Dokument \"lesen\"", "defaultRoles": ["a", "ö"]}"#;
     let registration = Registration::parse(&object(body)).expect("valid");
@@ -167,10 +219,8 @@ async fn a_registration_comes_back_as_it_went_in() {
     assert_eq!((found.created_at.millis(), found.updated_at), (1_000, None));
 }
 
-#[tokio::test]
-async fn the_read_transaction_cannot_write() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn the_read_transaction_cannot_write(database: Database) {
+    let store = database.open().await;
     insert(&store, "acme", &rule(1, "doc:read")).await;
     let mut tx = store.read("acme").await.expect("begins");
     assert!(rules::insert(&mut tx, &rule(2, "doc:write")).await.is_err());
@@ -178,7 +228,198 @@ async fn the_read_transaction_cannot_write() {
 
 #[tokio::test]
 async fn a_url_of_another_database_or_an_unusable_path_is_an_error() {
-    for url in ["mysql://x", "postgres", "sqlite:///nonexistent/dir/x.db", "sqlite:///proc/x.db"] {
+    for url in ["mysql://x", "postgres", "sqlite:///nonexistent/x.db", "postgres://localhost:1/x"] {
         assert!(Store::open(url).await.is_err(), "{url}");
     }
+}
+
+/// The statements of every file here: the string constants of their source.
+fn statements() -> Vec<String> {
+    let sources = [
+        include_str!("policies.rs"),
+        include_str!("postgres.rs"),
+        include_str!("providers.rs"),
+        include_str!("resources.rs"),
+        include_str!("rules.rs"),
+        include_str!("service_keys.rs"),
+        include_str!("tenants.rs"),
+        include_str!("webhooks.rs"),
+    ];
+    let constants = sources.iter().flat_map(|source| source.split(": &str =").skip(1));
+    let text = |constant: &str| constant.split('"').nth(1).map(|text| text.replace("\\\n", " "));
+    let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
+    let is_statement = |text: &String| words.iter().any(|word| text.starts_with(word));
+    constants.filter_map(text).filter(is_statement).collect()
+}
+
+async fn every_statement_fits_the_schema(database: Database) {
+    use sqlx::{AssertSqlSafe, Executor};
+    let store = database.open().await;
+    let statements = statements();
+    assert!(statements.len() >= 30, "only {} were found", statements.len());
+    let mut tx = store.write_as("acme").await.expect("begins");
+    for statement in statements {
+        let sql = AssertSqlSafe(statement.clone());
+        let prepared = match &mut tx.inner {
+            // Set up for one database only.
+            Inner::Sqlite(_) if statement.contains("set_config") => continue,
+            Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
+            Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
+        };
+        prepared.unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+}
+
+/// Row-level security is a second wall: it must hold where the first one, `WHERE tenant_id`, is missing.
+#[tokio::test]
+async fn a_statement_without_its_tenant_sees_no_row_of_others() {
+    let Some(database) = Database::postgres() else { return };
+    let store = database.open().await;
+    insert(&store, "a", &rule(1, "doc:read")).await;
+    insert(&store, "b", &rule(2, "doc:read")).await;
+    const CARELESS: &str = "SELECT tenant_id FROM rbac_rules ORDER BY tenant_id";
+    let seen = async |tenant: &str| {
+        let mut tx = store.read(tenant).await.expect("begins");
+        let rows = fetch_all!(tx, (String,), CARELESS).expect("works");
+        rows.into_iter().map(|(tenant,)| tenant).collect::<Vec<_>>()
+    };
+    assert_eq!(seen("a").await, ["a"]);
+    assert_eq!(seen("b").await, ["b"]);
+    assert!(seen("c").await.is_empty());
+    // The control: the rows are there, and the service itself sees them.
+    assert_eq!(seen(EVERY_TENANT).await, ["a", "b"]);
+    let mut tx = store.write_as("b").await.expect("begins");
+    let changed = execute!(tx, "UPDATE rbac_rules SET effect = 'deny'").expect("works");
+    assert_eq!(changed, 1, "its own row alone");
+    let foreign = "INSERT INTO resources (tenant_id, id, name, default_roles, created_at) \
+        VALUES ('a', gen_random_uuid(), 'x:y', '[]', 0)";
+    assert!(execute!(tx, foreign).is_err(), "nor can it write into another tenant");
+}
+
+/// A begin that is given up after some microseconds, on the one connection of `pool`; then a statement that
+/// writes without a transaction of its own, and is acknowledged. Gives whether `observer`, on another
+/// connection, finds what it wrote.
+async fn write_after_cancelled_begin(
+    (pool, observer): (&sqlx::PgPool, &sqlx::PgPool),
+    attempt: u64,
+    guarded: bool,
+) -> bool {
+    let patience = Duration::from_micros(attempt * 7 % 400);
+    let store = Store::Postgres(pool.clone());
+    let begin = async move { store.write_as("acme").await.map(drop) };
+    if guarded {
+        // What the service does: the task goes on when nobody waits for it any more.
+        let _ = tokio::time::timeout(patience, tokio::spawn(begin)).await;
+    } else {
+        let _ = tokio::time::timeout(patience, begin).await;
+    }
+    let id = format!("tenant-{attempt}");
+    let write = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, 0)";
+    sqlx::query(write).bind(&id).execute(pool).await.expect("is acknowledged");
+    let read = "SELECT id FROM tenants WHERE id = $1";
+    let found = sqlx::query(read).bind(&id).fetch_optional(observer).await.expect("works");
+    found.is_some()
+}
+
+/// How many of up to `attempts` acknowledged writes are lost; ends at the first.
+async fn lost_writes(database: &Database, attempts: u64, guarded: bool) -> usize {
+    database.open().await.close().await;
+    let Database::Postgres(postgres) = database else { panic!("of PostgreSQL alone") };
+    let connect = async || {
+        let one = sqlx::postgres::PgPoolOptions::new().max_connections(1);
+        one.connect(postgres.url()).await.expect("connects")
+    };
+    let (pool, observer) = (connect().await, connect().await);
+    for attempt in 1..=attempts {
+        if !write_after_cancelled_begin((&pool, &observer), attempt, guarded).await {
+            return 1;
+        }
+    }
+    0
+}
+
+/// transact-rs/sqlx#4385: a cancelled `begin` can leave its transaction open on the connection, and the
+/// next write on it is acknowledged and never committed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_begin_in_its_own_task_loses_no_write() {
+    let Some(database) = Database::postgres() else { return };
+    assert_eq!(lost_writes(&database, 500, true).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_begin_loses_writes() {
+    let Some(database) = Database::postgres() else { return };
+    let lost = lost_writes(&database, 5_000, false).await;
+    assert_eq!(lost, 1, "the control must lose a write; if sqlx is mended, the guard can go");
+}
+
+async fn pages_follow_one_another(database: Database) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for id in 1..=5 {
+        let record = RuleRecord { id: Uuid::from_u128(id), ..rule(id, "doc:read") };
+        let record =
+            RuleRecord { tuple: RuleTuple { sub: format!("role-{id}"), ..record.tuple }, ..record };
+        assert!(rules::insert(&mut tx, &record).await.expect("works"));
+    }
+    tx.commit().await.expect("commits");
+    let mut tx = store.read("acme").await.expect("begins");
+    let mut seen = Vec::new();
+    let mut after = Uuid::nil();
+    loop {
+        let page = Page { after, limit: 2 };
+        let rules = rules::matching(&mut tx, "doc:read", page).await.expect("works");
+        let Some(last) = rules.last() else { break };
+        after = last.id;
+        seen.extend(rules.iter().map(|rule| rule.id.as_u128()));
+    }
+    assert_eq!(seen, [1, 2, 3, 4, 5]);
+}
+
+async fn writes_of_one_tenant_happen_one_after_the_other(database: Database) {
+    let store = database.open().await;
+    let writers = (1..=20).map(|id| {
+        let store = store.clone();
+        // Each reads the revision that it will raise: if two ran at once, two would read the same.
+        tokio::spawn(async move {
+            let mut tx = store.write("acme", 0).await.expect("begins");
+            let before = tenants::revision(&mut tx).await.expect("works");
+            let new = rule(id, &format!("doc:{id}"));
+            rules::insert(&mut tx, &new).await.expect("works");
+            (before, tx.commit().await.expect("commits").revision)
+        })
+    });
+    let mut revisions = Vec::new();
+    for writer in writers.collect::<Vec<_>>() {
+        let (before, after) = writer.await.expect("no panic");
+        assert_eq!(before + 1, after);
+        revisions.push(after);
+    }
+    revisions.sort_unstable();
+    assert_eq!(revisions, (1..=20).collect::<Vec<_>>());
+}
+
+async fn service_keys_and_providers_come_back_as_they_went_in(database: Database) {
+    let store = database.open().await;
+    let (key, _) = NewServiceKey::named("ci").issue(Uuid::from_u128(7), &by());
+    let body =
+        object(r#"{"issuer_url": "https://id.example/", "jwks_uri": "https://id.example/k"}"#);
+    let provider = NewProvider::parse(&body, &crate::egress::Rules::default()).expect("valid");
+    let provider = provider.into_record(Uuid::from_u128(8), "acme", by().at);
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    service_keys::insert(&mut tx, &key).await.expect("works");
+    assert!(providers::insert(&mut tx, &provider).await.expect("works"));
+    assert_eq!(tx.commit().await.expect("commits").revision, 0, "no decision depends on them");
+    let mut tx = store.write("other", 0).await.expect("begins");
+    let taken =
+        crate::model::provider::ProviderRecord { id: Uuid::from_u128(9), ..provider.clone() };
+    assert!(!providers::insert(&mut tx, &taken).await.expect("works"), "an issuer has one tenant");
+    assert!(!service_keys::delete(&mut tx, key.id).await.expect("works"), "a foreign key");
+    tx.commit().await.expect("commits");
+    let mut tx = store.read_all().await.expect("begins");
+    let (found, tenant, slug) =
+        service_keys::find_anywhere(&mut tx, key.id).await.expect("works").expect("there");
+    assert_eq!((found.secret_hash, &*tenant, slug), (key.secret_hash, "acme", None));
+    assert_eq!(found.permissions, key.permissions);
+    assert_eq!(providers::list_all(&mut tx).await.expect("works"), [provider]);
 }

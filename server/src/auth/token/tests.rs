@@ -13,6 +13,7 @@ use jsonwebtoken::jwk::Jwk;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::model::provider::ClaimConfig;
 
 struct TestKey {
     signing: EncodingKey,
@@ -96,18 +97,16 @@ fn sign(header: &Value, claims: &Value) -> String {
     sign_texts(&header.to_string(), &claims.to_string(), &EC, Algorithm::ES256)
 }
 
-fn config() -> OidcConfig {
+pub(super) fn config() -> OidcConfig {
     OidcConfig {
         issuer: ISSUER.to_owned(),
         jwks_uri: None,
         audience: None,
-        roles_claim: "realm_access.roles".to_owned(),
-        domain_claim: "dom".to_owned(),
-        admin_domain_claim: "adm".to_owned(),
+        claims: ClaimConfig::default(),
     }
 }
 
-fn key_source(keys: Vec<Value>) -> KeySource {
+pub(super) fn key_source(keys: Vec<Value>) -> KeySource {
     let text = json!({"keys": keys}).to_string().into_bytes();
     KeySource::new(std::sync::Arc::new(move || {
         let text = text.clone();
@@ -219,6 +218,46 @@ async fn attacks_on_the_signature_are_refused() {
     assert_refused(verify(&sign(&header(), &long)).await, "larger", "size");
 }
 
+/// Wycheproof has these faults on MACs alone, which are refused before anything of them is decoded.
+#[tokio::test]
+async fn base64url_that_is_not_canonical_is_refused_though_it_is_signed() {
+    type Fault = fn(&str) -> String;
+    let faults: [(&str, Fault); 7] = [
+        ("none", str::to_owned),
+        ("spaces", |text| format!("    {text}")),
+        ("a line break", |text| format!("{text}\n")),
+        ("foreign characters", |text| format!("{text}####")),
+        ("a foreign character within", |text| format!("{}?{}", &text[..9], &text[9..])),
+        ("padding", |text| format!("{text}==")),
+        // 4 of the last 6 bits carry nothing: `B` stands for the same byte as `A`.
+        ("unused bits", |text| {
+            let (rest, last) = text.split_at(text.len() - 1);
+            format!("{rest}{}", char::from(last.as_bytes()[0] + 1))
+        }),
+    ];
+    // White space up to a length of which the last byte is alone in its group.
+    let encode = |json: &Value| {
+        let text = json.to_string();
+        URL_SAFE_NO_PAD.encode(format!("{text:width$}", width = text.len() / 3 * 3 + 4))
+    };
+    for (fault, apply) in faults {
+        for (part, expected) in ["header", "payload", "signature"].into_iter().enumerate() {
+            let mut parts = [encode(&header()), encode(&claims())];
+            parts.iter_mut().skip(part).take(1).for_each(|text| *text = apply(text));
+            let message = parts.join(".");
+            let signature =
+                jsonwebtoken::crypto::sign(message.as_bytes(), &EC.signing, Algorithm::ES256);
+            let signature = signature.expect("a signature");
+            let signature = if part == 2 { apply(&signature) } else { signature };
+            let result = verify(&format!("{message}.{signature}")).await;
+            match fault {
+                "none" => assert!(result.is_ok(), "{result:?}"),
+                _ => assert_refused(result, expected, fault),
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_key_serves_only_what_it_is_for() {
     let token = sign(&header(), &claims());
@@ -259,8 +298,8 @@ async fn without_kid_exactly_one_key_must_fit() {
 async fn claims_that_are_missing_empty_or_mistyped_are_named() {
     for (name, faults) in [
         ("iss", vec![json!(null), json!(""), json!([ISSUER]), json!(7)]),
-        ("sub", vec![json!(null), json!(""), json!(7), json!("a\nb")]),
-        ("dom", vec![json!(null), json!(""), json!(["acme"])]),
+        ("sub", vec![json!(null), json!(""), json!(7), json!("a\nb"), json!("é".repeat(257))]),
+        ("dom", vec![json!(null), json!(""), json!(["acme"]), json!("é".repeat(257))]),
         ("exp", vec![json!(null), json!("soon")]),
         ("nbf", vec![json!("now")]),
     ] {
@@ -277,6 +316,10 @@ async fn claims_that_are_missing_empty_or_mistyped_are_named() {
         let result = verify(&sign(&header(), &claims)).await;
         assert_refused(result, "`realm_access.roles`", &fault.to_string());
     }
+    let mut longest = claims();
+    longest["sub"] = json!("é".repeat(256));
+    longest["dom"] = json!("é".repeat(256));
+    verify(&sign(&header(), &longest)).await.expect("256 characters");
     let twice = claims().to_string().replacen('{', r#"{"dom":"other","#, 1);
     let token = sign_texts(&header().to_string(), &twice, &EC, Algorithm::ES256);
     assert_refused(verify(&token).await, "strict JSON", "dom twice");

@@ -1,0 +1,85 @@
+//! The identity providers of `saas` mode: the issuer of a token decides its tenant.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use chrono::{DateTime, Utc};
+use url::Url;
+
+use super::keysets::{KeySource, http_fetch};
+use super::token::{self, TokenError};
+use super::{Identity, Verifier};
+use crate::config::OidcConfig;
+use crate::egress::Client;
+use crate::model::provider::ProviderRecord;
+
+/// Every registered provider, by issuer. A provider's keys are its own: one that is dead delays nobody
+/// else's tokens.
+#[derive(Debug)]
+pub(crate) struct Providers {
+    /// Fetches key sets from addresses that tenants chose.
+    client: Client,
+    by_issuer: ArcSwap<HashMap<String, Arc<Provider>>>,
+}
+
+#[derive(Debug)]
+struct Provider {
+    record: ProviderRecord,
+    verifier: Verifier,
+}
+
+impl Providers {
+    /// No provider so far; `client` must be a guarded one.
+    pub(crate) fn new(client: Client) -> Self {
+        Self { client, by_issuer: ArcSwap::default() }
+    }
+
+    /// Takes over what is registered now. A provider that was there keeps its keys; a new one fetches
+    /// them in the background; one that is gone verifies nothing from here on.
+    pub(crate) fn replace(&self, records: Vec<ProviderRecord>) {
+        let before = self.by_issuer.load();
+        let same = records.len() == before.len()
+            && records.iter().all(|record| {
+                before.get(&record.issuer_url).is_some_and(|provider| provider.record == *record)
+            });
+        if same {
+            return;
+        }
+        let after = records.into_iter().filter_map(|record| {
+            let issuer = record.issuer_url.clone();
+            let kept = before.get(&issuer).filter(|provider| provider.record == record);
+            Some((issuer, kept.cloned().or_else(|| self.start(record))?))
+        });
+        self.by_issuer.store(Arc::new(after.collect()));
+    }
+
+    fn start(&self, record: ProviderRecord) -> Option<Arc<Provider>> {
+        let jwks_uri: Url = record.jwks_uri.parse().ok()?;
+        let fetch = http_fetch(self.client.clone(), &record.issuer_url, Some(jwks_uri.clone()));
+        let keys = KeySource::new(fetch);
+        keys.refresh_in_background();
+        let config = OidcConfig {
+            issuer: record.issuer_url.clone(),
+            jwks_uri: Some(jwks_uri),
+            audience: record.audience.clone(),
+            claims: record.claim_config.clone(),
+        };
+        Some(Arc::new(Provider { record, verifier: Verifier::new(config, keys) }))
+    }
+
+    /// The tenant and identity that `token` proves at `now`.
+    pub(crate) async fn verify(
+        &self,
+        token: &str,
+        now: DateTime<Utc>,
+    ) -> Result<(String, Identity), TokenError> {
+        let issuer = token::unverified_issuer(token)?;
+        let provider = self.by_issuer.load().get(&issuer).cloned();
+        let Some(provider) = provider else {
+            return Err(TokenError::unknown_issuer());
+        };
+        let identity = provider.verifier.verify(token, now).await?;
+        Ok((provider.record.tenant_id.clone(), identity))
+    }
+}

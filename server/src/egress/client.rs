@@ -1,0 +1,153 @@
+//! The one HTTP client for requests of ours.
+//!
+//! A guarded client goes only where its [`Rules`] allow. A literal address is judged in the URL, since a
+//! resolver is never asked for one; a name is judged by its addresses at the moment of connecting, and
+//! what was judged is what gets connected, so that a second answer of the DNS changes nothing.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::redirect;
+use url::Url;
+
+use super::Rules;
+
+/// Performs requests without redirects, proxies or retries, under one deadline.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    /// `None`: every address is the operator's own and trusted.
+    rules: Option<Arc<Rules>>,
+}
+
+impl Client {
+    /// A client for addresses that the operator configured; `timeout` covers a whole request.
+    pub(crate) fn trusted(timeout: Duration) -> anyhow::Result<Self> {
+        Ok(Self { http: builder(timeout).build()?, rules: None })
+    }
+
+    /// A client for addresses that tenants chose.
+    pub(crate) fn guarded(rules: &Rules, timeout: Duration) -> anyhow::Result<Self> {
+        let rules = Arc::new(rules.clone());
+        let resolver = Arc::new(GuardedResolver(Arc::clone(&rules)));
+        let http = builder(timeout).dns_resolver(resolver).build()?;
+        Ok(Self { http, rules: Some(rules) })
+    }
+
+    /// The body of a successful answer, which must have at most `max_bytes`.
+    pub(crate) async fn get(&self, url: Url, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
+        if let Some(rules) = &self.rules {
+            rules.check_url(&url).map_err(|expected| anyhow::anyhow!("expected {expected}"))?;
+        }
+        let mut response = self.http.get(url).send().await?;
+        if let (Some(rules), Some(peer)) = (&self.rules, response.remote_addr()) {
+            anyhow::ensure!(rules.permits(peer.ip()), "the address of the peer is not allowed");
+        }
+        anyhow::ensure!(response.status().is_success(), "status {}", response.status());
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            body.extend_from_slice(&chunk);
+            anyhow::ensure!(body.len() <= max_bytes, "the answer is larger than {max_bytes} bytes");
+        }
+        Ok(body)
+    }
+}
+
+fn builder(timeout: Duration) -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .no_proxy()
+        .timeout(timeout)
+}
+
+/// Resolves as the system does, and refuses a name if any of its addresses is not allowed.
+struct GuardedResolver(Arc<Rules>);
+
+impl Resolve for GuardedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let rules = Arc::clone(&self.0);
+        Box::pin(async move {
+            // The port is the URL's; the resolver does not know it.
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let addresses: Vec<SocketAddr> = found.collect();
+            if !addresses.iter().all(|address| rules.permits(address.ip())) {
+                return Err("the name has an address that is not allowed".into());
+            }
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A server on loopback that counts its connections and answers each with `answer`.
+    fn serve(answer: &'static str) -> (u16, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("bound").port();
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.expect("a connection");
+                counted.fetch_add(1, Ordering::SeqCst);
+                let _ = stream.read(&mut [0; 1024]);
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        (port, count)
+    }
+
+    fn rules(allow: &[&str]) -> Rules {
+        let network = |text: &&str| text.parse().expect("a network");
+        Rules { allow_http: true, allow: allow.iter().map(network).collect() }
+    }
+
+    const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
+
+    async fn get(client: &Client, url: &str) -> anyhow::Result<Vec<u8>> {
+        client.get(url.parse()?, 10).await
+    }
+
+    #[tokio::test]
+    async fn a_guarded_client_never_connects_where_it_must_not() {
+        let (port, connections) = serve(OK);
+        let client = Client::guarded(&rules(&[]), Duration::from_secs(5)).expect("a client");
+        for host in
+            ["127.0.0.1", "localhost", "127.1", "0x7f.1", "[::ffff:127.0.0.1]", "localhost."]
+        {
+            let url = format!("http://{host}:{port}/");
+            assert!(get(&client, &url).await.is_err(), "{url}");
+        }
+        assert_eq!(connections.load(Ordering::SeqCst), 0);
+        // The control: the same addresses answer a client that may go there.
+        let client = Client::trusted(Duration::from_secs(5)).expect("a client");
+        let url = format!("http://localhost:{port}/");
+        assert_eq!(get(&client, &url).await.expect("answers"), b"ok");
+        let allowed = rules(&["127.0.0.0/8", "::1/128"]);
+        let client = Client::guarded(&allowed, Duration::from_secs(5)).expect("a client");
+        assert_eq!(get(&client, &url).await.expect("answers"), b"ok");
+        assert_eq!(connections.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
+    async fn redirects_errors_and_long_answers_are_refused() {
+        let client = Client::trusted(Duration::from_secs(5)).expect("a client");
+        for answer in [
+            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n",
+            "HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\nhello world",
+        ] {
+            let (port, _) = serve(answer);
+            assert!(get(&client, &format!("http://127.0.0.1:{port}/")).await.is_err(), "{answer}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The errors as the API's document shows them. They are made from errors themselves, so that status, code,
+//! headers and example are what a client gets.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use utoipa::openapi::schema::{AdditionalProperties, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::*;
+use crate::model::schema::{self, AnySchema};
+
+/// One error of each kind, and when a client meets it.
+fn kinds() -> [(ApiError, &'static str); 14] {
+    let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
+    [
+        (ApiError::Invalid(no_priority), "The content of the body is not what is expected"),
+        (
+            ApiError::BadRequest("a JSON body is expected, but there is none".to_owned()),
+            "Anything else is wrong with the request",
+        ),
+        (ApiError::NoCredential, "No credential was sent"),
+        (ApiError::TokenRefused("the token has expired".to_owned()), "The token was refused"),
+        (
+            ApiError::CredentialRefused(
+                "the service key is unknown, expired or revoked".to_owned(),
+            ),
+            "The key was refused, or is of no use here",
+        ),
+        (
+            ApiError::AccessDenied(
+                "the service key lacks the permission `policies:write`".to_owned(),
+            ),
+            "The caller may not do this",
+        ),
+        (ApiError::NotFound("policy"), "There is no such record in the caller's tenant"),
+        (
+            ApiError::MethodNotAllowed(Some(HeaderValue::from_static("GET,HEAD,POST"))),
+            "The path has no such method",
+        ),
+        (
+            ApiError::Conflict("there is a tenant `general-hospital` already".to_owned()),
+            "There is such a record already",
+        ),
+        (ApiError::PreconditionFailed, "The record is not the one that `If-Match` names"),
+        (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
+        (ApiError::UnsupportedMediaType, "The body is not sent as JSON"),
+        (ApiError::Internal("".into()), "An internal error, which the log explains"),
+        (ApiError::Unavailable("the database", "".into()), "Something that is needed is down"),
+    ]
+}
+
+/// The response of each error status, as the document has it. Headers are there by name alone.
+pub(crate) fn responses() -> BTreeMap<String, Value> {
+    let mut responses: BTreeMap<String, Described> = BTreeMap::new();
+    for (error, when) in kinds() {
+        let (status, _) = error.status_and_code();
+        responses.entry(status.as_str().to_owned()).or_default().add(&error, when);
+    }
+    responses.into_iter().map(|(status, response)| (status, response.into_value())).collect()
+}
+
+/// The errors of one status.
+#[derive(Default)]
+struct Described {
+    descriptions: Vec<&'static str>,
+    codes: Vec<&'static str>,
+    headers: Map<String, Value>,
+    examples: Map<String, Value>,
+}
+
+impl Described {
+    fn add(&mut self, error: &ApiError, when: &'static str) {
+        let (_, code) = error.status_and_code();
+        self.descriptions.push(when);
+        if !self.codes.contains(&code) {
+            self.codes.push(code);
+        }
+        let mut headers = HeaderMap::new();
+        error.add_headers(&mut headers);
+        for name in headers.keys() {
+            self.headers.insert(name.as_str().to_owned(), json!({}));
+        }
+        let body = match error {
+            ApiError::Internal(_) => json!(internal_body("019e3020-2ac4-7d54-8f0b-2c4b1a9d6e70")),
+            error => json!(error.body()),
+        };
+        self.examples.insert(when.to_owned(), json!({"value": body}));
+    }
+
+    fn into_value(self) -> Value {
+        let schema = json!({
+            "$ref": "#/components/schemas/Error",
+            "properties": {"error": {"enum": self.codes}},
+        });
+        json!({
+            "description": self.descriptions.join(", or: "),
+            "headers": self.headers,
+            "content": {"application/json": {"schema": schema, "examples": self.examples}},
+        })
+    }
+}
+
+impl ToSchema for ErrorBody {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Error".into()
+    }
+}
+
+impl PartialSchema for ErrorBody {
+    fn schema() -> AnySchema {
+        let about = |what: &str| schema::string().description(Some(what));
+        let problem =
+            schema::record().field("path", schema::string()).field("message", schema::string());
+        let details = schema::typed(Type::Object)
+            .property("path", about("JSON pointer to the first problem in the body"))
+            .property("missing_fields", schema::list(schema::string()))
+            .property("unknown_fields", schema::list(schema::string()))
+            .property("errors", schema::list(problem).description(Some("Every problem")))
+            .property("allow", schema::nullable(about("The methods that the path has")))
+            .property("request_id", about("Finds the line in the log"))
+            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+            .description(Some("For a program. What is there depends on `error`"));
+        schema::record()
+            .field("error", schema::choice(codes()))
+            .field("message", about("For a person"))
+            .field("details", details)
+            .about("The body of every error")
+            .into()
+    }
+}
+
+fn codes() -> Vec<&'static str> {
+    let mut codes: Vec<_> = kinds().iter().map(|(error, _)| error.status_and_code().1).collect();
+    codes.dedup();
+    codes
+}

@@ -1,0 +1,1 @@
+//! The document is sound, and describes what is served.

@@ -1,0 +1,114 @@
+//! PostgreSQL: how it is opened, how its transactions begin, and how replicas hear of each other's
+//! changes.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use portcullis_engine::ResourcePattern;
+use serde::{Deserialize, Serialize};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+
+use super::{OpenError, Store, StoreError};
+
+/// Connections of one replica.
+const CONNECTIONS: u32 = 16;
+/// How long a request waits for a connection before the store counts as down.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The channel of changes.
+const CHANNEL: &str = "portcullis_changes";
+/// A notification may hold 8,000 bytes; a longer one says that everything is touched.
+const MAX_PAYLOAD: usize = 7_900;
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/postgres");
+
+pub(super) async fn open(url: &str) -> Result<Store, OpenError> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| OpenError::Url("`postgres://<user>@<host>/<database>`".to_owned()))?;
+    let pool = PgPoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .connect_with(options)
+        .await
+        .map_err(OpenError::Connect)?;
+    MIGRATIONS.run(&pool).await.map_err(OpenError::Migrate)?;
+    Ok(Store::Postgres(pool))
+}
+
+/// Begins a transaction that reads one snapshot, behind the row-level security of `tenant`.
+pub(super) async fn begin_read(
+    pool: &PgPool,
+    tenant: &str,
+) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    let mut tx = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    bind_to(&mut tx, tenant).await?;
+    Ok(tx)
+}
+
+/// Begins a transaction that may write, behind the row-level security of `tenant`.
+pub(super) async fn begin_write(
+    pool: &PgPool,
+    tenant: &str,
+) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    let mut tx = pool.begin().await?;
+    bind_to(&mut tx, tenant).await?;
+    Ok(tx)
+}
+
+/// Until the end of the transaction, and no longer: the connection goes back to the pool.
+async fn bind_to(connection: &mut PgConnection, tenant: &str) -> Result<(), sqlx::Error> {
+    const SQL: &str = "SELECT set_config('portcullis.tenant', $1, TRUE)";
+    sqlx::query(SQL).bind(tenant).execute(connection).await.map(drop)
+}
+
+/// What a notification says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Notice {
+    pub(crate) tenant: String,
+    pub(crate) revision: u64,
+    touched: Vec<String>,
+}
+
+impl Notice {
+    /// The resources that the change touched.
+    pub(crate) fn touched(&self) -> Vec<ResourcePattern> {
+        let parse = |text: &String| ResourcePattern::parse(text).unwrap_or(ResourcePattern::Any);
+        self.touched.iter().map(parse).collect()
+    }
+}
+
+/// Tells the other replicas of a change; PostgreSQL delivers it if and when the transaction commits.
+pub(super) async fn notify(
+    connection: &mut PgConnection,
+    tenant: &str,
+    revision: u64,
+    touched: &[ResourcePattern],
+) -> Result<(), sqlx::Error> {
+    let touched = touched.iter().map(ToString::to_string).collect();
+    let mut notice = Notice { tenant: tenant.to_owned(), revision, touched };
+    let mut payload = serde_json::json!(notice).to_string();
+    if payload.len() > MAX_PAYLOAD {
+        notice.touched = vec![ResourcePattern::Any.to_string()];
+        payload = serde_json::json!(notice).to_string();
+    }
+    let notify = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload);
+    notify.execute(connection).await.map(drop)
+}
+
+/// The changes of every replica, as they are committed.
+#[derive(Debug)]
+pub(crate) struct Notices(PgListener);
+
+impl Notices {
+    pub(super) async fn listen(pool: &PgPool) -> Result<Self, StoreError> {
+        let mut listener = PgListener::connect_with(pool).await?;
+        listener.listen(CHANNEL).await?;
+        Ok(Self(listener))
+    }
+
+    /// The next change; `None` when some may have been missed.
+    pub(crate) async fn next(&mut self) -> Result<Option<Notice>, StoreError> {
+        let notification = self.0.try_recv().await?;
+        Ok(notification.and_then(|heard| serde_json::from_str(heard.payload()).ok()))
+    }
+}

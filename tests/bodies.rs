@@ -1,0 +1,207 @@
+//! Request bodies: content type, size, and JSON that two readers could not read differently.
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, Request, Tenant};
+
+const LIMIT: usize = 1024 * 1024;
+
+fn check() -> Value {
+    json!({"subject": "alice", "resource": "doc:read", "action": "read"})
+}
+
+/// Every route that takes a body, as a manager.
+fn with_body(tenant: &Tenant) -> Vec<Request> {
+    let routes = [
+        "POST /api/v1/check",
+        "POST /api/v1/resources/access/check",
+        "POST /api/v1/resources",
+        "POST /api/v1/resources/list",
+        "POST /api/v1/resources/policies",
+        "PUT /api/v1/resources/policies",
+        "DELETE /api/v1/resources/policies",
+        "POST /api/v1/abac/policies",
+        "PUT /api/v1/abac/policies/01890000-0000-7000-8000-000000000000",
+    ];
+    routes.into_iter().map(|route| tenant.managing(route)).collect()
+}
+
+#[test]
+fn a_body_is_json_in_utf_8() {
+    let tenant = Tenant::new();
+    let good = [
+        "application/json",
+        "Application/JSON",
+        "application/json; charset=utf-8",
+        "application/json;charset=UTF-8",
+        "application/json; charset=\"utf-8\"",
+    ];
+    for content_type in good {
+        let request = tenant.managing("POST /api/v1/check");
+        tenant.send(&request.body(content_type, check().to_string())).is(200);
+    }
+    let bad = [
+        "text/plain",
+        "text/json",
+        "application/x-www-form-urlencoded",
+        "application/jsonp",
+        "application/problem+json",
+        "application/json; charset=latin1",
+        "application/json, text/plain",
+        "json",
+        "",
+    ];
+    for request in with_body(&tenant) {
+        for content_type in bad {
+            let request = request.clone().body(content_type, check().to_string());
+            tenant.send(&request).refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        }
+        let untyped = request.untyped_body(check().to_string());
+        tenant.send(&untyped).refused(415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+}
+
+#[test]
+fn text_that_is_no_json_is_a_bad_request() {
+    let tenant = Tenant::new();
+    let deep = format!("{}{}", "[".repeat(129), "]".repeat(129));
+    let texts: [&[u8]; 16] = [
+        b"",
+        b" ",
+        b"{",
+        b"{\"subject\": \"alice\"",
+        b"{\"subject\": \"alice\",}",
+        b"{'subject': 'alice'}",
+        b"{subject: 1}",
+        b"{} {}",
+        b"nul",
+        b"NaN",
+        b"[1, Infinity]",
+        b"{\"subject\": \"a\nb\"}",
+        b"{\"subject\": \"\xff\"}",
+        b"{\"subject\": \"\\ud800\"}",
+        b"\xef\xbb\xbf{}",
+        deep.as_bytes(),
+    ];
+    for request in with_body(&tenant) {
+        for text in texts {
+            let reply = tenant.send(&request.clone().body("application/json", text));
+            reply.refused(400, "BAD_REQUEST");
+        }
+        tenant.send(&request).refused(400, "BAD_REQUEST");
+    }
+}
+
+#[test]
+fn what_the_text_says_is_a_matter_of_validation() {
+    let tenant = Tenant::new();
+    let texts = [
+        "null",
+        "1",
+        "true",
+        "\"text\"",
+        "[1]",
+        r#"{"a": 1, "a": 1}"#,
+        r#"{"subject": "a", "subject": "b", "resource": "doc:read", "action": "read"}"#,
+        r#"{"subject": "a", "\u0073ubject": "a", "resource": "doc:read", "action": "read"}"#,
+        r#"{"id": 1, "x": [{"b": 1, "b": 2}]}"#,
+        r#"{"subject": "a\u0000b"}"#,
+        r#"{"a\u0000": 1}"#,
+        r#"{"priority": 1e400}"#,
+        r#"{"priority": -1e400}"#,
+    ];
+    for request in with_body(&tenant) {
+        for text in texts {
+            let reply = tenant.send(&request.clone().body("application/json", text)).invalid();
+            assert!(reply.details()["path"].is_string(), "{text}: {}", reply.text);
+        }
+    }
+}
+
+#[test]
+fn json_nests_at_most_128_levels() {
+    let tenant = Tenant::new();
+    for (depth, code) in [(128, "VALIDATION_ERROR"), (129, "BAD_REQUEST"), (100_000, "BAD_REQUEST")]
+    {
+        for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+            let text = format!("{}0{}", open.repeat(depth), close.repeat(depth));
+            let request = tenant.managing("POST /api/v1/check");
+            tenant.send(&request.body("application/json", text)).refused(400, code);
+        }
+    }
+}
+
+#[test]
+fn duplicate_keys_and_nul_are_found_at_any_depth() {
+    let tenant = Tenant::new();
+    let with = |attributes: &str| {
+        format!(
+            r#"{{"subject": "alice", "resource": "doc:read", "action": "read", "attributes": {attributes}}}"#
+        )
+    };
+    let send = |attributes: &str| -> Reply {
+        let request = tenant.managing("POST /api/v1/check");
+        tenant.send(&request.body("application/json", with(attributes)))
+    };
+    send(r#"{"user": {"a": 1, "b": "\u0001"}}"#).is(200);
+    for (attributes, path) in [
+        (r#"{"user": {}, "user": {}}"#, "/attributes"),
+        (r#"{"user": {"a": 1, "a": 1}}"#, "/attributes/user"),
+        (r#"{"user": {"a": "\u0000"}}"#, "/attributes/user/a"),
+        (r#"{"user": {"a": ["x", "y\u0000"]}}"#, "/attributes/user/a/1"),
+    ] {
+        assert_eq!(send(attributes).invalid().details()["path"], path, "{attributes}");
+    }
+    for number in ["1e400", "-1e400", &"9".repeat(400)] {
+        send(&format!(r#"{{"user": {{"a": {number}}}}}"#)).invalid();
+    }
+    for number in ["1e308", "-9223372036854775808", "18446744073709551615", "1e-400"] {
+        send(&format!(r#"{{"user": {{"a": {number}}}}}"#)).is(200);
+    }
+}
+
+#[test]
+fn nul_is_refused_outside_of_bodies_too() {
+    let tenant = Tenant::new();
+    tenant.get("/api/v1/abac/policies?resource=a%00b").is(400);
+}
+
+/// A check of exactly `length` bytes.
+fn padded(length: usize) -> String {
+    let text = check().to_string();
+    format!("{text}{}", " ".repeat(length - text.len()))
+}
+
+#[test]
+fn a_body_has_at_most_one_mebibyte() {
+    let tenant = Tenant::new();
+    let largest = tenant.managing("POST /api/v1/check").body("application/json", padded(LIMIT));
+    tenant.send(&largest).is(200);
+    tenant.send(&largest.chunked()).is(200);
+    for request in with_body(&tenant) {
+        for length in [LIMIT + 1, 99_999_999_999] {
+            let reply = request.announce(tenant.address, length);
+            reply.refused(413, "PAYLOAD_TOO_LARGE");
+        }
+    }
+}
+
+#[test]
+fn a_client_that_sends_too_much_gets_its_answer() {
+    let tenant = Tenant::new();
+    for length in [LIMIT + 1, LIMIT + 4096, 2 * LIMIT] {
+        let request = tenant.managing("POST /api/v1/check");
+        let request = request.body("application/json", padded(length));
+        for _ in 0..5 {
+            tenant.send(&request).refused(413, "PAYLOAD_TOO_LARGE");
+            tenant.send(&request.clone().chunked()).refused(413, "PAYLOAD_TOO_LARGE");
+        }
+    }
+}
+
+#[test]
+fn a_body_on_a_route_that_takes_none_is_not_looked_at() {
+    let tenant = Tenant::new();
+    let request = tenant.managing("GET /api/v1/resources");
+    tenant.send(&request.body("text/plain", "nonsense")).is(200);
+}

@@ -1,0 +1,344 @@
+//! `portcullis dev`: what it prints can be pasted and is true, and what it keeps survives a restart.
+
+mod issuer;
+
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::process::{Process, finish, portcullis, repository};
+use crate::support::tenant::{Decision, always};
+use crate::support::{Reply, Request};
+
+/// A running `portcullis dev`.
+struct Dev {
+    process: Process,
+    address: SocketAddr,
+    /// Everything that it printed at its start.
+    welcome: Vec<String>,
+}
+
+/// The command, with a data directory and an address.
+fn command(directory: &Path, listen: &str) -> Command {
+    let mut command = portcullis(&["dev", "--data-dir"]);
+    command.arg(directory).env("LISTEN_ADDR", listen);
+    command
+}
+
+impl Dev {
+    #[track_caller]
+    fn start(directory: &Path, listen: &str) -> Self {
+        let process = Process::spawn(command(directory, listen));
+        let all = |lines: &[String]| {
+            let ends = lines.iter().any(|line| line.starts_with("Ctrl-C"));
+            ends.then(|| lines.to_vec())
+        };
+        let Some(welcome) = process.out.wait_for(all) else {
+            panic!("it does not start: {}\n{}", process.out.text(), process.err.text());
+        };
+        let address = welcome[0].split("http://").nth(1).and_then(|text| text.split(' ').next());
+        let address =
+            address.and_then(|text| text.parse().ok()).expect("the first line has the address");
+        Self { process, address, welcome }
+    }
+
+    /// In a directory of its own, on any port.
+    #[track_caller]
+    fn fresh() -> (Self, TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        (Self::start(directory.path(), "127.0.0.1:0"), directory)
+    }
+
+    /// Every printed check: the answer that is promised, and the line to paste.
+    fn demos(&self) -> Vec<(&str, &str)> {
+        demos(&self.welcome)
+    }
+
+    /// The token that is printed for a user.
+    #[track_caller]
+    fn token(&self, user: &str) -> &str {
+        let of_user = |pair: &&[String]| pair[0].starts_with(&format!("{user} ("));
+        &self.welcome.windows(2).find(of_user).expect("the user has a token")[1]
+    }
+
+    fn get(&self, path: &str, token: &str) -> Reply {
+        Request::new(format!("GET {path}")).token(token).send(self.address)
+    }
+
+    #[track_caller]
+    fn stop(mut self) {
+        self.process.terminate();
+        assert_eq!(self.process.wait().unwrap().code(), Some(0));
+    }
+}
+
+fn demos(welcome: &[String]) -> Vec<(&str, &str)> {
+    welcome
+        .array_windows()
+        .filter_map(|[answer, line]| Some((answer.strip_prefix("# answers ")?, &**line)))
+        .collect()
+}
+
+/// The words of a shell command that uses single quotes alone.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted, mut chars) = (vec![], String::new(), false, line.chars());
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => quoted = !quoted,
+            '\\' if !quoted => word.extend(chars.next()),
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            c => word.push(c),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// What curl would send for a printed line.
+fn request_of(line: &str) -> (SocketAddr, Request) {
+    let words = words(line);
+    let url = words.iter().find_map(|word| word.strip_prefix("http://")).expect("an address");
+    let (authority, path) = url.split_at(url.find('/').unwrap());
+    let after = |flag: &'static str| {
+        let pairs = words.windows(2).filter(move |pair| pair[0] == flag);
+        pairs.map(|pair| &*pair[1]).collect::<Vec<_>>()
+    };
+    let mut request = Request::new(format!("POST {path}")).untyped_body(after("-d").join("&"));
+    for header in after("-H") {
+        let (name, value) = header.split_once(": ").expect("a header");
+        request = request.header(name, value);
+    }
+    if after("-H").is_empty() {
+        request = request.header("content-type", "application/x-www-form-urlencoded");
+    }
+    (authority.parse().unwrap(), request)
+}
+
+/// What comes back when somebody pastes a printed line: by curl itself where it is installed.
+#[track_caller]
+fn paste(line: &str) -> String {
+    let (address, request) = request_of(line);
+    let answer = request.send(address).text;
+    let installed = Command::new("curl").arg("--version").output().is_ok();
+    if installed {
+        let output = Command::new("sh").args(["-c", line]).output().expect("a shell");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        let pasted = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !answer.contains("access_token") {
+            assert_eq!(pasted, answer, "{line}");
+        }
+        return pasted;
+    }
+    answer
+}
+
+#[test]
+fn every_printed_check_answers_what_is_printed_beside_it() {
+    let (dev, _directory) = Dev::fresh();
+    let demos = dev.demos();
+    assert!(demos.len() >= 4, "there is something to see");
+    for (answer, line) in demos {
+        assert!(line.starts_with("curl -s http://127.0.0.1:"), "{line}");
+        assert_eq!(paste(line), *answer, "{line}");
+    }
+}
+
+#[test]
+fn it_says_where_it_is_and_that_it_is_not_for_production() {
+    let (dev, _directory) = Dev::fresh();
+    assert!(dev.welcome[0].contains("not for production"), "{}", dev.welcome[0]);
+    Request::new("GET /healthz/ready").send(dev.address).is(200);
+}
+
+#[test]
+fn every_sample_user_has_a_token_that_works() {
+    let (dev, _directory) = Dev::fresh();
+    let tokens: Vec<_> = dev.welcome.iter().filter(|line| line.starts_with("ey")).collect();
+    assert!(tokens.len() >= 4);
+    for token in tokens {
+        let check = json!({"resource": "anything:read"});
+        let request = Request::new("POST /api/v1/resources/access/check").token(token).json(&check);
+        request.send(dev.address).is(200);
+    }
+    for (user, status) in
+        [("olga-admin", 200), ("dev-amara", 403), ("ines-admin", 200), ("nurse-lind", 403)]
+    {
+        dev.get("/api/v1/resources", dev.token(user)).is(status);
+    }
+    let shop = dev.get("/api/v1/resources", dev.token("olga-admin")).json();
+    let hospital = dev.get("/api/v1/resources", dev.token("ines-admin")).json();
+    assert!(!shop.as_array().unwrap().is_empty() && !hospital.as_array().unwrap().is_empty());
+    assert_ne!(shop, hospital);
+}
+
+/// A YAML file of a sample tenant.
+fn sample(tenant: &str, file: &str) -> Value {
+    let path = repository().join("policies").join(tenant).join(file);
+    serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).expect("YAML")
+}
+
+#[test]
+fn the_service_decides_the_cases_of_the_sample_tenants_as_they_expect() {
+    let (dev, _directory) = Dev::fresh();
+    let mut decided = 0;
+    for tenant in ["hospital", "software-shop"] {
+        for case in sample(tenant, "cases.yaml").as_array().unwrap() {
+            // A case that names an instant, or that has no token, cannot be sent.
+            let (Some(user), None) = (case["as"].as_str(), case.get("now")) else { continue };
+            let request = Request::new("POST /api/v1/check").token(dev.token(user));
+            let decision = Decision::of(&request.json(&case["check"]).send(dev.address));
+            assert_eq!(decision.decision, case["expect"]["decision"], "{case}: {decision:?}");
+            match case["expect"]["rule"].as_str().unwrap() {
+                "default-deny" => decision.is_default(),
+                rule => {
+                    assert!(decision.reason.contains(&format!("`{rule}`")), "{case}: {decision:?}")
+                }
+            }
+            decided += 1;
+        }
+    }
+    assert!(decided >= 40, "{decided}");
+}
+
+/// A port that no outgoing connection takes by chance, for an address that must be the same twice.
+fn free_port() -> u16 {
+    let start = 20_000 + (std::process::id() % 5_000) as u16;
+    let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    (start..30_000).find(free).expect("a free port")
+}
+
+#[test]
+fn a_restart_keeps_the_data_the_key_and_earlier_tokens() {
+    let directory = tempfile::tempdir().unwrap();
+    let listen = format!("127.0.0.1:{}", free_port());
+    let first = Dev::start(directory.path(), &listen);
+    let (boss, developer) =
+        (first.token("olga-admin").to_owned(), first.token("dev-amara").to_owned());
+    let keys = first.get("/dev/protocol/openid-connect/certs", &boss).is(200).text;
+    let freeze = json!({
+        "name": "freeze", "resource": "*", "effect": "deny", "priority": 2_000_000, "rule_data": always(),
+    });
+    let request = Request::new("POST /api/v1/abac/policies").token(&boss).json(&freeze);
+    let freeze = request.send(first.address).is(201);
+    let lists = ["/api/v1/resources", "/api/v1/abac/policies"];
+    let before = lists.map(|path| first.get(path, &boss).is(200).json());
+    first.stop();
+
+    let second = Dev::start(directory.path(), &listen);
+    assert_eq!(second.get("/dev/protocol/openid-connect/certs", &boss).text, keys);
+    assert_eq!(lists.map(|path| second.get(path, &boss).is(200).json()), before);
+    let check = json!({"subject": "dev-amara", "resource": "project:read", "action": "read"});
+    let reply =
+        Request::new("POST /api/v1/check").token(&developer).json(&check).send(second.address);
+    let decision = Decision::of(&reply);
+    decision.is("deny", &freeze.id());
+    assert_eq!(decision.revision, freeze.revision(), "nothing was written by the second start");
+    // What is printed follows what is stored.
+    let frozen = second.demos().iter().filter(|(answer, _)| answer.contains(&freeze.id())).count();
+    assert!(frozen > 0, "{:?}", second.demos());
+    for (answer, line) in second.demos() {
+        assert_eq!(paste(line), *answer);
+    }
+    second.stop();
+}
+
+#[test]
+fn a_crash_keeps_the_data_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut first = Dev::start(directory.path(), "127.0.0.1:0");
+    let request = Request::new("POST /api/v1/resources").token(first.token("olga-admin"));
+    let record = request.json(&json!({"name": "kept:read"})).send(first.address).is(201).json();
+    first.process.kill();
+    let second = Dev::start(directory.path(), "127.0.0.1:0");
+    let list = second.get("/api/v1/resources", second.token("olga-admin")).is(200).json();
+    assert!(list.as_array().unwrap().contains(&record), "{list}");
+}
+
+#[test]
+fn it_listens_on_loopback_only() {
+    let directory = tempfile::tempdir().unwrap();
+    for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8080", "10.0.0.1:0", "nonsense"] {
+        let done = finish(command(&directory.path().join("data"), listen));
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.err.contains("LISTEN_ADDR") && done.err.lines().count() == 1, "{done:?}");
+        assert_eq!(done.out, "");
+    }
+    assert!(!directory.path().join("data").exists(), "a refused start leaves nothing behind");
+    for listen in ["127.0.0.1:0", "127.0.0.2:0"] {
+        let dev = Dev::start(directory.path(), listen);
+        assert!(dev.address.ip().is_loopback());
+    }
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let done = finish(command(directory.path(), &taken.local_addr().unwrap().to_string()));
+    assert!(done.code.is_some_and(|code| code != 0), "{done:?}");
+    assert!(done.err.contains("LISTEN_ADDR"), "{done:?}");
+}
+
+#[test]
+fn nothing_else_of_the_environment_is_taken() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = command(&directory.path().join("data"), "127.0.0.1:0");
+    let database = directory.path().join("production.db");
+    command
+        .env("DATABASE_URL", format!("sqlite://{}", database.display()))
+        .env("AUTH_SERVER_URL", "https://production.example")
+        .env("JWKS_URI", "https://production.example/keys")
+        .env("MODE", "nonsense")
+        .env("OIDC_ENABLED", "false")
+        .env("MANAGER_ROLES", "developer")
+        .env("DOMAIN_CLAIM", "sub");
+    let process = Process::spawn(command);
+    let ready =
+        process.out.wait_for(|lines| lines.iter().find(|line| line.starts_with("Ctrl-C")).cloned());
+    assert!(ready.is_some(), "{}", process.err.text());
+    assert!(!database.exists());
+    let welcome = process.out.lines();
+    let (answer, line) = demos(&welcome)[0];
+    assert_eq!(paste(line), *answer);
+}
+
+#[test]
+fn the_data_directory_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("deeper/data");
+    let dev = Dev::start(&data, "127.0.0.1:0");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    let keys: Vec<_> = std::fs::read_dir(&data)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "p8"))
+        .collect();
+    assert_eq!(keys.len(), 1);
+    assert_eq!(mode(&keys[0]), 0o600);
+    drop(dev);
+    // A key that is none is named, not replaced.
+    std::fs::write(&keys[0], "nonsense").unwrap();
+    let done = finish(command(&data, "127.0.0.1:0"));
+    assert!(done.code.is_some_and(|code| code != 0), "{done:?}");
+    assert!(done.err.contains(keys[0].to_str().unwrap()), "{done:?}");
+    assert_eq!(std::fs::read(&keys[0]).unwrap(), b"nonsense");
+}
+
+#[test]
+fn without_a_data_directory_it_makes_one_here() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = portcullis(&["dev"]);
+    command.env("LISTEN_ADDR", "127.0.0.1:0").current_dir(directory.path());
+    let process = Process::spawn(command);
+    process
+        .out
+        .wait_for(|lines| lines.iter().find(|line| line.starts_with("Ctrl-C")).cloned())
+        .unwrap();
+    assert!(directory.path().join(".portcullis-dev").is_dir());
+}

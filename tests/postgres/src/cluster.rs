@@ -1,0 +1,180 @@
+//! A server with its data directory: made, started, stopped, removed.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::database::{OWNER, SUPERUSER};
+use crate::run::{Run, lock, once};
+use crate::session::Session;
+
+/// Part of the name of the socket; nobody listens on the network.
+pub(crate) const PORT: u16 = 5432;
+
+/// What is different from a server whose data matters. Nothing has to survive a crash, every test has a pool
+/// of connections, tables with a few rows need no vacuum, and what the server makes is in its directory.
+const SETTINGS: &str = "
+listen_addresses = ''
+max_connections = 200
+shared_buffers = 32MB
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+wal_level = minimal
+max_wal_senders = 0
+max_wal_size = 128MB
+dynamic_shared_memory_type = mmap
+autovacuum = off
+";
+
+/// A running PostgreSQL, reached by a unix socket only.
+#[derive(Debug)]
+pub struct Cluster {
+    directory: PathBuf,
+    programs: &'static Path,
+    run: &'static Run,
+}
+
+impl Cluster {
+    /// The server that all tests of the run share. It is started by the first that asks.
+    ///
+    /// `None`, and a line on the standard error, where there is no PostgreSQL. Panics instead if the
+    /// environment says `CI=true`, and if there is one that does not start.
+    #[must_use]
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
+        SHARED.get_or_init(|| Self::enter(Run::current())).as_ref()
+    }
+
+    /// A server of the caller's own, for a test that stops it. It takes a second to make, and is removed when
+    /// it is dropped. `None` as [`shared`](Self::shared).
+    #[must_use]
+    pub fn own() -> Option<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let run = Run::current();
+        let name = format!("own-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let cluster = Self { directory: run.clusters.join(name), programs: run.programs()?, run };
+        cluster.make();
+        Some(cluster)
+    }
+
+    fn enter(run: &'static Run) -> Option<Self> {
+        let directory = run.clusters.join("shared");
+        let cluster = Self { directory, programs: run.programs()?, run };
+        let _alone = lock(&run.directory.join("lock"));
+        once(&run.directory.join("started"), || {
+            // What a process has left that was killed over it.
+            let _ = fs::remove_dir_all(&cluster.directory);
+            cluster.make();
+        });
+        Some(cluster)
+    }
+
+    fn make(&self) {
+        DirBuilder::new().mode(0o700).create(&self.directory).expect("the directory of a cluster");
+        if let Some(user) = self.run.server_user {
+            let given = chown(&self.directory, Some(user.uid), Some(user.gid));
+            given.expect("root gives a directory away");
+        }
+        let mut initdb = self.run.command(&self.programs.join("initdb"));
+        initdb.arg("--pgdata").arg(self.data()).args(["--username", SUPERUSER]);
+        initdb.args(["--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]);
+        self.succeed(&mut initdb);
+        self.configure();
+        self.control("start");
+        self.session(SUPERUSER, "template1").execute(&format!(
+            "CREATE ROLE {OWNER} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
+             ALTER SCHEMA public OWNER TO {OWNER}"
+        ));
+    }
+
+    fn configure(&self) {
+        let file = OpenOptions::new().append(true).open(self.data().join("postgresql.conf"));
+        let mut file = file.expect("initdb has made a configuration");
+        let directory = self.directory.display();
+        let written =
+            writeln!(file, "{SETTINGS}unix_socket_directories = '{directory}'\nport = {PORT}");
+        written.expect("the configuration is ours");
+    }
+
+    /// Stops it: sessions end with SQLSTATE 57P01, and nobody can connect.
+    #[track_caller]
+    pub fn stop(&mut self) {
+        self.control("stop");
+    }
+
+    /// Starts it again, with the databases that it had, and waits until it accepts connections.
+    #[track_caller]
+    pub fn start(&mut self) {
+        self.control("start");
+    }
+
+    /// Where the socket is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// How a template is copied: file by file is several times faster than the default, page by page with a
+    /// log, which servers before 15 did not have.
+    pub(crate) fn strategy(&self) -> &'static str {
+        let version = fs::read_to_string(self.data().join("PG_VERSION")).unwrap_or_default();
+        let has_choice = version.trim().parse::<u32>().is_ok_and(|version| version >= 15);
+        if has_choice { "STRATEGY file_copy" } else { "" }
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.directory.join(format!(".s.PGSQL.{PORT}"))
+    }
+
+    #[track_caller]
+    pub(crate) fn session(&self, user: &str, database: &str) -> Session {
+        match Session::open(&self.socket(), user, database) {
+            Ok(session) => session,
+            Err(fault) => panic!("cannot connect to `{database}`: {fault}"),
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    #[track_caller]
+    fn control(&self, action: &str) {
+        self.succeed(&mut self.pg_ctl(action, "fast"));
+    }
+
+    fn pg_ctl(&self, action: &str, mode: &str) -> Command {
+        let mut command = self.run.command(&self.programs.join("pg_ctl"));
+        command.args([action, "--wait", "--silent", "--mode", mode]);
+        command.arg("--pgdata").arg(self.data());
+        command.arg("--log").arg(self.directory.join("log"));
+        command
+    }
+
+    #[track_caller]
+    fn succeed(&self, command: &mut Command) {
+        match command.output() {
+            Err(fault) => panic!("{command:?}: {fault}"),
+            Ok(output) if !output.status.success() => {
+                let complaint = String::from_utf8_lossy(&output.stderr);
+                let log = fs::read_to_string(self.directory.join("log")).unwrap_or_default();
+                panic!("{command:?} failed:\n{complaint}{log}");
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Only a cluster of one's own is ever dropped: the shared one is in a `static`.
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // It may be stopped already.
+        let _ = self.pg_ctl("stop", "immediate").output();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}

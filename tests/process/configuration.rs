@@ -1,0 +1,204 @@
+//! What the process is told, and the one line it says when it cannot use that.
+
+use std::net::TcpListener;
+
+use super::{provider, tenant};
+use crate::support::process::{Finished, finish, portcullis};
+use crate::support::{Request, Settings};
+
+/// Asserts that the start failed, and that one line on standard error names `variable`.
+#[track_caller]
+fn failed(done: &Finished, variable: &str) {
+    assert!(done.code.is_some_and(|code| code != 0), "{done:?}");
+    let naming: Vec<&str> = done.err.lines().filter(|line| line.contains(variable)).collect();
+    assert_eq!(naming.len(), 1, "one line names {variable}: {done:?}");
+    assert!(!done.err.contains("panicked"), "{done:?}");
+    assert!(!done.err.contains("listening on"), "{done:?}");
+}
+
+/// Asserts that nothing but one line was said, and that the exit code is that of a bad setting.
+#[track_caller]
+fn misconfigured(done: &Finished, variable: &str) {
+    failed(done, variable);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    assert_eq!((done.err.lines().count(), &*done.out), (1, ""), "{done:?}");
+}
+
+#[test]
+fn a_bad_variable_is_named_in_one_line() {
+    for (name, value) in [
+        ("AUTH_SERVER_URL", ""),
+        ("AUTH_SERVER_URL", "id.example"),
+        ("AUTH_SERVER_URL", "ftp://id.example"),
+        ("JWKS_URI", "keys.json"),
+        ("JWKS_URI", "file:///etc/passwd"),
+        ("MODE", "cloud"),
+        ("MODE", "SELFHOST"),
+        ("OIDC_ENABLED", "yes"),
+        ("OIDC_ENABLED", "1"),
+        ("LISTEN_ADDR", "8080"),
+        ("LISTEN_ADDR", "127.0.0.1"),
+        ("LISTEN_ADDR", "127.0.0.1:99999"),
+        ("PLAN_CACHE_BYTES", "256MB"),
+        ("PLAN_CACHE_BYTES", "-1MiB"),
+        ("PLAN_CACHE_BYTES", "lots"),
+        ("LOG_FORMAT", "xml"),
+        ("RUST_LOG", "portcullis=loudest"),
+    ] {
+        let done = Settings::of(provider()).set(name, value).run(&["serve"]);
+        misconfigured(&done, name);
+    }
+    misconfigured(&Settings::without_provider().run(&["serve"]), "AUTH_SERVER_URL");
+}
+
+#[test]
+fn a_database_url_of_no_database_is_a_bad_variable() {
+    for url in [
+        "mysql://localhost/x",
+        "portcullis.db",
+        "http://localhost",
+        "sqlite",
+        "sqlite://x?mode=nonsense",
+    ] {
+        for command in ["serve", "migrate"] {
+            let done = Settings::of(provider()).set("DATABASE_URL", url).run(&[command]);
+            misconfigured(&done, "DATABASE_URL");
+        }
+    }
+}
+
+#[test]
+fn no_message_shows_a_password() {
+    for url in ["mysql://user:hunter2@localhost/x", "redis://:hunter2@localhost"] {
+        let done = Settings::of(provider()).set("DATABASE_URL", url).run(&["serve"]);
+        failed(&done, "DATABASE_URL");
+        assert!(!format!("{done:?}").contains("hunter2"), "{done:?}");
+    }
+}
+
+#[test]
+fn an_empty_variable_is_an_absent_one() {
+    let names = [
+        "MODE",
+        "JWKS_URI",
+        "OIDC_ENABLED",
+        "OIDC_AUDIENCE",
+        "ROLES_CLAIM",
+        "DOMAIN_CLAIM",
+        "ADMIN_DOMAIN_CLAIM",
+        "MANAGER_ROLES",
+        "PLAN_CACHE_BYTES",
+        "LOG_FORMAT",
+        "RUST_LOG",
+    ];
+    let settings =
+        names.into_iter().fold(Settings::of(provider()), |settings, name| settings.set(name, ""));
+    let server = settings.start();
+    tenant(&server).rule("alice", "doc:read", "read", "allow");
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let done = Settings::of(provider()).set("LISTEN_ADDR", &address).run(&["serve"]);
+    failed(&done, "LISTEN_ADDR");
+    assert!(done.err.contains(&address), "{done:?}");
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_is_named() {
+    let settings = Settings::of(provider());
+    let at = |name: &str| format!("sqlite://{}", settings.path(name).display());
+    std::fs::create_dir(settings.path("directory.db")).unwrap();
+    std::fs::write(settings.path("file"), "x").unwrap();
+    std::fs::write(settings.path("garbage.db"), "this is no database, ".repeat(1_000)).unwrap();
+    for url in [
+        at("missing/portcullis.db"),
+        at("directory.db"),
+        at("file/portcullis.db"),
+        at("garbage.db"),
+    ] {
+        for command in ["serve", "migrate"] {
+            let done = settings.clone().set("DATABASE_URL", &url).run(&[command]);
+            failed(&done, "DATABASE_URL");
+            assert!(done.err.contains(&url), "{done:?}");
+        }
+    }
+    let garbage = std::fs::read_to_string(settings.path("garbage.db")).unwrap();
+    assert!(garbage.starts_with("this is no database"), "it was not overwritten");
+}
+
+#[test]
+fn a_database_that_is_damaged_is_named() {
+    let settings = Settings::of(provider());
+    assert_eq!(settings.run(&["migrate"]).code, Some(0));
+    let path = settings.path("portcullis.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The header stays; all that it describes is gone.
+    bytes[100..].fill(0xa5);
+    std::fs::write(&path, &bytes).unwrap();
+    for name in ["portcullis.db-wal", "portcullis.db-shm"] {
+        let _ = std::fs::remove_file(settings.path(name));
+    }
+    for command in ["serve", "migrate"] {
+        failed(&settings.run(&[command]), "DATABASE_URL");
+    }
+}
+
+#[test]
+fn an_env_file_supplies_variables_and_the_environment_overrides_it() {
+    let settings = Settings::without_provider();
+    let file = settings.path("portcullis.env");
+    let issuer = provider().issuer();
+    std::fs::write(&file, format!("# comment\nAUTH_SERVER_URL={issuer}\nMODE=cloud\n")).unwrap();
+    let path = file.to_str().unwrap();
+    misconfigured(&settings.run(&["serve", "--env-file", path]), "MODE");
+    let server =
+        settings.clone().set("MODE", "selfhost").start_with(&["serve", "--env-file", path]);
+    tenant(&server).rule("alice", "doc:read", "read", "allow");
+    std::fs::write(&file, "this is no variable").unwrap();
+    for path in [path, "/nowhere/portcullis.env"] {
+        let done = settings.run(&["serve", "--env-file", path]);
+        misconfigured(&done, "--env-file");
+    }
+}
+
+#[test]
+fn the_log_can_be_json() {
+    let mut server = Settings::of(provider()).set("LOG_FORMAT", "json").start();
+    server.process.terminate();
+    assert!(server.process.wait().unwrap().success());
+    let lines = server.process.err.lines();
+    assert!(!lines.is_empty());
+    for line in lines {
+        serde_json::from_str::<serde_json::Value>(&line).expect("a JSON line");
+    }
+    assert_eq!(server.process.out.text(), "");
+}
+
+#[test]
+fn several_addresses_can_be_listened_on() {
+    for (listen, prefix) in [("127.0.0.1:0", "127.0.0.1:"), ("0.0.0.0:0", "0.0.0.0:")] {
+        let server = Settings::of(provider()).set("LISTEN_ADDR", listen).start();
+        assert!(server.address.to_string().starts_with(prefix));
+        let address = ([127, 0, 0, 1], server.address.port()).into();
+        Request::new("GET /healthz/live").send(address).is(200);
+    }
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_refused() {
+    for arguments in
+        [&[][..], &["unknown"], &["serve", "--unknown"], &["serve", "extra"], &["test"]]
+    {
+        let done = finish(portcullis(arguments));
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(!done.err.is_empty());
+    }
+    for arguments in [&["--help"][..], &["serve", "--help"], &["--version"]] {
+        let done = finish(portcullis(arguments));
+        assert_eq!(done.code, Some(0), "{done:?}");
+        assert!(done.out.contains("portcullis") && done.err.is_empty(), "{done:?}");
+    }
+}
