@@ -1,7 +1,5 @@
 //! Bearer tokens: how they are sent, what they must claim, and when they are good.
 
-mod key_sets;
-mod settings;
 mod signatures;
 
 use serde_json::{Value, json};
@@ -10,14 +8,14 @@ use crate::support::provider::now;
 use crate::support::{Provider, Reply, Request, Tenant};
 
 /// A request that any good token is enough for.
-fn ask(tenant: &Tenant<'_>, token: &str) -> Reply {
+pub(crate) fn ask(tenant: &Tenant<'_>, token: &str) -> Reply {
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     tenant.check_by(token, &check)
 }
 
 /// Asserts a 401 that says why, and that never shows the token.
 #[track_caller]
-fn refused(reply: Reply, token: &str) -> Reply {
+pub(crate) fn refused(reply: Reply, token: &str) -> Reply {
     let reply = reply.refused(401, "UNAUTHENTICATED");
     let challenge = reply.header("www-authenticate").unwrap_or_default();
     assert!(challenge.starts_with("Bearer "), "{challenge}");
@@ -205,7 +203,7 @@ fn a_token_is_good_from_nbf_to_exp_and_thirty_seconds_around() {
 #[test]
 fn a_token_of_another_issuer_is_refused() {
     let tenant = Tenant::new();
-    let issuer = Provider::shared().issuer();
+    let issuer = tenant.issuer.clone();
     let other = Provider::new(vec![crate::support::keys::Key::p256("p256")]);
     for iss in [
         format!("{issuer}/"),

@@ -178,49 +178,6 @@ fn the_domain_is_the_callers_unless_the_check_names_it() {
 }
 
 #[test]
-fn another_domain_needs_an_admin_domain_claim_that_names_it() {
-    let (tenant, other) = (Tenant::new(), Tenant::new());
-    let rule = other.rule("alice", "doc:read", "read", "allow");
-    tenant.rule("alice", "doc:read", "read", "deny");
-    let body = with("domain", &*other.name);
-    for adm in [
-        json!(null),
-        json!(""),
-        json!("x"),
-        json!([]),
-        json!(["x", 1]),
-        json!({"a": 1}),
-        json!(true),
-    ] {
-        let token = tenant.token_with("gateway", &["service"], &json!({"adm": adm}));
-        tenant.check_by(&token, &body).refused(403, "ACCESS_DENIED");
-    }
-    // Not even a manager of the own tenant decides for others.
-    let manager = tenant.token("boss", &["admin"]);
-    tenant.check_by(&manager, &body).refused(403, "ACCESS_DENIED");
-    for adm in
-        [json!(other.name), json!([other.name]), json!(["x", other.name]), json!("*"), json!(["*"])]
-    {
-        let token = tenant.token_with("gateway", &["service"], &json!({"adm": adm}));
-        let decision = Decision::of(&tenant.check_by(&token, &body));
-        decision.is("allow", &rule);
-        assert_eq!(decision.revision, 1, "the revision is that of the other tenant");
-    }
-}
-
-#[test]
-fn a_domain_that_does_not_exist_answers_as_any_foreign_one() {
-    let (tenant, other) = (Tenant::new(), Tenant::new());
-    other.rule("alice", "doc:read", "read", "allow");
-    let ask = |domain: &str| tenant.check(&with("domain", domain)).refused(403, "ACCESS_DENIED");
-    let (known, unknown) = (ask(&other.name), ask("no-such-tenant"));
-    assert_eq!(
-        known.text.replace(&other.name, "<domain>"),
-        unknown.text.replace("no-such-tenant", "<domain>")
-    );
-}
-
-#[test]
 fn the_revision_is_that_of_the_latest_write() {
     let tenant = Tenant::new();
     for revision in 1..=5 {

@@ -3,10 +3,12 @@
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::client::connect;
 use crate::support::{Request, Server, Tenant};
+
+const RULES: &str = "/api/v1/resources/policies";
 
 #[test]
 fn a_client_that_sends_half_a_header_is_disconnected() {
@@ -66,4 +68,44 @@ fn http_2_has_the_same_answers() {
     let answer = send("nonsense");
     assert_eq!(answer.status().as_u16(), 401);
     assert_eq!(answer.json::<serde_json::Value>().unwrap()["error"], "UNAUTHENTICATED");
+}
+
+/// A request of `tenant` that creates a rule for `subject`.
+fn creation(tenant: &Tenant<'_>, subject: &str) -> Request {
+    let rule = json!({"sub": subject, "obj": "doc:read", "act": "read", "effect": "allow"});
+    tenant.managing(format!("POST {RULES}")).json(&rule)
+}
+
+#[test]
+fn clients_that_go_away_undo_nobody_elses_writes() {
+    let tenant = Tenant::new();
+    let resource = tenant.resource("doc:read");
+    let acknowledged = std::thread::scope(|scope| {
+        for client in 0..3 {
+            let tenant = &tenant;
+            scope.spawn(move || {
+                for number in 0..120 {
+                    creation(tenant, &format!("gone-{client}-{number}")).abandon(tenant.address);
+                }
+            });
+        }
+        let patient = |client: usize| {
+            let tenant = &tenant;
+            let create = move |number| {
+                let request = creation(tenant, &format!("patient-{client}-{number}"));
+                tenant.send(&request).is(201).id()
+            };
+            scope.spawn(move || (0..60).map(create).collect::<Vec<_>>())
+        };
+        let patients = [patient(0), patient(1)];
+        patients.into_iter().flat_map(|patient| patient.join().unwrap()).collect::<Vec<_>>()
+    });
+    // Whatever is still being written waits for this one, or this one for it.
+    let last = tenant.rule("last", "doc:read", "read", "allow");
+    let stored = tenant.get(&format!("/api/v1/resources/{resource}/policies")).is(200).json();
+    let stored: Vec<&Value> = stored.as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
+    for id in acknowledged.iter().chain([&last]) {
+        assert!(stored.contains(&&json!(id)), "the acknowledged rule {id} is lost");
+    }
+    assert_eq!(acknowledged.len(), 120);
 }

@@ -14,9 +14,9 @@ use crate::support::tenant::{Decision, always};
 use crate::support::{Reply, Request};
 
 /// A running `portcullis dev`.
-struct Dev {
+pub(crate) struct Dev {
     process: Process,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     /// Everything that it printed at its start.
     welcome: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl Dev {
 
     /// In a directory of its own, on any port.
     #[track_caller]
-    fn fresh() -> (Self, TempDir) {
+    pub(crate) fn fresh() -> (Self, TempDir) {
         let directory = tempfile::tempdir().unwrap();
         (Self::start(directory.path(), "127.0.0.1:0"), directory)
     }
@@ -211,6 +211,17 @@ fn free_port() -> u16 {
     (start..30_000).find(free).expect("a free port")
 }
 
+/// What a manager sees: policies, resources, and the rules of each resource.
+fn everything(dev: &Dev, token: &str) -> Value {
+    let get = |path: &str| dev.get(path, token).is(200).json();
+    let resources = get("/api/v1/resources");
+    let rules_of = |resource: &Value| {
+        get(&format!("/api/v1/resources/{}/policies", resource["id"].as_str().unwrap()))
+    };
+    let rules: Vec<Value> = resources.as_array().unwrap().iter().map(rules_of).collect();
+    json!([get("/api/v1/abac/policies"), resources, rules])
+}
+
 #[test]
 fn a_restart_keeps_the_data_the_key_and_earlier_tokens() {
     let directory = tempfile::tempdir().unwrap();
@@ -224,13 +235,14 @@ fn a_restart_keeps_the_data_the_key_and_earlier_tokens() {
     });
     let request = Request::new("POST /api/v1/abac/policies").token(&boss).json(&freeze);
     let freeze = request.send(first.address).is(201);
-    let lists = ["/api/v1/resources", "/api/v1/abac/policies"];
-    let before = lists.map(|path| first.get(path, &boss).is(200).json());
+    // In the tenant that was written to, and in the one that nobody touched.
+    let tokens = [boss.clone(), first.token("ines-admin").to_owned()];
+    let before = tokens.each_ref().map(|token| everything(&first, token));
     first.stop();
 
     let second = Dev::start(directory.path(), &listen);
     assert_eq!(second.get("/dev/protocol/openid-connect/certs", &boss).text, keys);
-    assert_eq!(lists.map(|path| second.get(path, &boss).is(200).json()), before);
+    assert_eq!(tokens.each_ref().map(|token| everything(&second, token)), before);
     let check = json!({"subject": "dev-amara", "resource": "project:read", "action": "read"});
     let reply =
         Request::new("POST /api/v1/check").token(&developer).json(&check).send(second.address);

@@ -82,18 +82,6 @@ fn policies_have_no_say() {
 }
 
 #[test]
-fn another_domain_needs_an_admin_domain_claim() {
-    let (tenant, other) = (Tenant::new(), Tenant::new());
-    let rule = other.rule("alice", "doc:read", "read", "allow");
-    let body = json!({"resource": "doc:read", "domain": other.name});
-    ask(&tenant, &body).refused(403, "ACCESS_DENIED");
-    for adm in [json!(other.name), json!("*")] {
-        let token = tenant.token_with("alice", &["user"], &json!({"adm": adm}));
-        decided(ask_as(&tenant, &token, &body), "allow", &rule);
-    }
-}
-
-#[test]
 fn every_fault_of_the_body_is_named() {
     let tenant = Tenant::new();
     let details = ask(&tenant, &json!({})).invalid().details();

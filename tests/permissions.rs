@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::routes::{CHECKS, MANAGEMENT, with_id};
-use crate::support::tenant::{Decision, always};
-use crate::support::{MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant};
+use crate::support::routes::{MANAGEMENT, with_id};
+use crate::support::tenant::always;
+use crate::support::{MANAGER, NO_ID, Provider, Reply, Request, Settings, Tenant};
 
 const RULES: &str = "/api/v1/resources/policies";
 const POLICIES: &str = "/api/v1/abac/policies";
@@ -81,49 +81,6 @@ fn the_manager_roles_can_be_named() {
         let list = Request::new("GET /api/v1/resources").token(&tenant.token("alice", &[role]));
         tenant.send(&list).refused(403, "ACCESS_DENIED");
     }
-}
-
-#[test]
-fn a_rule_in_a_foreign_domain_needs_an_admin_domain_claim_that_names_it() {
-    let (tenant, other) = (Tenant::new(), Tenant::new());
-    let foreign = json!({
-        "sub": "alice", "dom": other.name, "obj": "doc:read", "act": "read", "effect": "allow",
-    });
-    let own = tenant.rule("alice", "doc:read", "read", "allow");
-    let send = |token: &str, method: &str, body: &Value| {
-        tenant.send(&Request::new(format!("{method} {RULES}")).token(token).json(body))
-    };
-    let manager = tenant.token("boss", &[MANAGER]);
-    send(&manager, "POST", &foreign).refused(403, "ACCESS_DENIED");
-    send(&manager, "PUT", &json!({"id": own, "dom": other.name})).refused(403, "ACCESS_DENIED");
-    for adm in [json!(other.name), json!([other.name]), json!("*")] {
-        let token = tenant.token_with("boss", &[MANAGER], &json!({"adm": adm}));
-        let id = send(&token, "POST", &foreign).is(201).id();
-        send(&token, "DELETE", &json!({"id": id})).is(204);
-        send(&token, "PUT", &json!({"id": own, "dom": other.name})).is(200);
-        send(&token, "PUT", &json!({"id": own, "dom": tenant.name})).is(200);
-    }
-    // `*` is every domain of this tenant, and the own one needs no claim.
-    for dom in ["*", &tenant.name] {
-        let rule =
-            json!({"sub": "bob", "dom": dom, "obj": "doc:read", "act": "read", "effect": "deny"});
-        send(&manager, "POST", &rule).is(201);
-    }
-    // A rule of this tenant never decides in the other one.
-    let token = tenant.token_with("boss", &[MANAGER], &json!({"adm": "*"}));
-    send(&token, "POST", &foreign).is(201);
-    other.decide("alice", "doc:read", "read").is_default();
-}
-
-#[test]
-fn the_right_is_judged_before_the_record_is_looked_for() {
-    let (tenant, other) = (Tenant::new(), Tenant::new());
-    let foreign = json!({
-        "sub": "alice", "dom": other.name, "obj": "doc:read", "act": "read", "effect": "allow",
-    });
-    tenant.manage(format!("PUT {RULES}"), &foreign).refused(403, "ACCESS_DENIED");
-    let by_id = json!({"id": NO_ID, "dom": other.name});
-    tenant.manage(format!("PUT {RULES}"), &by_id).refused(403, "ACCESS_DENIED");
 }
 
 #[test]
@@ -225,40 +182,4 @@ fn one_tenants_writes_do_not_touch_anothers_revision() {
     let before = other.decide("alice", "doc:read", "read").revision;
     tenant.rule("bob", "doc:read", "read", "allow");
     assert_eq!(other.decide("alice", "doc:read", "read").revision, before);
-}
-
-#[test]
-fn tenants_whose_names_resemble_each_other_are_separate() {
-    let provider = Provider::shared();
-    let server = Server::shared();
-    let names =
-        ["acme", "Acme", "acme ", "acme/x", "acm\u{e9}", "acme%", "a_me", "*", "\u{202e}acme"];
-    let tenants = names.map(|name| Tenant::of(&server, provider, name));
-    let ids = tenants.each_ref().map(|tenant| tenant.rule("alice", "doc:read", "read", "allow"));
-    for (tenant, id) in tenants.iter().zip(&ids) {
-        let decision = tenant.decide("alice", "doc:read", "read");
-        decision.is("allow", id);
-        assert_eq!(decision.revision, 1, "{}", tenant.name);
-    }
-}
-
-#[test]
-fn a_member_learns_nothing_about_foreign_domains() {
-    let (tenant, other) = (Tenant::new(), Tenant::new());
-    other.rule("alice", "doc:read", "read", "allow");
-    let token = tenant.token("alice", &["user"]);
-    for route in CHECKS {
-        let own = json!({"resource": "doc:read", "action": "read", "subject": "alice"});
-        let reply = tenant.send(&Request::new(route).token(&token).json(&own)).is(200);
-        assert_eq!((reply.text_of("decision"), reply.revision()), ("deny".to_owned(), 0));
-        let mut foreign = own;
-        foreign["domain"] = json!(other.name);
-        let request = Request::new(route).token(&token).json(&foreign);
-        tenant.send(&request).refused(403, "ACCESS_DENIED");
-    }
-    let everywhere = tenant.token_with("root", &["user"], &json!({"adm": "*"}));
-    let body = json!({
-        "subject": "alice", "resource": "doc:read", "action": "read", "domain": other.name,
-    });
-    assert!(Decision::of(&tenant.check_by(&everywhere, &body)).allowed());
 }

@@ -67,7 +67,7 @@ fn a_policy_is_created_with_a_full_record() {
         assert_eq!(record[name], *value, "{name}");
     }
     for (name, expected) in [
-        ("tenant_id", json!(tenant.name)),
+        ("tenant_id", json!(tenant.id)),
         ("description", Value::Null),
         ("format", json!("json")),
         ("enabled", json!(true)),

@@ -1,17 +1,16 @@
 //! `portcullis serve` and `portcullis migrate` as processes: start, stop, crash, and what they say when
 //! they cannot start.
 
-mod configuration;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::mpsc;
 
 use serde_json::{Value, json};
 
+use crate::setup;
 use crate::support::client::connect;
 use crate::support::tenant::always;
-use crate::support::{MANAGER, Provider, Reply, Request, Server, Settings, Tenant};
+use crate::support::{MANAGER, Provider, Reply, Server, Settings, Tenant};
 
 fn provider() -> &'static Provider {
     Provider::shared()
@@ -62,8 +61,8 @@ fn a_crash_loses_no_acknowledged_write() {
     let mut acknowledged: Vec<String> = vec![];
     for round in 1..=20 {
         let (sender, receiver) = mpsc::channel();
-        let (address, name) = (server.address, format!("round-{round}"));
-        let writer = std::thread::spawn(move || write_until_refused(address, &name, &sender));
+        let (here, name) = (tenant(&server), format!("round-{round}"));
+        let writer = std::thread::spawn(move || write_until_refused(&here, &name, &sender));
         // Killed in the middle of whatever the writer does after so many answers.
         acknowledged.extend(receiver.iter().take(round % 7 + 1));
         server = server.crash_and_restart();
@@ -81,12 +80,11 @@ fn a_crash_loses_no_acknowledged_write() {
 }
 
 /// Creates one rule after the other until the server is gone; each acknowledged id is sent on.
-fn write_until_refused(address: std::net::SocketAddr, name: &str, sender: &mpsc::Sender<String>) {
-    let token = provider().token(&provider().claims("t", "boss", &[MANAGER]));
+fn write_until_refused(tenant: &Tenant<'_>, name: &str, sender: &mpsc::Sender<String>) {
     for number in 0.. {
         let rule = json!({"sub": format!("{name}-{number}"), "obj": "doc:read", "act": "*", "effect": "allow"});
-        let request = Request::new("POST /api/v1/resources/policies").token(&token).json(&rule);
-        let Some(reply) = request.try_send(address) else { return };
+        let request = tenant.managing("POST /api/v1/resources/policies").json(&rule);
+        let Some(reply) = request.try_send(tenant.address) else { return };
         if sender.send(reply.is(201).id()).is_err() {
             return;
         }
@@ -103,7 +101,7 @@ fn rules_and_revision(tenant: &Tenant<'_>) -> (Vec<String>, u64) {
 
 /// Sends a request as far as its body's first half, and waits until the server reads that body.
 fn half_sent(server: &Server, path: &str, body: &str) -> TcpStream {
-    let token = provider().token(&provider().claims("t", "boss", &[MANAGER]));
+    let token = tenant(server).token("boss", &[MANAGER]);
     let mut stream = connect(server.address);
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\
@@ -181,11 +179,11 @@ fn an_interrupt_stops_it_too() {
 
 #[test]
 fn migrate_makes_the_database_and_may_run_again() {
-    let settings = Settings::of(provider());
+    let settings = Settings::of(provider()).on_an_empty_database();
     for _ in 0..2 {
         let done = settings.run(&["migrate"]);
         assert_eq!(done.code, Some(0), "{}", done.err);
-        assert!(settings.path("portcullis.db").exists());
+        assert!(setup::POSTGRES || settings.path("portcullis.db").exists());
     }
     let server = settings.start();
     fill(&tenant(&server));

@@ -48,7 +48,7 @@ fn a_registration_creates_a_full_record() {
     }
     assert!(is_uuid_v7(&reply.id()), "{record}");
     assert!(is_timestamp(&reply.text_of("created_at")), "{record}");
-    assert_eq!((&record["tenant_id"], &record["updated_at"]), (&json!(tenant.name), &Value::Null));
+    assert_eq!((&record["tenant_id"], &record["updated_at"]), (&json!(tenant.id), &Value::Null));
     assert_eq!(reply.revision(), 1);
     let location = reply.header("location").unwrap();
     assert!(location.starts_with('/') && location.contains(&reply.id()), "{location}");

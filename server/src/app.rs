@@ -11,6 +11,7 @@ use crate::crypto::KeyRing;
 use crate::egress::Rules;
 use crate::ids::Ids;
 use crate::model::Authorship;
+use crate::model::provider::ProviderRecord;
 use crate::plans::Plans;
 use crate::storage::{Store, StoreError, providers};
 
@@ -51,12 +52,16 @@ impl App {
     /// Takes over the identity providers that are registered now; nothing to do in `selfhost` mode.
     pub(crate) async fn reload_providers(&self) -> Result<(), StoreError> {
         if let Authenticator::Saas(registered) = &self.authenticator {
-            let mut tx = self.store.read_all().await?;
-            let records = providers::list_all(&mut tx).await?;
-            tx.end().await?;
-            registered.replace(records);
+            registered.reload(self.registered_providers()).await?;
         }
         Ok(())
+    }
+
+    async fn registered_providers(&self) -> Result<Vec<ProviderRecord>, StoreError> {
+        let mut tx = self.store.read_all().await?;
+        let records = providers::list_all(&mut tx).await?;
+        tx.end().await?;
+        Ok(records)
     }
 
     /// Starts what keeps this process up to date with what others write.

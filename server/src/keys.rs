@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Context;
 
+use crate::auth::Admin;
 use crate::clock::Clock;
 use crate::config::Variables;
 use crate::ids::Ids;
@@ -12,8 +13,9 @@ use crate::model::service_key::{NewServiceKey, Permission};
 use crate::serve;
 use crate::storage::{Store, Tx, service_keys, tenants};
 
-/// Who is written down as the author of a key made on the command line.
-const ACTOR: &str = "cli";
+/// Who is written down as the author of a key made on the command line: whoever reaches the database is
+/// the operator.
+const ACTOR: &str = Admin::ACTOR;
 
 /// Creates a key for `tenant` (its id; in `saas` mode its slug will do) and prints it.
 pub(crate) async fn create(

@@ -11,9 +11,12 @@ use tokio::time::Instant;
 
 use crate::storage::{Store, StoreError, Tx, policies, rules, tenants};
 
-/// How often the revisions of all tenants are compared with what is known. Another process's write is
-/// seen after two rounds at the latest; on PostgreSQL its notification is there long before.
+/// How often the revisions of all tenants are compared with what is known, unless `MAX_STALENESS` needs it
+/// more often. Another process's write is seen after two rounds at the latest; on PostgreSQL its
+/// notification is there long before.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The store is asked no more often than this.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest wait for a revision that a check demands (semantics.md section 10, "Wire").
 const MIN_REVISION_WAIT: Duration = Duration::from_secs(2);
 /// How often the store is asked during that wait.
@@ -54,6 +57,12 @@ impl Freshness {
     fn prove(&self, at: Instant) {
         let millis = at.duration_since(self.start).as_millis();
         self.proved_at.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// A round proves what the round before it read, so that a proof is up to two rounds old: a staleness
+    /// shorter than that must not fail while the store is up.
+    fn poll_interval(&self) -> Duration {
+        (self.max_staleness / 4).clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)
     }
 
     fn is_proved(&self) -> bool {
@@ -142,7 +151,7 @@ impl Plans {
                 }
                 Err(error) => tracing::warn!(%error, "cannot ask the store for changes"),
             }
-            tokio::time::sleep(POLL_INTERVAL).await;
+            tokio::time::sleep(self.freshness.poll_interval()).await;
         }
     }
 

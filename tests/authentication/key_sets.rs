@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::{ask, refused};
+use crate::everywhere::authentication::{ask, refused};
 use crate::support::client::connect;
 use crate::support::keys::{Key, base64};
 use crate::support::provider::{Mode, Provider};

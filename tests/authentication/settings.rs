@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ask, refused};
+use crate::everywhere::authentication::{ask, refused};
 use crate::support::{Provider, Request, Settings, Tenant};
 
 fn provider() -> &'static Provider {

@@ -1,11 +1,12 @@
 //! A write that was answered is part of every check after it, however warm the plan is.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::Tenant;
 use crate::support::tenant::{always, condition};
+use crate::support::{Reply, Request, Tenant};
 
 const RULES: &str = "/api/v1/resources/policies";
 const POLICIES: &str = "/api/v1/abac/policies";
@@ -118,4 +119,48 @@ fn a_change_is_seen_while_others_keep_the_plan_busy() {
         }
     });
     assert!(checks.into_inner() > 0);
+}
+
+/// A check that demands a revision.
+fn check_since(tenant: &Tenant<'_>, revision: &str) -> Reply {
+    let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
+    let request = Request::new("POST /api/v1/check").token(&tenant.token("gateway", &["service"]));
+    tenant.send(&request.header("x-min-policy-revision", revision).json(&check))
+}
+
+#[test]
+fn a_revision_that_is_there_is_answered_at_once() {
+    let tenant = Tenant::new();
+    tenant.rule("alice", "doc:read", "read", "allow");
+    for revision in ["0", "1"] {
+        assert_eq!(check_since(&tenant, revision).is(200).revision(), 1);
+    }
+}
+
+#[test]
+fn a_revision_of_the_future_is_waited_for_and_then_a_503() {
+    let tenant = Tenant::new();
+    let asked = Instant::now();
+    check_since(&tenant, "1").refused(503, "DEPENDENCY_UNAVAILABLE");
+    let waited = asked.elapsed();
+    assert!(waited >= Duration::from_secs(2) && waited < Duration::from_secs(10), "{waited:?}");
+}
+
+#[test]
+fn a_revision_that_is_written_meanwhile_is_answered() {
+    let tenant = Tenant::new();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| check_since(&tenant, "1"));
+        let rule = tenant.rule("alice", "doc:read", "read", "allow");
+        assert_eq!(waiting.join().unwrap().is(200).text_of("matched_rule_id"), rule);
+    });
+}
+
+#[test]
+fn a_revision_that_is_no_number_is_a_bad_request() {
+    let tenant = Tenant::new();
+    for revision in ["", "x", "-1", "1.5", "0x1", "1,2", "18446744073709551616"] {
+        let reply = check_since(&tenant, revision).is(400);
+        assert_eq!(reply.json()["error"], "BAD_REQUEST", "{revision}");
+    }
 }

@@ -2,9 +2,16 @@
 
 use std::net::TcpListener;
 
-use super::{provider, tenant};
 use crate::support::process::{Finished, finish, portcullis};
-use crate::support::{Request, Settings};
+use crate::support::{Provider, Request, Server, Settings, Tenant};
+
+fn provider() -> &'static Provider {
+    Provider::shared()
+}
+
+fn tenant(server: &Server) -> Tenant<'static> {
+    Tenant::of(server, provider(), "t")
+}
 
 /// Asserts that the start failed, and that one line on standard error names `variable`.
 #[track_caller]

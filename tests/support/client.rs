@@ -98,13 +98,23 @@ impl Request {
     /// Sends a header that announces a body of `length` bytes, and no body.
     #[track_caller]
     pub(crate) fn announce(&self, to: SocketAddr, length: usize) -> Reply {
+        Reply::read(&self.route, &raw(to, self.head(to, length).as_bytes()))
+    }
+
+    /// Sends it, and goes away without waiting for the answer.
+    pub(crate) fn abandon(&self, to: SocketAddr) {
+        let mut bytes = self.head(to, self.body.len()).into_bytes();
+        bytes.extend(&self.body);
+        connect(to).write_all(&bytes).expect("the request is sent");
+    }
+
+    fn head(&self, to: SocketAddr, length: usize) -> String {
         let (method, path) = self.route.split_once(' ').expect("a method and a path");
         let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {to}\r\nconnection: close\r\n");
         for (name, value) in &self.headers {
             head += &format!("{name}: {}\r\n", value.to_str().expect("text"));
         }
-        head += &format!("content-length: {length}\r\n\r\n");
-        Reply::read(&self.route, &raw(to, head.as_bytes()))
+        head + &format!("content-length: {length}\r\n\r\n")
     }
 
     #[track_caller]

@@ -1,18 +1,29 @@
 //! What the tests stand on: the built server as a child process, an identity provider with real keys, a
 //! thin client, and tenants to work in.
 
+#![allow(dead_code, reason = "each set-up has tests of its own, and uses its part of this")]
+
 pub(crate) mod client;
 pub(crate) mod keys;
+pub(crate) mod openid;
+pub(crate) mod operator;
 pub(crate) mod process;
 pub(crate) mod provider;
 pub(crate) mod routes;
+pub(crate) mod saas;
 pub(crate) mod server;
 pub(crate) mod tenant;
 
 pub(crate) use client::{Reply, Request};
+pub(crate) use operator::Operator;
 pub(crate) use provider::Provider;
 pub(crate) use server::{Server, Settings};
 pub(crate) use tenant::Tenant;
+
+use std::time::{Duration, Instant};
+
+/// What has not happened by then never will.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The default management role.
 pub(crate) const MANAGER: &str = "admin";
@@ -44,4 +55,23 @@ pub(crate) fn is_timestamp(text: &str) -> bool {
             '0' => c.is_ascii_digit(),
             form => c == form,
         })
+}
+
+/// Waits until `is_so` is, for what becomes so by itself and nobody tells; panics when it never does.
+#[track_caller]
+pub(crate) fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    eventually_some(what, || is_so().then_some(()));
+}
+
+/// Asks again and again until there is an answer; panics when there never is.
+#[track_caller]
+pub(crate) fn eventually_some<T>(what: &str, ask: impl Fn() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "it never happens: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

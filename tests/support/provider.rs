@@ -53,12 +53,12 @@ impl Provider {
         let state = State { key_set: key_set(&keys), mode, fetches: 0 };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let provider = Self { address, keys, shared };
-        let (shared, issuer) = (Arc::clone(&provider.shared), provider.issuer());
+        let shared = Arc::clone(&provider.shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (shared, issuer) = (Arc::clone(&shared), issuer.clone());
+                let shared = Arc::clone(&shared);
                 // A client that goes away is none of our business.
-                std::thread::spawn(move || shared.answer(stream, &issuer).ok());
+                std::thread::spawn(move || shared.answer(stream, address).ok());
             }
         });
         provider
@@ -82,6 +82,11 @@ impl Provider {
     /// Its `iss`; discovery is below it.
     pub(crate) fn issuer(&self) -> String {
         format!("http://{}/realm", self.address)
+    }
+
+    /// The `iss` of one tenant's tokens, where each tenant has its own.
+    pub(crate) fn issuer_of(&self, tenant: &str) -> String {
+        format!("http://{}/realms/{tenant}", self.address)
     }
 
     pub(crate) fn jwks_uri(&self) -> String {
@@ -141,7 +146,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    fn answer(&self, stream: TcpStream, issuer: &str) -> std::io::Result<()> {
+    fn answer(&self, stream: TcpStream, address: SocketAddr) -> std::io::Result<()> {
         let mut lines = BufReader::new(stream.try_clone()?).lines();
         let request = lines.next().transpose()?.unwrap_or_default();
         for line in lines {
@@ -149,13 +154,15 @@ impl Shared {
                 break;
             }
         }
-        let (status, body) = match request.split(' ').nth(1) {
-            Some("/realm/keys") => self.serve_keys(),
-            Some("/realm/.well-known/openid-configuration") => {
-                let uri = format!("{issuer}/keys");
-                ("200 OK", json!({"issuer": issuer, "jwks_uri": uri}).to_string())
-            }
-            _ => ("404 Not Found", String::new()),
+        let path = request.split(' ').nth(1).unwrap_or_default();
+        let (status, body) = if path.ends_with("/keys") {
+            self.serve_keys()
+        } else if let Some(realm) = path.strip_suffix("/.well-known/openid-configuration") {
+            let issuer = format!("http://{address}{realm}");
+            let uri = format!("{issuer}/keys");
+            ("200 OK", json!({"issuer": issuer, "jwks_uri": uri}).to_string())
+        } else {
+            ("404 Not Found", String::new())
         };
         let length = body.len();
         write!(

@@ -6,32 +6,79 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, Weak};
 
+use portcullis_test_postgres::{Cluster, Database};
 use tempfile::TempDir;
 
 use super::Provider;
 use super::process::{Finished, Process, finish, portcullis};
+use crate::setup;
 
-/// What a server is started with: a directory that lives as long as anybody needs it, and variables.
+/// The operator's key, in `saas` mode.
+pub(crate) const ADMIN_KEY: &str = "the-operators-key-of-the-black-box-tests";
+
+/// What a server is started with: a place that lives as long as anybody needs it, and variables.
 #[derive(Clone)]
 pub(crate) struct Settings {
-    directory: Arc<TempDir>,
+    place: Arc<Place>,
     variables: BTreeMap<&'static str, String>,
 }
 
+/// Where a server keeps what it stores.
+struct Place {
+    directory: TempDir,
+    /// Dropped with the value.
+    _database: Option<Database>,
+}
+
 impl Settings {
-    /// For the tokens of `provider`, whose key set is found by discovery.
+    /// For the tokens of `provider`: in `selfhost` mode its key set is found by discovery, in `saas` mode it
+    /// is registered with each tenant.
     pub(crate) fn of(provider: &Provider) -> Self {
-        Self::without_provider().set("AUTH_SERVER_URL", provider.issuer())
+        let settings = Self::without_provider();
+        if !setup::SAAS {
+            return settings.set("AUTH_SERVER_URL", provider.issuer());
+        }
+        settings
+            .set("MODE", "saas")
+            .set("ADMIN_API_KEY", ADMIN_KEY)
+            .set("EGRESS_ALLOW_HTTP", "true")
+            .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8")
     }
 
     /// Everything but a provider.
     pub(crate) fn without_provider() -> Self {
-        let directory = Arc::new(tempfile::tempdir().expect("a temporary directory"));
-        let database = directory.path().join("portcullis.db");
-        Self { directory, variables: BTreeMap::new() }
-            .set("DATABASE_URL", format!("sqlite://{}", database.display()))
+        if setup::POSTGRES { Self::on(migrated_database()) } else { Self::on_sqlite() }
+    }
+
+    fn on_sqlite() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let url = format!("sqlite://{}", directory.path().join("portcullis.db").display());
+        Self::at(Place { directory, _database: None }, url)
+    }
+
+    fn on(database: Database) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let url = database.url().to_owned();
+        Self::at(Place { directory, _database: Some(database) }, url)
+    }
+
+    fn at(place: Place, database_url: String) -> Self {
+        Self { place: Arc::new(place), variables: BTreeMap::new() }
+            .set("DATABASE_URL", database_url)
             .set("LISTEN_ADDR", "127.0.0.1:0")
             .set("ENCRYPTION_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
+    }
+
+    /// The same on a database that is empty yet.
+    pub(crate) fn on_an_empty_database(self) -> Self {
+        if setup::POSTGRES { self.on_database(cluster().database()) } else { self }
+    }
+
+    /// The same on another database of PostgreSQL.
+    pub(crate) fn on_database(self, database: Database) -> Self {
+        let other = Self::on(database);
+        let url = other.variables["DATABASE_URL"].clone();
+        Self { place: other.place, ..self }.set("DATABASE_URL", url)
     }
 
     pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -41,7 +88,7 @@ impl Settings {
 
     /// A path in the server's directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
+        self.place.directory.path().join(name)
     }
 
     /// Starts it, and waits until it serves.
@@ -54,7 +101,7 @@ impl Settings {
     #[track_caller]
     pub(crate) fn start_with(&self, arguments: &[&str]) -> Server {
         let mut command = portcullis(arguments);
-        command.envs(&self.variables).current_dir(self.directory.path());
+        command.envs(&self.variables).current_dir(self.place.directory.path());
         let process = Process::spawn(command);
         let Some(address) =
             process.err.wait_for(|lines| lines.iter().find_map(|line| listening(line)))
@@ -67,9 +114,27 @@ impl Settings {
     /// Runs a command that ends by itself, with these settings.
     pub(crate) fn run(&self, arguments: &[&str]) -> Finished {
         let mut command = portcullis(arguments);
-        command.envs(&self.variables).current_dir(self.directory.path());
+        command.envs(&self.variables).current_dir(self.place.directory.path());
         finish(command)
     }
+}
+
+/// The PostgreSQL of the run. Where there is none, the whole binary is skipped: the crate has said so.
+fn cluster() -> &'static Cluster {
+    Cluster::shared().unwrap_or_else(|| std::process::exit(0))
+}
+
+/// A database that is migrated already, so that a start takes no longer than on SQLite.
+fn migrated_database() -> Database {
+    cluster().database_from("blackbox", |draft| migrate(draft.url()))
+}
+
+/// Migrates the database at `url`.
+pub(crate) fn migrate(url: &str) {
+    let mut command = portcullis(&["migrate"]);
+    command.env("DATABASE_URL", url);
+    let done = finish(command);
+    assert_eq!(done.code, Some(0), "{}", done.err);
 }
 
 fn listening(line: &str) -> Option<SocketAddr> {

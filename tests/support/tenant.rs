@@ -6,13 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::{MANAGER, Provider, Reply, Request, Server};
+use super::{MANAGER, Operator, Provider, Reply, Request, Server};
+use crate::setup;
 
-/// A tenant: in `selfhost` mode, a domain claim.
+/// A tenant: in `selfhost` mode, a domain claim; in `saas` mode, an issuer that the operator registered.
 pub(crate) struct Tenant<'p> {
     provider: &'p Provider,
     pub(crate) address: SocketAddr,
+    /// The domain claim of its tokens.
     pub(crate) name: String,
+    /// What its records say as `tenant_id`.
+    pub(crate) id: String,
+    /// The `iss` of its tokens.
+    pub(crate) issuer: String,
     /// Keeps a shared server running.
     _server: Option<Arc<Server>>,
 }
@@ -22,24 +28,41 @@ impl Tenant<'static> {
     pub(crate) fn new() -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
         let server = Server::shared();
-        Self {
-            provider: Provider::shared(),
-            address: server.address,
-            name: format!("tenant-{}", NEXT.fetch_add(1, Ordering::Relaxed)),
-            _server: Some(server),
-        }
+        let name = format!("tenant-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let tenant = Self::of(&server, Provider::shared(), &name);
+        Self { _server: Some(server), ..tenant }
     }
 }
 
 impl<'p> Tenant<'p> {
-    /// The tenant `name` of a server.
+    /// The tenant `name` of a server; in `saas` mode it is created if it is not there.
+    #[track_caller]
     pub(crate) fn of(server: &Server, provider: &'p Provider, name: &str) -> Self {
-        Self { provider, address: server.address, name: name.to_owned(), _server: None }
+        let (id, issuer) = if setup::SAAS {
+            let issuer = provider.issuer_of(name);
+            let operator = Operator::of(server);
+            let id = operator.tenant(&format!("the-{name}"));
+            operator.know(&id, &Operator::provider(&issuer));
+            (id, issuer)
+        } else {
+            (name.to_owned(), provider.issuer())
+        };
+        let (address, name) = (server.address, name.to_owned());
+        Self { provider, address, name, id, issuer, _server: None }
+    }
+
+    /// The same tenant as another replica serves it.
+    pub(crate) fn at(&self, server: &Server) -> Tenant<'p> {
+        let (name, id, issuer) = (self.name.clone(), self.id.clone(), self.issuer.clone());
+        let (provider, address) = (self.provider, server.address);
+        Tenant { provider, address, name, id, issuer, _server: None }
     }
 
     /// The claims of somebody of the tenant.
     pub(crate) fn claims(&self, subject: &str, roles: &[&str]) -> Value {
-        self.provider.claims(&self.name, subject, roles)
+        let mut claims = self.provider.claims(&self.name, subject, roles);
+        claims["iss"] = json!(self.issuer);
+        claims
     }
 
     pub(crate) fn token(&self, subject: &str, roles: &[&str]) -> String {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chrono::{DateTime, Utc};
+use tokio::sync::Mutex;
 use url::Url;
 
 use super::keysets::{KeySource, http_fetch};
@@ -21,6 +22,8 @@ pub(crate) struct Providers {
     /// Fetches key sets from addresses that tenants chose.
     client: Client,
     by_issuer: ArcSwap<HashMap<String, Arc<Provider>>>,
+    /// Held while the records are read and taken over.
+    reloading: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -32,12 +35,23 @@ struct Provider {
 impl Providers {
     /// No provider so far; `client` must be a guarded one.
     pub(crate) fn new(client: Client) -> Self {
-        Self { client, by_issuer: ArcSwap::default() }
+        Self { client, by_issuer: ArcSwap::default(), reloading: Mutex::new(()) }
+    }
+
+    /// Takes over what `read` says is registered. One at a time: what was read before a registration or a
+    /// removal must not be taken over after it.
+    pub(crate) async fn reload<E>(
+        &self,
+        read: impl Future<Output = Result<Vec<ProviderRecord>, E>>,
+    ) -> Result<(), E> {
+        let _one_at_a_time = self.reloading.lock().await;
+        self.replace(read.await?);
+        Ok(())
     }
 
     /// Takes over what is registered now. A provider that was there keeps its keys; a new one fetches
     /// them in the background; one that is gone verifies nothing from here on.
-    pub(crate) fn replace(&self, records: Vec<ProviderRecord>) {
+    fn replace(&self, records: Vec<ProviderRecord>) {
         let before = self.by_issuer.load();
         let same = records.len() == before.len()
             && records.iter().all(|record| {

@@ -109,13 +109,14 @@ impl ToSchema for ErrorBody {
 
 impl PartialSchema for ErrorBody {
     fn schema() -> AnySchema {
-        let about = |what: &str| schema::string().description(Some(what));
-        let problem =
-            schema::record().field("path", schema::string()).field("message", schema::string());
+        // Any text: an error quotes what it is about, and that may be U+0000.
+        let text = || schema::typed(Type::String);
+        let about = |what: &str| text().description(Some(what));
+        let problem = schema::record().field("path", text()).field("message", text());
         let details = schema::typed(Type::Object)
             .property("path", about("JSON pointer to the first problem in the body"))
-            .property("missing_fields", schema::list(schema::string()))
-            .property("unknown_fields", schema::list(schema::string()))
+            .property("missing_fields", schema::list(text()))
+            .property("unknown_fields", schema::list(text()))
             .property("errors", schema::list(problem).description(Some("Every problem")))
             .property("allow", schema::nullable(about("The methods that the path has")))
             .property("request_id", about("Finds the line in the log"))

@@ -32,7 +32,7 @@ struct Created {
     record: TenantRecord,
     /// A service key of the tenant that may do everything that keys may.
     #[schema(examples(
-        "pck_019e301f05c07a4e9c1b5f0e8d3a7b69_mZ0c3Yw7k1v9q2s4t6u8x0z2b4d6f8h0j2l4n6p8r0tA1b2C3"
+        "pck_019e301f05c07a4e9c1b5f0e8d3a7b69_UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFwhYZTXp"
     ))]
     bootstrap_key: String,
 }

@@ -15,7 +15,7 @@ use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::body::JsonBody;
-use super::{parameter, revision_header};
+use super::{digits, parameter, revision_header};
 use crate::app::App;
 use crate::auth::TenantMember;
 use crate::error::ApiError;
@@ -127,7 +127,7 @@ impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let Some(value) = parts.headers.get("x-min-policy-revision") else { return Ok(Self(0)) };
-        let revision = value.to_str().ok().and_then(|text| text.parse().ok());
+        let revision = value.to_str().ok().and_then(digits);
         revision.map(Self).ok_or_else(|| {
             ApiError::BadRequest("the header X-Min-Policy-Revision must be a revision".to_owned())
         })
@@ -212,4 +212,25 @@ fn respond(cached: &CachedPlan, answer: impl Serialize) -> Response {
 /// The body of the answer to a check, as JSON text.
 pub(crate) fn answer_text(decision: &Decision<'_>) -> String {
     serde_json::to_string(&Answer::from(decision)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::json::parse;
+
+    use super::*;
+
+    #[test]
+    fn examples_are_accepted() {
+        let example = |schema: AnySchema| {
+            let schema = serde_json::to_value(schema).expect("a schema");
+            schema["examples"][0].to_string()
+        };
+        let check = example(CheckRequest::schema());
+        let json = parse(check.as_bytes()).expect("JSON");
+        CheckBody::parse(&json).expect("a check");
+        let legacy = example(LegacyCheckRequest::schema());
+        let json = parse(legacy.as_bytes()).expect("JSON");
+        LegacyCheckBody::parse(&json).expect("a legacy check");
+    }
 }

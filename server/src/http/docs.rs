@@ -8,11 +8,12 @@ use axum::Extension;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use serde_json::json;
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerFile};
 
-use super::Segments;
 use super::openapi::Document;
+use super::{Segments, parameter};
 use crate::error::ApiError;
 use crate::model::schema::{self, AnySchema};
 
@@ -40,9 +41,10 @@ pub(super) async fn document(Extension(Document(text)): Extension<Document>) -> 
 )]
 pub(super) async fn page() -> Result<Response, ApiError> {
     let mut file = asset("index.html")?;
-    // The page is at `/docs`, and what it loads below `/docs/`.
-    let html =
-        String::from_utf8_lossy(&file.bytes).replace("<head>", "<head><base href=\"/docs/\">");
+    let html = String::from_utf8_lossy(&file.bytes)
+        // The page is at `/docs`, and what it loads below `/docs/`.
+        .replace("<head>", "<head><base href=\"/docs/\">")
+        .replace("<title>Swagger UI</title>", "<title>Portcullis</title>");
     file.bytes = Cow::Owned(html.into_bytes());
     Ok(respond(file))
 }
@@ -50,11 +52,34 @@ pub(super) async fn page() -> Result<Response, ApiError> {
 /// Serves what the documentation page loads.
 #[utoipa::path(
     get, path = "/docs/{file}", tag = "Service", operation_id = "getDocumentationFile",
-    params(("file" = String, Path, description = "A file's name")),
+    params(Asset),
     responses((status = 200, description = "The file", content_type = "*/*")),
 )]
 pub(super) async fn file(Segments(name): Segments<String>) -> Result<Response, ApiError> {
+    if !ASSETS.contains(&&*name) {
+        return Err(ApiError::NotFound("file"));
+    }
     asset(&name).map(respond)
+}
+
+/// What the page loads.
+const ASSETS: [&str; 7] = [
+    "favicon-16x16.png",
+    "favicon-32x32.png",
+    "index.css",
+    "swagger-initializer.js",
+    "swagger-ui-bundle.js",
+    "swagger-ui-standalone-preset.js",
+    "swagger-ui.css",
+];
+
+/// The path parameter that names one of [`ASSETS`].
+struct Asset;
+
+impl IntoParams for Asset {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![parameter(ParameterIn::Path, "file", schema::choice(ASSETS), "The file's name")]
+    }
 }
 
 fn asset(name: &str) -> Result<SwaggerFile<'static>, ApiError> {
@@ -91,5 +116,30 @@ impl PartialSchema for OpenApiDocument {
                 "paths": {},
             }))
             .into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_page_loads_what_is_here_and_nothing_else() {
+        let body = page().await.expect("a page").into_body();
+        let html = body.collect().await.expect("a body").to_bytes();
+        let html = String::from_utf8(html.to_vec()).expect("text");
+        assert!(html.contains("<base href=\"/docs/\">") && html.contains("<title>Portcullis"));
+        let loaded = html.split('"').filter(|text| {
+            text.ends_with(".css") || text.ends_with(".js") || text.ends_with(".png")
+        });
+        let mut loaded: Vec<&str> = loaded.map(|name| name.trim_start_matches("./")).collect();
+        loaded.sort_unstable();
+        assert_eq!(loaded, ASSETS);
+        for name in ASSETS {
+            assert!(!asset(name).expect("an asset").bytes.is_empty(), "{name}");
+        }
+        assert!(!html.contains("//"), "nothing is loaded from elsewhere");
     }
 }

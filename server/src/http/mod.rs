@@ -3,7 +3,8 @@
 //!
 //! A handler's parameters say what it needs: who may call it (`TenantMember`, `TenantManager`), and its
 //! body. axum runs them in order, and so faults are reported in the order of semantics.md section 10:
-//! route, method, size, credential, right, content type, body, record.
+//! route, method, size, credential, right, content type, body, record. Its `#[utoipa::path]` says the same
+//! to clients; `openapi.rs` makes the API's document of all of them.
 
 mod admin;
 mod body;
@@ -50,11 +51,20 @@ pub(crate) fn router(app: App) -> Router {
 
 /// Every route of the service.
 pub(crate) fn routes(app: App) -> Router {
-    let (routes, described) = table(&app.mode).split_for_parts();
-    routes.layer(Extension(Document::new(described))).with_state(app)
+    described_routes(&app.mode).0.with_state(app)
 }
 
-/// The routes, and what their handlers say of them.
+/// Every route, and the document of them all, which is a route too.
+fn described_routes(mode: &Mode) -> (Router<App>, Document) {
+    let (routes, mut described) = table(mode).split_for_parts();
+    let document_itself = OpenApiRouter::new().at("/openapi.json", routes!(docs::document));
+    let (document_itself, its_description) = document_itself.split_for_parts();
+    described.merge(its_description);
+    let document = Document::new(described);
+    (routes.merge(document_itself.layer(Extension(document.clone()))), document)
+}
+
+/// Every other route, and what its handlers say of it.
 fn table(mode: &Mode) -> OpenApiRouter<App> {
     let decisions = OpenApiRouter::new()
         .at("/api/v1/check", routes!(checks::check))
@@ -89,7 +99,6 @@ fn table(mode: &Mode) -> OpenApiRouter<App> {
     let service = OpenApiRouter::new()
         .at("/healthz/live", routes!(health::live))
         .at("/healthz/ready", routes!(health::ready))
-        .at("/openapi.json", routes!(docs::document))
         .at("/docs", routes!(docs::page))
         .at("/docs/{file}", routes!(docs::file));
     decisions.merge(management).merge(service)
@@ -168,6 +177,12 @@ fn parameter(
         .schema(Some(schema))
         .description(Some(about))
         .build()
+}
+
+/// A number as clients write one: digits alone, where Rust would also take a sign.
+fn digits<N: std::str::FromStr>(text: &str) -> Option<N> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| plain)
 }
 
 /// The query parameters of a request. Unknown ones are ignored by whoever reads them.

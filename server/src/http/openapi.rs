@@ -190,6 +190,10 @@ fn example(schema: &Value, schemas: &Value) -> Option<Value> {
         }
         return Some(whole.into());
     }
+    if let Some(members) = schema["properties"].as_object() {
+        let members = members.iter();
+        return members.map(|(name, one)| Some((name.clone(), example(one, schemas)?))).collect();
+    }
     let first = schema.pointer("/oneOf/0").or_else(|| schema.get("items"))?;
     let example = example(first, schemas)?;
     Some(if schema["type"] == "array" { json!([example]) } else { example })

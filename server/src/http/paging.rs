@@ -13,7 +13,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
-use super::{parameter, query};
+use super::{digits, parameter, query};
 use crate::error::ApiError;
 use crate::model::page::Page;
 use crate::model::schema;
@@ -59,7 +59,7 @@ pub(super) fn requested<'u>(
 }
 
 fn parse_limit(text: &str) -> Result<usize, ApiError> {
-    let limit = text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
+    let limit = digits(text).filter(|limit| (1..=MAX_LIMIT).contains(limit));
     limit.ok_or_else(|| {
         ApiError::BadRequest(format!("the query parameter `limit` must be from 1 to {MAX_LIMIT}"))
     })

@@ -22,7 +22,7 @@ use crate::storage::service_keys;
 #[schema(as = IssuedServiceKey)]
 struct Issued {
     #[schema(examples(
-        "pck_019e301f05c07a4e9c1b5f0e8d3a7b64_mZ0c3Yw7k1v9q2s4t6u8x0z2b4d6f8h0j2l4n6p8r0tA1b2C3"
+        "pck_019e301f05c07a4e9c1b5f0e8d3a7b64_UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFwtbvY5n"
     ))]
     key: String,
     #[serde(flatten)]

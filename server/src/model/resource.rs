@@ -1,8 +1,8 @@
 //! Registered resources (semantics.md section 3).
 
-use portcullis_engine::fields::{Fields, list};
+use portcullis_engine::fields::{Fields, list, within};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::rbac::{MAX_SUBJECT, rule_field};
+use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT, rule_field};
 use portcullis_engine::resource::{registered_resource, split_resource};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::Serialize;
@@ -92,6 +92,12 @@ impl Registration {
                 default_roles.push(role.to_owned());
             }
         }
+        if !default_roles.is_empty() && name.is_some_and(|name| !within(verb(name), MAX_ACTION)) {
+            let what = format!(
+                "a verb of at most {MAX_ACTION} characters, which the rules of default roles need"
+            );
+            problems.expected(&at.key("name"), what);
+        }
         Some(Self { name: name?.to_owned(), display_name, service_name, default_roles })
     }
 
@@ -142,12 +148,11 @@ impl Registration {
 
     /// The allow rule that the default role `role` stands for in `domain`.
     pub(crate) fn default_rule(&self, role: &str, domain: &str) -> NewRule {
-        let verb = split_resource(&self.name).map_or("", |(_, verb)| verb);
         let tuple = RuleTuple {
             sub: role.to_owned(),
             dom: domain.to_owned(),
             obj: ResourcePattern::Exact(self.name.clone()),
-            act: verb.to_owned(),
+            act: verb(&self.name).to_owned(),
         };
         NewRule { tuple, effect: Effect::Allow }
     }
@@ -158,7 +163,8 @@ impl ToSchema for Registration {}
 impl PartialSchema for Registration {
     fn schema() -> AnySchema {
         let roles = schema::list(schema::rule_field(MAX_SUBJECT)).description(Some(
-            "Each gets an allow rule for the resource and its verb, in the caller's domain",
+            "Each gets an allow rule for the resource and its verb, in the caller's domain; the verb then \
+             has at most 128 characters",
         ));
         schema::input()
             .required("name", schema::registered_resource())
@@ -195,4 +201,9 @@ impl PartialSchema for BulkRegistration {
         let wrapped = schema::input().required("resources", all());
         schema::one_of([all().into(), wrapped.into()])
     }
+}
+
+/// The verb of a resource's name.
+fn verb(name: &str) -> &str {
+    split_resource(name).map_or("", |(_, verb)| verb)
 }

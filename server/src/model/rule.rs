@@ -6,6 +6,7 @@ use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT, rule_field};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::Serialize;
 use serde_json::json;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
@@ -77,10 +78,10 @@ impl PartialSchema for RuleRecord {
     fn schema() -> AnySchema {
         schema::record()
             .field("id", schema::id())
-            .field("sub", schema::rule_field(MAX_SUBJECT))
-            .field("dom", schema::rule_field(MAX_DOMAIN))
+            .field("sub", schema::string())
+            .field("dom", schema::string())
             .field("obj", schema::resource_pattern())
-            .field("act", schema::rule_field(MAX_ACTION))
+            .field("act", schema::string())
             .field("effect", schema::effect())
             .field("origin", schema::named::<Origin>())
             .field("created_by", schema::string())
@@ -154,21 +155,26 @@ impl ToSchema for NewRule {}
 impl PartialSchema for NewRule {
     fn schema() -> AnySchema {
         tuple_schema()
+            .optional("dom", dom_schema())
             .required("effect", schema::effect())
             .example(json!({"sub": "midwife", "obj": "chart:*", "act": "read", "effect": "allow"}))
             .into()
     }
 }
 
+/// The members of a tuple, but for `dom`.
 fn tuple_schema() -> Input {
     let sub = "A subject or one of its roles, or `*`";
-    let dom = "A domain, or `*`; the caller's own when absent";
     let act = "An action, or `*`";
     schema::input()
         .required("sub", schema::rule_field(MAX_SUBJECT).description(Some(sub)))
-        .optional("dom", schema::rule_field(MAX_DOMAIN).description(Some(dom)))
         .required("obj", schema::resource_pattern())
         .required("act", schema::rule_field(MAX_ACTION).description(Some(act)))
+}
+
+fn dom_schema() -> ObjectBuilder {
+    let about = "A domain, or `*`; the caller's own when absent";
+    schema::rule_field(MAX_DOMAIN).description(Some(about))
 }
 
 /// The four fields of a tuple; an absent `dom` is `domain`.
@@ -265,11 +271,7 @@ impl RuleUpdate {
     }
 }
 
-impl ToSchema for RuleUpdate {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<NewRule>(schemas);
-    }
-}
+impl ToSchema for RuleUpdate {}
 
 impl PartialSchema for RuleUpdate {
     fn schema() -> AnySchema {
@@ -282,7 +284,11 @@ impl PartialSchema for RuleUpdate {
             .change("effect", schema::effect())
             .about("With an `id`, every other field changes that rule")
             .example(json!({"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62", "effect": "deny"}));
-        schema::one_of([by_id.into(), schema::named::<NewRule>()])
+        let by_tuple = tuple_schema()
+            .change("dom", dom_schema())
+            .required("effect", schema::effect())
+            .about("Without, the tuple names the rule, and its `effect` changes");
+        schema::one_of([by_id.into(), by_tuple.into()])
     }
 }
 
@@ -310,8 +316,12 @@ impl ToSchema for RuleName {}
 
 impl PartialSchema for RuleName {
     fn schema() -> AnySchema {
-        let by_id = schema::input().required("id", schema::id());
+        let by_id = schema::input()
+            .required("id", schema::id())
+            .example(json!({"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62"}));
         let by_tuple = tuple_schema()
+            .change("id", schema::typed(Type::Null))
+            .optional("dom", dom_schema())
             .optional(
                 "effect",
                 schema::effect().description(Some("If sent, it must be the rule's")),

@@ -234,7 +234,9 @@ pub(crate) fn rule_field(max: usize) -> ObjectBuilder {
 
 /// A URL that the service may be told to fetch.
 pub(crate) fn url() -> ObjectBuilder {
-    formatted("uri").pattern(Some(URL)).max_length(Some(MAX_URL))
+    text(MAX_URL).pattern(Some(URL)).description(Some(
+        "An `https` URL. A literal address will do as well as a name, if it is reachable from everywhere",
+    ))
 }
 
 impl PartialSchema for Timestamp {
@@ -244,3 +246,6 @@ impl PartialSchema for Timestamp {
 }
 
 impl ToSchema for Timestamp {}
+
+#[cfg(test)]
+mod tests;

@@ -40,8 +40,8 @@ pub(crate) enum OpenError {
     Url(String),
     /// No connection could be made.
     #[error("cannot open the database: {0}")]
-    Connect(#[source] sqlx::Error),
+    Connect(sqlx::Error),
     /// The schema could not be brought up to date.
     #[error("cannot migrate the database: {0}")]
-    Migrate(#[source] sqlx::migrate::MigrateError),
+    Migrate(sqlx::migrate::MigrateError),
 }

@@ -1,6 +1,4 @@
-//! Black-box tests of the built server: each file is named after the routes, or the command, that it tests.
-//!
-//! A test knows what a client knows: it starts the binary and speaks HTTP to it.
+//! The tests of every set-up, and what all tests stand on.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,19 +7,17 @@
     reason = "all of it is test code, helpers included"
 )]
 
-mod support;
+pub(crate) mod support;
 
-mod authentication;
+pub(crate) mod authentication;
 mod bodies;
 mod check;
 mod connections;
-mod dev;
 mod errors;
 mod health;
 mod legacy_check;
 mod permissions;
 mod policies;
-mod policy_test;
 mod process;
 mod resources;
 mod rules;

@@ -1,0 +1,52 @@
+//! A SQLite file that is destroyed while the server runs.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use serde_json::json;
+
+use crate::support::{Provider, Request, Settings, Tenant};
+
+/// Makes the database unreadable, while the server runs.
+fn destroy_database(settings: &Settings) {
+    for name in ["portcullis.db-wal", "portcullis.db-shm", "portcullis.db"] {
+        let path = settings.path(name);
+        let Ok(length) = std::fs::metadata(&path).map(|metadata| metadata.len()) else { continue };
+        let length = usize::try_from(length).unwrap();
+        let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.write_all(&vec![0xa5; length]).unwrap();
+    }
+}
+
+#[test]
+fn without_its_database_the_service_is_live_but_not_ready() {
+    let settings = Settings::of(Provider::shared());
+    let server = settings.start();
+    Request::new("GET /healthz/ready").send(server.address).is(200);
+    destroy_database(&settings);
+    let degraded =
+        json!({"status": "degraded", "checks": {"database": "unavailable", "casbin": "ok"}});
+    // By every connection that the service has, those included that it opened before.
+    for _ in 0..20 {
+        Request::new("GET /healthz/ready").send(server.address).is(503).has(&degraded);
+    }
+    let live = Request::new("GET /healthz/live").send(server.address).is(200);
+    live.has(&json!({"status": "ok"}));
+}
+
+#[test]
+fn without_its_database_the_service_answers_from_memory_alone() {
+    let settings = Settings::of(Provider::shared());
+    let server = settings.start();
+    let tenant = Tenant::of(&server, Provider::shared(), "t");
+    let rule = tenant.rule("alice", "doc:read", "read", "allow");
+    tenant.decide("alice", "doc:read", "read").is("allow", &rule);
+    destroy_database(&settings);
+    tenant.decide("alice", "doc:read", "read").is("allow", &rule);
+    let cold = json!({"subject": "alice", "resource": "other:read", "action": "read"});
+    tenant.check(&cold).refused(503, "DEPENDENCY_UNAVAILABLE");
+    tenant.get("/api/v1/resources").refused(503, "DEPENDENCY_UNAVAILABLE");
+    let write = json!({"name": "doc:read"});
+    tenant.manage("POST /api/v1/resources", &write).refused(503, "DEPENDENCY_UNAVAILABLE");
+    tenant.decide("alice", "doc:read", "read").is("allow", &rule);
+}

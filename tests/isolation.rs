@@ -1,0 +1,334 @@
+//! The wall between tenants, and who may use which route: every route of the running server's document,
+//! with every kind of credential, on own, foreign and unknown ids, in both modes.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::saas::{self, ADMIN_KEY, Account};
+use crate::support::tenant::always;
+use crate::support::{MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant};
+
+mod table;
+
+use table::{Access, Kind, ROUTES, Row};
+
+const PERMISSIONS: [&str; 8] = [
+    "resources:read",
+    "resources:write",
+    "policies:read",
+    "policies:write",
+    "webhooks:read",
+    "webhooks:write",
+    "resolvers:read",
+    "resolvers:write",
+];
+
+/// One of two tenants of a server.
+struct Party<'p> {
+    tenant: Tenant<'p>,
+    /// The tenant's id.
+    id: String,
+    /// A service key that may do everything.
+    key: String,
+    /// For each of [`PERMISSIONS`], a key that has all others.
+    lacking: Vec<String>,
+    /// Numbers the records, so that names are new where they must be.
+    next: Cell<usize>,
+}
+
+impl<'p> Party<'p> {
+    fn new(tenant: Tenant<'p>, id: &str) -> Self {
+        let issue = |permissions: &[&str]| {
+            let body = json!({"name": "k", "permissions": permissions});
+            tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key")
+        };
+        let others = |left_out: &str| {
+            issue(&PERMISSIONS.into_iter().filter(|one| *one != left_out).collect::<Vec<_>>())
+        };
+        let lacking = PERMISSIONS.into_iter().map(others).collect();
+        let key = issue(&PERMISSIONS);
+        Self { id: id.to_owned(), key, lacking, tenant, next: Cell::new(0) }
+    }
+
+    fn number(&self) -> usize {
+        self.next.replace(self.next.get() + 1)
+    }
+
+    /// Creates a record, and gives its id. Both parties give their records the same names.
+    fn record(&self, kind: Kind) -> String {
+        let (tenant, n) = (&self.tenant, self.number());
+        match kind {
+            Kind::None | Kind::File => String::new(),
+            Kind::Resource => tenant.resource(&format!("record-{n}:read")),
+            Kind::Rule => tenant.rule(&format!("record-{n}"), "doc:read", "read", "allow"),
+            Kind::Policy => {
+                tenant.policy(&format!("record-{n}"), "doc:write", "deny", 1, &always())
+            }
+            Kind::Webhook => {
+                let body = json!({
+                    "url": "https://hook.example/", "events": ["access.denied"],
+                    "secret": "0123456789abcdef",
+                });
+                tenant.manage("POST /api/v1/webhooks", &body).is(201).id()
+            }
+            Kind::Key => {
+                let body = json!({"name": format!("record-{n}")});
+                tenant.manage("POST /api/v1/service-api-keys", &body).is(201).id()
+            }
+            Kind::Tenant => self.id.clone(),
+            Kind::Provider => {
+                let issuer = format!("https://{}.example/{n}", tenant.name);
+                let body = json!({"issuer_url": issuer, "jwks_uri": "https://keys.example/"});
+                let route = format!("POST /admin/tenants/{}/identity-providers", self.id);
+                saas::operating(route).json(&body).send(tenant.address).is(201).id()
+            }
+        }
+    }
+
+    /// The request of a row, about the record `id`, without a credential.
+    fn request(&self, row: &Row, id: &str) -> Request {
+        let n = format!("new-{}", self.number());
+        let path = match row.kind {
+            Kind::Provider => row.route.replace("{id}", &self.id).replace("{idpId}", id),
+            Kind::File => row.route.replace("{file}", "swagger-ui.css"),
+            _ => row.route.replace("{id}", id),
+        };
+        let request = Request::new(path);
+        if row.body.is_empty() {
+            return request;
+        }
+        request.body("application/json", row.body.replace("$id", id).replace("$new", &n))
+    }
+}
+
+/// A way to prove who one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Credential {
+    None,
+    Malformed,
+    Member,
+    Manager,
+    Key,
+    LackingKey,
+    AdminKey,
+    AdminBearer,
+    Two,
+}
+
+const CREDENTIALS: [Credential; 9] = [
+    Credential::None,
+    Credential::Malformed,
+    Credential::Member,
+    Credential::Manager,
+    Credential::Key,
+    Credential::LackingKey,
+    Credential::AdminKey,
+    Credential::AdminBearer,
+    Credential::Two,
+];
+
+impl Credential {
+    fn put_on(self, request: Request, party: &Party<'_>, access: Access) -> Request {
+        let tenant = &party.tenant;
+        let manager = || tenant.token("boss", &[MANAGER]);
+        match self {
+            Self::None => request,
+            Self::Malformed => request.header("authorization", "Basic Ym9zczpib3Nz"),
+            Self::Member => request.token(&tenant.token("alice", &["user"])),
+            Self::Manager => request.token(&manager()),
+            Self::Key => request.header("x-service-api-key", &party.key),
+            Self::LackingKey => {
+                let needed = match access {
+                    Access::Manage(permission) => permission,
+                    _ => PERMISSIONS[0],
+                };
+                let index = PERMISSIONS.iter().position(|one| *one == needed).expect("it is known");
+                request.header("x-service-api-key", &party.lacking[index])
+            }
+            Self::AdminKey => request.header("x-admin-api-key", ADMIN_KEY),
+            Self::AdminBearer => request.token(ADMIN_KEY),
+            Self::Two => request.token(&manager()).header("x-service-api-key", &party.key),
+        }
+    }
+
+    /// The refusal that it meets, if it is refused.
+    fn refusal(self, access: Access) -> Option<(u16, &'static str)> {
+        const UNAUTHENTICATED: Option<(u16, &str)> = Some((401, "UNAUTHENTICATED"));
+        const DENIED: Option<(u16, &str)> = Some((403, "ACCESS_DENIED"));
+        match (access, self) {
+            (Access::Open, _)
+            | (Access::Check, Self::Member | Self::Manager)
+            | (Access::Manage(_), Self::Manager | Self::Key)
+            | (Access::Tokens, Self::Manager)
+            | (Access::Operate, Self::AdminKey | Self::AdminBearer) => None,
+            (_, Self::Two) => Some((400, "BAD_REQUEST")),
+            (Access::Manage(_), Self::Member | Self::LackingKey)
+            | (Access::Tokens, Self::Member) => DENIED,
+            _ => UNAUTHENTICATED,
+        }
+    }
+}
+
+/// Every operation of the document, as `METHOD /path`.
+fn operations(server: &Server) -> BTreeSet<String> {
+    let document = Request::new("GET /openapi.json").send(server.address).is(200).json();
+    let paths = document["paths"].as_object().expect("paths").iter();
+    let operations = paths.flat_map(|(path, item)| {
+        let methods = item.as_object().expect("operations").keys();
+        methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+    });
+    operations.collect()
+}
+
+fn rows(saas: bool) -> impl Iterator<Item = &'static Row> {
+    ROUTES.iter().filter(move |row| saas || row.access != Access::Operate)
+}
+
+/// Runs `test` with two tenants of one server, in both modes.
+fn in_both_modes(test: fn(&Server, bool, [&Party<'_>; 2])) {
+    let selfhost = Settings::of(Provider::shared()).start();
+    let of = |name| Party::new(Tenant::of(&selfhost, Provider::shared(), name), name);
+    test(&selfhost, false, [&of("north"), &of("south")]);
+    let saas = saas::settings().start();
+    let accounts = ["north", "south"].map(|slug| Account::open(&saas, slug));
+    let [own, foreign] =
+        accounts.each_ref().map(|account| Party::new(account.tenant(&saas), &account.id));
+    test(&saas, true, [&own, &foreign]);
+}
+
+#[test]
+fn the_table_has_each_route_of_the_document_and_no_other() {
+    in_both_modes(|server, saas, _| {
+        let table: BTreeSet<String> = rows(saas).map(|row| row.route.to_owned()).collect();
+        assert_eq!(operations(server), table);
+    });
+}
+
+#[test]
+fn each_route_serves_those_it_is_for_and_nobody_else() {
+    in_both_modes(|_, saas, [own, foreign]| {
+        for row in rows(saas) {
+            for credential in CREDENTIALS {
+                // Whoever is refused learns nothing about ids.
+                let send = |id: &str| {
+                    let request = own.request(row, id);
+                    credential.put_on(request, own, row.access).send(own.tenant.address)
+                };
+                let served = send(&own.record(row.kind));
+                let ids = [foreign.record(row.kind), NO_ID.to_owned()];
+                let others = ids.map(|id| send(&id));
+                judge(row, credential, &served, &others);
+            }
+        }
+    });
+}
+
+fn judge(row: &Row, credential: Credential, own: &Reply, others: &[Reply; 2]) {
+    let what = format!("{} with {credential:?}: {}", row.route, own.text);
+    if let Some((status, code)) = credential.refusal(row.access) {
+        own.clone().refused(status, code);
+        assert!(others.iter().all(|other| other.outcome() == own.outcome()), "{what}");
+        return;
+    }
+    assert_eq!(own.status, row.served, "{what}");
+    let [foreign, unknown] = others;
+    match row.kind {
+        Kind::None | Kind::File => {
+            assert_eq!((foreign.status, unknown.status), (own.status, own.status))
+        }
+        // The operator has no tenant: any one is its own.
+        Kind::Tenant => {
+            unknown.clone().refused(404, "NOT_FOUND");
+        }
+        _ => {
+            foreign.clone().refused(404, "NOT_FOUND");
+            assert_eq!(foreign.outcome(), unknown.outcome(), "{what}");
+        }
+    }
+}
+
+/// The lists of a tenant, and what is in them.
+const LISTS: [(&str, Kind); 4] = [
+    ("/api/v1/resources", Kind::Resource),
+    ("/api/v1/abac/policies", Kind::Policy),
+    ("/api/v1/service-api-keys", Kind::Key),
+    ("/api/v1/webhooks", Kind::Webhook),
+];
+
+fn ids(list: &Value) -> Vec<&str> {
+    list.as_array().into_iter().flatten().filter_map(|record| record["id"].as_str()).collect()
+}
+
+#[test]
+fn lists_show_nothing_of_others() {
+    in_both_modes(|_, _, [own, foreign]| {
+        for (list, kind) in LISTS {
+            let [mine, theirs] =
+                [own, foreign].map(|party| [party.record(kind), party.record(kind)]);
+            let reply = own.tenant.get(list).is(200);
+            let shown = reply.json();
+            assert!(mine.iter().all(|id| ids(&shown).contains(&&**id)), "{list}");
+            assert!(theirs.iter().all(|id| !reply.text.contains(&**id)), "{list}");
+            let tenant_ids = shown.as_array().into_iter().flatten().map(|one| &one["tenant_id"]);
+            assert!(tenant_ids.into_iter().all(|id| id.is_null() || *id == *own.id), "{list}");
+        }
+    });
+}
+
+#[test]
+fn a_cursor_is_of_no_use_to_another_tenant() {
+    in_both_modes(|_, _, [own, foreign]| {
+        for (list, kind) in LISTS {
+            for party in [own, foreign] {
+                party.record(kind);
+                party.record(kind);
+            }
+            let page = own.tenant.get(&format!("{list}?limit=1")).is(200);
+            let link = page.header("link").expect("there is a next page");
+            let next = link.trim_start_matches('<').split('>').next().expect("an address");
+            own.tenant.get(next).is(200);
+            foreign.tenant.get(next).refused(400, "BAD_REQUEST");
+        }
+    });
+}
+
+#[test]
+fn a_foreign_credential_changes_nothing() {
+    in_both_modes(|_, _, [own, foreign]| {
+        let resource = own.record(Kind::Resource);
+        for (kind, path) in [
+            (Kind::Policy, "/api/v1/abac/policies"),
+            (Kind::Webhook, "/api/v1/webhooks"),
+            (Kind::Key, "/api/v1/service-api-keys"),
+        ] {
+            let id = own.record(kind);
+            let before = own.tenant.get(path).is(200).json();
+            foreign.tenant.delete(&format!("{path}/{id}")).refused(404, "NOT_FOUND");
+            assert_eq!(own.tenant.get(path).json(), before, "{path}");
+        }
+        let rules = format!("/api/v1/resources/{resource}/policies");
+        own.tenant.get(&rules).is(200);
+        foreign.tenant.get(&rules).refused(404, "NOT_FOUND");
+    });
+}
+
+#[test]
+fn a_domain_named_like_another_tenant_opens_nothing_of_it() {
+    let server = saas::settings().start();
+    let [north, south] = ["north", "south"].map(|slug| Account::open(&server, slug));
+    let rule = south.tenant(&server).rule("alice", "doc:read", "read", "allow");
+    south.tenant(&server).decide("alice", "doc:read", "read").is("allow", &rule);
+    for domain in [&south.slug, &south.id, &north.slug] {
+        let claims = json!({"dom": domain, "adm": "*"});
+        let token = north.tenant(&server).token_with("alice", &[MANAGER], &claims);
+        let check = json!({
+            "subject": "alice", "resource": "doc:read", "action": "read", "domain": south.slug,
+        });
+        let reply = north.tenant(&server).check_by(&token, &check).is(200);
+        assert_eq!(reply.text_of("matched_rule_id"), "default-deny");
+        let list = Request::new("GET /api/v1/resources").token(&token).send(server.address);
+        list.is(200).has(&json!([]));
+    }
+}

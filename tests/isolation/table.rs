@@ -1,0 +1,140 @@
+//! What each route is for: who may use it, which record it names, and what a good request is.
+
+/// Who may use a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everybody.
+    Open,
+    /// Whoever has a token.
+    Check,
+    /// Managers, and service keys with this permission.
+    Manage(&'static str),
+    /// Managers with a token.
+    Tokens,
+    /// The operator.
+    Operate,
+}
+
+/// The record that a request names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    None,
+    File,
+    Resource,
+    Rule,
+    Policy,
+    Webhook,
+    Key,
+    Tenant,
+    Provider,
+}
+
+/// A route as the document names it.
+pub(crate) struct Row {
+    pub(crate) route: &'static str,
+    pub(crate) access: Access,
+    pub(crate) kind: Kind,
+    /// A good body: `$id` is the record's id, `$new` a name that is new.
+    pub(crate) body: &'static str,
+    /// The status of a good request.
+    pub(crate) served: u16,
+}
+
+const fn row(
+    route: &'static str,
+    access: Access,
+    kind: Kind,
+    body: &'static str,
+    served: u16,
+) -> Row {
+    Row { route, access, kind, body, served }
+}
+
+const RESOURCES_READ: Access = Access::Manage("resources:read");
+const RESOURCES_WRITE: Access = Access::Manage("resources:write");
+const POLICIES_READ: Access = Access::Manage("policies:read");
+const POLICIES_WRITE: Access = Access::Manage("policies:write");
+const WEBHOOKS_READ: Access = Access::Manage("webhooks:read");
+const WEBHOOKS_WRITE: Access = Access::Manage("webhooks:write");
+
+const CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "action": "read"}"#;
+const LEGACY_CHECK: &str = r#"{"resource": "doc:read"}"#;
+const RESOURCE: &str = r#"{"name": "$new:read"}"#;
+const RESOURCES: &str = r#"[{"name": "$new:read"}]"#;
+const RULE: &str = r#"{"sub": "$new", "obj": "doc:read", "act": "read", "effect": "allow"}"#;
+const POLICY: &str = r#"{
+    "name": "$new", "resource": "doc:write", "effect": "deny", "priority": 1,
+    "rule_data": {"type": "CONDITION", "attribute": "request.subject", "operator": "exists"}
+}"#;
+const WEBHOOK: &str = r#"{
+    "url": "https://hook.example/", "events": ["access.denied"], "secret": "0123456789abcdef"
+}"#;
+const PROVIDER: &str = r#"{
+    "issuer_url": "https://$new.example/", "jwks_uri": "https://keys.example/"
+}"#;
+
+/// Every route.
+pub(crate) const ROUTES: [Row; 32] = [
+    row("GET /healthz/live", Access::Open, Kind::None, "", 200),
+    row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
+    row("GET /openapi.json", Access::Open, Kind::None, "", 200),
+    row("GET /docs", Access::Open, Kind::None, "", 200),
+    row("GET /docs/{file}", Access::Open, Kind::File, "", 200),
+    row("POST /api/v1/check", Access::Check, Kind::None, CHECK, 200),
+    row("POST /api/v1/resources/access/check", Access::Check, Kind::None, LEGACY_CHECK, 200),
+    row("POST /api/v1/resources", RESOURCES_WRITE, Kind::None, RESOURCE, 201),
+    row("GET /api/v1/resources", RESOURCES_READ, Kind::None, "", 200),
+    row("POST /api/v1/resources/list", RESOURCES_WRITE, Kind::None, RESOURCES, 200),
+    row("GET /api/v1/resources/{id}/policies", POLICIES_READ, Kind::Resource, "", 200),
+    row("POST /api/v1/resources/policies", POLICIES_WRITE, Kind::None, RULE, 201),
+    row(
+        "PUT /api/v1/resources/policies",
+        POLICIES_WRITE,
+        Kind::Rule,
+        r#"{"id": "$id", "effect": "deny"}"#,
+        200,
+    ),
+    row("DELETE /api/v1/resources/policies", POLICIES_WRITE, Kind::Rule, r#"{"id": "$id"}"#, 204),
+    row("POST /api/v1/abac/policies", POLICIES_WRITE, Kind::None, POLICY, 201),
+    row("GET /api/v1/abac/policies", POLICIES_READ, Kind::None, "", 200),
+    row("GET /api/v1/abac/policies/{id}", POLICIES_READ, Kind::Policy, "", 200),
+    row("PUT /api/v1/abac/policies/{id}", POLICIES_WRITE, Kind::Policy, r#"{"priority": 2}"#, 200),
+    row("DELETE /api/v1/abac/policies/{id}", POLICIES_WRITE, Kind::Policy, "", 204),
+    row("POST /api/v1/service-api-keys", Access::Tokens, Kind::None, r#"{"name": "$new"}"#, 201),
+    row("GET /api/v1/service-api-keys", Access::Tokens, Kind::None, "", 200),
+    row("DELETE /api/v1/service-api-keys/{id}", Access::Tokens, Kind::Key, "", 204),
+    row("POST /api/v1/webhooks", WEBHOOKS_WRITE, Kind::None, WEBHOOK, 201),
+    row("GET /api/v1/webhooks", WEBHOOKS_READ, Kind::None, "", 200),
+    row(
+        "PUT /api/v1/webhooks/{id}",
+        WEBHOOKS_WRITE,
+        Kind::Webhook,
+        r#"{"events": ["policy.abac.created"]}"#,
+        200,
+    ),
+    row("DELETE /api/v1/webhooks/{id}", WEBHOOKS_WRITE, Kind::Webhook, "", 204),
+    row("GET /api/v1/webhooks/{id}/deliveries", WEBHOOKS_READ, Kind::Webhook, "", 200),
+    row(
+        "POST /admin/tenants",
+        Access::Operate,
+        Kind::None,
+        r#"{"name": "n", "slug": "$new"}"#,
+        201,
+    ),
+    row("GET /admin/tenants", Access::Operate, Kind::None, "", 200),
+    row(
+        "POST /admin/tenants/{id}/identity-providers",
+        Access::Operate,
+        Kind::Tenant,
+        PROVIDER,
+        201,
+    ),
+    row("GET /admin/tenants/{id}/identity-providers", Access::Operate, Kind::Tenant, "", 200),
+    row(
+        "DELETE /admin/tenants/{id}/identity-providers/{idpId}",
+        Access::Operate,
+        Kind::Provider,
+        "",
+        204,
+    ),
+];

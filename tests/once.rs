@@ -1,0 +1,30 @@
+//! What neither the mode nor the database matters to, and what is about `selfhost` mode or SQLite itself:
+//! it runs once.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "all of it is test code"
+)]
+
+mod admin;
+mod api_tour;
+#[path = "process/configuration.rs"]
+mod configuration;
+mod dev;
+mod entity_tags;
+mod isolation;
+mod java_client;
+#[path = "authentication/key_sets.rs"]
+mod key_sets;
+mod min_revision;
+mod paging;
+mod policy_test;
+mod schemathesis;
+mod service_keys;
+#[path = "authentication/settings.rs"]
+mod settings;
+mod webhooks;
+#[path = "health/without_database.rs"]
+mod without_database;

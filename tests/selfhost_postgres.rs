@@ -1,0 +1,14 @@
+//! The black-box tests in `selfhost` mode on PostgreSQL.
+
+/// The set-up of this binary.
+mod setup {
+    pub(crate) const SAAS: bool = false;
+    pub(crate) const POSTGRES: bool = true;
+}
+
+#[path = "everywhere.rs"]
+mod everywhere;
+mod replicas;
+mod selfhost;
+
+use everywhere::support;

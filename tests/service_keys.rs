@@ -1,0 +1,390 @@
+//! Service API keys: `/api/v1/service-api-keys`, what a key opens, and `portcullis keys create`.
+
+use serde_json::{Value, json};
+
+use crate::support::saas::{self, Account};
+use crate::support::{
+    NO_ID, Provider, Reply, Request, Settings, Tenant, eventually, eventually_some, is_timestamp,
+    is_uuid_v7, names,
+};
+
+const KEYS: &str = "/api/v1/service-api-keys";
+const CREATE: &str = "POST /api/v1/service-api-keys";
+
+const PERMISSIONS: [&str; 8] = [
+    "resources:read",
+    "resources:write",
+    "policies:read",
+    "policies:write",
+    "webhooks:read",
+    "webhooks:write",
+    "resolvers:read",
+    "resolvers:write",
+];
+
+/// A request with a service key.
+fn with_key(tenant: &Tenant<'_>, key: &str, route: &str, body: Option<&Value>) -> Reply {
+    let request = Request::new(route).header("x-service-api-key", key);
+    tenant.send(&body.map_or(request.clone(), |body| request.json(body)))
+}
+
+/// The same, whatever the key may do.
+fn is_known(tenant: &Tenant<'_>, key: &str) -> bool {
+    with_key(tenant, key, "GET /api/v1/resources", None).status != 401
+}
+
+/// A key with these permissions.
+fn key(tenant: &Tenant<'_>, permissions: &[&str]) -> String {
+    let body = json!({"name": "k", "permissions": permissions});
+    tenant.manage(CREATE, &body).is(201).text_of("key")
+}
+
+/// An instant so many seconds from now.
+fn seconds_from_now(seconds: i64) -> String {
+    let instant = chrono::DateTime::from_timestamp(crate::support::provider::now() + seconds, 0);
+    instant.expect("an instant").to_rfc3339()
+}
+
+#[test]
+fn a_key_is_created_with_all_permissions() {
+    let tenant = Tenant::new();
+    let reply = tenant.manage(CREATE, &json!({"name": "sync", "description": "nightly"})).is(201);
+    let record = reply.json();
+    let expected = [
+        "created_at",
+        "created_by",
+        "description",
+        "expires_at",
+        "id",
+        "key",
+        "last_used_at",
+        "name",
+        "permissions",
+        "prefix",
+    ];
+    assert_eq!(names(&record), expected);
+    assert_eq!((&record["name"], &record["description"]), (&json!("sync"), &json!("nightly")));
+    assert_eq!(record["permissions"], json!(PERMISSIONS));
+    assert_eq!((&record["expires_at"], &record["last_used_at"]), (&Value::Null, &Value::Null));
+    assert_eq!(record["created_by"], "boss");
+    assert!(is_uuid_v7(&reply.id()) && is_timestamp(&reply.text_of("created_at")));
+    assert_eq!(reply.header("location"), Some(&*format!("{KEYS}/{}", reply.id())));
+    let (prefix, key) = (reply.text_of("prefix"), reply.text_of("key"));
+    assert_eq!(prefix, format!("pck_{}_", reply.id().replace('-', "")));
+    let secret = key.strip_prefix(&prefix).expect("the key begins with its prefix");
+    // 256 bits in base64url, and a checksum.
+    assert!(secret.len() > 43, "{key}");
+    assert!(secret.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_'), "{key}");
+}
+
+#[test]
+fn a_key_is_shown_once() {
+    let tenant = Tenant::new();
+    let created = tenant.manage(CREATE, &json!({"name": "k"})).is(201);
+    let list = tenant.get(KEYS).is(200);
+    let mut shown = created.json();
+    let key = shown.as_object_mut().and_then(|record| record.remove("key"));
+    assert_eq!(list.json(), json!([shown]));
+    let key = key.as_ref().and_then(Value::as_str).expect("a key");
+    assert!(!list.text.contains(&key[shown["prefix"].as_str().map_or(0, str::len)..]));
+    tenant.send(&tenant.managing(format!("GET {KEYS}/{}", created.id()))).is(405);
+}
+
+#[test]
+fn optional_fields_are_kept() {
+    let tenant = Tenant::new();
+    let body = json!({
+        "name": "k", "description": null, "expires_at": "2099-12-31T23:00:00+01:00",
+        "permissions": ["policies:read", "resources:read", "policies:read"],
+    });
+    let record = tenant.manage(CREATE, &body).is(201).json();
+    assert_eq!(record["description"], Value::Null);
+    assert_eq!(record["expires_at"], "2099-12-31T22:00:00.000Z");
+    assert_eq!(record["permissions"], json!(["policies:read", "resources:read"]));
+}
+
+#[test]
+fn faults_of_a_creation_are_named() {
+    let tenant = Tenant::new();
+    for (body, path) in [
+        (json!({}), ""),
+        (json!({"name": ""}), "/name"),
+        (json!({"name": 1}), "/name"),
+        (json!({"name": "n".repeat(257)}), "/name"),
+        (json!({"name": "k", "description": 1}), "/description"),
+        (json!({"name": "k", "permissions": "policies:read"}), "/permissions"),
+        (json!({"name": "k", "permissions": []}), "/permissions"),
+        (json!({"name": "k", "permissions": ["policies:read", "all"]}), "/permissions/1"),
+        (json!({"name": "k", "permissions": ["Policies:read"]}), "/permissions/0"),
+        (json!({"name": "k", "expires_at": "2020-01-01T00:00:00Z"}), "/expires_at"),
+        (json!({"name": "k", "expires_at": "tomorrow"}), "/expires_at"),
+        (json!({"name": "k", "expires_at": 4_000_000_000_u64}), "/expires_at"),
+        (json!({"name": "k", "key": "pck_1"}), ""),
+    ] {
+        let reply = tenant.manage(CREATE, &body).invalid();
+        assert_eq!(reply.text_of_details("path"), path, "{body}: {}", reply.text);
+    }
+    tenant.get(KEYS).is(200).has(&json!([]));
+}
+
+#[test]
+fn the_last_use_is_noted() {
+    let tenant = Tenant::new();
+    let key = key(&tenant, &["resources:read"]);
+    assert!(is_known(&tenant, &key));
+    let used = eventually_some("the use is noted", || {
+        tenant.get(KEYS).json()[0]["last_used_at"].as_str().map(str::to_owned)
+    });
+    assert!(is_timestamp(&used), "{used}");
+}
+
+#[test]
+fn a_revoked_key_is_refused_at_once() {
+    let tenant = Tenant::new();
+    let created = tenant.manage(CREATE, &json!({"name": "k"})).is(201);
+    let key = created.text_of("key");
+    assert!(is_known(&tenant, &key));
+    let path = format!("{KEYS}/{}", created.id());
+    tenant.delete(&path).is(204);
+    assert!(!is_known(&tenant, &key));
+    tenant.delete(&path).refused(404, "NOT_FOUND");
+    tenant.get(KEYS).is(200).has(&json!([]));
+    for id in [NO_ID, "1", "pck_1"] {
+        tenant.delete(&format!("{KEYS}/{id}")).refused(404, "NOT_FOUND");
+    }
+}
+
+#[test]
+fn a_key_expires() {
+    let tenant = Tenant::new();
+    let body = json!({"name": "k", "expires_at": seconds_from_now(5)});
+    let key = tenant.manage(CREATE, &body).is(201).text_of("key");
+    assert!(is_known(&tenant, &key));
+    eventually("the key expires", || !is_known(&tenant, &key));
+}
+
+/// Replaces the character at `index` by another one.
+fn altered(key: &str, index: usize) -> String {
+    let other = if key[index..].starts_with('A') { "B" } else { "A" };
+    format!("{}{other}{}", &key[..index], &key[index + 1..])
+}
+
+#[test]
+fn keys_that_are_none_all_answer_alike() {
+    let tenant = Tenant::new();
+    let revoked = tenant.manage(CREATE, &json!({"name": "k"})).is(201);
+    tenant.delete(&format!("{KEYS}/{}", revoked.id())).is(204);
+    let expired = json!({"name": "k", "expires_at": seconds_from_now(3)});
+    let expired = tenant.manage(CREATE, &expired).is(201).text_of("key");
+    eventually("the key expires", || !is_known(&tenant, &expired));
+    let good = key(&tenant, &["resources:read"]);
+    let send = |key: &str| with_key(&tenant, key, "GET /api/v1/resources", None);
+    let expected = send(&revoked.text_of("key")).refused(401, "UNAUTHENTICATED");
+    assert_eq!(expected.header("www-authenticate"), Some("Bearer"));
+    let last = good.len() - 1;
+    for bad in [
+        &*expired,
+        "pck_",
+        "x",
+        "",
+        &good[..last],
+        &format!("{good}A"),
+        &good.to_uppercase(),
+        &good.replacen("pck_", "pdk_", 1),
+        &altered(&good, 10),
+        &altered(&good, 60),
+        &altered(&good, last),
+    ] {
+        assert_eq!(send(bad).outcome(), expected.outcome(), "{bad}");
+    }
+    send(&good).is(200);
+}
+
+/// The routes that a key can open, with a good body, and the permission that opens each.
+fn opened() -> Vec<(&'static str, Option<Value>, &'static str)> {
+    let rule = json!({"sub": "a", "obj": "doc:read", "act": "read", "effect": "allow"});
+    let webhook = json!({
+        "url": "https://hook.example/", "events": ["access.denied"], "secret": "0123456789abcdef",
+    });
+    vec![
+        ("GET /api/v1/resources", None, "resources:read"),
+        ("POST /api/v1/resources", Some(json!({"name": "doc:read"})), "resources:write"),
+        ("POST /api/v1/resources/list", Some(json!([])), "resources:write"),
+        ("GET /api/v1/resources/{id}/policies", None, "policies:read"),
+        ("GET /api/v1/abac/policies", None, "policies:read"),
+        ("GET /api/v1/abac/policies/{id}", None, "policies:read"),
+        ("POST /api/v1/resources/policies", Some(rule), "policies:write"),
+        ("PUT /api/v1/resources/policies", Some(json!({"id": NO_ID})), "policies:write"),
+        ("DELETE /api/v1/resources/policies", Some(json!({"id": NO_ID})), "policies:write"),
+        ("POST /api/v1/abac/policies", Some(json!({})), "policies:write"),
+        ("PUT /api/v1/abac/policies/{id}", Some(json!({})), "policies:write"),
+        ("DELETE /api/v1/abac/policies/{id}", None, "policies:write"),
+        ("GET /api/v1/webhooks", None, "webhooks:read"),
+        ("GET /api/v1/webhooks/{id}/deliveries", None, "webhooks:read"),
+        ("POST /api/v1/webhooks", Some(webhook), "webhooks:write"),
+        ("PUT /api/v1/webhooks/{id}", Some(json!({})), "webhooks:write"),
+        ("DELETE /api/v1/webhooks/{id}", None, "webhooks:write"),
+    ]
+}
+
+#[test]
+fn each_permission_opens_exactly_its_routes() {
+    let tenant = Tenant::new();
+    for permission in PERMISSIONS {
+        let key = key(&tenant, &[permission]);
+        for (route, body, needed) in opened() {
+            let reply = with_key(&tenant, &key, &route.replace("{id}", NO_ID), body.as_ref());
+            if needed == permission {
+                let judged = [200, 201, 400, 404, 409].contains(&reply.status);
+                assert!(judged, "{route}: {}", reply.text);
+            } else {
+                let message = reply.refused(403, "ACCESS_DENIED").message();
+                assert!(message.contains(needed), "{route}: {message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_neither_check_nor_manage_keys() {
+    let tenant = Tenant::new();
+    let key = key(&tenant, &PERMISSIONS);
+    let check = json!({"subject": "a", "resource": "doc:read", "action": "read"});
+    for (route, body) in [
+        ("POST /api/v1/check".to_owned(), Some(&check)),
+        ("POST /api/v1/resources/access/check".to_owned(), Some(&check)),
+        (format!("GET {KEYS}"), None),
+        (CREATE.to_owned(), Some(&json!({"name": "k"}))),
+        (format!("DELETE {KEYS}/{NO_ID}"), None),
+    ] {
+        with_key(&tenant, &key, &route, body).refused(401, "UNAUTHENTICATED");
+    }
+}
+
+#[test]
+fn default_roles_need_the_right_to_write_rules() {
+    let tenant = Tenant::new();
+    let with_roles = json!({"name": "doc:read", "defaultRoles": ["reader"]});
+    let without = json!({"name": "doc:read", "defaultRoles": []});
+    for (route, wrap) in [("POST /api/v1/resources", false), ("POST /api/v1/resources/list", true)]
+    {
+        let body = |body: &Value| if wrap { json!([body]) } else { body.clone() };
+        let writer = key(&tenant, &["resources:write"]);
+        let denied = with_key(&tenant, &writer, route, Some(&body(&with_roles)));
+        assert!(denied.refused(403, "ACCESS_DENIED").message().contains("policies:write"));
+        let plain = with_key(&tenant, &writer, route, Some(&body(&without)));
+        assert!([200, 201].contains(&plain.status), "{}", plain.text);
+        let both = key(&tenant, &["resources:write", "policies:write"]);
+        with_key(&tenant, &both, route, Some(&body(&with_roles))).is(200);
+    }
+}
+
+/// Creates a rule without a domain by key, and gives the record.
+fn rule_by_key(tenant: &Tenant<'_>, key: &str) -> Value {
+    let rule = json!({"sub": "alice", "obj": "doc:read", "act": "read", "effect": "allow"});
+    with_key(tenant, key, "POST /api/v1/resources/policies", Some(&rule)).is(201).json()
+}
+
+#[test]
+fn what_a_key_writes_carries_its_id_and_its_domain() {
+    let tenant = Tenant::new();
+    let created = tenant.manage(CREATE, &json!({"name": "k"})).is(201);
+    let rule = rule_by_key(&tenant, &created.text_of("key"));
+    assert_eq!(rule["created_by"], format!("key:{}", created.id()));
+    assert_eq!(rule["dom"], *tenant.name, "in `selfhost` mode, the tenant");
+    assert!(tenant.decide("alice", "doc:read", "read").allowed());
+
+    let server = saas::settings().start();
+    let account = Account::open(&server, "acme");
+    let tenant = account.tenant(&server);
+    let rule = rule_by_key(&tenant, &account.bootstrap_key);
+    assert_eq!(rule["dom"], "acme", "in `saas` mode, the slug");
+    assert!(tenant.decide("alice", "doc:read", "read").allowed());
+}
+
+#[test]
+fn a_key_stays_in_its_domain() {
+    let (tenant, other) = (Tenant::new(), Tenant::new());
+    let key = key(&tenant, &PERMISSIONS);
+    let rule = |dom: &str| {
+        let body = json!({
+            "sub": "alice", "dom": dom, "obj": "doc:read", "act": "read", "effect": "allow",
+        });
+        with_key(&tenant, &key, "POST /api/v1/resources/policies", Some(&body))
+    };
+    rule(&other.name).refused(403, "ACCESS_DENIED");
+    rule("*").is(201);
+    rule(&tenant.name).is(201);
+}
+
+#[test]
+fn without_tokens_keys_alone_work() {
+    let settings = Settings::without_provider().set("OIDC_ENABLED", "false");
+    let made = settings.run(&["keys", "create", "--tenant", "acme", "--name", "first"]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let key = made.out.trim();
+    let server = settings.start();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let rule = rule_by_key(&tenant, key);
+    assert_eq!(rule["dom"], "acme");
+    for reply in [tenant.get("/api/v1/resources"), tenant.get(KEYS)] {
+        reply.refused(401, "UNAUTHENTICATED");
+    }
+}
+
+#[test]
+fn the_command_makes_a_key_that_works() {
+    let settings = Settings::of(Provider::shared());
+    let create = |more: &[&str]| {
+        let command = ["keys", "create", "--tenant", "acme", "--name", "ci"];
+        settings.run(&[&command, more].concat())
+    };
+    let all = create(&[]);
+    let some = create(&["--permissions", "resources:read,policies:read"]);
+    let server = settings.start();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    for made in [&all, &some] {
+        assert_eq!((made.code, made.out.lines().count()), (Some(0), 1), "{}", made.err);
+        with_key(&tenant, made.out.trim(), "GET /api/v1/resources", None).is(200);
+        assert!(!made.err.contains(made.out.trim()), "{}", made.err);
+    }
+    let list = tenant.get(KEYS).is(200).json();
+    assert_eq!((&list[0]["name"], &list[0]["permissions"]), (&json!("ci"), &json!(PERMISSIONS)));
+    assert_eq!(list[1]["permissions"], json!(["resources:read", "policies:read"]));
+    // The command also works beside a running server.
+    with_key(&tenant, create(&[]).out.trim(), "GET /api/v1/resources", None).is(200);
+}
+
+#[test]
+fn the_command_says_what_is_wrong() {
+    let selfhost = Settings::of(Provider::shared());
+    let saas = saas::settings();
+    saas.run(&["migrate"]);
+    let unknown = ["--tenant", "acme", "--name", "k", "--permissions", "policies:read,everything"];
+    for (settings, arguments, expected) in [
+        (&selfhost, &unknown[..], "everything"),
+        (&selfhost, &["--name", "k"], "--tenant"),
+        (&selfhost, &["--tenant", "acme"], "--name"),
+        (&saas, &["--tenant", "nobody", "--name", "k"], "nobody"),
+    ] {
+        let failed = settings.run(&[&["keys", "create"], arguments].concat());
+        assert!(failed.code.is_some_and(|code| code != 0), "{arguments:?}: {}", failed.err);
+        assert!(failed.out.is_empty(), "{arguments:?}: {}", failed.out);
+        assert!(failed.err.contains(expected), "{arguments:?}: {}", failed.err);
+    }
+}
+
+#[test]
+fn the_command_knows_a_saas_tenant_by_id_and_by_slug() {
+    let settings = saas::settings();
+    let server = settings.start();
+    let account = Account::open(&server, "acme");
+    for name in [&account.id, &account.slug] {
+        let made = settings.run(&["keys", "create", "--tenant", name, "--name", "k"]);
+        assert_eq!(made.code, Some(0), "{}", made.err);
+        assert!(is_known(&account.tenant(&server), made.out.trim()));
+    }
+    let list = account.tenant(&server).get(KEYS).is(200).json();
+    assert_eq!(list[0]["name"], "bootstrap");
+    assert_eq!(list.as_array().map(Vec::len), Some(3));
+}

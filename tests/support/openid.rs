@@ -1,0 +1,142 @@
+//! A real OpenID provider: `tests/oidc-provider/server.mjs`, shaped like a Keycloak realm. It needs Node and npm; where
+//! they are missing its tests say so and pass, except under `CI=true`.
+
+use std::fs::File;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+use super::process::{Process, finish, repository};
+use super::{Reply, Request};
+
+const FILES: [&str; 3] = ["package.json", "package-lock.json", "server.mjs"];
+
+/// A realm of the provider, killed when it is dropped.
+pub(crate) struct Realm {
+    process: Process,
+    name: String,
+    address: SocketAddr,
+}
+
+impl Realm {
+    /// Starts the realm `name` on a free port; `None` where that cannot be done.
+    #[track_caller]
+    pub(crate) fn start(name: &str) -> Option<Self> {
+        installed().map(|directory| Self::start_on(&directory, name, 0))
+    }
+
+    #[track_caller]
+    fn start_on(directory: &Path, name: &str, port: u16) -> Self {
+        let mut node = Command::new("node");
+        node.arg(directory.join("server.mjs")).args([name, &port.to_string()]).stdin(Stdio::null());
+        let process = Process::spawn(node);
+        let find = |lines: &[String]| lines.iter().find_map(|line| issuer_address(line));
+        let Some(address) = process.out.wait_for(find) else {
+            panic!("the OpenID provider does not start:\n{}", process.err.text());
+        };
+        Self { process, name: name.to_owned(), address }
+    }
+
+    /// Restarts it on its port with other keys.
+    #[track_caller]
+    pub(crate) fn restart_with_other_keys(mut self) -> Self {
+        self.process.kill();
+        Self::start_on(&target(), &self.name, self.address.port())
+    }
+
+    /// Its `iss`, and what a client calls the address of the auth server.
+    pub(crate) fn issuer(&self) -> String {
+        format!("http://{}/realms/{}", self.address, self.name)
+    }
+
+    pub(crate) fn jwks_uri(&self) -> String {
+        format!("{}/protocol/openid-connect/certs", self.issuer())
+    }
+
+    /// Asks for a token as the Java client library does.
+    pub(crate) fn ask_for_token(&self, client: &str, secret: &str) -> Reply {
+        let form = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("grant_type", "client_credentials")
+            .append_pair("client_id", client)
+            .append_pair("client_secret", secret)
+            .finish();
+        let route = format!("POST /realms/{}/protocol/openid-connect/token", self.name);
+        let request = Request::new(route).body("application/x-www-form-urlencoded", form);
+        request.send(self.address)
+    }
+
+    /// A token of one of the provider's clients.
+    #[track_caller]
+    pub(crate) fn token(&self, client: &str) -> String {
+        self.ask_for_token(client, &format!("secret of {client}")).is(200).text_of("access_token")
+    }
+}
+
+/// The address in `issuer http://127.0.0.1:1234/realms/shop`.
+fn issuer_address(line: &str) -> Option<SocketAddr> {
+    let (address, _) = line.strip_prefix("issuer http://")?.split_once('/')?;
+    address.parse().ok()
+}
+
+/// Where it is installed.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("oidc-provider")
+}
+
+/// The directory of the installed provider: installs it first where that was not done yet.
+#[track_caller]
+fn installed() -> Option<PathBuf> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !available("node") || !available("npm") {
+        skip("a real OpenID provider needs `node` and `npm`");
+        return None;
+    }
+    let (source, target) = (repository().join("tests/oidc-provider"), target());
+    std::fs::create_dir_all(&target).expect("a directory");
+    // Another test process may be at it.
+    let lock = File::create(target.join("lock")).expect("a lock file");
+    lock.lock().expect("the lock");
+    let read = |path: PathBuf| std::fs::read(path).ok();
+    for file in FILES {
+        // Left alone where it is right: a running Node may be reading it.
+        if read(target.join(file)) != read(source.join(file)) {
+            std::fs::copy(source.join(file), target.join(file)).expect("a copy");
+        }
+    }
+    let (done, wanted) = (target.join("installed"), read(source.join("package-lock.json")));
+    if read(done.clone()) != wanted {
+        install(&target);
+        std::fs::write(done, wanted.expect("a lock file of npm")).expect("a note of that");
+    }
+    Some(target)
+}
+
+fn install(target: &Path) {
+    say(&format!("installing the OpenID provider of the tests in {}", target.display()));
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
+    npm.current_dir(target).stdin(Stdio::null());
+    let npm = finish(npm);
+    assert_eq!(npm.code, Some(0), "npm ci: {}\n{}", npm.out, npm.err);
+}
+
+/// Whether a program can be run here.
+pub(crate) fn available(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Says that a test is not run, and fails it where nothing may be left out.
+#[track_caller]
+pub(crate) fn skip(why: &str) {
+    let ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    assert!(!ci, "{why}, and CI=true leaves nothing out");
+    say(&format!("SKIPPED: {why}"));
+}
+
+/// Writes past the test harness, which keeps what a passing test prints to itself.
+pub(crate) fn say(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
