@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use super::keysets::{KeySource, http_fetch};
-use super::token::{self, TokenError};
+use super::token::{TokenError, Unverified};
 use super::{Identity, Verifier};
 use crate::config::OidcConfig;
 use crate::egress::Client;
@@ -88,12 +88,12 @@ impl Providers {
         token: &str,
         now: DateTime<Utc>,
     ) -> Result<(String, Identity), TokenError> {
-        let issuer = token::unverified_issuer(token)?;
-        let provider = self.by_issuer.load().get(&issuer).cloned();
+        let token = Unverified::read(token)?;
+        let provider = self.by_issuer.load().get(token.issuer()?).cloned();
         let Some(provider) = provider else {
             return Err(TokenError::unknown_issuer());
         };
-        let identity = provider.verifier.verify(token, now).await?;
+        let identity = provider.verifier.verify_read(token, now).await?;
         Ok((provider.record.tenant_id.clone(), identity))
     }
 }

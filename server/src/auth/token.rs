@@ -82,13 +82,20 @@ impl Verifier {
         token: &str,
         now: DateTime<Utc>,
     ) -> Result<Identity, TokenError> {
-        let decoded = decode(token)?;
-        let claims = decoded.claims()?;
-        if text_claim(&claims, "iss")? != self.config.issuer {
+        self.verify_read(Unverified::read(token)?, now).await
+    }
+
+    /// The same for a token that has been read already, to choose the verifier by its issuer.
+    pub(super) async fn verify_read(
+        &self,
+        token: Unverified<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Identity, TokenError> {
+        if token.issuer()? != self.config.issuer {
             return Err(TokenError::unknown_issuer());
         }
-        self.verify_signature(&decoded).await?;
-        self.identity(claims, now)
+        self.verify_signature(&token.decoded).await?;
+        self.identity(token.claims, now)
     }
 
     /// Verifies that the one key that fits has signed the token, whatever its payload is.
@@ -129,10 +136,23 @@ impl Verifier {
     }
 }
 
-/// The `iss` of a token of which nothing is verified yet: good for choosing a verifier, and nothing else.
-pub(super) fn unverified_issuer(token: &str) -> Result<String, TokenError> {
-    let claims = decode(token)?.claims()?;
-    text_claim(&claims, "iss").map(str::to_owned)
+/// A token that is read, and of which nothing is verified yet.
+pub(super) struct Unverified<'t> {
+    decoded: Decoded<'t>,
+    claims: Json<'static>,
+}
+
+impl<'t> Unverified<'t> {
+    pub(super) fn read(token: &'t str) -> Result<Self, TokenError> {
+        let decoded = decode(token)?;
+        let claims = decoded.claims()?;
+        Ok(Self { decoded, claims })
+    }
+
+    /// The `iss`: good for choosing a verifier, and nothing else.
+    pub(super) fn issuer(&self) -> Result<&str, TokenError> {
+        text_claim(&self.claims, "iss")
+    }
 }
 
 fn missing(claim: &str) -> String {

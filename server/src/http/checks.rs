@@ -1,5 +1,7 @@
 //! Decisions: the combined check and the legacy one (semantics.md section 2).
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
@@ -76,10 +78,7 @@ pub(super) async fn check(
 ) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let body = CheckBody::parse(&json)?;
-    let domain = body.domain.unwrap_or(&caller.identity.domain);
-    let tenant = caller.tenant_of(domain)?;
-    let cached = app.plans.get(tenant, body.resource, at_least).await?;
-    let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
+    let (cached, check) = prepare(&app, &caller, body, at_least).await?;
     let decision = cached.plan().evaluate(&check);
     Ok(respond(&cached, Answer::from(&decision)))
 }
@@ -110,13 +109,24 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
+    let (cached, check) = prepare(&app, &caller, body, at_least).await?;
+    let decision = cached.plan().evaluate_rbac(&check);
+    let allowed = decision.effect() == Effect::Allow;
+    Ok(respond(&cached, LegacyAnswer { allowed, answer: Answer::from(&decision) }))
+}
+
+/// The plan that decides what `body` asks, and the complete question.
+async fn prepare<'r>(
+    app: &App,
+    caller: &'r TenantMember,
+    body: CheckBody<'r>,
+    at_least: u64,
+) -> Result<(Arc<CachedPlan>, Check<'r>), ApiError> {
     let domain = body.domain.unwrap_or(&caller.identity.domain);
     let tenant = caller.tenant_of(domain)?;
     let cached = app.plans.get(tenant, body.resource, at_least).await?;
     let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
-    let decision = cached.plan().evaluate_rbac(&check);
-    let allowed = decision.effect() == Effect::Allow;
-    Ok(respond(&cached, LegacyAnswer { allowed, answer: Answer::from(&decision) }))
+    Ok((cached, check))
 }
 
 /// `X-Min-Policy-Revision`: the answer must not be from rules older than that; 0 without the header.
