@@ -36,6 +36,7 @@
 //! ```
 
 mod cache;
+mod check_buffer;
 pub mod condition;
 mod decision;
 pub mod fields;
@@ -51,6 +52,7 @@ pub mod resource;
 mod value;
 
 pub use cache::{CachedPlan, PlanCache};
+pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined};
 pub use invalid::Invalid;

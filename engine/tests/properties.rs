@@ -12,12 +12,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use portcullis_engine::json::JsonError;
 use portcullis_engine::request::claimed_roles;
 use portcullis_engine::{
-    Caller, Check, CheckBody, Condition, Effect, Invalid, Plan, Policy, ResourcePattern, Rule,
-    RuleTuple, json,
+    Caller, Check, CheckBody, CheckBuffer, Condition, Effect, Invalid, Plan, Policy,
+    ResourcePattern, Rule, RuleTuple, json,
 };
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
 use serde_json::Value;
 
@@ -32,6 +34,8 @@ const REQUESTS: usize = 60;
 /// Meetings of a few conditions with a few requests.
 const GRIDS: u32 = 1_500;
 const GRID: usize = 12;
+/// Scenarios whose requests are read in both ways.
+const READINGS: u32 = 1_000;
 
 #[test]
 fn plans_decide_as_the_oracle_does() {
@@ -118,6 +122,42 @@ fn single_conditions_are_as_the_oracle_says() {
         assert!(yes * 50 >= all && no * 50 >= all, "`{operator}`: {yes} true, {no} false");
         assert_eq!(open * 50 >= all, operator != "exists", "`{operator}`: {open} undetermined");
     }
+}
+
+/// A `CheckBuffer` reads whole checks and damaged ones as the tree does.
+#[test]
+fn generated_checks_read_the_same_in_both_ways() {
+    let tally = RefCell::new([0u32; 2]);
+    let puts = ["", "\"", "{", "1", "\\u0061", " ", ":", "[", "é"];
+    let damage = (any::<Index>(), 0usize..4, select(puts.to_vec()));
+    run(READINGS, &(scenario(20), damage), |(scenario, (at, length, put))| {
+        for request in &scenario.requests {
+            let text = request.body.to_string();
+            let chars: Vec<char> = text.chars().collect();
+            let at = at.index(chars.len());
+            let before: String = chars[..at].iter().collect();
+            let after: String = chars[at..].iter().skip(length).collect();
+            for text in [&text, &format!("{before}{put}{after}")] {
+                let tree = json::parse(text.as_bytes());
+                let by_tree = match &tree {
+                    Ok(tree) => CheckBody::parse(tree).map_err(JsonError::from),
+                    Err(error) => Err(JsonError::Syntax(error.to_string())),
+                };
+                let mut buffer = CheckBuffer::default();
+                let by_buffer = buffer.read(text.as_bytes());
+                tally.borrow_mut()[usize::from(by_tree.is_ok())] += 1;
+                let shown = |read: Result<CheckBody<'_>, JsonError>| match read {
+                    Ok(body) => format!("{body:?}"),
+                    Err(error) => error.to_string().replace("the text is no valid JSON: ", ""),
+                };
+                prop_assert_eq!(shown(by_buffer), shown(by_tree), "{}", text);
+            }
+        }
+        Ok(())
+    });
+    let [refused, accepted] = tally.into_inner();
+    println!("{accepted} texts accepted in both ways, {refused} refused");
+    assert!(accepted >= 10_000 && refused >= 5_000);
 }
 
 /// Two plans that together show what a condition is: one allows when it is true, one denies when it is

@@ -1,7 +1,12 @@
 //! The RBAC rules of one plan as a hash table: the cost of a decision grows with the subject's roles,
 //! never with the number of rules.
+//!
+//! A rule is found by the hashes of its subject, domain and action, each of which may be the wildcard. The
+//! table knows which of the eight combinations of wildcards some rule has: only those are looked up.
 
-use hashbrown::HashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 use indexmap::IndexSet;
 use uuid::Uuid;
 
@@ -9,27 +14,55 @@ use crate::rbac::{Effect, Rule, WILDCARD};
 use crate::request::Check;
 use crate::resource::{ResourcePattern, split_resource};
 
-type Symbols = IndexSet<Box<str>, hashbrown::DefaultHashBuilder>;
-/// The `(sub, dom, act)` of a rule, each interned.
-type Key = (usize, usize, usize);
-
-/// The symbol of the wildcard, interned first.
-const ANY: usize = 0;
-
 /// Finds the deciding rule for a check.
 #[derive(Debug)]
 pub(crate) struct RbacIndex {
-    subjects: Symbols,
-    domains: Symbols,
-    actions: Symbols,
-    rules: HashMap<Key, Entry>,
+    symbols: Symbols,
+    hasher: DefaultHashBuilder,
+    rules: HashTable<Entry>,
+    /// A bit for each [`Shape`] that some rule has.
+    shapes: u8,
 }
 
-/// What the rules of one `(sub, dom, act)` say; several differ only in their resource pattern.
+/// Every subject, domain and action once, one text after the other.
 #[derive(Debug, Default)]
+struct Symbols {
+    text: Box<str>,
+    ends: Box<[u32]>,
+}
+
+/// Names a text of [`Symbols`].
+type Symbol = u32;
+
+/// The symbol of the wildcard, interned first.
+const ANY: Symbol = 0;
+
+/// What the rules of one `(sub, dom, act)` say; several differ only in their resource pattern.
+#[derive(Debug)]
 struct Entry {
+    key: [Symbol; 3],
     deny: Option<Found>,
     allow: Option<Found>,
+}
+
+/// Which fields of a rule are the wildcard: the subject, the domain, the action.
+#[derive(Clone, Copy)]
+struct Shape(u8);
+
+impl Shape {
+    const ANY_SUB: u8 = 1;
+    const ANY_DOM: u8 = 2;
+    const ANY_ACT: u8 = 4;
+
+    fn of(key: [Symbol; 3]) -> Self {
+        let bit = |symbol, bit| if symbol == ANY { bit } else { 0 };
+        let [sub, dom, act] = key;
+        Self(bit(sub, Self::ANY_SUB) | bit(dom, Self::ANY_DOM) | bit(act, Self::ANY_ACT))
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,38 +113,49 @@ impl MatchedRule<'_> {
 impl RbacIndex {
     /// Indexes `rules`, all of which match the plan's resource.
     pub(crate) fn new<'r>(rules: impl Iterator<Item = &'r Rule>) -> Self {
-        let symbols = || Symbols::from_iter([WILDCARD.into()]);
+        let mut symbols: IndexSet<&str, DefaultHashBuilder> = IndexSet::default();
         let mut index = Self {
-            subjects: symbols(),
-            domains: symbols(),
-            actions: symbols(),
-            rules: HashMap::default(),
+            symbols: Symbols::default(),
+            hasher: DefaultHashBuilder::default(),
+            rules: HashTable::new(),
+            shapes: 0,
         };
+        symbols.insert(WILDCARD);
         for rule in rules {
-            index.insert(rule);
+            index.insert(rule, &mut symbols);
         }
-        index.rules.shrink_to_fit();
+        let hashes: Vec<u64> = symbols.iter().map(|text| index.hasher.hash_one(text)).collect();
+        let hash = |entry: &Entry| hash_of(entry.key.map(|symbol| hashes[symbol as usize]));
+        index.rules.shrink_to_fit(hash);
+        index.symbols = Symbols::new(symbols);
         index
     }
 
-    fn insert(&mut self, rule: &Rule) {
-        let key = (
-            intern(&mut self.subjects, &rule.tuple.sub),
-            intern(&mut self.domains, &rule.tuple.dom),
-            intern(&mut self.actions, &rule.tuple.act),
-        );
-        let obj = match rule.tuple.obj {
+    fn insert<'r>(&mut self, rule: &'r Rule, symbols: &mut IndexSet<&'r str, DefaultHashBuilder>) {
+        let tuple = &rule.tuple;
+        let texts = [&tuple.sub, &tuple.dom, &tuple.act];
+        let key = texts.map(|text| symbol(symbols.insert_full(text).0));
+        let hash = hash_of(texts.map(|text| self.hasher.hash_one(&**text)));
+        let rehash = |entry: &Entry| {
+            let hash = |symbol: Symbol| {
+                symbols.get_index(symbol as usize).map(|text| self.hasher.hash_one(text))
+            };
+            hash_of(entry.key.map(|symbol| hash(symbol).unwrap_or_default()))
+        };
+        let entry = self.rules.entry(hash, |entry| entry.key == key, rehash);
+        let entry = entry.or_insert(Entry { key, deny: None, allow: None }).into_mut();
+        let obj = match tuple.obj {
             ResourcePattern::Any => ObjectKind::Any,
             ResourcePattern::Name(_) => ObjectKind::Name,
             ResourcePattern::Exact(_) => ObjectKind::Exact,
         };
-        let entry = self.rules.entry(key).or_default();
-        let slot = match rule.effect {
+        let place = match rule.effect {
             Effect::Deny => &mut entry.deny,
             Effect::Allow => &mut entry.allow,
         };
         let found = Found { id: rule.id, obj };
-        *slot = Some(slot.map_or(found, |other| other.min(found)));
+        *place = Some(place.map_or(found, |other| other.min(found)));
+        self.shapes |= 1 << Shape::of(key).0;
     }
 
     /// The rule that decides: of the matching denies, else of the matching allows, the one with the
@@ -121,72 +165,107 @@ impl RbacIndex {
         check: &Check<'_>,
         resource: &'p str,
     ) -> Option<MatchedRule<'p>> {
-        let domains = candidates(&self.domains, check.domain);
-        let actions = candidates(&self.actions, check.action);
-        let (mut deny, mut allow) = (None, None);
-        let principals = std::iter::once(check.subject).chain(check.roles.iter());
-        let symbols = principals.filter_map(|principal| self.subjects.get_index_of(principal));
-        for sub in symbols.chain([ANY]) {
-            for &dom in domains.iter().flatten() {
-                for &act in actions.iter().flatten() {
-                    let key = (sub, dom, act);
-                    if let Some(entry) = self.rules.get(&key) {
-                        keep_smallest(&mut deny, entry.deny, key);
-                        keep_smallest(&mut allow, entry.allow, key);
-                    }
+        if self.shapes == 0 {
+            return None;
+        }
+        let mut best = Best::default();
+        let any = Named { text: WILDCARD, hash: self.hasher.hash_one(WILDCARD) };
+        let [domain, action] = [check.domain, check.action]
+            .map(|text| Named { text, hash: self.hasher.hash_one(text) });
+        let mut look_up = |subject: Named<'_>, any_subject: bool| {
+            for shape in self.shapes() {
+                if shape.has(Shape::ANY_SUB) == any_subject {
+                    let domain = if shape.has(Shape::ANY_DOM) { any } else { domain };
+                    let action = if shape.has(Shape::ANY_ACT) { any } else { action };
+                    best.add(self.find([subject, domain, action]));
                 }
             }
+        };
+        for principal in std::iter::once(check.subject).chain(check.roles.iter()) {
+            look_up(Named { text: principal, hash: self.hasher.hash_one(principal) }, false);
         }
-        let effect = if deny.is_some() { Effect::Deny } else { Effect::Allow };
-        let (found, key) = deny.or(allow)?;
-        Some(self.matched(found, key, effect, resource))
+        look_up(any, true);
+        let (effect, found, [sub, dom, act]) = best.decides()?;
+        let [sub, dom, act] = [sub, dom, act].map(|symbol| self.symbols.text(symbol));
+        Some(MatchedRule { id: found.id, effect, sub, dom, act, resource, obj: found.obj })
     }
 
-    fn matched<'p>(
-        &'p self,
-        found: Found,
-        (sub, dom, act): Key,
-        effect: Effect,
-        resource: &'p str,
-    ) -> MatchedRule<'p> {
-        MatchedRule {
-            id: found.id,
-            effect,
-            sub: &self.subjects[sub],
-            dom: &self.domains[dom],
-            act: &self.actions[act],
-            resource,
-            obj: found.obj,
-        }
+    fn shapes(&self) -> impl Iterator<Item = Shape> + use<> {
+        let shapes = self.shapes;
+        (0..8).filter(move |shape| shapes & 1 << shape != 0).map(Shape)
+    }
+
+    fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {
+        let hash = hash_of(named.map(|named| named.hash));
+        self.rules.find(hash, |entry| {
+            let mut pairs = entry.key.into_iter().zip(named);
+            pairs.all(|(symbol, named)| self.symbols.text(symbol) == named.text)
+        })
     }
 
     /// Heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let symbols: usize = [&self.subjects, &self.domains, &self.actions]
-            .into_iter()
-            .flatten()
-            .map(|symbol| symbol.len() + 4 * size_of::<usize>())
-            .sum();
+        let symbols = self.symbols.text.len() + size_of_val::<[u32]>(&self.symbols.ends);
         symbols + self.rules.allocation_size()
     }
 }
 
-fn intern(symbols: &mut Symbols, text: &str) -> usize {
-    match symbols.get_index_of(text) {
-        Some(symbol) => symbol,
-        None => symbols.insert_full(text.into()).0,
+/// A text of the check and its hash.
+#[derive(Clone, Copy)]
+struct Named<'t> {
+    text: &'t str,
+    hash: u64,
+}
+
+/// The hash of a key from those of its parts: rotated, so that their order counts.
+fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
+    sub ^ dom.rotate_left(21) ^ act.rotate_left(42)
+}
+
+fn symbol(index: usize) -> Symbol {
+    // Four billion texts do not fit into the memory that a plan may take.
+    Symbol::try_from(index).unwrap_or(Symbol::MAX)
+}
+
+impl Symbols {
+    fn new(texts: IndexSet<&str, DefaultHashBuilder>) -> Self {
+        let mut all = String::with_capacity(texts.iter().map(|text| text.len()).sum());
+        let ends = texts.into_iter().map(|text| {
+            all.push_str(text);
+            symbol(all.len())
+        });
+        let ends = ends.collect();
+        Self { text: all.into(), ends }
+    }
+
+    fn text(&self, symbol: Symbol) -> &str {
+        let index = symbol as usize;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start as usize..self.ends[index] as usize]
     }
 }
 
-/// The symbols that a rule may have to match `text`: its own, unless no rule has it, and the wildcard.
-fn candidates(symbols: &Symbols, text: &str) -> [Option<usize>; 2] {
-    [symbols.get_index_of(text).filter(|symbol| *symbol != ANY), Some(ANY)]
+/// The smallest of each effect, and where it was found.
+#[derive(Default)]
+struct Best {
+    deny: Option<(Found, [Symbol; 3])>,
+    allow: Option<(Found, [Symbol; 3])>,
 }
 
-fn keep_smallest(best: &mut Option<(Found, Key)>, found: Option<Found>, key: Key) {
-    if let Some(found) = found
-        && best.is_none_or(|(best, _)| found < best)
-    {
-        *best = Some((found, key));
+impl Best {
+    fn add(&mut self, entry: Option<&Entry>) {
+        let Some(entry) = entry else { return };
+        for (best, found) in [(&mut self.deny, entry.deny), (&mut self.allow, entry.allow)] {
+            if let Some(found) = found
+                && best.is_none_or(|(best, _)| found < best)
+            {
+                *best = Some((found, entry.key));
+            }
+        }
+    }
+
+    fn decides(self) -> Option<(Effect, Found, [Symbol; 3])> {
+        let with = |effect| move |(found, key)| (effect, found, key);
+        self.deny.map(with(Effect::Deny)).or(self.allow.map(with(Effect::Allow)))
     }
 }

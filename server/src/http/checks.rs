@@ -1,7 +1,5 @@
 //! Decisions: the combined check and the legacy one (semantics.md section 2).
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
@@ -9,7 +7,7 @@ use http::request::Parts;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CachedPlan, Check, CheckBody, Decision, Effect};
+use portcullis_engine::{CachedPlan, Check, CheckBody, CheckBuffer, Decision, Effect};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -76,11 +74,12 @@ pub(super) async fn check(
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let json = body.parse()?;
-    let body = CheckBody::parse(&json)?;
-    let (cached, check) = prepare(&app, &caller, body, at_least).await?;
-    let decision = cached.plan().evaluate(&check);
-    Ok(respond(&cached, Answer::from(&decision)))
+    let mut buffer = CheckBuffer::default();
+    let body = buffer.read(body.text()?)?;
+    let answer = |cached: &CachedPlan, check: &Check<'_>| {
+        respond(cached, Answer::from(&cached.plan().evaluate(check)))
+    };
+    decide(&app, &caller, body, at_least, answer).await
 }
 
 /// Decides a request by RBAC rules alone.
@@ -109,24 +108,27 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let (cached, check) = prepare(&app, &caller, body, at_least).await?;
-    let decision = cached.plan().evaluate_rbac(&check);
-    let allowed = decision.effect() == Effect::Allow;
-    Ok(respond(&cached, LegacyAnswer { allowed, answer: Answer::from(&decision) }))
+    let answer = |cached: &CachedPlan, check: &Check<'_>| {
+        let decision = cached.plan().evaluate_rbac(check);
+        let allowed = decision.effect() == Effect::Allow;
+        respond(cached, LegacyAnswer { allowed, answer: Answer::from(&decision) })
+    };
+    decide(&app, &caller, body, at_least, answer).await
 }
 
-/// The plan that decides what `body` asks, and the complete question.
-async fn prepare<'r>(
+/// What `answer` makes of the plan that decides what `body` asks, and of the complete question.
+async fn decide(
     app: &App,
-    caller: &'r TenantMember,
-    body: CheckBody<'r>,
+    caller: &TenantMember,
+    body: CheckBody<'_>,
     at_least: u64,
-) -> Result<(Arc<CachedPlan>, Check<'r>), ApiError> {
+    answer: impl Fn(&CachedPlan, &Check<'_>) -> Response,
+) -> Result<Response, ApiError> {
     let domain = body.domain.unwrap_or(&caller.identity.domain);
     let tenant = caller.tenant_of(domain)?;
-    let cached = app.plans.get(tenant, body.resource, at_least).await?;
     let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
-    Ok((cached, check))
+    let answer = |cached: &CachedPlan| answer(cached, &check);
+    Ok(app.plans.with(tenant, body.resource, at_least, answer).await?)
 }
 
 /// `X-Min-Policy-Revision`: the answer must not be from rules older than that; 0 without the header.
