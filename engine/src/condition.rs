@@ -211,6 +211,18 @@ impl Operand {
     }
 }
 
+impl<A> Predicate<A> {
+    /// The name of the operator in a condition tree.
+    pub(crate) fn operator_name(&self) -> &'static str {
+        match self {
+            Self::Exists => "exists",
+            Self::Compare(operator, _) => operator.name(),
+            Self::Matches(_) => "matches",
+            Self::IpIn(_) => "ip_in",
+        }
+    }
+}
+
 impl<A> Operand<A> {
     /// The value of a literal; an attribute has none of its own.
     pub(crate) fn literal(&self) -> Value<'_> {

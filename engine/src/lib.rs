@@ -58,7 +58,10 @@ pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined};
 pub use invalid::Invalid;
 pub use json::Json;
 pub use number::Number;
-pub use plan::{MatchedRule, Plan, PlannedPolicy};
+pub use plan::{
+    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
+    MatchedRule, Outcome, Plan, PlannedPolicy,
+};
 pub use policy::Policy;
 pub use rbac::{Effect, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};

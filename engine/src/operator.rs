@@ -153,6 +153,11 @@ impl Pattern {
         Ok(Self { source: source.into(), regex })
     }
 
+    /// The expression as it was written.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// Whether the whole of `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
@@ -205,6 +210,11 @@ impl Networks {
         let mut disjoint = IpNet::aggregate(&networks.to_vec());
         disjoint.sort_unstable();
         Self(disjoint.into())
+    }
+
+    /// Each network.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &IpNet> {
+        self.0.iter()
     }
 
     /// Whether the address that `text` writes lies in the set; `None` when it writes none.

@@ -15,7 +15,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use portcullis_engine::json::JsonError;
 use portcullis_engine::request::claimed_roles;
 use portcullis_engine::{
-    Caller, Check, CheckBody, CheckBuffer, Condition, Effect, Invalid, Plan, Policy,
+    Caller, Check, CheckBody, CheckBuffer, Condition, Effect, Invalid, Outcome, Plan, Policy,
     ResourcePattern, Rule, RuleTuple, json,
 };
 use proptest::prelude::*;
@@ -24,9 +24,9 @@ use proptest::test_runner::{TestCaseResult, TestRunner};
 use serde_json::Value;
 
 use support::conditions::{Truth, truth};
-use support::decision::{Answer, DecidedBy, check, legacy_check};
+use support::decision::{Answer, DecidedBy, check, legacy_check, rule_matches};
 use support::generate::{OPERATORS, scenario, single_conditions};
-use support::{ALLOW, AbacPolicy, DENY, EffectName, ROLES_CLAIM, RbacRule, Request};
+use support::{ALLOW, AbacPolicy, DENY, EffectName, ROLES_CLAIM, RbacRule, Request, Scenario};
 
 /// Scenarios, and at most how many requests each decides.
 const SCENARIOS: u32 = 5_000;
@@ -40,7 +40,7 @@ const READINGS: u32 = 1_000;
 #[test]
 fn plans_decide_as_the_oracle_does() {
     let tally = RefCell::new(BTreeMap::<(DecidedBy, EffectName), u32>::new());
-    run(SCENARIOS, &scenario(REQUESTS), |scenario| {
+    run(SCENARIOS, &scenario(REQUESTS), |ref scenario| {
         let rules = engine_rules(&scenario.rules)?;
         let policies = engine_policies(&scenario.policies)?;
         let mut plans = BTreeMap::new();
@@ -50,7 +50,10 @@ fn plans_decide_as_the_oracle_does() {
             });
             let expected = check(&scenario.rules, &scenario.policies, request);
             let legacy = legacy_check(&scenario.rules, request);
-            asked(request, |question| same_answers(plan, question, &expected, &legacy))?;
+            asked(request, |question| {
+                same_answers(plan, question, &expected, &legacy)?;
+                explained(plan, question, scenario, request)
+            })?;
             *tally.borrow_mut().entry((expected.decided_by, expected.effect)).or_default() += 1;
         }
         Ok(())
@@ -91,6 +94,53 @@ fn same_answers(
     let decision = plan.evaluate_rbac(question);
     prop_assert_eq!(decision.effect().as_str(), legacy.effect, "the legacy check");
     prop_assert_eq!(&decision.matched_rule_id(), &legacy.matched_rule_id, "the legacy check");
+    Ok(())
+}
+
+/// The explanation has every candidate with what the oracle says of it, and leads to the decision.
+fn explained(
+    plan: &Plan,
+    question: &Check<'_>,
+    scenario: &Scenario,
+    request: &Request,
+) -> TestCaseResult {
+    let explanation = plan.explain(question);
+    for explained in &explanation.policies {
+        let policy = scenario.policies.iter().find(|policy| policy.id == explained.id);
+        let policy = policy.expect("a policy of the scenario");
+        let expected =
+            policy.tree.as_ref().map_or(Truth::Undetermined, |tree| truth(tree, request));
+        let outcome = match explained.outcome {
+            Outcome::True => Truth::True,
+            Outcome::False => Truth::False,
+            Outcome::Undetermined => Truth::Undetermined,
+        };
+        prop_assert_eq!(outcome, expected, "{:?}", policy);
+    }
+    let mut rules: Vec<_> = explanation.rules.iter().map(|rule| rule.id).collect();
+    rules.sort_unstable();
+    let matching = scenario.rules.iter().filter(|rule| rule_matches(rule, request));
+    let mut expected: Vec<_> = matching.map(|rule| rule.id).collect();
+    expected.sort_unstable();
+    prop_assert_eq!(rules, expected, "the matching rules");
+    let abac = explanation.policies.iter().find(|policy| policy.applies);
+    let abac = abac.map(|policy| (policy.effect, policy.id));
+    // Denies come first, each effect by id.
+    let rbac = explanation.rules.first().map(|rule| (rule.effect, rule.id));
+    let leads_to = match (abac, rbac) {
+        (Some(deny @ (Effect::Deny, _)), _) | (_, Some(deny @ (Effect::Deny, _))) => Some(deny),
+        (abac, rbac) => abac.or(rbac),
+    };
+    let decision = plan.evaluate(question);
+    let (effect, id) = (decision.effect(), decision.rule_id());
+    prop_assert_eq!(leads_to.unzip(), (id.map(|_| effect), id), "where the explanation leads");
+    let flagged = (explanation.policies.iter().filter(|policy| policy.decides).map(|it| it.id))
+        .chain(explanation.rules.iter().filter(|rule| rule.decides).map(|rule| rule.id));
+    prop_assert_eq!(
+        flagged.collect::<Vec<_>>(),
+        id.into_iter().collect::<Vec<_>>(),
+        "what decides"
+    );
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 //! indexes them by what tells them apart, and puts the RBAC rules into a hash table. Evaluation is total: it
 //! maps values to a decision, cannot fail, and allocates nothing but the causes of an undetermined deny.
 
+mod explain;
 mod index;
 mod program;
 mod rbac;
@@ -18,6 +19,10 @@ use crate::rbac::{Effect, Rule};
 use crate::request::Check;
 use crate::value::Value;
 
+pub use explain::{
+    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
+    Outcome,
+};
 use index::{Index, Indexed, Rank, Search};
 use program::{Cause, NodeId, Program, Run};
 pub use rbac::MatchedRule;
@@ -58,6 +63,14 @@ pub(crate) struct Applied<'p> {
     pub(crate) policy: &'p PlannedPolicy,
     /// Empty when the condition is true.
     pub(crate) undetermined: Vec<Undetermined<'p>>,
+}
+
+impl PlannedPolicy {
+    /// Whether the policy applies when its condition gives `truth`: an undetermined deny does, an undetermined
+    /// allow does not (semantics.md section 2).
+    fn applies(&self, truth: Option<bool>) -> bool {
+        truth.unwrap_or(self.effect == Effect::Deny)
+    }
 }
 
 impl Plan {
@@ -149,13 +162,16 @@ impl Plan {
         }
         let mut causes = Vec::new();
         run.causes(condition, &mut causes);
-        let cause = |cause| match cause {
+        causes.into_iter().map(|cause| self.undetermined(cause)).collect()
+    }
+
+    fn undetermined(&self, cause: Cause) -> Undetermined<'_> {
+        match cause {
             Cause::Absent(slot) => Undetermined::Absent(self.path(slot)),
             Cause::Incomparable(slot, operator) => {
                 Undetermined::Incomparable(self.path(slot), operator)
             }
-        };
-        causes.into_iter().map(cause).collect()
+        }
     }
 
     fn path(&self, slot: Slot) -> &AttributePath {
@@ -197,7 +213,7 @@ impl<'r> Search<'r> for FirstThatApplies<'_, 'r> {
             }
             let policy = &self.policies[rank as usize];
             let truth = policy.condition.and_then(|condition| self.run.truth(condition));
-            if truth.unwrap_or(policy.effect == Effect::Deny) {
+            if policy.applies(truth) {
                 self.found = rank;
                 return;
             }

@@ -283,19 +283,15 @@ impl<'r> Run<'r> {
     }
 
     /// Why a test is undetermined, which it must be.
-    fn cause(&self, test: &Test<Slot>) -> Cause {
+    pub(crate) fn cause(&self, test: &Test<Slot>) -> Cause {
         let slot = test.attribute;
-        let operator = match &test.predicate {
-            _ if self.value(slot).is_none() => return Cause::Absent(slot),
+        match &test.predicate {
+            _ if self.value(slot).is_none() => Cause::Absent(slot),
             Predicate::Compare(_, Operand::Attribute(other)) if self.value(*other).is_none() => {
-                return Cause::Absent(*other);
+                Cause::Absent(*other)
             }
-            Predicate::Compare(operator, _) => operator.name(),
-            Predicate::Exists => "exists",
-            Predicate::Matches(_) => "matches",
-            Predicate::IpIn(_) => "ip_in",
-        };
-        Cause::Incomparable(slot, operator)
+            predicate => Cause::Incomparable(slot, predicate.operator_name()),
+        }
     }
 
     /// Collects why `node` is undetermined, which it must be: the tests that leave it open.

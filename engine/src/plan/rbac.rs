@@ -22,6 +22,8 @@ pub(crate) struct RbacIndex {
     rules: HashTable<Entry>,
     /// A bit for each [`Shape`] that some rule has.
     shapes: u8,
+    /// Rules that another one of the same effect always precedes: no decision needs them, an explanation does.
+    shadowed: Vec<([Symbol; 3], Effect, Found)>,
 }
 
 /// Every subject, domain and action once, one text after the other.
@@ -119,6 +121,7 @@ impl RbacIndex {
             hasher: DefaultHashBuilder::default(),
             rules: HashTable::new(),
             shapes: 0,
+            shadowed: Vec::new(),
         };
         symbols.insert(WILDCARD);
         for rule in rules {
@@ -154,7 +157,11 @@ impl RbacIndex {
             Effect::Allow => &mut entry.allow,
         };
         let found = Found { id: rule.id, obj };
-        *place = Some(place.map_or(found, |other| other.min(found)));
+        let other = place.replace(found);
+        if let Some(other) = other {
+            *place = Some(other.min(found));
+            self.shadowed.push((key, rule.effect, other.max(found)));
+        }
         self.shapes |= 1 << Shape::of(key).0;
     }
 
@@ -169,25 +176,62 @@ impl RbacIndex {
             return None;
         }
         let mut best = Best::default();
-        let any = Named { text: WILDCARD, hash: self.hasher.hash_one(WILDCARD) };
-        let [domain, action] = [check.domain, check.action]
-            .map(|text| Named { text, hash: self.hasher.hash_one(text) });
+        self.find_all(check, |entry| best.add(entry));
+        let (effect, found, key) = best.decides()?;
+        Some(self.matched(found, key, effect, resource))
+    }
+
+    /// Every rule that matches. `resource` is the plan's.
+    pub(crate) fn matching<'p>(
+        &'p self,
+        check: &Check<'_>,
+        resource: &'p str,
+    ) -> Vec<MatchedRule<'p>> {
+        let mut rules = Vec::new();
+        let mut keys = Vec::new();
+        self.find_all(check, |entry| {
+            // A principal that is there twice finds an entry twice.
+            if !keys.contains(&entry.key) {
+                keys.push(entry.key);
+                rules.extend(entry.deny.map(|deny| (entry.key, Effect::Deny, deny)));
+                rules.extend(entry.allow.map(|allow| (entry.key, Effect::Allow, allow)));
+            }
+        });
+        let shadowed = self.shadowed.iter().filter(|(key, ..)| keys.contains(key));
+        rules.extend(shadowed.copied());
+        rules.sort_unstable_by_key(|(_, effect, found)| (*effect, *found));
+        let matched = |(key, effect, found)| self.matched(found, key, effect, resource);
+        rules.into_iter().map(matched).collect()
+    }
+
+    fn matched<'p>(
+        &'p self,
+        found: Found,
+        key: [Symbol; 3],
+        effect: Effect,
+        resource: &'p str,
+    ) -> MatchedRule<'p> {
+        let [sub, dom, act] = key.map(|symbol| self.symbols.text(symbol));
+        MatchedRule { id: found.id, effect, sub, dom, act, resource, obj: found.obj }
+    }
+
+    /// Visits what the rules say that match `check`.
+    fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
+        let named = |text| Named { text, hash: self.hasher.hash_one(text) };
+        let (any, domain, action) = (named(WILDCARD), named(check.domain), named(check.action));
         let mut look_up = |subject: Named<'_>, any_subject: bool| {
             for shape in self.shapes() {
                 if shape.has(Shape::ANY_SUB) == any_subject {
                     let domain = if shape.has(Shape::ANY_DOM) { any } else { domain };
                     let action = if shape.has(Shape::ANY_ACT) { any } else { action };
-                    best.add(self.find([subject, domain, action]));
+                    self.find([subject, domain, action]).into_iter().for_each(&mut visit);
                 }
             }
         };
         for principal in std::iter::once(check.subject).chain(check.roles.iter()) {
-            look_up(Named { text: principal, hash: self.hasher.hash_one(principal) }, false);
+            look_up(named(principal), false);
         }
         look_up(any, true);
-        let (effect, found, [sub, dom, act]) = best.decides()?;
-        let [sub, dom, act] = [sub, dom, act].map(|symbol| self.symbols.text(symbol));
-        Some(MatchedRule { id: found.id, effect, sub, dom, act, resource, obj: found.obj })
     }
 
     fn shapes(&self) -> impl Iterator<Item = Shape> + use<> {
@@ -206,7 +250,8 @@ impl RbacIndex {
     /// Heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let symbols = self.symbols.text.len() + size_of_val::<[u32]>(&self.symbols.ends);
-        symbols + self.rules.allocation_size()
+        let shadowed = self.shadowed.capacity() * size_of::<([Symbol; 3], Effect, Found)>();
+        symbols + self.rules.allocation_size() + shadowed
     }
 }
 
@@ -253,8 +298,7 @@ struct Best {
 }
 
 impl Best {
-    fn add(&mut self, entry: Option<&Entry>) {
-        let Some(entry) = entry else { return };
+    fn add(&mut self, entry: &Entry) {
         for (best, found) in [(&mut self.deny, entry.deny), (&mut self.allow, entry.allow)] {
             if let Some(found) = found
                 && best.is_none_or(|(best, _)| found < best)

@@ -100,6 +100,11 @@ impl Slots {
         &self.paths[slot as usize]
     }
 
+    /// Every attribute.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &AttributePath> {
+        self.paths.iter()
+    }
+
     /// Reads every attribute of the plan from `check` into `values`; `now` is `request.time`, see
     /// [`Slots::time_text`]. Filled in place, since a buffer of that size takes long to move.
     pub(crate) fn read<'v>(&self, check: &'v Check<'v>, now: &'v str, values: &mut Values<'v>) {

@@ -66,7 +66,7 @@ fn rbac(rules: &[RbacRule], request: &Request) -> Option<Answer> {
     Some(Answer { effect, matched_rule_id: smallest.to_string(), decided_by: DecidedBy::Rule })
 }
 
-fn rule_matches(rule: &RbacRule, request: &Request) -> bool {
+pub(crate) fn rule_matches(rule: &RbacRule, request: &Request) -> bool {
     let mut principals = roles(request);
     principals.extend(request.body["subject"].as_str().map(str::to_owned));
     (rule.sub == "*" || principals.contains(&rule.sub))
