@@ -10,11 +10,13 @@ use portcullis_engine::resource::split_resource;
 use portcullis_engine::{CachedPlan, Check, CheckBody, CheckBuffer, Decision, Effect};
 use serde::Serialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::body::JsonBody;
+use super::explain::{Explain, ExplanationSchema, explanation};
 use super::{digits, parameter, revision_header};
 use crate::app::App;
 use crate::auth::TenantMember;
@@ -34,6 +36,9 @@ struct Answer {
     /// The id of the policy or rule that decided, or `default-deny`.
     matched_rule_id: String,
     reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ExplanationSchema)]
+    explanation: Option<Box<RawValue>>,
 }
 
 /// The answer to a legacy check.
@@ -56,28 +61,36 @@ impl From<&Decision<'_>> for Answer {
             decision: decision.effect(),
             matched_rule_id: decision.matched_rule_id(),
             reason: decision.reason(),
+            explanation: None,
         }
     }
 }
 
 /// Decides a request by RBAC rules and ABAC policies combined.
 ///
-/// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny.
+/// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny. With `explain=true` a manager
+/// is shown every candidate, each part of its condition, and where each attribute's value comes from.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check",
-    security(("bearer" = [])), params(MinRevision), request_body = CheckRequest,
+    security(("bearer" = [])), params(Explain, MinRevision), request_body = CheckRequest,
     responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision")))),
 )]
 pub(super) async fn check(
     State(app): State<App>,
     caller: TenantMember,
+    Explain(explain): Explain,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let mut buffer = CheckBuffer::default();
     let body = buffer.read(body.text()?)?;
+    if explain {
+        caller.must_manage(body.domain, &app.manager_roles)?;
+    }
     let answer = |cached: &CachedPlan, check: &Check<'_>| {
-        respond(cached, Answer::from(&cached.plan().evaluate(check)))
+        let answer = Answer::from(&cached.plan().evaluate(check));
+        let explanation = explain.then(|| explanation(cached, check)).flatten();
+        respond(cached, Answer { explanation, ..answer })
     };
     decide(&app, &caller, body, at_least, answer).await
 }
