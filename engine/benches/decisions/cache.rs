@@ -34,14 +34,14 @@ fn hit_miss_and_none(group: &mut Group<'_>, workload: &Workload) -> Result<()> {
     let tenant = Cell::new(0);
     let samples = compare(vec![
         Variant::checked("hit", right(), |_| {
-            allows(cached(&cache, "acme", body.resource, load).plan(), body)
+            Ok(allows(cached(&cache, "acme", body.resource, load).plan(), body))
         })?,
         Variant::checked("miss: compile and keep", right(), |_| {
             tenant.set(tenant.get() + 1);
             let tenant = format!("tenant-{}", tenant.get());
-            allows(cached(&cache, &tenant, body.resource, load).plan(), body)
+            Ok(allows(cached(&cache, &tenant, body.resource, load).plan(), body))
         })?,
-        Variant::checked("no cache: compile per check", right(), |_| allows(&load(), body))?,
+        Variant::checked("no cache: compile per check", right(), |_| Ok(allows(&load(), body)))?,
     ]);
     group.times("50 rules, 50 policies, without a store", &samples);
     Ok(())

@@ -39,10 +39,12 @@ impl Case {
     fn variants<'c>(&'c self, asks: &'c [Ask<'c>]) -> Result<[Variant<'c>; 4]> {
         let right = || self.workload.right();
         Ok([
-            Variant::checked("ours", right(), |index| self.plans.allows(self.bodies[index]))?,
-            Variant::checked("closures", right(), |index| self.closures.allows(&asks[index]))?,
-            Variant::checked("enum tree", right(), |index| self.tree.allows(&asks[index]))?,
-            Variant::checked("indexed limit", right(), |index| self.limit.allows(&asks[index]))?,
+            Variant::checked("ours", right(), |index| Ok(self.plans.allows(self.bodies[index])))?,
+            Variant::checked("closures", right(), |index| Ok(self.closures.allows(&asks[index])))?,
+            Variant::checked("enum tree", right(), |index| Ok(self.tree.allows(&asks[index])))?,
+            Variant::checked("indexed limit", right(), |index| {
+                Ok(self.limit.allows(&asks[index]))
+            })?,
         ])
     }
 }

@@ -9,11 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Attribute, DOMAIN, Request};
 
-/// Most attributes of one kind, and most items of a list: a fixed array needs no allocation.
-const MOST: usize = 4;
-
 /// A request. [`Ask::parse`] is also the bare parse that W5 is held against: typed, borrowed, without an
-/// allocation. It knows no escapes, no duplicate members, no fifth attribute, and no useful errors.
+/// allocation. It knows no escapes, no duplicate members, no more attributes than
+/// these requests have, and no useful errors.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the body of a check")]
 pub struct Ask<'a> {
@@ -30,14 +28,14 @@ pub struct Ask<'a> {
 #[expect(missing_docs, reason = "the names are those of the body of a check")]
 pub struct Attributes<'a> {
     #[serde(borrow)]
-    pub user: Pairs<'a>,
+    pub user: Pairs<'a, 3>,
     #[serde(borrow, default)]
-    pub resource: Pairs<'a>,
+    pub resource: Pairs<'a, 1>,
 }
 
 /// Name and value of each attribute, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pairs<'a>(pub ArrayVec<(&'a str, Scalar<'a>), MOST>);
+pub struct Pairs<'a, const MOST: usize>(pub ArrayVec<(&'a str, Scalar<'a>), MOST>);
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +43,7 @@ pub struct Pairs<'a>(pub ArrayVec<(&'a str, Scalar<'a>), MOST>);
 pub enum Scalar<'a> {
     Text(&'a str),
     Number(i64),
-    Texts(ArrayVec<&'a str, MOST>),
+    Texts(ArrayVec<&'a str, 2>),
 }
 
 impl Request {
@@ -91,16 +89,16 @@ pub fn read_all(texts: &[String]) -> serde_json::Result<Vec<Ask<'_>>> {
     texts.iter().map(|text| Ask::parse(text)).collect()
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
+impl<'de: 'a, 'a, const MOST: usize> Deserialize<'de> for Pairs<'a, MOST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PairsVisitor)
+        deserializer.deserialize_map(PairsVisitor::<MOST>)
     }
 }
 
-struct PairsVisitor;
+struct PairsVisitor<const MOST: usize>;
 
-impl<'de> Visitor<'de> for PairsVisitor {
-    type Value = Pairs<'de>;
+impl<'de, const MOST: usize> Visitor<'de> for PairsVisitor<MOST> {
+    type Value = Pairs<'de, MOST>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("attributes")

@@ -21,7 +21,7 @@ mod reference;
 pub mod report;
 
 pub use model::{Attribute, Conditions, DOMAIN, Policy, Request, Rule, Workload};
-pub use policies::{w3, w4};
+pub use policies::{w3, w4, w4_over};
 pub use rbac::{w1, w2};
 
 /// The sizes of W2, in rules.

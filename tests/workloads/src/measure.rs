@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Turns that each alternative gets.
@@ -46,21 +46,37 @@ impl<'a> Variant<'a> {
         Self { name: name.into(), run: Box::new(run) }
     }
 
-    /// As [`new`](Self::new), for a variant that decides; every decision is compared with what is right.
+    /// As [`new`](Self::new), for a variant that decides: every decision is compared with what is right.
     ///
     /// # Errors
-    /// A wrong decision.
+    /// A wrong decision, or none.
     pub fn checked(
         name: impl Into<String>,
         right: impl IntoIterator<Item = bool>,
-        mut allows: impl FnMut(usize) -> bool + 'a,
+        allows: impl FnMut(usize) -> Result<bool> + 'a,
     ) -> Result<Self> {
-        let name = name.into();
+        Self::checked_within(Duration::MAX, name, right, allows)
+    }
+
+    /// As [`checked`](Self::checked), on only as many requests as are decided in the time given.
+    ///
+    /// # Errors
+    /// A wrong decision, or none.
+    pub fn checked_within(
+        time: Duration,
+        name: impl Into<String>,
+        right: impl IntoIterator<Item = bool>,
+        mut allows: impl FnMut(usize) -> Result<bool> + 'a,
+    ) -> Result<Self> {
+        let (name, start) = (name.into(), thread_time());
         let mut requests = 0;
-        for (index, right) in right.into_iter().enumerate() {
-            let allowed = allows(index);
-            ensure!(allowed == right, "{name}: request {index} must give {right}, not {allowed}");
+        for right in right {
+            let allowed = allows(requests).with_context(|| name.clone())?;
+            ensure!(allowed == right, "{name}: request {requests} must give {right}");
             requests += 1;
+            if thread_time() - start > time {
+                break;
+            }
         }
         Ok(Self::new(name, requests, allows))
     }

@@ -1,5 +1,6 @@
 //! What a workload is made of.
 
+use anyhow::{Result, bail};
 use serde_json::json;
 
 /// The one domain of every workload.
@@ -24,6 +25,20 @@ impl Workload {
         self.requests.iter().map(|request| request.allow)
     }
 
+    /// A request, and the one rule that is about it.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn request_of_one_rule(&self) -> Result<(&Request, &Rule)> {
+        for request in self.requests.iter().filter(|request| request.allow) {
+            let mut matching = self.rules.iter().filter(|rule| rule.matches(request));
+            if let (Some(rule), None) = (matching.next(), matching.next()) {
+                return Ok((request, rule));
+            }
+        }
+        bail!("no request is allowed by one rule alone")
+    }
+
     /// The body of each request.
     pub fn texts(&self) -> Vec<String> {
         self.requests.iter().map(Request::text).collect()
@@ -40,6 +55,15 @@ pub struct Rule {
     pub obj: String,
     pub act: String,
     pub allow: bool,
+}
+
+impl Rule {
+    /// Whether the rule is about what `request` asks for.
+    pub fn matches(&self, request: &Request) -> bool {
+        self.obj == request.resource
+            && self.act == request.action
+            && request.roles.iter().chain([&request.subject]).any(|own| *own == self.sub)
+    }
 }
 
 /// An ABAC policy.

@@ -41,13 +41,17 @@ pub fn w3(policies: usize) -> Workload {
 /// W4: 50 rules and 50 policies for each of 100 resources. The policies have 10 priorities; a fifth of
 /// all denies.
 pub fn w4() -> Workload {
-    const RESOURCES: usize = 100;
+    w4_over(100)
+}
+
+/// As [`w4`], with so many resources.
+pub fn w4_over(resources: usize) -> Workload {
     const EACH: usize = 50;
     const ROLES: usize = 50;
     const DEPARTMENTS: usize = 10;
     let actions = ["read", "write"];
     let mut rng = Rng::with_seed(4);
-    let places = || (0..RESOURCES).flat_map(|resource| (0..EACH).map(move |nth| (resource, nth)));
+    let places = || (0..resources).flat_map(|resource| (0..EACH).map(move |nth| (resource, nth)));
     let rules = places()
         .enumerate()
         .map(|(index, (resource, nth))| {
@@ -70,7 +74,7 @@ pub fn w4() -> Workload {
     let requests = (0..REQUESTS)
         .map(|_| {
             let action = actions[rng.usize(..2)];
-            let request = request(rng.usize(..100), ROLES, rng.usize(..RESOURCES), action);
+            let request = request(rng.usize(..100), ROLES, rng.usize(..resources), action);
             with_attributes(request, &mut rng, DEPARTMENTS, 1..=CLEARANCES as i64)
         })
         .collect();

@@ -37,11 +37,8 @@ impl Reference<'_> {
 
     /// Deny wins over allow.
     fn rules_say(&self, request: &Request) -> Option<bool> {
-        let principals = || request.roles.iter().chain([&request.subject]);
         let rules = self.rules.get(&*request.resource).into_iter().flatten();
-        let matching = rules.filter(|rule| {
-            rule.act == request.action && principals().any(|principal| *principal == rule.sub)
-        });
+        let matching = rules.filter(|rule| rule.matches(request));
         matching.map(|rule| rule.allow).min()
     }
 
