@@ -1,14 +1,14 @@
 //! Bar 8: finding a plan.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::time::Duration;
 
 use anyhow::Result;
-use portcullis_engine::{CachedPlan, Plan, PlanCache};
+use portcullis_engine::PlanCache;
 use portcullis_workloads::measure::{Variant, compare, median, thread_time};
 use portcullis_workloads::report::{Bar, Group};
 
-use crate::ours::cached;
+use crate::ours::revision;
 
 /// Lookups of one thread in one turn.
 const LOOKUPS: usize = 100_000;
@@ -21,7 +21,8 @@ pub(crate) fn lookup(group: &mut Group<'_>) -> Result<()> {
     let keys: Vec<Key> = (0..1_000)
         .map(|index| (format!("tenant-{}", index % 10), format!("document-{index:04}:read")))
         .collect();
-    for key in &keys {
+    // Once to load it, once to make it hot.
+    for key in keys.iter().chain(&keys) {
         find(&cache, key);
     }
     let samples = compare(vec![
@@ -42,8 +43,8 @@ pub(crate) fn lookup(group: &mut Group<'_>) -> Result<()> {
     Ok(())
 }
 
-fn find(cache: &PlanCache, (tenant, resource): &Key) -> Arc<CachedPlan> {
-    cached(cache, tenant, resource, || Plan::compile(resource, 1, &[], []))
+fn find(cache: &PlanCache, (tenant, resource): &Key) -> u64 {
+    revision(cache, tenant, resource)
 }
 
 /// CPU time of the slowest of `threads` threads that look plans up at the same time.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use anyhow::{Result, anyhow};
 use portcullis_engine::{
-    CachedPlan, Check, CheckBody, Condition, Effect, Json, Plan, PlanCache, Policy,
+    CachedPlan, Check, CheckBody, CheckBuffer, Condition, Effect, Json, Plan, PlanCache, Policy,
     ResourcePattern, Rule, RuleTuple, json,
 };
 use portcullis_workloads::{DOMAIN, Workload};
@@ -35,8 +35,8 @@ impl Plans {
 
     /// From the text of a request to the decision.
     pub(crate) fn allows_text(&self, text: &str) -> Result<bool> {
-        let tree = json::parse(text.as_bytes())?;
-        Ok(self.allows(CheckBody::parse(&tree)?))
+        let mut buffer = CheckBuffer::default();
+        Ok(self.allows(buffer.read(text.as_bytes())?))
     }
 }
 
@@ -105,6 +105,14 @@ pub(crate) fn pattern(resource: &str) -> Result<ResourcePattern> {
 
 fn effect(allow: bool) -> Effect {
     if allow { Effect::Allow } else { Effect::Deny }
+}
+
+/// The revision of the plan of `(tenant, resource)`, of a hot one wherever there is one.
+pub(crate) fn revision(cache: &PlanCache, tenant: &str, resource: &str) -> u64 {
+    let hot = cache.hot(tenant, resource, 0, CachedPlan::revision);
+    hot.unwrap_or_else(|| {
+        cached(cache, tenant, resource, || Plan::compile(resource, 1, &[], [])).revision()
+    })
 }
 
 /// The plan of `(tenant, resource)`; `load` is called if the cache has none that is fresh. A hit and a

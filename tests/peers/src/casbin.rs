@@ -5,9 +5,9 @@
 //! host finds a region in a list. casbin has no index; [`Cached`] is its answer to that.
 
 use anyhow::Result;
-use casbin::prelude::*;
 use casbin::DefaultCache;
 use casbin::function_map::OperatorFunction;
+use casbin::prelude::*;
 use portcullis_workloads::ask::{Ask, Scalar};
 use portcullis_workloads::{Policy, Request, Rule, Workload};
 use tokio::runtime::{Builder, Runtime};
