@@ -45,7 +45,7 @@ pub struct PlanCache {
 type HotPlans = papaya::HashMap<Key, Arc<CachedPlan>, DefaultHashBuilder>;
 
 /// One hot read in so many goes through moka, which evicts what it believes nobody reads.
-const SAMPLED: u64 = 32;
+const SAMPLED: u64 = 64;
 
 /// A plan in the cache.
 #[derive(Debug)]

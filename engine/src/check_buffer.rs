@@ -11,11 +11,12 @@ use std::ops::Range;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use smallvec::SmallVec;
 
+use crate::attributes::{AttributeMap, Attributes, FlatAttribute, FlatValue};
 use crate::fields::within;
-use crate::json::{self, Json, JsonError, Member};
+use crate::json::{self, Json, JsonError};
 use crate::number::Number;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
-use crate::request::{Attributes, CheckBody};
+use crate::request::CheckBody;
 use crate::resource::split_resource;
 
 /// A plain check has no more attributes than this.
@@ -34,7 +35,7 @@ const MAX_PLAIN: usize = 16;
 #[derive(Debug, Default)]
 pub struct CheckBuffer<'a> {
     /// The attributes of a plain check.
-    members: SmallVec<[Member<'a>; MAX_PLAIN]>,
+    flat: Flat<'a>,
     /// Any other.
     tree: Option<Json<'a>>,
 }
@@ -45,12 +46,20 @@ impl<'a> CheckBuffer<'a> {
     /// # Errors
     /// What is no JSON; or every missing, unknown or ill-typed field, by JSON pointer.
     pub fn read(&mut self, text: &'a [u8]) -> Result<CheckBody<'_>, JsonError> {
-        self.members.clear();
-        match read_plain(text, &mut self.members) {
-            Some(plain) => Ok(plain.body(&self.members)),
+        self.flat.attributes.clear();
+        self.flat.items.clear();
+        match read_plain(text, &mut self.flat) {
+            Some(plain) => Ok(plain.body(&self.flat)),
             None => Ok(CheckBody::parse(self.tree.insert(json::parse(text)?))?),
         }
     }
+}
+
+/// Attributes one after the other, and the items of their lists.
+#[derive(Debug, Default)]
+struct Flat<'a> {
+    attributes: SmallVec<[FlatAttribute<'a>; MAX_PLAIN]>,
+    items: SmallVec<[Json<'a>; MAX_PLAIN]>,
 }
 
 /// A check that has its attributes in a buffer.
@@ -72,25 +81,26 @@ impl<'a> Plain<'a> {
             && self.domain.is_none_or(|domain| within(domain, MAX_DOMAIN))
     }
 
-    fn body<'b>(self, members: &'b [Member<'a>]) -> CheckBody<'b> {
-        let [user, resource] = self.attributes.unwrap_or_default();
+    fn body<'b>(self, flat: &'b Flat<'a>) -> CheckBody<'b> {
+        let [user, resource] = self
+            .attributes
+            .unwrap_or_default()
+            .map(|range| AttributeMap::of_flat(&flat.attributes[range], &flat.items));
         CheckBody {
             subject: self.subject.unwrap_or_default(),
             resource: self.resource.unwrap_or_default(),
             action: self.action.unwrap_or_default(),
             domain: self.domain,
-            attributes: Attributes { user: &members[user], resource: &members[resource] },
+            attributes: Attributes { user, resource },
         }
     }
 }
 
-type Members<'a> = SmallVec<[Member<'a>; MAX_PLAIN]>;
-
 /// The check, if it is plain and without a fault.
-fn read_plain<'a>(text: &'a [u8], members: &mut Members<'a>) -> Option<Plain<'a>> {
+fn read_plain<'a>(text: &'a [u8], flat: &mut Flat<'a>) -> Option<Plain<'a>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut parser = serde_json::Deserializer::from_str(text);
-    let plain = BodySeed { members }.deserialize(&mut parser).ok()?;
+    let plain = BodySeed { flat }.deserialize(&mut parser).ok()?;
     parser.end().ok()?;
     plain.is_valid().then_some(plain)
 }
@@ -117,7 +127,7 @@ macro_rules! expecting {
 }
 
 struct BodySeed<'b, 'a> {
-    members: &'b mut Members<'a>,
+    flat: &'b mut Flat<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for BodySeed<'_, 'a> {
@@ -142,7 +152,7 @@ impl<'a> Visitor<'a> for BodySeed<'_, 'a> {
                 "action" => fill(&mut plain.action, map.next_value()?)?,
                 "domain" => fill(&mut plain.domain, map.next_value()?)?,
                 "attributes" => {
-                    let seed = AttributesSeed { members: self.members };
+                    let seed = AttributesSeed { flat: self.flat };
                     fill(&mut plain.attributes, map.next_value_seed(seed)?)?;
                 }
                 _ => return Err(not_plain()),
@@ -154,7 +164,7 @@ impl<'a> Visitor<'a> for BodySeed<'_, 'a> {
 
 /// Gives where the attributes of the user and of the resource stand.
 struct AttributesSeed<'b, 'a> {
-    members: &'b mut Members<'a>,
+    flat: &'b mut Flat<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for AttributesSeed<'_, 'a> {
@@ -178,14 +188,14 @@ impl<'a> Visitor<'a> for AttributesSeed<'_, 'a> {
                 "resource" => &mut resource,
                 _ => return Err(not_plain()),
             };
-            fill(place, map.next_value_seed(MapSeed { members: self.members })?)?;
+            fill(place, map.next_value_seed(MapSeed { flat: self.flat })?)?;
         }
         Ok([user.unwrap_or_default(), resource.unwrap_or_default()])
     }
 }
 
 struct MapSeed<'b, 'a> {
-    members: &'b mut Members<'a>,
+    flat: &'b mut Flat<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for MapSeed<'_, 'a> {
@@ -202,24 +212,72 @@ impl<'a> Visitor<'a> for MapSeed<'_, 'a> {
     expecting!("a map of attributes");
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Range<usize>, A::Error> {
-        let start = self.members.len();
+        let start = self.flat.attributes.len();
         while let Some(name) = map.next_key::<&str>()? {
             // Few enough to compare each with each.
-            let twice = self.members[start..].iter().any(|(known, _)| known == name);
-            if twice || self.members.len() == MAX_PLAIN {
+            let known = &self.flat.attributes[start..];
+            if known.iter().any(|known| known.name == name) || start + known.len() == MAX_PLAIN {
                 return Err(not_plain());
             }
-            let value = map.next_value_seed(AttributeSeed)?;
-            self.members.push((Cow::Borrowed(name), value));
+            let value = map.next_value_seed(AttributeSeed { items: &mut self.flat.items })?;
+            self.flat.attributes.push(FlatAttribute { name, value });
         }
-        Ok(start..self.members.len())
+        Ok(start..self.flat.attributes.len())
     }
 }
 
 /// A scalar, or a list of strings and numbers.
-struct AttributeSeed;
+struct AttributeSeed<'b, 'a> {
+    items: &'b mut SmallVec<[Json<'a>; MAX_PLAIN]>,
+}
 
-impl<'a> DeserializeSeed<'a> for AttributeSeed {
+impl<'a> DeserializeSeed<'a> for AttributeSeed<'_, 'a> {
+    type Value = FlatValue<'a>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<FlatValue<'a>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'a> Visitor<'a> for AttributeSeed<'_, 'a> {
+    type Value = FlatValue<'a>;
+
+    expecting!("an attribute");
+
+    fn visit_bool<E>(self, value: bool) -> Result<FlatValue<'a>, E> {
+        Ok(FlatValue::Scalar(Json::Bool(value)))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<FlatValue<'a>, E> {
+        ItemSeed.visit_u64(value).map(FlatValue::Scalar)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<FlatValue<'a>, E> {
+        ItemSeed.visit_i64(value).map(FlatValue::Scalar)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<FlatValue<'a>, E> {
+        ItemSeed.visit_f64(value).map(FlatValue::Scalar)
+    }
+
+    fn visit_borrowed_str<E: Error>(self, value: &'a str) -> Result<FlatValue<'a>, E> {
+        ItemSeed.visit_borrowed_str(value).map(FlatValue::Scalar)
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut sequence: A) -> Result<FlatValue<'a>, A::Error> {
+        let place = |items: &[Json<'a>]| u32::try_from(items.len()).map_err(A::Error::custom);
+        let start = place(self.items)?;
+        while let Some(item) = sequence.next_element_seed(ItemSeed)? {
+            self.items.push(item);
+        }
+        Ok(FlatValue::List(start..place(self.items)?))
+    }
+}
+
+/// A string or a number.
+struct ItemSeed;
+
+impl<'a> DeserializeSeed<'a> for ItemSeed {
     type Value = Json<'a>;
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Json<'a>, D::Error> {
@@ -227,14 +285,10 @@ impl<'a> DeserializeSeed<'a> for AttributeSeed {
     }
 }
 
-impl<'a> Visitor<'a> for AttributeSeed {
+impl<'a> Visitor<'a> for ItemSeed {
     type Value = Json<'a>;
 
-    expecting!("an attribute");
-
-    fn visit_bool<E>(self, value: bool) -> Result<Json<'a>, E> {
-        Ok(Json::Bool(value))
-    }
+    expecting!("a string or a number");
 
     fn visit_u64<E>(self, value: u64) -> Result<Json<'a>, E> {
         Ok(Json::Number(value.into()))
@@ -250,16 +304,5 @@ impl<'a> Visitor<'a> for AttributeSeed {
 
     fn visit_borrowed_str<E>(self, value: &'a str) -> Result<Json<'a>, E> {
         Ok(Json::String(Cow::Borrowed(value)))
-    }
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut sequence: A) -> Result<Json<'a>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = sequence.next_element_seed(AttributeSeed)? {
-            match item {
-                Json::String(_) | Json::Number(_) => items.push(item),
-                _ => return Err(not_plain()),
-            }
-        }
-        Ok(Json::Array(items))
     }
 }

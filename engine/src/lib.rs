@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attributes;
 mod cache;
 mod check_buffer;
 pub mod condition;

@@ -86,7 +86,14 @@ impl Operator {
         }
     }
 
-    fn holds_in_order(self, order: Ordering) -> Option<bool> {
+    /// Whether the operator compares numbers by their order.
+    pub(crate) fn orders(self) -> bool {
+        self.holds_in_order(Ordering::Equal).is_some()
+    }
+
+    /// Whether the operator holds between two values of this order.
+    #[inline]
+    pub(crate) fn holds_in_order(self, order: Ordering) -> Option<bool> {
         match self {
             Self::Eq => Some(order.is_eq()),
             Self::Ne => Some(order.is_ne()),

@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::program::{Node, NodeId, Operation, Run};
+use super::program::{NodeId, Operation, Run};
 use super::slots::{Slot, Values};
-use super::{MatchedRule, Plan, PlannedPolicy};
+use super::{MatchedRule, Plan, PlannedPolicy, applies};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::decision::Undetermined;
 use crate::json::Json;
 use crate::rbac::Effect;
-use crate::request::Check;
+use crate::request::{AttributeMap, Check};
+use crate::value::Value;
 
 /// Everything that was looked at for one check (semantics.md section 2).
 #[derive(Debug, Serialize)]
@@ -127,6 +128,21 @@ pub struct ExplainedAttribute<'e> {
     pub value: Option<Json<'e>>,
 }
 
+/// An attribute of the request, which is a scalar or a list of scalars.
+fn shown(value: Value<'_>) -> Json<'_> {
+    match value {
+        Value::Text(text) => Json::String(text.into()),
+        Value::Number(number) => Json::Number(number),
+        Value::Bool(value) => Json::Bool(value),
+        Value::List(list) => {
+            let mut items = Vec::new();
+            list.for_each(|item| items.push(shown(item)));
+            Json::Array(items)
+        }
+        Value::Instant(_) | Value::Opaque => Json::Null,
+    }
+}
+
 impl Plan {
     /// Why [`Plan::evaluate`] decides `check` as it does.
     pub fn explain<'e>(&'e self, check: &'e Check<'e>) -> Explanation<'e> {
@@ -159,7 +175,7 @@ impl<'e> Explainer<'e, '_> {
             name: &policy.name,
             effect: policy.effect,
             priority: policy.priority,
-            applies: policy.applies(truth),
+            applies: applies(policy.effect, truth),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
             condition: policy.condition.map(|condition| self.node(condition)),
@@ -168,8 +184,8 @@ impl<'e> Explainer<'e, '_> {
 
     fn node(&mut self, id: NodeId) -> ExplainedNode<'e> {
         let outcome = self.run.truth(id).into();
-        let node: &'e Node = self.plan.program.node(id);
-        match &node.operation {
+        let operation: &'e Operation = self.plan.program.node(id);
+        match operation {
             Operation::All(children) => {
                 let children =
                     self.children(children.iter().map(|child| (child.position, child.node)));
@@ -269,8 +285,8 @@ impl<'e> Explainer<'e, '_> {
     /// The attribute as the check has it, which may be of a type that no operator compares.
     fn actual(&self, path: &AttributePath) -> Option<Json<'e>> {
         let check = self.check;
-        let member = |members: &'e [crate::json::Member<'e>], name: &str| {
-            members.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
+        let member = |attributes: AttributeMap<'e>, name: &str| {
+            attributes.iter().find(|(own, _)| *own == name).map(|(_, value)| shown(value))
         };
         match path {
             AttributePath::User(name) => member(check.attributes.user, name),

@@ -27,7 +27,7 @@ use index::{Index, Indexed, Rank, Search};
 use program::{Cause, NodeId, Program, Run};
 pub use rbac::MatchedRule;
 use rbac::RbacIndex;
-use slots::{Slot, Slots, Values};
+use slots::{Slot, Slots, Symbol, Values};
 
 /// All rules that can decide checks of one resource of one tenant, at one revision.
 #[derive(Debug)]
@@ -37,6 +37,8 @@ pub struct Plan {
     rules: RbacIndex,
     /// Highest priority first, then denies, then the smallest id: the first that applies decides.
     policies: Box<[PlannedPolicy]>,
+    /// Theirs: what most checks read of them.
+    conditions: Box<[Indexed]>,
     index: Index,
     program: Program,
     slots: Slots,
@@ -65,12 +67,10 @@ pub(crate) struct Applied<'p> {
     pub(crate) undetermined: Vec<Undetermined<'p>>,
 }
 
-impl PlannedPolicy {
-    /// Whether the policy applies when its condition gives `truth`: an undetermined deny does, an undetermined
-    /// allow does not (semantics.md section 2).
-    fn applies(&self, truth: Option<bool>) -> bool {
-        truth.unwrap_or(self.effect == Effect::Deny)
-    }
+/// Whether a policy applies when its condition gives `truth`: an undetermined deny does, an undetermined allow
+/// does not (semantics.md section 2).
+fn applies(effect: Effect, truth: Option<bool>) -> bool {
+    truth.unwrap_or(effect == Effect::Deny)
 }
 
 impl Plan {
@@ -98,7 +98,7 @@ impl Plan {
             (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
         });
         let (program, slots) = program.finish(planned.iter().filter_map(|policy| policy.condition));
-        let indexed: Vec<Indexed> = planned
+        let conditions: Box<[Indexed]> = planned
             .iter()
             .map(|policy| Indexed { effect: policy.effect, condition: policy.condition })
             .collect();
@@ -108,7 +108,8 @@ impl Plan {
             revision,
             rules: RbacIndex::new(matching),
             policies: planned.into(),
-            index: index::build(&program, &indexed),
+            index: index::build(&program, &slots, &conditions),
+            conditions,
             program,
             slots,
         }
@@ -137,7 +138,7 @@ impl Plan {
         let mut values = Values::new();
         self.slots.read(check, &now, &mut values);
         let mut first = FirstThatApplies {
-            policies: &self.policies,
+            conditions: &self.conditions,
             run: Run::new(&self.program, &values),
             found: Rank::MAX,
         };
@@ -182,7 +183,7 @@ impl Plan {
     pub fn weight(&self) -> usize {
         let policies = self.policies.iter();
         let policies: usize =
-            policies.map(|policy| size_of::<PlannedPolicy>() + policy.name.len()).sum();
+            policies.map(|policy| size_of::<(PlannedPolicy, Indexed)>() + policy.name.len()).sum();
         size_of::<Self>()
             + self.resource.len()
             + self.rules.weight()
@@ -195,7 +196,7 @@ impl Plan {
 
 /// Tries policies until none that is left could come before the one that was found.
 struct FirstThatApplies<'p, 'r> {
-    policies: &'p [PlannedPolicy],
+    conditions: &'p [Indexed],
     run: Run<'r>,
     /// The smallest rank that applies, of those that were tried.
     found: Rank,
@@ -206,14 +207,18 @@ impl<'r> Search<'r> for FirstThatApplies<'_, 'r> {
         self.run.value(slot)
     }
 
+    fn symbol(&self, slot: Slot) -> Symbol {
+        self.run.symbol(slot)
+    }
+
     fn attempt(&mut self, ranks: &[Rank]) {
         for &rank in ranks {
             if rank >= self.found {
                 return;
             }
-            let policy = &self.policies[rank as usize];
-            let truth = policy.condition.and_then(|condition| self.run.truth(condition));
-            if policy.applies(truth) {
+            let Indexed { effect, condition } = self.conditions[rank as usize];
+            let truth = condition.and_then(|condition| self.run.truth(condition));
+            if applies(effect, truth) {
                 self.found = rank;
                 return;
             }

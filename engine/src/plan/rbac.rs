@@ -7,7 +7,6 @@
 use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
-use indexmap::IndexSet;
 use uuid::Uuid;
 
 use crate::rbac::{Effect, Rule, WILDCARD};
@@ -17,34 +16,51 @@ use crate::resource::{ResourcePattern, split_resource};
 /// Finds the deciding rule for a check.
 #[derive(Debug)]
 pub(crate) struct RbacIndex {
-    symbols: Symbols,
+    keys: Keys,
     hasher: DefaultHashBuilder,
     rules: HashTable<Entry>,
     /// A bit for each [`Shape`] that some rule has.
     shapes: u8,
     /// Rules that another one of the same effect always precedes: no decision needs them, an explanation does.
-    shadowed: Vec<([Symbol; 3], Effect, Found)>,
+    shadowed: Vec<(Key, Effect, Found)>,
 }
-
-/// Every subject, domain and action once, one text after the other.
-#[derive(Debug, Default)]
-struct Symbols {
-    text: Box<str>,
-    ends: Box<[u32]>,
-}
-
-/// Names a text of [`Symbols`].
-type Symbol = u32;
-
-/// The symbol of the wildcard, interned first.
-const ANY: Symbol = 0;
 
 /// What the rules of one `(sub, dom, act)` say; several differ only in their resource pattern.
 #[derive(Debug)]
 struct Entry {
-    key: [Symbol; 3],
+    key: Key,
     deny: Option<Found>,
     allow: Option<Found>,
+}
+
+/// The texts of all keys, those of one key side by side: comparing one touches as little memory as it can.
+#[derive(Debug, Default)]
+struct Keys(String);
+
+/// Where the subject, domain and action of a rule stand in [`Keys`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    start: u32,
+    lengths: [u16; 3],
+}
+
+impl Keys {
+    fn insert(&mut self, texts: [&str; 3]) -> Key {
+        // Four billion bytes of keys do not fit into the memory that a plan may take, and no field of a rule
+        // has more than 256 characters.
+        let start = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        let lengths = texts.map(|text| u16::try_from(text.len()).unwrap_or(u16::MAX));
+        texts.into_iter().for_each(|text| self.0.push_str(text));
+        Key { start, lengths }
+    }
+
+    fn texts(&self, key: Key) -> [&str; 3] {
+        let rest = &self.0[key.start as usize..];
+        let [sub, dom, act] = key.lengths.map(usize::from);
+        let (sub, rest) = rest.split_at(sub);
+        let (dom, rest) = rest.split_at(dom);
+        [sub, dom, &rest[..act]]
+    }
 }
 
 /// Which fields of a rule are the wildcard: the subject, the domain, the action.
@@ -56,9 +72,8 @@ impl Shape {
     const ANY_DOM: u8 = 2;
     const ANY_ACT: u8 = 4;
 
-    fn of(key: [Symbol; 3]) -> Self {
-        let bit = |symbol, bit| if symbol == ANY { bit } else { 0 };
-        let [sub, dom, act] = key;
+    fn of([sub, dom, act]: [&str; 3]) -> Self {
+        let bit = |text, bit| if text == WILDCARD { bit } else { 0 };
         Self(bit(sub, Self::ANY_SUB) | bit(dom, Self::ANY_DOM) | bit(act, Self::ANY_ACT))
     }
 
@@ -115,39 +130,38 @@ impl MatchedRule<'_> {
 impl RbacIndex {
     /// Indexes `rules`, all of which match the plan's resource.
     pub(crate) fn new<'r>(rules: impl Iterator<Item = &'r Rule>) -> Self {
-        let mut symbols: IndexSet<&str, DefaultHashBuilder> = IndexSet::default();
         let mut index = Self {
-            symbols: Symbols::default(),
+            keys: Keys::default(),
             hasher: DefaultHashBuilder::default(),
             rules: HashTable::new(),
             shapes: 0,
             shadowed: Vec::new(),
         };
-        symbols.insert(WILDCARD);
-        for rule in rules {
-            index.insert(rule, &mut symbols);
-        }
-        let hashes: Vec<u64> = symbols.iter().map(|text| index.hasher.hash_one(text)).collect();
-        let hash = |entry: &Entry| hash_of(entry.key.map(|symbol| hashes[symbol as usize]));
-        index.rules.shrink_to_fit(hash);
-        index.symbols = Symbols::new(symbols);
+        rules.for_each(|rule| index.insert(rule));
+        index.keys.0.shrink_to_fit();
+        let (keys, hasher) = (&index.keys, &index.hasher);
+        index.rules.shrink_to_fit(|entry| {
+            hash_of(keys.texts(entry.key).map(|text| hasher.hash_one(text)))
+        });
         index
     }
 
-    fn insert<'r>(&mut self, rule: &'r Rule, symbols: &mut IndexSet<&'r str, DefaultHashBuilder>) {
-        let tuple = &rule.tuple;
-        let texts = [&tuple.sub, &tuple.dom, &tuple.act];
-        let key = texts.map(|text| symbol(symbols.insert_full(text).0));
-        let hash = hash_of(texts.map(|text| self.hasher.hash_one(&**text)));
-        let rehash = |entry: &Entry| {
-            let hash = |symbol: Symbol| {
-                symbols.get_index(symbol as usize).map(|text| self.hasher.hash_one(text))
-            };
-            hash_of(entry.key.map(|symbol| hash(symbol).unwrap_or_default()))
+    fn insert(&mut self, rule: &Rule) {
+        let (keys, hasher) = (&mut self.keys, &self.hasher);
+        let hash = |texts: [&str; 3]| hash_of(texts.map(|text| hasher.hash_one(text)));
+        let texts = [&*rule.tuple.sub, &*rule.tuple.dom, &*rule.tuple.act];
+        let hashed = hash(texts);
+        let same = |entry: &Entry| keys.texts(entry.key) == texts;
+        let entry = match self.rules.find_entry(hashed, same) {
+            Ok(known) => known.into_mut(),
+            Err(_) => {
+                let key = keys.insert(texts);
+                let entry = Entry { key, deny: None, allow: None };
+                let rehash = |entry: &Entry| hash(keys.texts(entry.key));
+                self.rules.insert_unique(hashed, entry, rehash).into_mut()
+            }
         };
-        let entry = self.rules.entry(hash, |entry| entry.key == key, rehash);
-        let entry = entry.or_insert(Entry { key, deny: None, allow: None }).into_mut();
-        let obj = match tuple.obj {
+        let obj = match rule.tuple.obj {
             ResourcePattern::Any => ObjectKind::Any,
             ResourcePattern::Name(_) => ObjectKind::Name,
             ResourcePattern::Exact(_) => ObjectKind::Exact,
@@ -157,12 +171,11 @@ impl RbacIndex {
             Effect::Allow => &mut entry.allow,
         };
         let found = Found { id: rule.id, obj };
-        let other = place.replace(found);
-        if let Some(other) = other {
+        if let Some(other) = place.replace(found) {
             *place = Some(other.min(found));
-            self.shadowed.push((key, rule.effect, other.max(found)));
+            self.shadowed.push((entry.key, rule.effect, other.max(found)));
         }
-        self.shapes |= 1 << Shape::of(key).0;
+        self.shapes |= 1 << Shape::of(texts).0;
     }
 
     /// The rule that decides: of the matching denies, else of the matching allows, the one with the
@@ -207,11 +220,11 @@ impl RbacIndex {
     fn matched<'p>(
         &'p self,
         found: Found,
-        key: [Symbol; 3],
+        key: Key,
         effect: Effect,
         resource: &'p str,
     ) -> MatchedRule<'p> {
-        let [sub, dom, act] = key.map(|symbol| self.symbols.text(symbol));
+        let [sub, dom, act] = self.keys.texts(key);
         MatchedRule { id: found.id, effect, sub, dom, act, resource, obj: found.obj }
     }
 
@@ -241,17 +254,14 @@ impl RbacIndex {
 
     fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {
         let hash = hash_of(named.map(|named| named.hash));
-        self.rules.find(hash, |entry| {
-            let mut pairs = entry.key.into_iter().zip(named);
-            pairs.all(|(symbol, named)| self.symbols.text(symbol) == named.text)
-        })
+        let texts = named.map(|named| named.text);
+        self.rules.find(hash, |entry| self.keys.texts(entry.key) == texts)
     }
 
     /// Heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let symbols = self.symbols.text.len() + size_of_val::<[u32]>(&self.symbols.ends);
-        let shadowed = self.shadowed.capacity() * size_of::<([Symbol; 3], Effect, Found)>();
-        symbols + self.rules.allocation_size() + shadowed
+        let shadowed = self.shadowed.capacity() * size_of::<(Key, Effect, Found)>();
+        self.keys.0.capacity() + self.rules.allocation_size() + shadowed
     }
 }
 
@@ -267,34 +277,11 @@ fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
     sub ^ dom.rotate_left(21) ^ act.rotate_left(42)
 }
 
-fn symbol(index: usize) -> Symbol {
-    // Four billion texts do not fit into the memory that a plan may take.
-    Symbol::try_from(index).unwrap_or(Symbol::MAX)
-}
-
-impl Symbols {
-    fn new(texts: IndexSet<&str, DefaultHashBuilder>) -> Self {
-        let mut all = String::with_capacity(texts.iter().map(|text| text.len()).sum());
-        let ends = texts.into_iter().map(|text| {
-            all.push_str(text);
-            symbol(all.len())
-        });
-        let ends = ends.collect();
-        Self { text: all.into(), ends }
-    }
-
-    fn text(&self, symbol: Symbol) -> &str {
-        let index = symbol as usize;
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start as usize..self.ends[index] as usize]
-    }
-}
-
 /// The smallest of each effect, and where it was found.
 #[derive(Default)]
 struct Best {
-    deny: Option<(Found, [Symbol; 3])>,
-    allow: Option<(Found, [Symbol; 3])>,
+    deny: Option<(Found, Key)>,
+    allow: Option<(Found, Key)>,
 }
 
 impl Best {
@@ -308,7 +295,7 @@ impl Best {
         }
     }
 
-    fn decides(self) -> Option<(Effect, Found, [Symbol; 3])> {
+    fn decides(self) -> Option<(Effect, Found, Key)> {
         let with = |effect| move |(found, key)| (effect, found, key);
         self.deny.map(with(Effect::Deny)).or(self.allow.map(with(Effect::Allow)))
     }

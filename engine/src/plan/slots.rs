@@ -4,20 +4,46 @@ use std::fmt::Write;
 
 use arrayvec::ArrayString;
 use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use indexmap::IndexSet;
 use smallvec::SmallVec;
 
 use crate::condition::{AttributePath, RequestField};
-use crate::json::Member;
-use crate::request::Check;
+use crate::request::{AttributeMap, Check};
 use crate::value::{List, Value};
 
 /// Names an attribute inside a plan.
 pub(crate) type Slot = u32;
 
-/// The values of one check, by slot; `None` is absent. The plans that read more attributes than this are
-/// rare, and pay with one allocation.
-pub(crate) type Values<'v> = SmallVec<[Option<Value<'v>>; 64]>;
+/// The values of one check, by slot. The plans that read more attributes than this are rare, and pay with one
+/// allocation.
+pub(crate) type Values<'v> = SmallVec<[SlotValue<'v>; 64]>;
+
+/// The value of an attribute.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlotValue<'v> {
+    /// `None` is absent.
+    pub(crate) value: Option<Value<'v>>,
+    /// What the value is among the texts that the attribute is compared with.
+    pub(crate) symbol: Symbol,
+}
+
+/// A text that an attribute is compared with, by number: compared and looked up in place of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Symbol(u32);
+
+impl Symbol {
+    /// The value is no text, or no texts are numbered.
+    pub(crate) const NO_TEXT: Self = Self(u32::MAX);
+    /// The value is a text that is none of them.
+    pub(crate) const OTHER: Self = Self(u32::MAX - 1);
+
+    /// The symbol's bit, if it is one of the first 64.
+    #[inline]
+    pub(crate) fn bit(self) -> Option<u64> {
+        (self.0 < 64).then(|| 1 << self.0)
+    }
+}
 
 /// `request.time` as text: the longest that chrono can write has 27 characters.
 pub(crate) type TimeText = ArrayString<32>;
@@ -30,7 +56,13 @@ pub(crate) struct Slots {
     resource: Names,
     token: Names,
     request: Vec<(RequestField, Slot)>,
+    /// Of the attributes that are compared with many texts: each text and its number.
+    symbols: Vec<(Slot, HashMap<Box<str>, Symbol>)>,
 }
+
+/// An attribute that is compared with so many different texts has them numbered: it costs a check as much to look
+/// one text up as to compare so many.
+const MANY_TEXTS: usize = 4;
 
 /// Slots by name.
 #[derive(Debug, Default)]
@@ -59,14 +91,14 @@ impl Names {
         }
     }
 
-    /// Walks the request's members, not the plan's slots: the work is bounded by the request's size.
-    fn read<'v>(&self, members: &'v [Member<'v>], values: &mut [Option<Value<'v>>]) {
+    /// Walks the request's attributes, not the plan's slots: the work is bounded by the request's size.
+    fn read<'v>(&self, attributes: AttributeMap<'v>, values: &mut [SlotValue<'v>]) {
         if self.list.is_empty() {
             return;
         }
-        for (name, value) in members {
+        for (name, value) in attributes.iter() {
             if let Some(slot) = self.find(name) {
-                values[slot as usize] = Some(Value::from(value));
+                values[slot as usize].value = Some(value);
             }
         }
     }
@@ -108,11 +140,12 @@ impl Slots {
     /// Reads every attribute of the plan from `check` into `values`; `now` is `request.time`, see
     /// [`Slots::time_text`]. Filled in place, since a buffer of that size takes long to move.
     pub(crate) fn read<'v>(&self, check: &'v Check<'v>, now: &'v str, values: &mut Values<'v>) {
-        values.resize(self.paths.len(), None);
+        let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
+        values.resize(self.paths.len(), absent);
         self.user.read(check.attributes.user, values);
         self.resource.read(check.attributes.resource, values);
         for &(field, slot) in &self.request {
-            values[slot as usize] = Some(match field {
+            values[slot as usize].value = Some(match field {
                 RequestField::Subject => Value::Text(check.subject),
                 RequestField::Resource => Value::Text(check.resource),
                 RequestField::Action => Value::Text(check.action),
@@ -123,9 +156,35 @@ impl Slots {
         }
         if let Some(claims) = check.claims {
             for (path, slot) in &self.token.list {
-                values[*slot as usize] = claims.claim(path).map(Value::from);
+                values[*slot as usize].value = claims.claim(path).map(Value::from);
             }
         }
+        for (slot, symbols) in &self.symbols {
+            let value = &mut values[*slot as usize];
+            if let Some(Value::Text(text)) = value.value {
+                value.symbol = symbols.get(text).copied().unwrap_or(Symbol::OTHER);
+            }
+        }
+    }
+
+    /// Numbers the texts that each attribute is compared with, where that pays.
+    pub(crate) fn intern(&mut self, literals: Vec<(Slot, Vec<&str>)>) {
+        let mut by_slot: HashMap<Slot, IndexSet<&str, DefaultHashBuilder>> = HashMap::new();
+        for (slot, texts) in literals {
+            by_slot.entry(slot).or_default().extend(texts);
+        }
+        by_slot.retain(|_, texts| texts.len() >= MANY_TEXTS);
+        let numbered = |texts: IndexSet<&str, DefaultHashBuilder>| {
+            (0..).zip(texts).map(|(number, text)| (text.into(), Symbol(number))).collect()
+        };
+        self.symbols = by_slot.into_iter().map(|(slot, texts)| (slot, numbered(texts))).collect();
+        self.symbols.sort_unstable_by_key(|(slot, _)| *slot);
+    }
+
+    /// The number of `text` among those that the attribute is compared with, if they are numbered.
+    pub(crate) fn symbol(&self, slot: Slot, text: &str) -> Option<Symbol> {
+        let place = self.symbols.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
+        self.symbols[place].1.get(text).copied()
     }
 
     /// `request.time` as text; empty, since nothing reads it, when the plan does not.
@@ -142,7 +201,11 @@ impl Slots {
 
     /// Heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        self.paths.iter().map(|path| 2 * path.name_len() + 96).sum()
+        let paths: usize = self.paths.iter().map(|path| 2 * path.name_len() + 96).sum();
+        let symbols = self.symbols.iter().map(|(_, symbols)| {
+            symbols.allocation_size() + symbols.keys().map(|text| text.len()).sum::<usize>()
+        });
+        paths + symbols.sum::<usize>()
     }
 }
 

@@ -7,7 +7,7 @@ use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::{ByAttribute, Candidates, Index, Indexed, Rank};
 use crate::plan::program::Program;
-use crate::plan::slots::Slot;
+use crate::plan::slots::{Slot, Slots};
 use crate::rbac::Effect;
 
 /// A list of so few policies is tried faster than it is searched.
@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 4;
 const NESTED_PER_POLICY: usize = 48;
 
 /// The index over policies in the order in which they decide.
-pub(crate) fn build(program: &Program, policies: &[Indexed]) -> Index {
+pub(crate) fn build(program: &Program, slots: &Slots, policies: &[Indexed]) -> Index {
     // An allow that cannot be read never applies; a deny that cannot be read always does.
     let possible = |policy: &Indexed| policy.condition.is_some() || policy.effect == Effect::Deny;
     let ranked = (0..).zip(policies).filter(|(_, policy)| possible(policy));
@@ -32,7 +32,7 @@ pub(crate) fn build(program: &Program, policies: &[Indexed]) -> Index {
     let entries: Vec<Entry<'_>> = ranked
         .map(|(rank, policy)| {
             let root = policy.condition;
-            let accesses = root.map(|root| accesses(program, root, policy.effect));
+            let accesses = root.map(|root| accesses(program, slots, root, policy.effect));
             Entry { rank, accesses: accesses.unwrap_or_default() }
         })
         .collect();

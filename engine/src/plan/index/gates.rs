@@ -12,7 +12,7 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::operator::Operator;
 use crate::plan::program::{Child, NodeId, Operation, Program};
-use crate::plan::slots::Slot;
+use crate::plan::slots::{Slot, Slots, Symbol};
 use crate::rbac::Effect;
 use crate::value::Value;
 
@@ -58,6 +58,8 @@ pub(super) struct Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scalar<'v> {
     Text(&'v str),
+    /// A text that has a number.
+    Symbol(Symbol),
     Number(Number),
     Bool(bool),
 }
@@ -66,6 +68,7 @@ pub(super) enum Scalar<'v> {
 #[derive(Debug)]
 pub(super) enum Key {
     Text(Box<str>),
+    Symbol(Symbol),
     Number(Number),
     Bool(bool),
 }
@@ -132,7 +135,7 @@ impl<'v> Scalar<'v> {
 
     fn kind(self) -> Kind {
         match self {
-            Self::Text(_) => Kind::Text,
+            Self::Text(_) | Self::Symbol(_) => Kind::Text,
             Self::Number(_) => Kind::Number,
             Self::Bool(_) => Kind::Bool,
         }
@@ -143,6 +146,7 @@ impl Key {
     fn scalar(&self) -> Scalar<'_> {
         match self {
             Self::Text(text) => Scalar::Text(text),
+            Self::Symbol(symbol) => Scalar::Symbol(*symbol),
             Self::Number(number) => Scalar::Number(*number),
             Self::Bool(value) => Scalar::Bool(*value),
         }
@@ -153,6 +157,7 @@ impl From<Scalar<'_>> for Key {
     fn from(scalar: Scalar<'_>) -> Self {
         match scalar {
             Scalar::Text(text) => Self::Text(text.into()),
+            Scalar::Symbol(symbol) => Self::Symbol(symbol),
             Scalar::Number(number) => Self::Number(number),
             Scalar::Bool(value) => Self::Bool(value),
         }
@@ -220,19 +225,25 @@ impl Interval {
 
 /// The alternatives for a policy: it can only apply if each of them lets it pass, so that any one may be
 /// chosen. Empty when there is none.
-pub(super) fn accesses(program: &Program, root: NodeId, effect: Effect) -> Vec<Access<'_>> {
-    Finder { program, effect }.accesses(root, false)
+pub(super) fn accesses<'c>(
+    program: &'c Program,
+    slots: &'c Slots,
+    root: NodeId,
+    effect: Effect,
+) -> Vec<Access<'c>> {
+    Finder { program, slots, effect }.accesses(root, false)
 }
 
 struct Finder<'c> {
     program: &'c Program,
+    slots: &'c Slots,
     effect: Effect,
 }
 
 impl<'c> Finder<'c> {
     /// The gates that stand before `node`, or before its negation.
     fn accesses(&self, node: NodeId, negated: bool) -> Vec<Access<'c>> {
-        match (&self.program.node(node).operation, negated) {
+        match (self.program.node(node), negated) {
             (Operation::Not(child), _) => self.accesses(*child, !negated),
             (Operation::All(children), false) | (Operation::Any(children), true) => {
                 self.of_conjunction(children, negated)
@@ -273,6 +284,12 @@ impl<'c> Finder<'c> {
         Some(all)
     }
 
+    /// A text by its number, if it has one.
+    fn numbered(&self, slot: Slot, literal: Scalar<'c>) -> Scalar<'c> {
+        let Scalar::Text(text) = literal else { return literal };
+        self.slots.symbol(slot, text).map_or(literal, Scalar::Symbol)
+    }
+
     fn gate(&self, test: &'c Test<Slot>, negated: bool) -> Option<Gate<'c>> {
         use Kind::{Bool, List, Number, Text};
         let Predicate::Compare(operator, operand) = &test.predicate else { return None };
@@ -282,11 +299,14 @@ impl<'c> Finder<'c> {
         let (open, keys) = match (*operator, negated) {
             (Operator::Eq, false) | (Operator::Ne, true) => {
                 let literal = Scalar::literal(operand)?;
-                (undetermined.without(&[literal.kind()]), Keys::Values(vec![literal]))
+                let key = self.numbered(test.attribute, literal);
+                (undetermined.without(&[literal.kind()]), Keys::Values(vec![key]))
             }
             (Operator::In, false) | (Operator::NotIn, true) => {
                 let Operand::List(list) = operand else { return None };
-                let keys = list.texts().map(Scalar::Text).chain(list.numbers().map(Scalar::Number));
+                let texts =
+                    list.texts().map(|text| self.numbered(test.attribute, Scalar::Text(text)));
+                let keys = texts.chain(list.numbers().map(Scalar::Number));
                 (undetermined.without(&[Text, Number, Bool]), Keys::Values(keys.collect()))
             }
             (Operator::Contains, false) => {

@@ -12,7 +12,7 @@ mod ranges;
 use hashbrown::HashMap;
 
 use super::program::NodeId;
-use super::slots::Slot;
+use super::slots::{Slot, Symbol};
 use crate::value::{List, Value};
 use gates::{KINDS, Key, Kind, Scalar};
 use prefixes::Prefixes;
@@ -53,6 +53,8 @@ enum Candidates {
 pub(super) trait Search<'v> {
     /// The value of an attribute; `None` is absent.
     fn value(&self, slot: Slot) -> Option<Value<'v>>;
+    /// What that value is among the texts that the attribute is compared with.
+    fn symbol(&self, slot: Slot) -> Symbol;
     /// Tries these policies, which come by ascending rank.
     fn attempt(&mut self, ranks: &[Rank]);
 }
@@ -86,7 +88,11 @@ impl ByAttribute {
         let value = search.value(self.slot);
         match value {
             Some(Value::Text(text)) => {
-                visit_one(&self.values, Scalar::Text(text), search);
+                let key = match search.symbol(self.slot) {
+                    Symbol::NO_TEXT => Scalar::Text(text),
+                    symbol => Scalar::Symbol(symbol),
+                };
+                visit_one(&self.values, key, search);
                 self.prefixes.visit(text, |candidates| candidates.visit(search));
             }
             Some(Value::Number(number)) => {
@@ -114,7 +120,7 @@ impl ByAttribute {
         let maps = [&self.values, &self.members];
         let keyed = maps.into_iter().flatten().map(|(key, candidates)| match key {
             Key::Text(text) => text.len() + candidates.weight(),
-            Key::Number(_) | Key::Bool(_) => candidates.weight(),
+            Key::Symbol(_) | Key::Number(_) | Key::Bool(_) => candidates.weight(),
         });
         let prefixes = self.prefixes.contents();
         let prefixes = prefixes.map(|(prefix, found)| prefix.len() + 24 + found.weight());
