@@ -18,8 +18,8 @@ use worlds::reduce::{differs, reduce};
 use worlds::{Size, World};
 
 /// Small, so that a case takes little time and few bytes; the seeded property test has the large ones.
-const SIZE: Size = Size { values: 12, leaves: 24, trees: 24, requests: 6 };
-const POLICIES: usize = 40;
+const SIZE: Size = Size { values: 8, leaves: 12, trees: 16, requests: 8 };
+const POLICIES: usize = 24;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut bytes = Unstructured::new(bytes);

@@ -19,23 +19,17 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let known = json::parse(BODY).expect("valid JSON");
     let known = CheckBody::parse(&known).expect("a valid body");
-    let body = CheckBody::parse(&json);
-    let condition = Condition::parse(&json);
-    // A tree is asked as the only condition, a body by a policy that reads it, and any JSON is a token.
-    let policies = match (condition, &body) {
-        (Ok(condition), _) => vec![condition],
-        (_, Ok(_)) => readers(),
-        _ => return,
-    };
-    for (body, claims) in
-        [(Some(known), None), (Some(known), Some(&json)), (body.ok(), Some(&json))]
-    {
-        let Some(body) = body else { continue };
-        decide(&policies, body, claims);
+    // A tree stands alone as the condition. A body, and any JSON as the claims of a token, is read by others.
+    let conditions =
+        Condition::parse(&json).map_or_else(|_| readers(), |condition| vec![condition]);
+    decide(&conditions, known, None);
+    decide(&conditions, known, Some(&json));
+    if let Ok(body) = CheckBody::parse(&json) {
+        decide(&conditions, body, None);
     }
 });
 
-/// Conditions that read the attributes of any body.
+/// Conditions on the attribute `a` of every kind.
 fn readers() -> Vec<Condition> {
     [
         r#"{"type": "CONDITION", "attribute": "user.a", "operator": "lt", "value": {"attribute": "resource.a"}}"#,
@@ -53,18 +47,16 @@ fn readers() -> Vec<Condition> {
 /// Decides by the conditions, each as an allow and as a deny, at falling priorities. An allow must have a
 /// policy behind it, since there are no rules.
 fn decide(conditions: &[Condition], body: CheckBody<'_>, claims: Option<&Json<'_>>) {
-    let both = || {
-        conditions
-            .iter()
-            .flat_map(|condition| [Effect::Allow, Effect::Deny].map(|effect| (condition, effect)))
-    };
-    let policies = both().zip(0..).map(|((condition, effect), number)| Policy {
-        id: Uuid::from_u128(number),
-        name: "fuzzed".to_owned(),
-        resource: ResourcePattern::Any,
-        effect,
-        priority: 0 - i32::try_from(number).unwrap_or_default(),
-        condition: Ok(condition.clone()),
+    let policies = conditions.iter().zip(0..).flat_map(|(condition, number)| {
+        [Effect::Allow, Effect::Deny].map(|effect| Policy {
+            id: Uuid::from_u128(number),
+            name: "fuzzed".to_owned(),
+            resource: ResourcePattern::Any,
+            effect,
+            // Below the deny of the condition before it, and above its own.
+            priority: i32::from(effect == Effect::Allow) - 2 * number as i32,
+            condition: Ok(condition.clone()),
+        })
     });
     let plan = Plan::compile(body.resource, 1, &[], policies);
     let caller = claims.map(|claims| Caller { subject: "ann", roles: &[], claims });

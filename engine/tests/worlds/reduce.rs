@@ -7,12 +7,16 @@ use crate::support::Scenario;
 use crate::support::decision::{check, legacy_check};
 use crate::support::route::{asked, difference, engine_policies, engine_rules};
 
+/// So many policies may still be worth reading tree by tree.
+const READABLE: usize = 30;
+
 /// How a plan of the scenario's rules and policies answers otherwise than the oracle, for whichever of
-/// its requests is the first; `None` if it does not.
+/// its requests is the first; `None` if it does not. All requests are about one resource.
 pub(crate) fn differs(scenario: &Scenario) -> Option<String> {
+    let resource = scenario.requests.first()?.resource();
     let (rules, policies) = (engine_rules(&scenario.rules), engine_policies(&scenario.policies));
+    let plan = Plan::compile(resource, 1, &rules, policies);
     scenario.requests.iter().find_map(|request| {
-        let plan = Plan::compile(request.resource(), 1, &rules, policies.iter().cloned());
         let expected = check(&scenario.rules, &scenario.policies, request);
         let legacy = legacy_check(&scenario.rules, request);
         asked(request, |question| difference(&plan, question, &expected, &legacy))
@@ -27,13 +31,15 @@ pub(crate) fn reduce(mut scenario: Scenario) -> Scenario {
     scenario.rules = without_parts(scenario.rules.clone(), |rules| {
         differs(&Scenario { rules: rules.to_vec(), ..scenario.clone() }).is_some()
     });
-    loop {
+    // What needs many policies lies in their number, not in their trees.
+    while scenario.policies.len() <= READABLE {
         let smaller = smaller_trees(&scenario).find(|smaller| differs(smaller).is_some());
         match smaller {
             Some(smaller) => scenario = smaller,
-            None => return scenario,
+            None => break,
         }
     }
+    scenario
 }
 
 /// Leaves out ever smaller parts of `items`, down to single ones, as long as what remains `fails`.
