@@ -94,7 +94,8 @@ pub(crate) fn pattern_matches(pattern: &str, resource: &str) -> bool {
 fn roles(request: &Request) -> Vec<String> {
     let own = request.claims.as_ref().filter(|claims| claims["sub"] == request.body["subject"]);
     let given = match own {
-        Some(claims) => claim(claims, ROLES_CLAIM),
+        // "A claim of the wrong type, or an empty one, is missing."
+        Some(claims) => claim(claims, ROLES_CLAIM).filter(|roles| roles.as_str() != Some("")),
         None => request.body["attributes"]["user"].get("roles"),
     };
     match given {
