@@ -8,8 +8,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::redirect;
+use reqwest::{Request, Response, redirect};
 use url::Url;
 
 use super::Rules;
@@ -38,21 +40,47 @@ impl Client {
 
     /// The body of a successful answer, which must have at most `max_bytes`.
     pub(crate) async fn get(&self, url: Url, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
+        let response = self.send(Request::new(Method::GET, url)).await?;
+        anyhow::ensure!(response.status().is_success(), "status {}", response.status());
+        body(response, max_bytes).await
+    }
+
+    /// Posts JSON, and gives the status and the body of the answer, which must have at most `max_bytes`.
+    pub(crate) async fn post(
+        &self,
+        url: Url,
+        headers: HeaderMap,
+        json: Vec<u8>,
+        max_bytes: usize,
+    ) -> anyhow::Result<(StatusCode, Vec<u8>)> {
+        let mut request = Request::new(Method::POST, url);
+        *request.headers_mut() = headers;
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *request.body_mut() = Some(json.into());
+        let response = self.send(request).await?;
+        Ok((response.status(), body(response, max_bytes).await?))
+    }
+
+    async fn send(&self, request: Request) -> anyhow::Result<Response> {
         if let Some(rules) = &self.rules {
-            rules.check_url(&url).map_err(|expected| anyhow::anyhow!("expected {expected}"))?;
+            let checked = rules.check_url(request.url());
+            checked.map_err(|expected| anyhow::anyhow!("expected {expected}"))?;
         }
-        let mut response = self.http.get(url).send().await?;
+        let response = self.http.execute(request).await?;
         if let (Some(rules), Some(peer)) = (&self.rules, response.remote_addr()) {
             anyhow::ensure!(rules.permits(peer.ip()), "the address of the peer is not allowed");
         }
-        anyhow::ensure!(response.status().is_success(), "status {}", response.status());
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await? {
-            body.extend_from_slice(&chunk);
-            anyhow::ensure!(body.len() <= max_bytes, "the answer is larger than {max_bytes} bytes");
-        }
-        Ok(body)
+        Ok(response)
     }
+}
+
+async fn body(mut response: Response, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        anyhow::ensure!(body.len() <= max_bytes, "the answer is larger than {max_bytes} bytes");
+    }
+    Ok(body)
 }
 
 fn builder(timeout: Duration) -> reqwest::ClientBuilder {
