@@ -41,8 +41,10 @@ struct Figure {
 }
 
 impl Bar {
+    /// Whether `value` keeps to the bar; `None` without a bar or a value.
     fn met(self, value: f64) -> Option<bool> {
         match self {
+            _ if value.is_nan() => None,
             Self::AtMost(limit) => Some(value <= limit),
             Self::AtLeast(limit) => Some(value >= limit),
             Self::Shown => None,
@@ -122,12 +124,13 @@ pub struct Group<'r> {
 }
 
 impl Group<'_> {
-    /// Prints a figure and keeps it.
+    /// Prints a figure and keeps it. No number means that it could not be measured.
     pub fn figure(&mut self, what: impl Display, value: f64, unit: &'static str, bar: Bar) {
         let (what, met) = (what.to_string(), bar.met(value));
         let word = match met {
             Some(true) => "met",
             Some(false) => "missed",
+            None if value.is_nan() => "not measured",
             None => "",
         };
         let (group, target, shown) = (self.name, bar.text(unit), rounded(value));
