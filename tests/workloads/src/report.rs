@@ -162,3 +162,33 @@ fn rounded(value: f64) -> String {
     };
     digits.chars().enumerate().flat_map(grouped).flatten().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_met_at_its_limit_and_missed_beyond() {
+        assert_eq!(Bar::AtMost(3.0).met(3.0), Some(true));
+        assert_eq!(Bar::AtMost(3.0).met(3.01), Some(false));
+        assert_eq!(Bar::AtLeast(20.0).met(19.0), Some(false));
+        assert_eq!(Bar::AtLeast(20.0).met(f64::NAN), None);
+        assert_eq!(Bar::Shown.met(1.0), None);
+    }
+
+    #[test]
+    fn figures_are_rounded_to_be_read() {
+        let shown = [0.0, 0.066, 1.3, 20.0, 83.45, 442.4, 1_234_567.0].map(rounded);
+        assert_eq!(shown, ["0", "0.07", "1.30", "20", "83.5", "442", "1,234,567"]);
+    }
+
+    #[test]
+    fn options_are_read() {
+        let read = |args: &[&str]| {
+            Report::from_args(["bench"].iter().chain(args).map(|arg| (*arg).to_owned()))
+        };
+        assert_eq!(read(&["--bench", "W3"]).expect("sound").filters, ["w3"]);
+        assert!(read(&["--json"]).is_err());
+        assert!(read(&["--fast"]).is_err());
+    }
+}
