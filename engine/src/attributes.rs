@@ -16,12 +16,21 @@ pub struct Attributes<'r> {
 }
 
 /// Attributes by name; no name is there twice.
-#[derive(Clone, Copy, Default)]
-pub struct AttributeMap<'r> {
-    tree: &'r [Member<'r>],
-    flat: &'r [FlatAttribute<'r>],
-    /// The items of the lists among `flat`.
-    items: &'r [Json<'r>],
+#[derive(Clone, Copy)]
+pub struct AttributeMap<'r>(Form<'r>);
+
+#[derive(Clone, Copy)]
+enum Form<'r> {
+    /// The members of an object.
+    Tree(&'r [Member<'r>]),
+    /// What was read without a tree, and the items of the lists among it.
+    Flat(&'r [FlatAttribute<'r>], &'r [Json<'r>]),
+}
+
+impl Default for AttributeMap<'_> {
+    fn default() -> Self {
+        Self(Form::Tree(&[]))
+    }
 }
 
 /// An attribute that was read without a tree.
@@ -41,46 +50,80 @@ pub(crate) enum FlatValue<'a> {
 
 impl<'r> AttributeMap<'r> {
     /// The members of an object, all of which are of a type that an attribute may have.
-    pub(crate) fn of_members(tree: &'r [Member<'r>]) -> Self {
-        Self { tree, ..Self::default() }
+    pub(crate) fn of_members(members: &'r [Member<'r>]) -> Self {
+        Self(Form::Tree(members))
     }
 
     pub(crate) fn of_flat(flat: &'r [FlatAttribute<'r>], items: &'r [Json<'r>]) -> Self {
-        Self { flat, items, ..Self::default() }
+        Self(Form::Flat(flat, items))
     }
 
-    /// Each name and value.
-    pub(crate) fn iter(self) -> impl Iterator<Item = (&'r str, Value<'r>)> {
-        let tree = self.tree.iter().map(|(name, value)| (&**name, Value::from(value)));
-        let flat = self.flat.iter().map(move |attribute| {
-            let value = match &attribute.value {
-                FlatValue::Scalar(scalar) => Value::from(scalar),
-                FlatValue::List(range) => Value::List(List::Json(self.items(range))),
-            };
-            (attribute.name, value)
-        });
-        tree.chain(flat)
+    /// Visits each name and value.
+    #[inline]
+    pub(crate) fn for_each(self, mut visit: impl FnMut(&'r str, Value<'r>)) {
+        match self.0 {
+            Form::Tree(members) => {
+                for (name, value) in members {
+                    visit(name, Value::from(value));
+                }
+            }
+            Form::Flat(flat, items) => {
+                for attribute in flat {
+                    visit(attribute.name, attribute.value.of(items));
+                }
+            }
+        }
+    }
+
+    /// The value of the attribute called `name`.
+    pub(crate) fn get(self, name: &str) -> Option<Value<'r>> {
+        match self.0 {
+            Form::Tree(members) => {
+                members.iter().find(|(own, _)| own == name).map(|(_, value)| Value::from(value))
+            }
+            Form::Flat(flat, items) => {
+                let found = flat.iter().find(|attribute| attribute.name == name);
+                found.map(|attribute| attribute.value.of(items))
+            }
+        }
     }
 
     /// The items of the list called `name`; a scalar is a list of one.
     pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
-        if let Some(attribute) = self.flat.iter().find(|attribute| attribute.name == name) {
-            return Some(match &attribute.value {
-                FlatValue::Scalar(scalar) => std::slice::from_ref(scalar),
-                FlatValue::List(range) => self.items(range),
-            });
+        match self.0 {
+            Form::Tree(members) => {
+                let (_, value) = members.iter().find(|(own, _)| own == name)?;
+                Some(value.as_array().unwrap_or(std::slice::from_ref(value)))
+            }
+            Form::Flat(flat, items) => {
+                let attribute = flat.iter().find(|attribute| attribute.name == name)?;
+                Some(match &attribute.value {
+                    FlatValue::Scalar(scalar) => std::slice::from_ref(scalar),
+                    FlatValue::List(range) => &items[range.start as usize..range.end as usize],
+                })
+            }
         }
-        let (_, value) = self.tree.iter().find(|(own, _)| own == name)?;
-        Some(value.as_array().unwrap_or(std::slice::from_ref(value)))
     }
+}
 
-    fn items(self, range: &Range<u32>) -> &'r [Json<'r>] {
-        &self.items[range.start as usize..range.end as usize]
+impl<'r> FlatValue<'r> {
+    #[inline]
+    fn of(&'r self, items: &'r [Json<'r>]) -> Value<'r> {
+        match self {
+            Self::Scalar(scalar) => Value::from(scalar),
+            Self::List(range) => {
+                Value::List(List::Json(&items[range.start as usize..range.end as usize]))
+            }
+        }
     }
 }
 
 impl fmt::Debug for AttributeMap<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter()).finish()
+        let mut map = f.debug_map();
+        self.for_each(|name, value| {
+            map.entry(&name, &value);
+        });
+        map.finish()
     }
 }

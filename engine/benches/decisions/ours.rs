@@ -28,6 +28,11 @@ impl Plans {
         Self(sources.iter().map(plan).collect())
     }
 
+    /// The plan of a workload that has one resource.
+    pub(crate) fn only(&self) -> Result<&Plan> {
+        self.0.values().next().ok_or_else(|| anyhow!("the workload has no resource"))
+    }
+
     /// From the strings of a request to the decision.
     pub(crate) fn allows(&self, body: CheckBody<'_>) -> bool {
         self.0.get(body.resource).is_some_and(|plan| allows(plan, body))

@@ -285,9 +285,7 @@ impl<'e> Explainer<'e, '_> {
     /// The attribute as the check has it, which may be of a type that no operator compares.
     fn actual(&self, path: &AttributePath) -> Option<Json<'e>> {
         let check = self.check;
-        let member = |attributes: AttributeMap<'e>, name: &str| {
-            attributes.iter().find(|(own, _)| *own == name).map(|(_, value)| shown(value))
-        };
+        let member = |attributes: AttributeMap<'e>, name: &str| attributes.get(name).map(shown);
         match path {
             AttributePath::User(name) => member(check.attributes.user, name),
             AttributePath::Resource(name) => member(check.attributes.resource, name),

@@ -97,19 +97,24 @@ impl Plan {
         planned.sort_unstable_by_key(|policy| {
             (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
         });
-        let (program, slots) = program.finish(planned.iter().filter_map(|policy| policy.condition));
+        let (mut program, slots) =
+            program.finish(planned.iter().filter_map(|policy| policy.condition));
         let conditions: Box<[Indexed]> = planned
             .iter()
             .map(|policy| Indexed { effect: policy.effect, condition: policy.condition })
             .collect();
+        let (index, superfluous) = index::build(&program, &slots, &conditions);
+        for (root, test) in superfluous {
+            program.ask_last(root, test);
+        }
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
         Self {
             resource: resource.into(),
             revision,
             rules: RbacIndex::new(matching),
             policies: planned.into(),
-            index: index::build(&program, &slots, &conditions),
             conditions,
+            index,
             program,
             slots,
         }

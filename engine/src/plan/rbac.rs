@@ -54,6 +54,16 @@ impl Keys {
         Key { start, lengths }
     }
 
+    /// Whether these are the texts of `key`; compares bytes, which need no look at where characters end.
+    fn are(&self, key: Key, texts: [&str; 3]) -> bool {
+        let mut rest = &self.0.as_bytes()[key.start as usize..];
+        key.lengths.into_iter().zip(texts).all(|(length, text)| {
+            let (own, after) = rest.split_at(usize::from(length));
+            rest = after;
+            own == text.as_bytes()
+        })
+    }
+
     fn texts(&self, key: Key) -> [&str; 3] {
         let rest = &self.0[key.start as usize..];
         let [sub, dom, act] = key.lengths.map(usize::from);
@@ -151,7 +161,7 @@ impl RbacIndex {
         let hash = |texts: [&str; 3]| hash_of(texts.map(|text| hasher.hash_one(text)));
         let texts = [&*rule.tuple.sub, &*rule.tuple.dom, &*rule.tuple.act];
         let hashed = hash(texts);
-        let same = |entry: &Entry| keys.texts(entry.key) == texts;
+        let same = |entry: &Entry| keys.are(entry.key, texts);
         let entry = match self.rules.find_entry(hashed, same) {
             Ok(known) => known.into_mut(),
             Err(_) => {
@@ -255,7 +265,7 @@ impl RbacIndex {
     fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {
         let hash = hash_of(named.map(|named| named.hash));
         let texts = named.map(|named| named.text);
-        self.rules.find(hash, |entry| self.keys.texts(entry.key) == texts)
+        self.rules.find(hash, |entry| self.keys.are(entry.key, texts))
     }
 
     /// Heap bytes, for the weight of a plan.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use arrayvec::ArrayString;
 use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
+use compact_str::CompactString;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 use smallvec::SmallVec;
@@ -57,30 +58,31 @@ pub(crate) struct Slots {
     token: Names,
     request: Vec<(RequestField, Slot)>,
     /// Of the attributes that are compared with many texts: each text and its number.
-    symbols: Vec<(Slot, HashMap<Box<str>, Symbol>)>,
+    symbols: Vec<(Slot, HashMap<CompactString, Symbol>)>,
 }
 
 /// An attribute that is compared with so many different texts has them numbered: it costs a check as much to look
 /// one text up as to compare so many.
 const MANY_TEXTS: usize = 4;
 
-/// Slots by name.
+/// Slots by name. Short names stand in the list itself, where looking at one costs least.
 #[derive(Debug, Default)]
 struct Names {
-    list: Vec<(Box<str>, Slot)>,
+    list: Vec<(CompactString, Slot)>,
     /// Filled when the list is longer than [`FEW`].
-    map: HashMap<Box<str>, Slot>,
+    map: HashMap<CompactString, Slot>,
 }
 
 /// A list of so few names is searched faster than a hash is computed.
 const FEW: usize = 8;
 
 impl Names {
+    #[inline]
     fn find(&self, name: &str) -> Option<Slot> {
         if self.list.len() > FEW {
             return self.map.get(name).copied();
         }
-        self.list.iter().find(|(known, _)| **known == *name).map(|(_, slot)| *slot)
+        self.list.iter().find(|(known, _)| known == name).map(|(_, slot)| *slot)
     }
 
     fn insert(&mut self, name: &str, slot: Slot) {
@@ -96,11 +98,11 @@ impl Names {
         if self.list.is_empty() {
             return;
         }
-        for (name, value) in attributes.iter() {
+        attributes.for_each(|name, value| {
             if let Some(slot) = self.find(name) {
                 values[slot as usize].value = Some(value);
             }
-        }
+        });
     }
 }
 

@@ -6,7 +6,7 @@ use super::gates::{Access, Gate, Interval, KINDS, Key, Keys, Scalar, accesses};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::{ByAttribute, Candidates, Index, Indexed, Rank};
-use crate::plan::program::Program;
+use crate::plan::program::{NodeId, Program};
 use crate::plan::slots::{Slot, Slots};
 use crate::rbac::Effect;
 
@@ -20,35 +20,44 @@ const MAX_DEPTH: usize = 4;
 /// so that nesting multiplies.
 const NESTED_PER_POLICY: usize = 48;
 
-/// The index over policies in the order in which they decide.
-pub(crate) fn build(program: &Program, slots: &Slots, policies: &[Indexed]) -> Index {
+/// The index over policies in the order in which they decide, and the tests that it makes superfluous for nearly
+/// every policy that it finds: each with the root of the policy's condition.
+pub(crate) fn build(
+    program: &Program,
+    slots: &Slots,
+    policies: &[Indexed],
+) -> (Index, Vec<(NodeId, NodeId)>) {
     // An allow that cannot be read never applies; a deny that cannot be read always does.
     let possible = |policy: &Indexed| policy.condition.is_some() || policy.effect == Effect::Deny;
     let ranked = (0..).zip(policies).filter(|(_, policy)| possible(policy));
     if policies.len() <= FEW {
         let always = ranked.map(|(rank, _)| rank).collect();
-        return Index { attributes: Box::default(), always };
+        return (Index { attributes: Box::default(), always }, Vec::new());
     }
     let entries: Vec<Entry<'_>> = ranked
         .map(|(rank, policy)| {
             let root = policy.condition;
             let accesses = root.map(|root| accesses(program, slots, root, policy.effect));
-            Entry { rank, accesses: accesses.unwrap_or_default() }
+            Entry { rank, root, accesses: accesses.unwrap_or_default() }
         })
         .collect();
-    let mut builder = Builder { nested_left: NESTED_PER_POLICY * entries.len() };
+    let nested_left = NESTED_PER_POLICY * entries.len();
+    let mut builder = Builder { nested_left, superfluous: Vec::new() };
     let all: Vec<&Entry<'_>> = entries.iter().collect();
-    builder.index(&all, &mut Vec::new())
+    let index = builder.index(&all, &mut Vec::new());
+    (index, builder.superfluous)
 }
 
 /// A policy, and the gates to choose from.
 struct Entry<'c> {
     rank: Rank,
+    root: Option<NodeId>,
     accesses: Vec<Access<'c>>,
 }
 
 struct Builder {
     nested_left: usize,
+    superfluous: Vec<(NodeId, NodeId)>,
 }
 
 /// How many policies of a list need a value.
@@ -120,6 +129,9 @@ impl Builder {
                 always.push(entry.rank);
                 continue;
             };
+            if let ([gate], Some(root)) = (access.as_slice(), entry.root) {
+                self.superfluous.push((root, gate.test));
+            }
             for gate in access {
                 let group = *by_slot.entry(gate.slot).or_insert_with(|| {
                     attributes.push(Group::new(gate.slot));

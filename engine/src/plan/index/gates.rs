@@ -27,6 +27,8 @@ pub(super) type Access<'c> = Vec<Gate<'c>>;
 /// Lets a policy pass by the value of one attribute.
 #[derive(Clone, Debug)]
 pub(super) struct Gate<'c> {
+    /// The test that it was made from; the last one, of several.
+    pub(super) test: NodeId,
     pub(super) slot: Slot,
     /// The kinds of values that always let it pass.
     pub(super) open: Kinds,
@@ -252,7 +254,7 @@ impl<'c> Finder<'c> {
                 self.of_disjunction(children, negated).into_iter().collect()
             }
             (Operation::Test(test), _) => {
-                self.gate(test, negated).into_iter().map(|gate| vec![gate]).collect()
+                self.gate(node, test, negated).into_iter().map(|gate| vec![gate]).collect()
             }
         }
     }
@@ -290,7 +292,7 @@ impl<'c> Finder<'c> {
         self.slots.symbol(slot, text).map_or(literal, Scalar::Symbol)
     }
 
-    fn gate(&self, test: &'c Test<Slot>, negated: bool) -> Option<Gate<'c>> {
+    fn gate(&self, node: NodeId, test: &'c Test<Slot>, negated: bool) -> Option<Gate<'c>> {
         use Kind::{Bool, List, Number, Text};
         let Predicate::Compare(operator, operand) = &test.predicate else { return None };
         let undetermined_passes = self.effect == Effect::Deny;
@@ -328,7 +330,7 @@ impl<'c> Finder<'c> {
         };
         let absent_passes = test.if_missing.map_or(undetermined_passes, |truth| truth != negated);
         let open = if absent_passes { open.with(Kind::Absent) } else { open };
-        Some(Gate { slot: test.attribute, open, keys })
+        Some(Gate { test: node, slot: test.attribute, open, keys })
     }
 }
 
@@ -338,9 +340,10 @@ fn weakness(access: &Access<'_>) -> usize {
 
 /// Makes one interval of two that stand on the same attribute; says whether there was one.
 fn join_ranges(accesses: &mut [Access<'_>], new: &Access<'_>) -> bool {
-    let [Gate { slot, open, keys: Keys::Range(new) }] = new.as_slice() else { return false };
+    let [Gate { slot, open, keys: Keys::Range(new), .. }] = new.as_slice() else { return false };
     for access in accesses {
-        if let [Gate { slot: same, open: both, keys: Keys::Range(range) }] = access.as_mut_slice()
+        if let [Gate { slot: same, open: both, keys: Keys::Range(range), .. }] =
+            access.as_mut_slice()
             && same == slot
         {
             *range = range.and(*new);

@@ -151,6 +151,11 @@ fn remembered_places(
 }
 
 impl Program {
+    /// Asks the child `test` of the conjunction `root` after all others, since it nearly always holds.
+    pub(crate) fn ask_last(&mut self, root: NodeId, test: NodeId) {
+        self.steps.ask_last(root, test);
+    }
+
     pub(crate) fn node(&self, id: NodeId) -> &Operation {
         &self.nodes[id as usize]
     }

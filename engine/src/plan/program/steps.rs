@@ -82,6 +82,16 @@ impl Steps {
         }
     }
 
+    /// See [`super::Program::ask_last`].
+    pub(super) fn ask_last(&mut self, root: NodeId, test: NodeId) {
+        let Step::All { children, .. } = self.step(root) else { return };
+        let range = children.first as usize..children.first as usize + usize::from(children.count);
+        let children = &mut self.children[range];
+        if let Some(place) = children.iter().position(|child| *child == test) {
+            children[place..].rotate_left(1);
+        }
+    }
+
     #[inline]
     pub(super) fn step(&self, node: NodeId) -> Step {
         self.steps[node as usize]
