@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 
-pub(crate) use client::Client;
+pub(crate) use client::{Client, RequestError};
 
 /// What the operator allows. The default is the strictest: https to the public internet.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,8 @@ pub(crate) struct Rules {
     pub(crate) allow_http: bool,
     /// Networks that are open although they are not public. One of IPv4 also opens the IPv4-mapped forms.
     pub(crate) allow: Vec<IpNet>,
+    /// Certificates that are trusted besides those of the system.
+    pub(crate) certificates: Vec<reqwest::Certificate>,
 }
 
 impl Rules {

@@ -4,12 +4,14 @@
 //! resolver is never asked for one; a name is judged by its addresses at the moment of connecting, and
 //! what was judged is what gets connected, so that a second answer of the DNS changes nothing.
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderMap;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::redirect;
+use reqwest::{RequestBuilder, redirect};
 use url::Url;
 
 use super::Rules;
@@ -32,26 +34,105 @@ impl Client {
     pub(crate) fn guarded(rules: &Rules, timeout: Duration) -> anyhow::Result<Self> {
         let rules = Arc::new(rules.clone());
         let resolver = Arc::new(GuardedResolver(Arc::clone(&rules)));
-        let http = builder(timeout).dns_resolver(resolver).build()?;
+        let http = builder(timeout)
+            .dns_resolver(resolver)
+            .tls_certs_merge(rules.certificates.iter().cloned())
+            // Each request judges the addresses of its host anew.
+            .pool_max_idle_per_host(0)
+            .build()?;
         Ok(Self { http, rules: Some(rules) })
     }
 
     /// The body of a successful answer, which must have at most `max_bytes`.
     pub(crate) async fn get(&self, url: Url, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
+        // One byte more tells that there are too many.
+        let answer = self.exchange(self.http.get(url.clone()), &url, max_bytes + 1).await?;
+        anyhow::ensure!((200..300).contains(&answer.status), "status {}", answer.status);
+        let fits = answer.body.len() <= max_bytes;
+        anyhow::ensure!(fits, "the answer is larger than {max_bytes} bytes");
+        Ok(answer.body)
+    }
+
+    /// Posts `body`, and gives the answer, whatever its status, with the first `max_bytes` of its body.
+    pub(crate) async fn post(
+        &self,
+        url: Url,
+        headers: HeaderMap,
+        body: Vec<u8>,
+        max_bytes: usize,
+    ) -> Result<Answer, RequestError> {
+        let request = self.http.post(url.clone()).headers(headers).body(body);
+        self.exchange(request, &url, max_bytes).await
+    }
+
+    /// Sends a request to `url`; no more than `max_bytes` of the answer's body are read.
+    async fn exchange(
+        &self,
+        request: RequestBuilder,
+        url: &Url,
+        max_bytes: usize,
+    ) -> Result<Answer, RequestError> {
         if let Some(rules) = &self.rules {
-            rules.check_url(&url).map_err(|expected| anyhow::anyhow!("expected {expected}"))?;
+            rules.check_url(url).map_err(RequestError::Refused)?;
         }
-        let mut response = self.http.get(url).send().await?;
-        if let (Some(rules), Some(peer)) = (&self.rules, response.remote_addr()) {
-            anyhow::ensure!(rules.permits(peer.ip()), "the address of the peer is not allowed");
+        let mut response = request.send().await?;
+        if let Some(rules) = &self.rules {
+            let peer = response.remote_addr().map(|peer| peer.ip());
+            if !peer.is_some_and(|peer| rules.permits(peer)) {
+                return Err(RequestError::Refused("an address that is allowed".to_owned()));
+            }
         }
-        anyhow::ensure!(response.status().is_success(), "status {}", response.status());
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await? {
-            body.extend_from_slice(&chunk);
-            anyhow::ensure!(body.len() <= max_bytes, "the answer is larger than {max_bytes} bytes");
+        while body.len() < max_bytes
+            && let Some(chunk) = response.chunk().await?
+        {
+            let room = max_bytes - body.len();
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         }
-        Ok(body)
+        Ok(Answer { status: response.status().as_u16(), body })
+    }
+}
+
+/// What the other side answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// The beginning of the body.
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why there is no answer; the text shows nothing of the URL.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// The request may not go there.
+    #[error("expected {0}")]
+    Refused(String),
+    /// The deadline passed.
+    #[error("no complete answer in time")]
+    Timeout,
+    /// No connection could be made.
+    #[error("cannot connect: {0}")]
+    Connect(String),
+    /// The connection was made, and did not bring an answer.
+    #[error("no complete answer: {0}")]
+    Broken(String),
+}
+
+impl From<reqwest::Error> for RequestError {
+    fn from(error: reqwest::Error) -> Self {
+        if error.is_timeout() {
+            return Self::Timeout;
+        }
+        // What reqwest itself says is general, and names the URL.
+        let mut cause: &dyn Error = &error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        if error.is_connect() {
+            Self::Connect(cause.to_string())
+        } else {
+            Self::Broken(cause.to_string())
+        }
     }
 }
 
@@ -108,7 +189,7 @@ mod tests {
 
     fn rules(allow: &[&str]) -> Rules {
         let network = |text: &&str| text.parse().expect("a network");
-        Rules { allow_http: true, allow: allow.iter().map(network).collect() }
+        Rules { allow_http: true, allow: allow.iter().map(network).collect(), ..Rules::default() }
     }
 
     const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";

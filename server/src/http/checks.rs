@@ -80,6 +80,7 @@ pub(super) async fn check(
     let body = CheckBody::parse(&json)?;
     let (cached, check) = prepare(&app, &caller, body, at_least).await?;
     let decision = cached.plan().evaluate(&check);
+    app.webhooks.decided(caller.tenant_of(check.domain)?, &check, &decision).await;
     Ok(respond(&cached, Answer::from(&decision)))
 }
 
@@ -111,6 +112,7 @@ pub(super) async fn legacy_check(
     };
     let (cached, check) = prepare(&app, &caller, body, at_least).await?;
     let decision = cached.plan().evaluate_rbac(&check);
+    app.webhooks.decided(caller.tenant_of(check.domain)?, &check, &decision).await;
     let allowed = decision.effect() == Effect::Allow;
     Ok(respond(&cached, LegacyAnswer { allowed, answer: Answer::from(&decision) }))
 }
