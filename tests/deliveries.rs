@@ -1,6 +1,8 @@
 //! What webhooks are told, and how: events, signatures, order, retries, and the records of them.
 
+mod denials;
 mod events;
+mod retries;
 
 use serde_json::{Value, json};
 
