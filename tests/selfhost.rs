@@ -1,6 +1,8 @@
 //! What is so in `selfhost` mode alone, where every domain is a tenant.
 
 mod domains;
+mod egress;
+mod kills;
 
 use crate::support::{Request, Tenant};
 

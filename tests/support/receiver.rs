@@ -66,6 +66,8 @@ impl Delivery {
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Status(u16),
+    /// By 200, after a while.
+    Late(Duration),
     /// These bytes, and the end of the connection.
     Raw(Vec<u8>),
     /// By nothing, and the end of the connection.
@@ -91,6 +93,7 @@ struct Shared {
 
 struct State {
     deliveries: Vec<Delivery>,
+    answered: usize,
     script: Script,
     holding: bool,
 }
@@ -104,7 +107,8 @@ impl Receiver {
     pub(crate) fn with(script: impl Fn(&Delivery) -> Answer + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let state = State { deliveries: Vec::new(), script: Box::new(script), holding: true };
+        let state =
+            State { deliveries: Vec::new(), answered: 0, script: Box::new(script), holding: true };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let receiver = Self { address, shared: Arc::clone(&shared) };
         std::thread::spawn(move || {
@@ -137,6 +141,11 @@ impl Receiver {
 
     pub(crate) fn deliveries(&self) -> Vec<Delivery> {
         self.shared.state.lock().expect("unpoisoned").deliveries.clone()
+    }
+
+    /// How many requests got their answer.
+    pub(crate) fn answered(&self) -> usize {
+        self.shared.state.lock().expect("unpoisoned").answered
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -183,15 +192,25 @@ impl Shared {
             answer
         };
         self.changed.notify_all();
+        self.give(&mut stream, answer)?;
+        self.change(|state| state.answered += 1);
+        Ok(())
+    }
+
+    fn give(&self, stream: &mut TcpStream, answer: Answer) -> std::io::Result<()> {
         match answer {
-            Answer::Status(status) => respond(&mut stream, status),
+            Answer::Status(status) => respond(stream, status),
+            Answer::Late(pause) => {
+                std::thread::sleep(pause);
+                respond(stream, 200)
+            }
             Answer::Raw(bytes) => stream.write_all(&bytes),
             Answer::Reset => stream.shutdown(Shutdown::Both),
             Answer::Hang => stream.read_to_end(&mut Vec::new()).map(drop),
             Answer::Hold => {
                 let state = self.state.lock().expect("unpoisoned");
                 drop(self.changed.wait_while(state, |state| state.holding));
-                respond(&mut stream, 200)
+                respond(stream, 200)
             }
         }
     }
@@ -209,7 +228,10 @@ fn read(stream: &TcpStream) -> std::io::Result<Delivery> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line)?;
+        if reader.read_line(&mut line)? == 0 {
+            // Whoever was sending was killed over it.
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
         if line.trim().is_empty() {
             break;
         }
