@@ -57,15 +57,6 @@ impl Terms<'_> {
     pub(crate) fn is_ahead(&self, due: i64) -> bool {
         due > self.now.millis() && due <= self.last_due()
     }
-
-    /// A lease of our own that has ended by then was forgotten; before, a task of ours is at work.
-    fn forgotten(&self) -> i64 {
-        self.now.millis() - slack_millis()
-    }
-}
-
-fn slack_millis() -> i64 {
-    i64::try_from(CLOCK_SLACK.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// The lane of a new webhook.
@@ -99,17 +90,17 @@ pub(super) async fn has_attempt_at(
     Ok(())
 }
 
-/// When there is something to claim; a time that has passed means now, `None` never.
+/// When there is something to claim for `holder`; a time that has passed means now, `None` never.
 pub(crate) async fn next_due(tx: &mut Tx, holder: &str) -> Result<Option<i64>, StoreError> {
     const SQL: &str = "SELECT MIN(CASE WHEN holder IS NULL OR lease_until < due_at THEN due_at \
-        WHEN holder = $1 THEN lease_until + $2 ELSE lease_until END) \
-        FROM webhook_lanes WHERE due_at IS NOT NULL";
-    let row = fetch_optional!(tx, (Option<i64>,), SQL, holder, slack_millis())?;
+        ELSE lease_until END) FROM webhook_lanes \
+        WHERE due_at IS NOT NULL AND (holder IS NULL OR holder <> $1)";
+    let row = fetch_optional!(tx, (Option<i64>,), SQL, holder)?;
     Ok(row.and_then(|(due,)| due))
 }
 
 /// Claims up to `limit` lanes that are due and that nobody serves, `slow` ones or others, those first that
-/// have not been served for longest.
+/// have not been served for longest. A lease of the holder's own never ends: a task of its own is at work.
 pub(crate) async fn claim(
     tx: &mut Tx,
     terms: &Terms<'_>,
@@ -119,15 +110,15 @@ pub(crate) async fn claim(
     const SQLITE: &str = "UPDATE webhook_lanes \
         SET holder = $1, fence = fence + 1, lease_until = $3 \
         WHERE (tenant_id, webhook_id) IN (SELECT tenant_id, webhook_id FROM webhook_lanes \
-        WHERE (due_at <= $2 OR due_at > $5) AND slow = $7 AND (holder IS NULL OR lease_until <= $4 \
-        OR holder <> $1 AND (lease_until <= $2 OR lease_until > $6)) ORDER BY lease_until LIMIT $8) \
+        WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
+        OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7) \
         RETURNING tenant_id, webhook_id, fence, slow";
     // A lane that somebody else is about to change can wait: whoever changes it says so.
     const POSTGRES: &str = "UPDATE webhook_lanes \
         SET holder = $1, fence = fence + 1, lease_until = $3 \
         WHERE (tenant_id, webhook_id) IN (SELECT tenant_id, webhook_id FROM webhook_lanes \
-        WHERE (due_at <= $2 OR due_at > $5) AND slow = $7 AND (holder IS NULL OR lease_until <= $4 \
-        OR holder <> $1 AND (lease_until <= $2 OR lease_until > $6)) ORDER BY lease_until LIMIT $8 \
+        WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
+        OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7 \
         FOR UPDATE SKIP LOCKED) \
         RETURNING tenant_id, webhook_id, fence, slow";
     let sql = match &tx.inner {
@@ -141,7 +132,6 @@ pub(crate) async fn claim(
         terms.holder,
         terms.now.millis(),
         terms.lease_end(),
-        terms.forgotten(),
         terms.last_due(),
         terms.last_lease_end(),
         slow,
@@ -180,3 +170,6 @@ pub(crate) async fn release_all(tx: &mut Tx, place: &str) -> Result<u64, StoreEr
         WHERE holder IS NOT NULL AND substr(holder, 1, length($1)) = $1";
     Ok(execute!(tx, SQL, place)?)
 }
+
+#[cfg(test)]
+mod tests;

@@ -286,4 +286,6 @@ fn from_json_list(text: &str, what: &'static str) -> Result<Vec<String>, StoreEr
 }
 
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;

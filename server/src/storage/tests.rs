@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use portcullis_engine::{Effect, Json, RuleTuple, json};
-use portcullis_test_postgres::Cluster;
 use sqlx::SqlSafeStr;
-use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::testing::{Database, on_every_database};
 use super::*;
 use crate::model::page::Page;
 use crate::model::policy::NewPolicy;
@@ -16,51 +15,6 @@ use crate::model::resource::Registration;
 use crate::model::rule::{NewRule, Origin, RuleRecord};
 use crate::model::service_key::NewServiceKey;
 use crate::model::{Authorship, Timestamp};
-
-/// An empty database of its own for a test.
-enum Database {
-    Sqlite(TempDir),
-    Postgres(portcullis_test_postgres::Database),
-}
-
-impl Database {
-    fn sqlite() -> Option<Self> {
-        Some(Self::Sqlite(TempDir::new().expect("a directory")))
-    }
-
-    /// `None`, with a message, where no PostgreSQL is to be had.
-    fn postgres() -> Option<Self> {
-        Some(Self::Postgres(Cluster::shared()?.database()))
-    }
-
-    async fn open(&self) -> Store {
-        let url = match self {
-            Self::Sqlite(dir) => format!("sqlite://{}", dir.path().join("test.db").display()),
-            Self::Postgres(database) => database.url().to_owned(),
-        };
-        Store::open(&url).await.expect("opens")
-    }
-}
-
-/// Makes each function a test on every database.
-macro_rules! on_every_database {
-    ($($test:ident),* $(,)?) => {
-        mod on_sqlite {
-            use super::Database;
-            $(#[tokio::test]
-            async fn $test() {
-                if let Some(database) = Database::sqlite() { super::$test(database).await }
-            })*
-        }
-        mod on_postgres {
-            use super::Database;
-            $(#[tokio::test]
-            async fn $test() {
-                if let Some(database) = Database::postgres() { super::$test(database).await }
-            })*
-        }
-    };
-}
 
 on_every_database!(
     a_commit_raises_the_revision_by_one_whatever_it_holds,

@@ -73,6 +73,11 @@ impl Courier {
         }
     }
 
+    /// Gives back a lane, whatever has become of it.
+    pub(super) async fn give_back(&self, lane: &Lane) {
+        self.persist(|| self.next_job(lane, None, false, false)).await;
+    }
+
     /// Begins nothing new from here on.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);

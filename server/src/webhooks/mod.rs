@@ -103,3 +103,6 @@ impl Webhooks {
         Arc::clone(&self.wake)
     }
 }
+
+#[cfg(test)]
+mod tests;

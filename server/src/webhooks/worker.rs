@@ -1,10 +1,12 @@
 //! Claims lanes that are due and has them served, several at once. It sleeps until something is due or
 //! somebody wakes it.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -117,7 +119,11 @@ impl Worker {
         let room = lane.slow.then(|| SlowLane::enter(&self.slow_lanes));
         served.spawn(async move {
             let _room = room;
-            courier.serve(&lane).await;
+            // A fault of ours must not hold the lane for ever.
+            if AssertUnwindSafe(courier.serve(&lane)).catch_unwind().await.is_err() {
+                tracing::error!(webhook = %lane.webhook, "the delivery to a webhook panicked");
+                courier.give_back(&lane).await;
+            }
         });
     }
 }
