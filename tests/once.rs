@@ -21,6 +21,7 @@ mod key_sets;
 mod min_revision;
 mod paging;
 mod policy_test;
+mod receivers;
 mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]

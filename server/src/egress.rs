@@ -65,7 +65,13 @@ impl Rules {
                     && !NOT_PUBLIC_V6.iter().any(|net| net.contains(&address))
             }
         };
-        public || self.allow.iter().any(|net| net.contains(&address))
+        public || self.opens(address)
+    }
+
+    /// Whether the operator opened the network of `address`.
+    pub(crate) fn opens(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.allow.iter().any(|net| net.contains(&address))
     }
 }
 

@@ -5,14 +5,14 @@
 //! what was judged is what gets connected, so that a second answer of the DNS changes nothing.
 
 use std::error::Error;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderMap;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{RequestBuilder, redirect};
-use url::Url;
+use url::{Host, Url};
 
 use super::Rules;
 
@@ -32,8 +32,18 @@ impl Client {
 
     /// A client for addresses that tenants chose.
     pub(crate) fn guarded(rules: &Rules, timeout: Duration) -> anyhow::Result<Self> {
+        Self::guarded_by_names_of(SystemResolver, rules, timeout)
+    }
+
+    /// The same with another system of names.
+    fn guarded_by_names_of(
+        names: impl Resolve + 'static,
+        rules: &Rules,
+        timeout: Duration,
+    ) -> anyhow::Result<Self> {
         let rules = Arc::new(rules.clone());
-        let resolver = Arc::new(GuardedResolver(Arc::clone(&rules)));
+        let names: Arc<dyn Resolve> = Arc::new(names);
+        let resolver = Arc::new(GuardedResolver { names, rules: Arc::clone(&rules) });
         let http = builder(timeout)
             .dns_resolver(resolver)
             .tls_certs_merge(rules.certificates.iter().cloned())
@@ -74,6 +84,9 @@ impl Client {
     ) -> Result<Answer, RequestError> {
         if let Some(rules) = &self.rules {
             rules.check_url(url).map_err(RequestError::Refused)?;
+            if literal_address(url).is_some_and(|address| is_own(rules, address)) {
+                return Err(RequestError::Refused("an address that is not our own".to_owned()));
+            }
         }
         let mut response = request.send().await?;
         if let Some(rules) = &self.rules {
@@ -144,17 +157,50 @@ fn builder(timeout: Duration) -> reqwest::ClientBuilder {
         .timeout(timeout)
 }
 
-/// Resolves as the system does, and refuses a name if any of its addresses is not allowed.
-struct GuardedResolver(Arc<Rules>);
+/// Whether `address` is one of this machine's own, and the operator did not open it: what listens there may
+/// take whoever connects for a neighbour, although the address itself is public.
+fn is_own(rules: &Rules, address: IpAddr) -> bool {
+    // Nobody can bind an address that the machine does not have.
+    !rules.opens(address) && UdpSocket::bind((address, 0)).is_ok()
+}
+
+fn literal_address(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Domain(_) => None,
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+    }
+}
+
+/// Resolves as the system does.
+struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            // The port is the URL's; the resolver does not know it.
+            let found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Refuses a name if any of its addresses is not allowed. What it gives is what gets connected.
+struct GuardedResolver {
+    names: Arc<dyn Resolve>,
+    rules: Arc<Rules>,
+}
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let rules = Arc::clone(&self.0);
+        let (rules, found) = (Arc::clone(&self.rules), self.names.resolve(name));
         Box::pin(async move {
-            // The port is the URL's; the resolver does not know it.
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let addresses: Vec<SocketAddr> = found.collect();
-            if !addresses.iter().all(|address| rules.permits(address.ip())) {
+            let addresses: Vec<SocketAddr> = found.await?.collect();
+            let allowed = |address: &SocketAddr| {
+                let address = address.ip();
+                rules.permits(address) && !is_own(&rules, address)
+            };
+            if !addresses.iter().all(allowed) {
                 return Err("the name has an address that is not allowed".into());
             }
             Ok(Box::new(addresses.into_iter()) as Addrs)
@@ -163,72 +209,4 @@ impl Resolve for GuardedResolver {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::{Read, Write};
-    use std::net::TcpListener;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    /// A server on loopback that counts its connections and answers each with `answer`.
-    fn serve(answer: &'static str) -> (u16, Arc<AtomicUsize>) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("bound").port();
-        let count = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&count);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = stream.expect("a connection");
-                counted.fetch_add(1, Ordering::SeqCst);
-                let _ = stream.read(&mut [0; 1024]);
-                let _ = stream.write_all(answer.as_bytes());
-            }
-        });
-        (port, count)
-    }
-
-    fn rules(allow: &[&str]) -> Rules {
-        let network = |text: &&str| text.parse().expect("a network");
-        Rules { allow_http: true, allow: allow.iter().map(network).collect(), ..Rules::default() }
-    }
-
-    const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
-
-    async fn get(client: &Client, url: &str) -> anyhow::Result<Vec<u8>> {
-        client.get(url.parse()?, 10).await
-    }
-
-    #[tokio::test]
-    async fn a_guarded_client_never_connects_where_it_must_not() {
-        let (port, connections) = serve(OK);
-        let client = Client::guarded(&rules(&[]), Duration::from_secs(5)).expect("a client");
-        for host in
-            ["127.0.0.1", "localhost", "127.1", "0x7f.1", "[::ffff:127.0.0.1]", "localhost."]
-        {
-            let url = format!("http://{host}:{port}/");
-            assert!(get(&client, &url).await.is_err(), "{url}");
-        }
-        assert_eq!(connections.load(Ordering::SeqCst), 0);
-        // The control: the same addresses answer a client that may go there.
-        let client = Client::trusted(Duration::from_secs(5)).expect("a client");
-        let url = format!("http://localhost:{port}/");
-        assert_eq!(get(&client, &url).await.expect("answers"), b"ok");
-        let allowed = rules(&["127.0.0.0/8", "::1/128"]);
-        let client = Client::guarded(&allowed, Duration::from_secs(5)).expect("a client");
-        assert_eq!(get(&client, &url).await.expect("answers"), b"ok");
-        assert_eq!(connections.load(Ordering::SeqCst), 2);
-    }
-
-    #[tokio::test]
-    async fn redirects_errors_and_long_answers_are_refused() {
-        let client = Client::trusted(Duration::from_secs(5)).expect("a client");
-        for answer in [
-            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n",
-            "HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n",
-            "HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\nhello world",
-        ] {
-            let (port, _) = serve(answer);
-            assert!(get(&client, &format!("http://127.0.0.1:{port}/")).await.is_err(), "{answer}");
-        }
-    }
-}
+mod tests;
