@@ -14,6 +14,7 @@ mod api_tour;
 mod configuration;
 mod dev;
 mod entity_tags;
+mod https;
 mod isolation;
 mod java_client;
 #[path = "authentication/key_sets.rs"]
