@@ -55,6 +55,10 @@ impl Process {
         Self { child, out, err }
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks it to stop, as a supervisor does.
     pub(crate) fn terminate(&self) {
         self.signal("TERM");
