@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use axum::Router;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
 
 use crate::app::{App, Parts};
 use crate::auth::{Authenticator, FETCH_TIMEOUT, Providers};
@@ -19,7 +20,9 @@ use crate::ids::Ids;
 use crate::listener::Listener;
 use crate::plans::Plans;
 use crate::storage::{OpenError, Store};
-use crate::webhooks::{Courier, Jitter, Schedule, Webhooks, Worker, prune_for_ever};
+use crate::webhooks::{
+    Courier, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, Worker, prune_for_ever,
+};
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
@@ -29,6 +32,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let delivery = Delivery::wire(&store, &config, listener.address())?;
     let app = wire(store, config)?;
     app.reload_providers().await?;
+    app.webhooks.heard_of_webhooks().await;
     app.keep_up();
     tracing::info!("listening on http://{}", listener.address());
     let router = http::router(app.clone());
@@ -86,6 +90,7 @@ impl Delivery {
             holder: format!("{place}{}", ids.next(clock.now().into())),
             clock,
             ids,
+            transactions: Semaphore::new(MAX_TRANSACTIONS),
             stopping: AtomicBool::new(false),
         };
         Ok(Self { courier, place, retention: config.webhooks.retention })

@@ -1,7 +1,7 @@
 //! Figures, for who wants to know: they are printed, and only what is promised is asserted.
 //!
-//! `cargo test --release -p portcullis-server --test selfhost_sqlite -- --ignored --test-threads 1 figures`, and the
-//! same with `selfhost_postgres`.
+//! `cargo build --release -p portcullis-server`, and then `PORTCULLIS_BIN=$PWD/target/release/portcullis cargo test
+//! -p portcullis-server --test selfhost_sqlite -- --ignored --test-threads 1 figures`; the same with `selfhost_postgres`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

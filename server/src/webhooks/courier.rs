@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
+
 use super::attempt::{self, Outcome};
 use super::schedule::Schedule;
 use crate::clock::Clock;
@@ -21,6 +23,8 @@ const MAX_IN_A_ROW: usize = 32;
 const SLOW: Duration = Duration::from_secs(1);
 /// How long a lease outlasts an attempt (semantics.md section 10, "Webhooks").
 const LEASE_MARGIN: Duration = Duration::from_secs(5);
+/// Transactions of all lanes at a time, so that they leave connections to whoever waits for an answer.
+pub(crate) const MAX_TRANSACTIONS: usize = 4;
 /// Pause before the store is asked again after a failure.
 const STORE_PAUSE: Duration = Duration::from_millis(500);
 
@@ -37,6 +41,8 @@ pub(crate) struct Courier {
     pub(crate) schedule: Schedule,
     /// Who holds the lanes that this process serves.
     pub(crate) holder: String,
+    /// [`MAX_TRANSACTIONS`] permits.
+    pub(crate) transactions: Semaphore,
     /// Set when the process is to end.
     pub(crate) stopping: AtomicBool,
 }
@@ -103,9 +109,11 @@ impl Courier {
     }
 
     async fn first_job(&self, lane: &Lane) -> Result<Option<Job>, StoreError> {
+        let turn = self.transactions.acquire().await;
         let mut tx = self.store.read(&lane.tenant).await?;
         let job = due(&mut tx, lane, &self.terms(), false).await?;
         tx.end().await?;
+        drop(turn);
         match job {
             Some(job) => Ok(Some(job)),
             None => self.next_job(lane, None, false, false).await,
@@ -121,6 +129,7 @@ impl Courier {
         on: bool,
         retry_first: bool,
     ) -> Result<Option<Job>, StoreError> {
+        let _turn = self.transactions.acquire().await;
         let terms = self.terms();
         let mut tx = self.store.write_as(&lane.tenant).await?;
         if !lanes::renew(&mut tx, lane, &terms).await? {

@@ -20,7 +20,7 @@ use crate::storage::{Store, Wrote};
 use denials::Denials;
 use interest::Interest;
 
-pub(crate) use courier::Courier;
+pub(crate) use courier::{Courier, MAX_TRANSACTIONS};
 pub(crate) use retention::prune_for_ever;
 pub(crate) use schedule::{Jitter, Schedule};
 pub(crate) use worker::Worker;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use chrono::DateTime;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
@@ -159,6 +160,7 @@ fn courier(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> Courier {
         ids: Ids::new(),
         schedule: Schedule::new(&config, Jitter::of(|| 0.0)),
         holder: "this".to_owned(),
+        transactions: Semaphore::new(courier::MAX_TRANSACTIONS),
         stopping: AtomicBool::new(false),
     }
 }
