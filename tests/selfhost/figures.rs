@@ -27,7 +27,7 @@ fn quantile(times: &mut [Duration], part: f64) -> f64 {
 fn memory(server: &Server, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("Linux has it");
-    line.split_whitespace().nth(1).and_then(|text| text.parse().ok()).expect("a number")
+    line.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a number")
 }
 
 /// Processor time so far.
