@@ -198,3 +198,15 @@ fn a_webhook_is_told_what_it_asked_for_and_nothing_of_other_tenants() {
     let expected = expected.map(|(path, kind)| (path.to_owned(), kind.to_owned(), true));
     assert_eq!(seen, expected);
 }
+
+#[test]
+fn a_key_that_is_made_on_the_command_line_is_told_too() {
+    let settings = settings();
+    let server = settings.start();
+    let (tenant, receiver) = (tenant(&server), Receiver::start());
+    register(&tenant, &receiver.url("/"), &["service_api_key.created"]);
+    let made = settings.run(&["keys", "create", "--tenant", &tenant.id, "--name", "by hand"]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let data = receiver.wait_for(1)[0].json()["data"].clone();
+    assert_eq!((&data["name"], &data["actor"]), (&json!("by hand"), &json!("admin")));
+}

@@ -215,6 +215,23 @@ async fn one_deadline_covers_header_and_body() {
     }
 }
 
+/// Names that nobody resolves.
+struct Silent;
+
+impl Resolve for Silent {
+    fn resolve(&self, _: Name) -> Resolving {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn the_deadline_covers_the_resolution_of_the_name() {
+    let client = Client::guarded_by_names_of(Silent, &rules(&[]), TIMEOUT).expect("a client");
+    let url: Url = "http://silent.example/".parse().expect("a URL");
+    let refused = client.post(url, HeaderMap::new(), Vec::new(), 1).await.expect_err("no answer");
+    assert!(matches!(refused, RequestError::Timeout), "{refused}");
+}
+
 #[tokio::test]
 async fn an_endless_body_is_read_up_to_the_limit() {
     let start = "HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n";
