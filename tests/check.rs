@@ -2,6 +2,7 @@
 
 mod abac;
 mod conditions;
+mod explain;
 mod freshness;
 mod rbac;
 

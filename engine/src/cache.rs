@@ -8,7 +8,12 @@
 //! by going through the changes in between: one that touches its resource, or one that is not known any
 //! more, means a new load. So a change to one resource costs the other plans of the tenant nothing, and
 //! a load that a write overtook is found out by its revision, however the two interleave.
+//!
+//! **Two maps.** moka loads, weighs and evicts. A read of it takes a clock and a lock, more than the decision
+//! behind it; so what it hands out twice is also put into a map whose readers write nothing that they share,
+//! and [`PlanCache::hot`] reads that one. It holds nothing that moka has dropped, and goes by the same rule.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
@@ -16,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use equivalent::Equivalent;
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap};
 
 use crate::plan::Plan;
 use crate::resource::ResourcePattern;
@@ -30,15 +35,24 @@ const MAX_TOUCHED: usize = 64;
 #[derive(Debug)]
 pub struct PlanCache {
     plans: moka::future::Cache<Key, Arc<CachedPlan>>,
+    hot: Arc<HotPlans>,
     tenants: RwLock<HashMap<Arc<str>, Arc<Changes>>>,
     #[cfg(test)]
     ignores_freshness: bool,
 }
 
+/// Copies of entries of moka, for readers that must not disturb each other.
+type HotPlans = papaya::HashMap<Key, Arc<CachedPlan>, DefaultHashBuilder>;
+
+/// One hot read in so many goes through moka, which evicts what it believes nobody reads.
+const SAMPLED: u64 = 64;
+
 /// A plan in the cache.
 #[derive(Debug)]
 pub struct CachedPlan {
     plan: Plan,
+    /// Those of its tenant.
+    changes: Arc<Changes>,
     /// No change up to this revision touches the plan's resource, except those it was compiled from.
     valid_through: AtomicU64,
 }
@@ -55,7 +69,7 @@ impl CachedPlan {
     }
 }
 
-#[derive(Debug, Hash, PartialEq, Eq)]
+#[derive(Clone, Debug, Hash, PartialEq, Eq)]
 struct Key {
     tenant: Arc<str>,
     resource: Arc<str>,
@@ -65,6 +79,12 @@ struct Key {
 struct KeyRef<'k> {
     tenant: &'k str,
     resource: &'k str,
+}
+
+impl KeyRef<'_> {
+    fn to_key(&self) -> Key {
+        Key { tenant: self.tenant.into(), resource: self.resource.into() }
+    }
 }
 
 impl Hash for KeyRef<'_> {
@@ -135,8 +155,13 @@ impl Changes {
 impl PlanCache {
     /// An empty cache that holds plans of at most `max_bytes` in all.
     pub fn new(max_bytes: u64) -> Self {
+        let hot = Arc::new(HotPlans::default());
+        let dropped = Arc::clone(&hot);
         let plans = moka::future::Cache::builder()
             .max_capacity(max_bytes)
+            .eviction_listener(move |key: Arc<Key>, _, _| {
+                dropped.pin().remove(&*key);
+            })
             .weigher(|key: &Key, cached: &Arc<CachedPlan>| {
                 let bytes = key.tenant.len() + key.resource.len() + cached.plan.weight();
                 u32::try_from(bytes).unwrap_or(u32::MAX)
@@ -144,10 +169,27 @@ impl PlanCache {
             .build();
         Self {
             plans,
+            hot,
             tenants: RwLock::default(),
             #[cfg(test)]
             ignores_freshness: false,
         }
+    }
+
+    /// What `answer` makes of the plan of `(tenant, resource)`, if that plan is hot: no older than any write
+    /// that was published before the call, nor than revision `at_least`. `None` means that [`PlanCache::get`]
+    /// has to be asked, which now and then it must be for a hot plan too.
+    pub fn hot<R>(
+        &self,
+        tenant: &str,
+        resource: &str,
+        at_least: u64,
+        answer: impl FnOnce(&CachedPlan) -> R,
+    ) -> Option<R> {
+        let plans = self.hot.pin();
+        let cached = plans.get(&KeyRef { tenant, resource })?;
+        let needed = cached.changes.latest.load(Ordering::Acquire).max(at_least);
+        (self.is_fresh(cached, resource, needed) && !is_sampled()).then(|| answer(cached))
     }
 
     /// The plan of `(tenant, resource)`, no older than any write that was published before the call.
@@ -175,7 +217,8 @@ impl PlanCache {
         let needed = changes.latest.load(Ordering::Acquire);
         let key = KeyRef { tenant, resource };
         if let Some(cached) = self.plans.get(&key).await {
-            if self.is_fresh(&cached, &changes, resource, needed.max(at_least)) {
+            if self.is_fresh(&cached, resource, needed.max(at_least)) {
+                self.keep_hot(&key, &cached);
                 return Ok(cached);
             }
             self.plans.invalidate(&key).await;
@@ -183,16 +226,16 @@ impl PlanCache {
         // A load that began before this check may be joined and found too old; one that begins later
         // reads a snapshot that has everything published so far. So this ends.
         loop {
-            let own_key = Key { tenant: tenant.into(), resource: resource.into() };
             let cached = self
                 .plans
-                .try_get_with(own_key, async {
+                .try_get_with(key.to_key(), async {
                     let plan = load().await?;
                     let valid_through = AtomicU64::new(plan.revision());
-                    Ok(Arc::new(CachedPlan { plan, valid_through }))
+                    let changes = Arc::clone(&changes);
+                    Ok(Arc::new(CachedPlan { plan, changes, valid_through }))
                 })
                 .await?;
-            if self.is_fresh(&cached, &changes, resource, needed) {
+            if self.is_fresh(&cached, resource, needed) {
                 return Ok(cached);
             }
             self.plans.invalidate(&key).await;
@@ -211,13 +254,19 @@ impl PlanCache {
         tenants.get(tenant).map(|changes| changes.latest.load(Ordering::Acquire))
     }
 
-    fn is_fresh(
-        &self,
-        cached: &CachedPlan,
-        changes: &Changes,
-        resource: &str,
-        needed: u64,
-    ) -> bool {
+    fn keep_hot(&self, key: &KeyRef<'_>, cached: &Arc<CachedPlan>) {
+        let plans = self.hot.pin();
+        if plans.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cached)) {
+            return;
+        }
+        plans.insert(key.to_key(), Arc::clone(cached));
+        // moka may have dropped it in between: then nobody else would ever drop it here.
+        if !self.plans.contains_key(key) {
+            plans.remove(key);
+        }
+    }
+
+    fn is_fresh(&self, cached: &CachedPlan, resource: &str, needed: u64) -> bool {
         #[cfg(test)]
         if self.ignores_freshness {
             return true;
@@ -226,7 +275,7 @@ impl PlanCache {
         if valid_through >= needed {
             return true;
         }
-        let fresh = changes.leave_alone(resource, valid_through, needed);
+        let fresh = cached.changes.leave_alone(resource, valid_through, needed);
         if fresh {
             cached.valid_through.fetch_max(needed, Ordering::AcqRel);
         }
@@ -242,6 +291,18 @@ impl PlanCache {
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(tenants.entry(tenant.into()).or_default())
     }
+}
+
+/// True once in [`SAMPLED`] calls or so, at random, so that no pattern of reads can hide a key from moka.
+fn is_sampled() -> bool {
+    thread_local! {
+        static STATE: Cell<u64> = const { Cell::new(0) };
+    }
+    // Knuth's linear congruential generator, whose high bits are good enough.
+    let next =
+        STATE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    STATE.set(next);
+    next >> 32 < (1 << 32) / SAMPLED
 }
 
 #[cfg(test)]

@@ -19,22 +19,22 @@ pub const MAX_NODES: usize = 1_000;
 /// Most values of one list.
 pub const MAX_LIST: usize = 10_000;
 
-/// A condition over attributes. `A` says how an attribute is named: by its path in a tree, by its slot
-/// in a plan.
+/// A condition over attributes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Condition<A = AttributePath> {
+pub enum Condition {
     /// False if any child is false, else undetermined if any is, else true.
-    And(Box<[Condition<A>]>),
+    And(Box<[Condition]>),
     /// True if any child is true, else undetermined if any is, else false.
-    Or(Box<[Condition<A>]>),
+    Or(Box<[Condition]>),
     /// The opposite; undetermined stays undetermined.
-    Not(Box<Condition<A>>),
+    Not(Box<Condition>),
     /// A test of one attribute.
-    Test(Test<A>),
+    Test(Test),
 }
 
-/// A test of one attribute: the `CONDITION` node.
-#[derive(Clone, Debug, PartialEq)]
+/// A test of one attribute: the `CONDITION` node. `A` says how an attribute is named: by its path in a
+/// tree, by its slot in a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Test<A = AttributePath> {
     /// The attribute.
     pub attribute: A,
@@ -45,7 +45,7 @@ pub struct Test<A = AttributePath> {
 }
 
 /// What an attribute must be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Predicate<A = AttributePath> {
     /// It is present.
     Exists,
@@ -58,7 +58,7 @@ pub enum Predicate<A = AttributePath> {
 }
 
 /// The right side of a comparison.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Operand<A = AttributePath> {
     Attribute(A),
@@ -178,34 +178,24 @@ impl Condition {
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         TreeReader { nodes: 0 }.node(json, at, problems, 1)
     }
-
-    /// The same condition with every attribute named by `name` instead.
-    pub(crate) fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Condition<B> {
-        match self {
-            Self::And(children) => Condition::And(map_all(children, name)),
-            Self::Or(children) => Condition::Or(map_all(children, name)),
-            Self::Not(child) => Condition::Not(Box::new(child.map(name))),
-            Self::Test(test) => Condition::Test(Test {
-                attribute: name(test.attribute),
-                predicate: match test.predicate {
-                    Predicate::Exists => Predicate::Exists,
-                    Predicate::Compare(operator, operand) => {
-                        Predicate::Compare(operator, operand.map(name))
-                    }
-                    Predicate::Matches(pattern) => Predicate::Matches(pattern),
-                    Predicate::IpIn(networks) => Predicate::IpIn(networks),
-                },
-                if_missing: test.if_missing,
-            }),
-        }
-    }
 }
 
-fn map_all<B>(
-    children: Box<[Condition]>,
-    name: &mut impl FnMut(AttributePath) -> B,
-) -> Box<[Condition<B>]> {
-    children.into_iter().map(|child| child.map(name)).collect()
+impl Test {
+    /// The same test with every attribute named by `name` instead.
+    pub(crate) fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Test<B> {
+        Test {
+            attribute: name(self.attribute),
+            predicate: match self.predicate {
+                Predicate::Exists => Predicate::Exists,
+                Predicate::Compare(operator, operand) => {
+                    Predicate::Compare(operator, operand.map(name))
+                }
+                Predicate::Matches(pattern) => Predicate::Matches(pattern),
+                Predicate::IpIn(networks) => Predicate::IpIn(networks),
+            },
+            if_missing: self.if_missing,
+        }
+    }
 }
 
 impl Operand {
@@ -221,97 +211,21 @@ impl Operand {
     }
 }
 
-/// Why a test is undetermined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cause<A> {
-    /// The attribute is absent.
-    Absent(A),
-    /// The attribute's type, or the pair of types, is none that the operator compares.
-    Incomparable(A, &'static str),
-}
-
-impl<A: Copy> Condition<A> {
-    /// True, false, or undetermined (`None`); `read` gives the value of an attribute that is present.
-    pub(crate) fn evaluate<'v>(&'v self, read: &impl Fn(A) -> Option<Value<'v>>) -> Option<bool> {
+impl<A> Predicate<A> {
+    /// The name of the operator in a condition tree.
+    pub(crate) fn operator_name(&self) -> &'static str {
         match self {
-            Self::And(children) => settle(children, false, read),
-            Self::Or(children) => settle(children, true, read),
-            Self::Not(child) => child.evaluate(read).map(|truth| !truth),
-            Self::Test(test) => test.evaluate(read).ok(),
+            Self::Exists => "exists",
+            Self::Compare(operator, _) => operator.name(),
+            Self::Matches(_) => "matches",
+            Self::IpIn(_) => "ip_in",
         }
-    }
-
-    /// Collects why the condition is undetermined: the tests that leave it open.
-    pub(crate) fn causes<'v>(
-        &'v self,
-        read: &impl Fn(A) -> Option<Value<'v>>,
-        causes: &mut Vec<Cause<A>>,
-    ) {
-        match self {
-            Self::And(children) | Self::Or(children) => {
-                for child in children.iter().filter(|child| child.evaluate(read).is_none()) {
-                    child.causes(read, causes);
-                }
-            }
-            Self::Not(child) => child.causes(read, causes),
-            Self::Test(test) => causes.extend(test.evaluate(read).err()),
-        }
-    }
-}
-
-/// The truth of a conjunction (`settling` false) or disjunction (`settling` true): one settling child
-/// settles it, otherwise one undetermined child leaves it open.
-fn settle<'v, A: Copy>(
-    children: &'v [Condition<A>],
-    settling: bool,
-    read: &impl Fn(A) -> Option<Value<'v>>,
-) -> Option<bool> {
-    let mut open = false;
-    for child in children {
-        match child.evaluate(read) {
-            Some(truth) if truth == settling => return Some(settling),
-            Some(_) => {}
-            None => open = true,
-        }
-    }
-    (!open).then_some(!settling)
-}
-
-impl<A: Copy> Test<A> {
-    /// The truth of the test, or why it is undetermined.
-    fn evaluate<'v>(&'v self, read: &impl Fn(A) -> Option<Value<'v>>) -> Result<bool, Cause<A>> {
-        let value = read(self.attribute);
-        if let Predicate::Exists = self.predicate {
-            return Ok(value.is_some());
-        }
-        let Some(value) = value else {
-            return self.if_missing.ok_or(Cause::Absent(self.attribute));
-        };
-        let (truth, operator) = match &self.predicate {
-            Predicate::Exists => (Some(true), "exists"),
-            Predicate::Compare(operator, operand) => {
-                let right = match operand {
-                    Operand::Attribute(other) => read(*other).ok_or(Cause::Absent(*other))?,
-                    literal => literal.literal(),
-                };
-                (operator.holds(value, right), operator.name())
-            }
-            Predicate::Matches(pattern) => match value {
-                Value::Text(text) => (Some(pattern.matches(text)), "matches"),
-                _ => (None, "matches"),
-            },
-            Predicate::IpIn(networks) => match value {
-                Value::Text(text) => (networks.contain(text), "ip_in"),
-                _ => (None, "ip_in"),
-            },
-        };
-        truth.ok_or(Cause::Incomparable(self.attribute, operator))
     }
 }
 
 impl<A> Operand<A> {
     /// The value of a literal; an attribute has none of its own.
-    fn literal(&self) -> Value<'_> {
+    pub(crate) fn literal(&self) -> Value<'_> {
         match self {
             Self::Attribute(_) => Value::Opaque,
             Self::Text(text) => Value::Text(text),
@@ -320,25 +234,6 @@ impl<A> Operand<A> {
             Self::List(list) => Value::List(List::Literals(list)),
             Self::Instant(instant) => Value::Instant(*instant),
         }
-    }
-}
-
-impl<A> Condition<A> {
-    /// Heap bytes, for the weight of a plan.
-    pub(crate) fn weight(&self) -> usize {
-        size_of::<Self>()
-            + match self {
-                Self::And(children) | Self::Or(children) => children.iter().map(Self::weight).sum(),
-                Self::Not(child) => child.weight(),
-                Self::Test(test) => match &test.predicate {
-                    Predicate::Exists => 0,
-                    Predicate::Compare(_, Operand::Text(text)) => text.len(),
-                    Predicate::Compare(_, Operand::List(list)) => list.weight(),
-                    Predicate::Compare(..) => 0,
-                    Predicate::Matches(pattern) => pattern.weight(),
-                    Predicate::IpIn(networks) => networks.weight(),
-                },
-            }
     }
 }
 

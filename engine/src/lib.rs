@@ -35,7 +35,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attributes;
 mod cache;
+mod check_buffer;
 pub mod condition;
 mod decision;
 pub mod fields;
@@ -51,12 +53,16 @@ pub mod resource;
 mod value;
 
 pub use cache::{CachedPlan, PlanCache};
+pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined};
 pub use invalid::Invalid;
 pub use json::Json;
 pub use number::Number;
-pub use plan::{MatchedRule, Plan, PlannedPolicy};
+pub use plan::{
+    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
+    MatchedRule, Outcome, Plan, PlannedPolicy,
+};
 pub use policy::Policy;
 pub use rbac::{Effect, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};

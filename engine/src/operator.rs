@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
 use ipnet::IpNet;
@@ -55,61 +56,80 @@ impl Operator {
 
     /// Whether the operator holds between `left` and `right`; `None` when their types are none that
     /// it compares.
+    #[inline]
     pub fn holds(self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+        match (left, right) {
+            (Value::Text(left), Value::Text(right)) => self.holds_between_texts(left, right),
+            (Value::Number(left), Value::Number(right)) => self.holds_in_order(left.cmp(&right)),
+            (item, Value::List(list)) if item.is_scalar() => match self {
+                Self::In => Some(list.has(item)),
+                Self::NotIn => Some(!list.has(item)),
+                _ => None,
+            },
+            (left, right) => self.holds_otherwise(left, right),
+        }
+    }
+
+    fn holds_between_texts(self, left: &str, right: &str) -> Option<bool> {
+        match self {
+            Self::Eq => Some(left == right),
+            Self::Ne => Some(left != right),
+            Self::Contains => Some(left.contains(right)),
+            Self::StartsWith => Some(left.starts_with(right)),
+            Self::EndsWith => Some(left.ends_with(right)),
+            Self::Before | Self::After => self.holds_between_instants(
+                Value::Text(left).instant()?,
+                Value::Text(right).instant()?,
+            ),
+            // UTF-8 bytes order as code points do.
+            _ => self.holds_in_order(left.cmp(right)),
+        }
+    }
+
+    /// Whether the operator compares numbers by their order.
+    pub(crate) fn orders(self) -> bool {
+        self.holds_in_order(Ordering::Equal).is_some()
+    }
+
+    /// Whether the operator holds between two values of this order.
+    #[inline]
+    pub(crate) fn holds_in_order(self, order: Ordering) -> Option<bool> {
+        match self {
+            Self::Eq => Some(order.is_eq()),
+            Self::Ne => Some(order.is_ne()),
+            Self::Lt => Some(order.is_lt()),
+            Self::Lte => Some(order.is_le()),
+            Self::Gt => Some(order.is_gt()),
+            Self::Gte => Some(order.is_ge()),
+            _ => None,
+        }
+    }
+
+    fn holds_between_instants(self, left: Instant, right: Instant) -> Option<bool> {
+        match self {
+            Self::Before => Some(left < right),
+            Self::After => Some(left > right),
+            _ => None,
+        }
+    }
+
+    fn holds_otherwise(self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
         match self {
             Self::Eq => left.equals(right),
             Self::Ne => left.equals(right).map(|equal| !equal),
-            Self::Lt => order(left, right).map(Ordering::is_lt),
-            Self::Lte => order(left, right).map(Ordering::is_le),
-            Self::Gt => order(left, right).map(Ordering::is_gt),
-            Self::Gte => order(left, right).map(Ordering::is_ge),
-            Self::In => member(left, right),
-            Self::NotIn => member(left, right).map(|found| !found),
-            Self::Contains => contains(left, right),
-            Self::StartsWith => texts(left, right).map(|(left, right)| left.starts_with(right)),
-            Self::EndsWith => texts(left, right).map(|(left, right)| left.ends_with(right)),
-            Self::Before => instants(left, right).map(|(left, right)| left < right),
-            Self::After => instants(left, right).map(|(left, right)| left > right),
+            Self::Before | Self::After => {
+                self.holds_between_instants(left.instant()?, right.instant()?)
+            }
+            Self::Contains => match left {
+                Value::List(list) if right.is_scalar() => Some(list.has(right)),
+                _ => None,
+            },
+            _ => None,
         }
     }
 }
 
-fn order(left: Value<'_>, right: Value<'_>) -> Option<Ordering> {
-    match (left, right) {
-        (Value::Number(a), Value::Number(b)) => Some(a.cmp(&b)),
-        // UTF-8 bytes order as code points do.
-        (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-        _ => None,
-    }
-}
-
-fn member(item: Value<'_>, list: Value<'_>) -> Option<bool> {
-    match list {
-        Value::List(list) if item.is_scalar() => Some(list.has(item)),
-        _ => None,
-    }
-}
-
-fn contains(whole: Value<'_>, part: Value<'_>) -> Option<bool> {
-    match (whole, part) {
-        (Value::List(list), part) if part.is_scalar() => Some(list.has(part)),
-        (Value::Text(whole), Value::Text(part)) => Some(whole.contains(part)),
-        _ => None,
-    }
-}
-
-fn texts<'v>(left: Value<'v>, right: Value<'v>) -> Option<(&'v str, &'v str)> {
-    match (left, right) {
-        (Value::Text(left), Value::Text(right)) => Some((left, right)),
-        _ => None,
-    }
-}
-
 type Instant = chrono::DateTime<chrono::Utc>;
-
-fn instants(left: Value<'_>, right: Value<'_>) -> Option<(Instant, Instant)> {
-    Some((left.instant()?, right.instant()?))
-}
 
 /// A regular expression that a whole string must match, in linear time.
 #[derive(Clone)]
@@ -138,6 +158,11 @@ impl Pattern {
             .build_from_hir(&whole)
             .map_err(|_| format!("it compiles to more than {MAX_PATTERN_BYTES} bytes"))?;
         Ok(Self { source: source.into(), regex })
+    }
+
+    /// The expression as it was written.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
     }
 
     /// Whether the whole of `text` matches.
@@ -174,8 +199,16 @@ impl PartialEq for Pattern {
     }
 }
 
+impl Eq for Pattern {}
+
+impl Hash for Pattern {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.source.hash(state);
+    }
+}
+
 /// A set of IP networks: disjoint and sorted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Networks(Box<[IpNet]>);
 
 impl Networks {
@@ -184,6 +217,11 @@ impl Networks {
         let mut disjoint = IpNet::aggregate(&networks.to_vec());
         disjoint.sort_unstable();
         Self(disjoint.into())
+    }
+
+    /// Each network.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &IpNet> {
+        self.0.iter()
     }
 
     /// Whether the address that `text` writes lies in the set; `None` when it writes none.

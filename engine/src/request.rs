@@ -1,10 +1,12 @@
 //! The check request: what is asked, by whom, about whom (semantics.md section 2).
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 
+pub use crate::attributes::{AttributeMap, Attributes};
+use crate::condition::RequestField;
 use crate::fields::{Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
-use crate::json::{Json, Member};
+use crate::json::Json;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::resource::resource;
 
@@ -21,15 +23,6 @@ pub struct CheckBody<'r> {
     pub domain: Option<&'r str>,
     /// The attributes that the caller vouches for.
     pub attributes: Attributes<'r>,
-}
-
-/// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Attributes<'r> {
-    /// `user.*`
-    pub user: &'r [Member<'r>],
-    /// `resource.*`
-    pub resource: &'r [Member<'r>],
 }
 
 impl<'r> CheckBody<'r> {
@@ -76,7 +69,7 @@ fn attribute_map<'r>(
     json: &'r Json<'r>,
     at: &Place<'_>,
     problems: &mut Problems,
-) -> Option<&'r [Member<'r>]> {
+) -> Option<AttributeMap<'r>> {
     let members = typed(json.as_object(), "an object", json, at, problems)?;
     for (name, value) in members {
         let sound = match value {
@@ -93,7 +86,7 @@ fn attribute_map<'r>(
             );
         }
     }
-    Some(members)
+    Some(AttributeMap::of_members(members))
 }
 
 /// Whoever sent the request: a verified token, as far as decisions read it.
@@ -149,6 +142,23 @@ impl<'r> Check<'r> {
     }
 }
 
+impl<'r> Check<'r> {
+    /// A field of `request.*`, for people to read.
+    pub(crate) fn field(&self, field: RequestField) -> Json<'r> {
+        let text = |text: &'r str| Json::String(text.into());
+        match field {
+            RequestField::Subject => text(self.subject),
+            RequestField::Resource => text(self.resource),
+            RequestField::Action => text(self.action),
+            RequestField::Domain => text(self.domain),
+            RequestField::Time => {
+                Json::String(self.now.to_rfc3339_opts(SecondsFormat::Millis, true).into())
+            }
+            RequestField::Roles => Json::Array(self.roles.iter().map(text).collect()),
+        }
+    }
+}
+
 /// The roles of a subject.
 #[derive(Clone, Copy, Debug)]
 pub enum Roles<'r> {
@@ -165,12 +175,7 @@ impl<'r> Roles<'r> {
         if let Some(caller) = caller.filter(|caller| caller.subject == body.subject) {
             return Self::Claimed(caller.roles);
         }
-        let supplied = body.attributes.user.iter().find(|(name, _)| name == "roles");
-        match supplied.map(|(_, value)| value) {
-            Some(Json::Array(items)) => Self::Supplied(items),
-            Some(text @ Json::String(_)) => Self::Supplied(std::slice::from_ref(text)),
-            _ => Self::Supplied(&[]),
-        }
+        Self::Supplied(body.attributes.user.as_list("roles").unwrap_or_default())
     }
 
     /// Each role. What is no string is none.

@@ -29,7 +29,7 @@ pub enum List<'r> {
     /// A list of a request or a token.
     Json(&'r [Json<'r>]),
     /// The roles of the subject.
-    Roles(Roles<'r>),
+    Roles(&'r Roles<'r>),
     /// A list literal of a policy.
     Literals(&'r LiteralList),
 }
@@ -82,7 +82,20 @@ pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
     (text.is_ascii() && (leap_possible || !in_leap_second)).then_some(instant)
 }
 
-impl List<'_> {
+impl<'r> List<'r> {
+    /// Visits each item.
+    pub(crate) fn for_each(self, mut visit: impl FnMut(Value<'r>)) {
+        match self {
+            Self::Json(items) => items.iter().for_each(|item| visit(Value::from(item))),
+            Self::Roles(roles) => roles.iter().for_each(|role| visit(Value::Text(role))),
+            // No attribute has a literal for its value.
+            Self::Literals(list) => {
+                list.texts().for_each(|text| visit(Value::Text(text)));
+                list.numbers().for_each(|number| visit(Value::Number(number)));
+            }
+        }
+    }
+
     /// Whether the list has `item`, a scalar. Items of another type are not equal to it.
     pub fn has(self, item: Value<'_>) -> bool {
         match self {
@@ -98,8 +111,11 @@ impl List<'_> {
     }
 }
 
+/// So few texts are compared one by one.
+const FEW: usize = 8;
+
 /// A list literal: strings and numbers, each kind sorted for binary search.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiteralList {
     texts: Box<[Box<str>]>,
     numbers: Box<[Number]>,
@@ -115,8 +131,27 @@ impl LiteralList {
         Self { texts: texts.into(), numbers: numbers.into() }
     }
 
+    /// Its strings.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| &**text)
+    }
+
+    /// Its numbers.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
+        self.numbers.iter().copied()
+    }
+
+    /// How many values it has.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len() + self.numbers.len()
+    }
+
     fn has(&self, item: Value<'_>) -> bool {
         match item {
+            // Most texts of a short list differ in length already.
+            Value::Text(text) if self.texts.len() <= FEW => {
+                self.texts.iter().any(|own| **own == *text)
+            }
             Value::Text(text) => self.texts.binary_search_by(|own| (**own).cmp(text)).is_ok(),
             Value::Number(number) => self.numbers.binary_search(&number).is_ok(),
             _ => false,

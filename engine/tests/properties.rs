@@ -6,25 +6,24 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+mod scenarios;
 mod support;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, TimeDelta, Utc};
-use portcullis_engine::request::claimed_roles;
-use portcullis_engine::{
-    Caller, Check, CheckBody, Condition, Effect, Invalid, Plan, Policy, ResourcePattern, Rule,
-    RuleTuple, json,
-};
+use portcullis_engine::json::{self, JsonError};
+use portcullis_engine::{Check, CheckBody, CheckBuffer, Effect, Outcome, Plan};
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
-use serde_json::Value;
 
+use scenarios::{scenario, single_conditions};
 use support::conditions::{Truth, truth};
-use support::decision::{Answer, DecidedBy, check, legacy_check};
-use support::generate::{OPERATORS, scenario, single_conditions};
-use support::{ALLOW, AbacPolicy, DENY, EffectName, ROLES_CLAIM, RbacRule, Request};
+use support::decision::{DecidedBy, check, legacy_check, rule_matches};
+use support::pools::OPERATORS;
+use support::route::{asked, difference, engine_policies, engine_rules};
+use support::{ALLOW, AbacPolicy, DENY, EffectName, Request, Scenario};
 
 /// Scenarios, and at most how many requests each decides.
 const SCENARIOS: u32 = 5_000;
@@ -32,13 +31,15 @@ const REQUESTS: usize = 60;
 /// Meetings of a few conditions with a few requests.
 const GRIDS: u32 = 1_500;
 const GRID: usize = 12;
+/// Scenarios whose requests are read in both ways.
+const READINGS: u32 = 1_000;
 
 #[test]
 fn plans_decide_as_the_oracle_does() {
     let tally = RefCell::new(BTreeMap::<(DecidedBy, EffectName), u32>::new());
-    run(SCENARIOS, &scenario(REQUESTS), |scenario| {
-        let rules = engine_rules(&scenario.rules)?;
-        let policies = engine_policies(&scenario.policies)?;
+    run(SCENARIOS, &scenario(REQUESTS), |ref scenario| {
+        let rules = engine_rules(&scenario.rules);
+        let policies = engine_policies(&scenario.policies);
         let mut plans = BTreeMap::new();
         for request in &scenario.requests {
             let plan = plans.entry(request.resource()).or_insert_with_key(|resource| {
@@ -46,7 +47,10 @@ fn plans_decide_as_the_oracle_does() {
             });
             let expected = check(&scenario.rules, &scenario.policies, request);
             let legacy = legacy_check(&scenario.rules, request);
-            asked(request, |question| same_answers(plan, question, &expected, &legacy))?;
+            let difference =
+                asked(request, |question| difference(plan, question, &expected, &legacy));
+            prop_assert_eq!(difference, None);
+            asked(request, |question| explained(plan, question, scenario, request))?;
             *tally.borrow_mut().entry((expected.decided_by, expected.effect)).or_default() += 1;
         }
         Ok(())
@@ -68,25 +72,50 @@ fn plans_decide_as_the_oracle_does() {
     }
 }
 
-fn same_answers(
+/// The explanation has every candidate with what the oracle says of it, and leads to the decision.
+fn explained(
     plan: &Plan,
     question: &Check<'_>,
-    expected: &Answer,
-    legacy: &Answer,
+    scenario: &Scenario,
+    request: &Request,
 ) -> TestCaseResult {
+    let explanation = plan.explain(question);
+    for explained in &explanation.policies {
+        let policy = scenario.policies.iter().find(|policy| policy.id == explained.id);
+        let policy = policy.expect("a policy of the scenario");
+        let expected =
+            policy.tree.as_ref().map_or(Truth::Undetermined, |tree| truth(tree, request));
+        let outcome = match explained.outcome {
+            Outcome::True => Truth::True,
+            Outcome::False => Truth::False,
+            Outcome::Undetermined => Truth::Undetermined,
+        };
+        prop_assert_eq!(outcome, expected, "{:?}", policy);
+    }
+    let mut rules: Vec<_> = explanation.rules.iter().map(|rule| rule.id).collect();
+    rules.sort_unstable();
+    let matching = scenario.rules.iter().filter(|rule| rule_matches(rule, request));
+    let mut expected: Vec<_> = matching.map(|rule| rule.id).collect();
+    expected.sort_unstable();
+    prop_assert_eq!(rules, expected, "the matching rules");
+    let abac = explanation.policies.iter().find(|policy| policy.applies);
+    let abac = abac.map(|policy| (policy.effect, policy.id));
+    // Denies come first, each effect by id.
+    let rbac = explanation.rules.first().map(|rule| (rule.effect, rule.id));
+    let leads_to = match (abac, rbac) {
+        (Some(deny @ (Effect::Deny, _)), _) | (_, Some(deny @ (Effect::Deny, _))) => Some(deny),
+        (abac, rbac) => abac.or(rbac),
+    };
     let decision = plan.evaluate(question);
-    let reason = decision.reason();
-    prop_assert_eq!(decision.effect().as_str(), expected.effect, "{}", reason);
-    prop_assert_eq!(&decision.matched_rule_id(), &expected.matched_rule_id, "{}", reason);
+    let (effect, id) = (decision.effect(), decision.rule_id());
+    prop_assert_eq!(leads_to.unzip(), (id.map(|_| effect), id), "where the explanation leads");
+    let flagged = (explanation.policies.iter().filter(|policy| policy.decides).map(|it| it.id))
+        .chain(explanation.rules.iter().filter(|rule| rule.decides).map(|rule| rule.id));
     prop_assert_eq!(
-        reason.contains("its condition is undetermined, because "),
-        expected.decided_by == DecidedBy::UndeterminedPolicy,
-        "{}",
-        reason
+        flagged.collect::<Vec<_>>(),
+        id.into_iter().collect::<Vec<_>>(),
+        "what decides"
     );
-    let decision = plan.evaluate_rbac(question);
-    prop_assert_eq!(decision.effect().as_str(), legacy.effect, "the legacy check");
-    prop_assert_eq!(&decision.matched_rule_id(), &legacy.matched_rule_id, "the legacy check");
     Ok(())
 }
 
@@ -97,11 +126,11 @@ fn single_conditions_are_as_the_oracle_says() {
     let tally = RefCell::new(BTreeMap::<(String, Truth), u32>::new());
     run(GRIDS, &single_conditions(GRID), |scenario| {
         for policy in &scenario.policies {
-            let shown = TruthByPlan::new(policy)?;
+            let shown = TruthByPlan::new(policy);
             let node = policy.tree.as_ref().expect("a single condition");
             for request in &scenario.requests {
                 let expected = truth(node, request);
-                let actual = asked(request, |question| Ok(shown.truth(question)))?;
+                let actual = asked(request, |question| shown.truth(question));
                 prop_assert_eq!(actual, expected, "{} for {:?}", node, request);
                 let operator = node["operator"].as_str().unwrap_or_default().to_owned();
                 *tally.borrow_mut().entry((operator, expected)).or_default() += 1;
@@ -120,6 +149,42 @@ fn single_conditions_are_as_the_oracle_says() {
     }
 }
 
+/// A `CheckBuffer` reads whole checks and damaged ones as the tree does.
+#[test]
+fn generated_checks_read_the_same_in_both_ways() {
+    let tally = RefCell::new([0u32; 2]);
+    let puts = ["", "\"", "{", "1", "\\u0061", " ", ":", "[", "é"];
+    let damage = (any::<Index>(), 0usize..4, select(puts.to_vec()));
+    run(READINGS, &(scenario(20), damage), |(scenario, (at, length, put))| {
+        for request in &scenario.requests {
+            let text = request.body.to_string();
+            let chars: Vec<char> = text.chars().collect();
+            let at = at.index(chars.len());
+            let before: String = chars[..at].iter().collect();
+            let after: String = chars[at..].iter().skip(length).collect();
+            for text in [&text, &format!("{before}{put}{after}")] {
+                let tree = json::parse(text.as_bytes());
+                let by_tree = match &tree {
+                    Ok(tree) => CheckBody::parse(tree).map_err(JsonError::from),
+                    Err(error) => Err(JsonError::Syntax(error.to_string())),
+                };
+                let mut buffer = CheckBuffer::default();
+                let by_buffer = buffer.read(text.as_bytes());
+                tally.borrow_mut()[usize::from(by_tree.is_ok())] += 1;
+                let shown = |read: Result<CheckBody<'_>, JsonError>| match read {
+                    Ok(body) => format!("{body:?}"),
+                    Err(error) => error.to_string().replace("the text is no valid JSON: ", ""),
+                };
+                prop_assert_eq!(shown(by_buffer), shown(by_tree), "{}", text);
+            }
+        }
+        Ok(())
+    });
+    let [refused, accepted] = tally.into_inner();
+    println!("{accepted} texts accepted in both ways, {refused} refused");
+    assert!(accepted >= 10_000 && refused >= 5_000);
+}
+
 /// Two plans that together show what a condition is: one allows when it is true, one denies when it is
 /// true or undetermined.
 struct TruthByPlan {
@@ -128,12 +193,12 @@ struct TruthByPlan {
 }
 
 impl TruthByPlan {
-    fn new(policy: &AbacPolicy) -> Result<Self, TestCaseError> {
-        let plan = |effect| -> Result<Plan, TestCaseError> {
+    fn new(policy: &AbacPolicy) -> Self {
+        let plan = |effect| {
             let policy = AbacPolicy { effect, ..policy.clone() };
-            Ok(Plan::compile("doc:v1:read", 1, &[], engine_policies(&[policy])?))
+            Plan::compile("doc:v1:read", 1, &[], engine_policies(&[policy]))
         };
-        Ok(Self { allows: plan(ALLOW)?, denies: plan(DENY)? })
+        Self { allows: plan(ALLOW), denies: plan(DENY) }
     }
 
     fn truth(&self, question: &Check<'_>) -> Truth {
@@ -151,67 +216,4 @@ fn run<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCas
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(strategy, test);
     assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
-}
-
-fn effect(name: EffectName) -> Effect {
-    if name == ALLOW { Effect::Allow } else { Effect::Deny }
-}
-
-fn pattern(text: &str) -> Result<ResourcePattern, TestCaseError> {
-    ResourcePattern::parse(text).ok_or_else(|| TestCaseError::fail(format!("{text} is refused")))
-}
-
-fn engine_rules(rules: &[RbacRule]) -> Result<Vec<Rule>, TestCaseError> {
-    let rule = |rule: &RbacRule| {
-        let RbacRule { id, sub, dom, obj, act, effect: name } = rule.clone();
-        let tuple = RuleTuple { sub, dom, obj: pattern(&obj)?, act };
-        Ok(Rule { id, tuple, effect: effect(name) })
-    };
-    rules.iter().map(rule).collect()
-}
-
-fn engine_policies(policies: &[AbacPolicy]) -> Result<Vec<Policy>, TestCaseError> {
-    let policy = |policy: &AbacPolicy| {
-        let condition = match &policy.tree {
-            Some(tree) => Ok(engine_condition(tree)?),
-            None => Err(Invalid::expected("", "a tree that can still be read")),
-        };
-        Ok(Policy {
-            id: policy.id,
-            name: "generated".to_owned(),
-            resource: pattern(&policy.resource)?,
-            effect: effect(policy.effect),
-            priority: policy.priority,
-            condition,
-        })
-    };
-    policies.iter().map(policy).collect()
-}
-
-fn engine_condition(tree: &Value) -> Result<Condition, TestCaseError> {
-    let text = tree.to_string();
-    let json = json::parse(text.as_bytes())?;
-    Ok(Condition::parse(&json)?)
-}
-
-/// Asks the engine's question for `request`, read from text as a server would.
-fn asked<T>(
-    request: &Request,
-    ask: impl FnOnce(&Check<'_>) -> Result<T, TestCaseError>,
-) -> Result<T, TestCaseError> {
-    let body = request.body.to_string();
-    let body = json::parse(body.as_bytes())?;
-    let body = CheckBody::parse(&body)?;
-    let claims = request.claims.as_ref().map(Value::to_string);
-    let claims = claims.as_ref().map(|text| json::parse(text.as_bytes()));
-    let claims = claims.transpose()?;
-    let roles = claims.as_ref().and_then(|claims| claims.claim(ROLES_CLAIM)).map(claimed_roles);
-    let roles = roles.flatten().unwrap_or_default();
-    let subject = claims.as_ref().and_then(|claims| claims.get("sub")?.as_str());
-    let caller = claims.as_ref().zip(subject);
-    let caller = caller.map(|(claims, subject)| Caller { subject, roles: &roles, claims });
-    let domain = body.domain.unwrap_or(&request.caller_domain);
-    // `request.time` has milliseconds: what is finer is cut off.
-    let now: DateTime<Utc> = request.now.parse().expect("a valid instant");
-    ask(&Check::new(body, domain, caller, now + TimeDelta::nanoseconds(999_999)))
 }

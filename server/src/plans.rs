@@ -78,17 +78,30 @@ impl Plans {
         Self { store, cache: PlanCache::new(max_bytes), freshness }
     }
 
-    /// The plan that decides `resource` in `tenant`, no older than any write acknowledged here so far,
-    /// and no older than revision `at_least`.
-    pub(crate) async fn get(
+    /// What `answer` makes of the plan that decides `resource` in `tenant`, which is no older than any write
+    /// acknowledged here so far, and no older than revision `at_least`.
+    pub(crate) async fn with<R>(
+        &self,
+        tenant: &str,
+        resource: &str,
+        at_least: u64,
+        answer: impl Fn(&CachedPlan) -> R,
+    ) -> Result<R, PlanError> {
+        if !self.freshness.is_proved() {
+            return Err(PlanError::TooStale);
+        }
+        if let Some(answered) = self.cache.hot(tenant, resource, at_least, &answer) {
+            return Ok(answered);
+        }
+        Ok(answer(&*self.get(tenant, resource, at_least).await?))
+    }
+
+    async fn get(
         &self,
         tenant: &str,
         resource: &str,
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
-        if !self.freshness.is_proved() {
-            return Err(PlanError::TooStale);
-        }
         let began = Instant::now();
         loop {
             let load = || self.load(tenant, resource);

@@ -118,8 +118,11 @@ impl Story<'_> {
             .json(&json!({"resource": "doc:read"}));
         let denied = self.tenant.send(&legacy).is(200);
         let second = data("eve", &denied.text_of("reason"));
-        self.expect("access.denied", first);
+        let explained = self.tenant.manage("POST /api/v1/check?explain=true", &check).is(200);
+        assert_eq!(explained.text_of("reason"), denied.text_of("reason"));
+        self.expect("access.denied", first.clone());
         self.expect("access.denied", second);
+        self.expect("access.denied", first);
     }
 
     fn keys(&mut self) {

@@ -209,3 +209,125 @@ async fn the_weight_limit_evicts() {
     assert!(cache.plans.weighted_size() <= 4_096);
     assert!(cache.plans.entry_count() > 0, "something small enough must stay");
 }
+
+/// The revision of the plan, if it is hot; asks often enough to get past the sampling.
+fn hot_revision(cache: &PlanCache, resource: &str) -> Option<u64> {
+    (0..1_000).find_map(|_| cache.hot("acme", resource, 0, |cached| cached.plan().revision()))
+}
+
+#[tokio::test]
+async fn a_plan_that_is_asked_for_twice_is_hot_until_a_change_touches_it() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    assert_eq!(hot_revision(&cache, "doc:read"), None, "asked for once");
+    revision_of(&cache, &store, "doc:read").await;
+    assert_eq!(hot_revision(&cache, "doc:read"), Some(1));
+    cache.publish("acme", store.commit(), exact("bill:read"));
+    assert_eq!(hot_revision(&cache, "doc:read"), Some(1), "another resource changed");
+    cache.publish("acme", store.commit(), exact("doc:read"));
+    assert_eq!(hot_revision(&cache, "doc:read"), None, "it changed");
+    revision_of(&cache, &store, "doc:read").await;
+    revision_of(&cache, &store, "doc:read").await;
+    assert_eq!(hot_revision(&cache, "doc:read"), Some(3));
+    let newer = cache.hot("acme", "doc:read", 4, |_| ());
+    assert_eq!(newer, None, "a revision that nobody knows of is not there");
+    assert_eq!(cache.hot("other", "doc:read", 0, |_| ()), None, "tenants do not mix");
+}
+
+#[tokio::test]
+async fn hot_plans_go_through_moka_now_and_then() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    revision_of(&cache, &store, "doc:read").await;
+    let hits = (0..32_000).filter(|_| cache.hot("acme", "doc:read", 0, |_| ()).is_some()).count();
+    assert!((31_250..31_750).contains(&hits), "{hits} of 32,000, where 31,500 are expected");
+}
+
+#[tokio::test]
+async fn what_moka_drops_is_not_hot() {
+    let (cache, store) = (PlanCache::new(4_096), Store::open());
+    for index in 0..200 {
+        revision_of(&cache, &store, &format!("doc:{index}")).await;
+        revision_of(&cache, &store, &format!("doc:{index}")).await;
+    }
+    cache.plans.run_pending_tasks().await;
+    let hot = u64::try_from(cache.hot.len()).expect("few");
+    assert!(hot > 0 && hot <= cache.plans.entry_count(), "{hot} are hot");
+}
+
+/// 10,000 writes on one thread, checks on another that each remember what was acknowledged when they began.
+/// Gives how many checks there were, how many were answered from the hot map, and how many were stale.
+fn checks_during_writes(cache: PlanCache) -> (u64, u64, u64) {
+    const WRITES: u64 = 10_000;
+    let (cache, store) = (Arc::new(cache), Arc::new(Store::open()));
+    let acknowledged = Arc::new(AtomicU64::new(1));
+    let resources = ["doc:read", "doc:write", "bill:read"];
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    // Loaded before the first write, so that the control has something stale to show.
+    for resource in resources {
+        runtime.block_on(get(&cache, &store, resource));
+    }
+    let writer = std::thread::spawn({
+        let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+        let acknowledged = Arc::clone(&acknowledged);
+        move || {
+            for write in 0..WRITES {
+                let touched = if write % 8 == 0 { "doc:*" } else { "bill:read" };
+                let touched = ResourcePattern::parse(touched).expect("a pattern");
+                cache.publish("acme", store.commit(), vec![touched]);
+                acknowledged.store(store.revision.load(Ordering::SeqCst), Ordering::SeqCst);
+                // Some time for checks: a write that takes no time leaves no plan hot.
+                for _ in 0..50 {
+                    std::hint::spin_loop();
+                }
+            }
+        }
+    });
+    let (mut checks, mut hot, mut stale) = (0, 0, 0);
+    while !writer.is_finished() || checks < WRITES {
+        for resource in resources {
+            let began = acknowledged.load(Ordering::SeqCst);
+            let answer = cache.hot("acme", resource, 0, CachedPlan::revisions);
+            hot += u64::from(answer.is_some());
+            let (compiled_from, valid_through) = answer.unwrap_or_else(|| {
+                let cached = runtime.block_on(get(&cache, &store, resource));
+                CachedPlan::revisions(&cached)
+            });
+            checks += 1;
+            stale +=
+                u64::from(valid_through < began || is_outdated(resource, compiled_from, began));
+        }
+    }
+    writer.join().expect("no panic");
+    (checks, hot, stale)
+}
+
+impl CachedPlan {
+    fn revisions(&self) -> (u64, u64) {
+        (self.plan.revision(), self.revision())
+    }
+}
+
+/// Whether a write that touches `resource` lies between the two revisions: write `n` makes revision `n + 2`.
+fn is_outdated(resource: &str, compiled_from: u64, acknowledged: u64) -> bool {
+    (compiled_from + 1..=acknowledged).any(|revision| {
+        let touches_docs = (revision - 2) % 8 == 0;
+        resource.starts_with("doc:") == touches_docs
+    })
+}
+
+#[test]
+fn no_check_is_stale_while_ten_thousand_writes_go_on() {
+    let (checks, hot, stale) = checks_during_writes(PlanCache::new(1 << 20));
+    println!("{checks} checks during 10,000 writes, {hot} of them of hot plans, {stale} stale");
+    assert_eq!(stale, 0);
+    assert!(hot > 0, "hot plans must have been read");
+}
+
+#[test]
+fn without_the_freshness_rule_checks_are_stale_under_writes() {
+    let mut cache = PlanCache::new(1 << 20);
+    cache.ignores_freshness = true;
+    let (_, _, stale) = checks_during_writes(cache);
+    assert!(stale > 0, "the control must be stale");
+}

@@ -1,23 +1,33 @@
 //! The decision plan: all rules that can decide one resource, compiled.
 //!
-//! Compilation orders the policies so that the first one that applies decides, gives every attribute a
-//! slot, and puts the RBAC rules into a hash table. Evaluation is total: it maps values to a decision
-//! and cannot fail.
+//! Compilation puts the policies into the order in which they decide, makes one program of their conditions,
+//! indexes them by what tells them apart, and puts the RBAC rules into a hash table. Evaluation is total: it
+//! maps values to a decision, cannot fail, and allocates nothing but the causes of an undetermined deny.
 
+mod explain;
+mod index;
+mod program;
 mod rbac;
 mod slots;
 
 use uuid::Uuid;
 
-use crate::condition::{AttributePath, Cause, Condition};
+use crate::condition::AttributePath;
 use crate::decision::{Decision, Undetermined, combine};
 use crate::policy::Policy;
 use crate::rbac::{Effect, Rule};
 use crate::request::Check;
+use crate::value::Value;
 
+pub use explain::{
+    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
+    Outcome,
+};
+use index::{Index, Indexed, Rank, Search};
+use program::{Cause, NodeId, Program, Run};
 pub use rbac::MatchedRule;
 use rbac::RbacIndex;
-use slots::{Slots, Values};
+use slots::{Slot, Slots, Symbol, Values};
 
 /// All rules that can decide checks of one resource of one tenant, at one revision.
 #[derive(Debug)]
@@ -27,6 +37,10 @@ pub struct Plan {
     rules: RbacIndex,
     /// Highest priority first, then denies, then the smallest id: the first that applies decides.
     policies: Box<[PlannedPolicy]>,
+    /// Theirs: what most checks read of them.
+    conditions: Box<[Indexed]>,
+    index: Index,
+    program: Program,
     slots: Slots,
 }
 
@@ -42,7 +56,7 @@ pub struct PlannedPolicy {
     /// The highest decides.
     pub priority: i32,
     /// `None` when the stored condition does not compile any more.
-    condition: Option<Condition<usize>>,
+    condition: Option<NodeId>,
 }
 
 /// The ABAC policy that decided.
@@ -51,6 +65,12 @@ pub(crate) struct Applied<'p> {
     pub(crate) policy: &'p PlannedPolicy,
     /// Empty when the condition is true.
     pub(crate) undetermined: Vec<Undetermined<'p>>,
+}
+
+/// Whether a policy applies when its condition gives `truth`: an undetermined deny does, an undetermined allow
+/// does not (semantics.md section 2).
+fn applies(effect: Effect, truth: Option<bool>) -> bool {
+    truth.unwrap_or(effect == Effect::Deny)
 }
 
 impl Plan {
@@ -62,7 +82,7 @@ impl Plan {
         rules: &[Rule],
         policies: impl IntoIterator<Item = Policy>,
     ) -> Self {
-        let mut slots = Slots::default();
+        let mut program = program::Builder::default();
         let mut planned: Vec<PlannedPolicy> = policies
             .into_iter()
             .filter(|policy| policy.resource.matches(resource))
@@ -71,21 +91,26 @@ impl Plan {
                 name: policy.name.into(),
                 effect: policy.effect,
                 priority: policy.priority,
-                condition: policy
-                    .condition
-                    .ok()
-                    .map(|condition| condition.map(&mut |path| slots.slot(path))),
+                condition: policy.condition.ok().map(|condition| program.add(condition)),
             })
             .collect();
         planned.sort_unstable_by_key(|policy| {
             (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
         });
+        let (program, slots) = program.finish(planned.iter().filter_map(|policy| policy.condition));
+        let conditions: Box<[Indexed]> = planned
+            .iter()
+            .map(|policy| Indexed { effect: policy.effect, condition: policy.condition })
+            .collect();
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
         Self {
             resource: resource.into(),
             revision,
             rules: RbacIndex::new(matching),
             policies: planned.into(),
+            index: index::build(&program, &slots, &conditions),
+            conditions,
+            program,
             slots,
         }
     }
@@ -110,61 +135,93 @@ impl Plan {
             return None;
         }
         let now = self.slots.time_text(check.now);
-        let values = self.slots.read(check, &now);
-        let read = |slot: usize| values[slot];
-        self.policies.iter().find_map(|policy| {
-            let truth = policy.condition.as_ref().and_then(|condition| condition.evaluate(&read));
-            match (truth, policy.effect) {
-                (Some(true), _) => Some(Applied { policy, undetermined: Vec::new() }),
-                (None, Effect::Deny) => {
-                    Some(Applied { policy, undetermined: self.explain_open(policy, &values) })
-                }
-                (Some(false), _) | (None, Effect::Allow) => None,
-            }
-        })
+        let mut values = Values::new();
+        self.slots.read(check, &now, &mut values);
+        let mut first = FirstThatApplies {
+            conditions: &self.conditions,
+            run: Run::new(&self.program, &values),
+            found: Rank::MAX,
+        };
+        self.index.visit(&mut first);
+        let policy = self.policies.get(first.found as usize)?;
+        let undetermined = match policy.effect {
+            Effect::Deny => self.why_undetermined(policy, &mut first.run),
+            Effect::Allow => Vec::new(),
+        };
+        Some(Applied { policy, undetermined })
     }
 
-    /// Why `policy` is undetermined.
-    fn explain_open<'p>(
+    /// Why a policy that denies is undetermined; empty when it is not.
+    fn why_undetermined<'p>(
         &'p self,
         policy: &'p PlannedPolicy,
-        values: &Values<'_>,
+        run: &mut Run<'_>,
     ) -> Vec<Undetermined<'p>> {
-        let Some(condition) = &policy.condition else {
-            return vec![Undetermined::Broken];
-        };
+        let Some(condition) = policy.condition else { return vec![Undetermined::Broken] };
+        if run.truth(condition).is_some() {
+            return Vec::new();
+        }
         let mut causes = Vec::new();
-        condition.causes(&|slot| values[slot], &mut causes);
-        causes
-            .into_iter()
-            .map(|cause| match cause {
-                Cause::Absent(slot) => Undetermined::Absent(self.path(slot)),
-                Cause::Incomparable(slot, operator) => {
-                    Undetermined::Incomparable(self.path(slot), operator)
-                }
-            })
-            .collect()
+        run.causes(condition, &mut causes);
+        causes.into_iter().map(|cause| self.undetermined(cause)).collect()
     }
 
-    fn path(&self, slot: usize) -> &AttributePath {
+    fn undetermined(&self, cause: Cause) -> Undetermined<'_> {
+        match cause {
+            Cause::Absent(slot) => Undetermined::Absent(self.path(slot)),
+            Cause::Incomparable(slot, operator) => {
+                Undetermined::Incomparable(self.path(slot), operator)
+            }
+        }
+    }
+
+    fn path(&self, slot: Slot) -> &AttributePath {
         self.slots.path(slot)
     }
 
     /// Bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
-        let policies: usize = self
-            .policies
-            .iter()
-            .map(|policy| {
-                size_of::<PlannedPolicy>()
-                    + policy.name.len()
-                    + policy.condition.as_ref().map_or(0, Condition::weight)
-            })
-            .sum();
+        let policies = self.policies.iter();
+        let policies: usize =
+            policies.map(|policy| size_of::<(PlannedPolicy, Indexed)>() + policy.name.len()).sum();
         size_of::<Self>()
             + self.resource.len()
             + self.rules.weight()
             + policies
+            + self.index.weight()
+            + self.program.weight()
             + self.slots.weight()
+    }
+}
+
+/// Tries policies until none that is left could come before the one that was found.
+struct FirstThatApplies<'p, 'r> {
+    conditions: &'p [Indexed],
+    run: Run<'r>,
+    /// The smallest rank that applies, of those that were tried.
+    found: Rank,
+}
+
+impl<'r> Search<'r> for FirstThatApplies<'_, 'r> {
+    fn value(&self, slot: Slot) -> Option<Value<'r>> {
+        self.run.value(slot)
+    }
+
+    fn symbol(&self, slot: Slot) -> Symbol {
+        self.run.symbol(slot)
+    }
+
+    fn attempt(&mut self, ranks: &[Rank]) {
+        for &rank in ranks {
+            if rank >= self.found {
+                return;
+            }
+            let Indexed { effect, condition } = self.conditions[rank as usize];
+            let truth = condition.and_then(|condition| self.run.truth(condition));
+            if applies(effect, truth) {
+                self.found = rank;
+                return;
+            }
+        }
     }
 }

@@ -1,35 +1,85 @@
 //! The RBAC rules of one plan as a hash table: the cost of a decision grows with the subject's roles,
 //! never with the number of rules.
+//!
+//! A rule is found by the hashes of its subject, domain and action, each of which may be the wildcard. The
+//! table knows which of the eight combinations of wildcards some rule has: only those are looked up.
 
-use hashbrown::HashMap;
-use indexmap::IndexSet;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 use uuid::Uuid;
 
 use crate::rbac::{Effect, Rule, WILDCARD};
 use crate::request::Check;
 use crate::resource::{ResourcePattern, split_resource};
 
-type Symbols = IndexSet<Box<str>, hashbrown::DefaultHashBuilder>;
-/// The `(sub, dom, act)` of a rule, each interned.
-type Key = (usize, usize, usize);
-
-/// The symbol of the wildcard, interned first.
-const ANY: usize = 0;
-
 /// Finds the deciding rule for a check.
 #[derive(Debug)]
 pub(crate) struct RbacIndex {
-    subjects: Symbols,
-    domains: Symbols,
-    actions: Symbols,
-    rules: HashMap<Key, Entry>,
+    keys: Keys,
+    hasher: DefaultHashBuilder,
+    rules: HashTable<Entry>,
+    /// A bit for each [`Shape`] that some rule has.
+    shapes: u8,
+    /// Rules that another one of the same effect always precedes: no decision needs them, an explanation does.
+    shadowed: Vec<(Key, Effect, Found)>,
 }
 
 /// What the rules of one `(sub, dom, act)` say; several differ only in their resource pattern.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Entry {
+    key: Key,
     deny: Option<Found>,
     allow: Option<Found>,
+}
+
+/// The texts of all keys, those of one key side by side: comparing one touches as little memory as it can.
+#[derive(Debug, Default)]
+struct Keys(String);
+
+/// Where the subject, domain and action of a rule stand in [`Keys`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key {
+    start: u32,
+    lengths: [u16; 3],
+}
+
+impl Keys {
+    fn insert(&mut self, texts: [&str; 3]) -> Key {
+        // Four billion bytes of keys do not fit into the memory that a plan may take, and no field of a rule
+        // has more than 256 characters.
+        let start = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        let lengths = texts.map(|text| u16::try_from(text.len()).unwrap_or(u16::MAX));
+        texts.into_iter().for_each(|text| self.0.push_str(text));
+        Key { start, lengths }
+    }
+
+    fn texts(&self, key: Key) -> [&str; 3] {
+        let rest = &self.0[key.start as usize..];
+        let [sub, dom, act] = key.lengths.map(usize::from);
+        let (sub, rest) = rest.split_at(sub);
+        let (dom, rest) = rest.split_at(dom);
+        [sub, dom, &rest[..act]]
+    }
+}
+
+/// Which fields of a rule are the wildcard: the subject, the domain, the action.
+#[derive(Clone, Copy)]
+struct Shape(u8);
+
+impl Shape {
+    const ANY_SUB: u8 = 1;
+    const ANY_DOM: u8 = 2;
+    const ANY_ACT: u8 = 4;
+
+    fn of([sub, dom, act]: [&str; 3]) -> Self {
+        let bit = |text, bit| if text == WILDCARD { bit } else { 0 };
+        Self(bit(sub, Self::ANY_SUB) | bit(dom, Self::ANY_DOM) | bit(act, Self::ANY_ACT))
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,38 +130,52 @@ impl MatchedRule<'_> {
 impl RbacIndex {
     /// Indexes `rules`, all of which match the plan's resource.
     pub(crate) fn new<'r>(rules: impl Iterator<Item = &'r Rule>) -> Self {
-        let symbols = || Symbols::from_iter([WILDCARD.into()]);
         let mut index = Self {
-            subjects: symbols(),
-            domains: symbols(),
-            actions: symbols(),
-            rules: HashMap::default(),
+            keys: Keys::default(),
+            hasher: DefaultHashBuilder::default(),
+            rules: HashTable::new(),
+            shapes: 0,
+            shadowed: Vec::new(),
         };
-        for rule in rules {
-            index.insert(rule);
-        }
-        index.rules.shrink_to_fit();
+        rules.for_each(|rule| index.insert(rule));
+        index.keys.0.shrink_to_fit();
+        let (keys, hasher) = (&index.keys, &index.hasher);
+        index.rules.shrink_to_fit(|entry| {
+            hash_of(keys.texts(entry.key).map(|text| hasher.hash_one(text)))
+        });
         index
     }
 
     fn insert(&mut self, rule: &Rule) {
-        let key = (
-            intern(&mut self.subjects, &rule.tuple.sub),
-            intern(&mut self.domains, &rule.tuple.dom),
-            intern(&mut self.actions, &rule.tuple.act),
-        );
+        let (keys, hasher) = (&mut self.keys, &self.hasher);
+        let hash = |texts: [&str; 3]| hash_of(texts.map(|text| hasher.hash_one(text)));
+        let texts = [&*rule.tuple.sub, &*rule.tuple.dom, &*rule.tuple.act];
+        let hashed = hash(texts);
+        let same = |entry: &Entry| keys.texts(entry.key) == texts;
+        let entry = match self.rules.find_entry(hashed, same) {
+            Ok(known) => known.into_mut(),
+            Err(_) => {
+                let key = keys.insert(texts);
+                let entry = Entry { key, deny: None, allow: None };
+                let rehash = |entry: &Entry| hash(keys.texts(entry.key));
+                self.rules.insert_unique(hashed, entry, rehash).into_mut()
+            }
+        };
         let obj = match rule.tuple.obj {
             ResourcePattern::Any => ObjectKind::Any,
             ResourcePattern::Name(_) => ObjectKind::Name,
             ResourcePattern::Exact(_) => ObjectKind::Exact,
         };
-        let entry = self.rules.entry(key).or_default();
-        let slot = match rule.effect {
+        let place = match rule.effect {
             Effect::Deny => &mut entry.deny,
             Effect::Allow => &mut entry.allow,
         };
         let found = Found { id: rule.id, obj };
-        *slot = Some(slot.map_or(found, |other| other.min(found)));
+        if let Some(other) = place.replace(found) {
+            *place = Some(other.min(found));
+            self.shadowed.push((entry.key, rule.effect, other.max(found)));
+        }
+        self.shapes |= 1 << Shape::of(texts).0;
     }
 
     /// The rule that decides: of the matching denies, else of the matching allows, the one with the
@@ -121,72 +185,118 @@ impl RbacIndex {
         check: &Check<'_>,
         resource: &'p str,
     ) -> Option<MatchedRule<'p>> {
-        let domains = candidates(&self.domains, check.domain);
-        let actions = candidates(&self.actions, check.action);
-        let (mut deny, mut allow) = (None, None);
-        let principals = std::iter::once(check.subject).chain(check.roles.iter());
-        let symbols = principals.filter_map(|principal| self.subjects.get_index_of(principal));
-        for sub in symbols.chain([ANY]) {
-            for &dom in domains.iter().flatten() {
-                for &act in actions.iter().flatten() {
-                    let key = (sub, dom, act);
-                    if let Some(entry) = self.rules.get(&key) {
-                        keep_smallest(&mut deny, entry.deny, key);
-                        keep_smallest(&mut allow, entry.allow, key);
-                    }
-                }
-            }
+        if self.shapes == 0 {
+            return None;
         }
-        let effect = if deny.is_some() { Effect::Deny } else { Effect::Allow };
-        let (found, key) = deny.or(allow)?;
+        let mut best = Best::default();
+        self.find_all(check, |entry| best.add(entry));
+        let (effect, found, key) = best.decides()?;
         Some(self.matched(found, key, effect, resource))
+    }
+
+    /// Every rule that matches. `resource` is the plan's.
+    pub(crate) fn matching<'p>(
+        &'p self,
+        check: &Check<'_>,
+        resource: &'p str,
+    ) -> Vec<MatchedRule<'p>> {
+        let mut rules = Vec::new();
+        let mut keys = Vec::new();
+        self.find_all(check, |entry| {
+            // A principal that is there twice finds an entry twice.
+            if !keys.contains(&entry.key) {
+                keys.push(entry.key);
+                rules.extend(entry.deny.map(|deny| (entry.key, Effect::Deny, deny)));
+                rules.extend(entry.allow.map(|allow| (entry.key, Effect::Allow, allow)));
+            }
+        });
+        let shadowed = self.shadowed.iter().filter(|(key, ..)| keys.contains(key));
+        rules.extend(shadowed.copied());
+        rules.sort_unstable_by_key(|(_, effect, found)| (*effect, *found));
+        let matched = |(key, effect, found)| self.matched(found, key, effect, resource);
+        rules.into_iter().map(matched).collect()
     }
 
     fn matched<'p>(
         &'p self,
         found: Found,
-        (sub, dom, act): Key,
+        key: Key,
         effect: Effect,
         resource: &'p str,
     ) -> MatchedRule<'p> {
-        MatchedRule {
-            id: found.id,
-            effect,
-            sub: &self.subjects[sub],
-            dom: &self.domains[dom],
-            act: &self.actions[act],
-            resource,
-            obj: found.obj,
+        let [sub, dom, act] = self.keys.texts(key);
+        MatchedRule { id: found.id, effect, sub, dom, act, resource, obj: found.obj }
+    }
+
+    /// Visits what the rules say that match `check`.
+    fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
+        let named = |text| Named { text, hash: self.hasher.hash_one(text) };
+        let (any, domain, action) = (named(WILDCARD), named(check.domain), named(check.action));
+        let mut look_up = |subject: Named<'_>, any_subject: bool| {
+            for shape in self.shapes() {
+                if shape.has(Shape::ANY_SUB) == any_subject {
+                    let domain = if shape.has(Shape::ANY_DOM) { any } else { domain };
+                    let action = if shape.has(Shape::ANY_ACT) { any } else { action };
+                    self.find([subject, domain, action]).into_iter().for_each(&mut visit);
+                }
+            }
+        };
+        for principal in std::iter::once(check.subject).chain(check.roles.iter()) {
+            look_up(named(principal), false);
         }
+        look_up(any, true);
+    }
+
+    fn shapes(&self) -> impl Iterator<Item = Shape> + use<> {
+        let shapes = self.shapes;
+        (0..8).filter(move |shape| shapes & 1 << shape != 0).map(Shape)
+    }
+
+    fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {
+        let hash = hash_of(named.map(|named| named.hash));
+        let texts = named.map(|named| named.text);
+        self.rules.find(hash, |entry| self.keys.texts(entry.key) == texts)
     }
 
     /// Heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let symbols: usize = [&self.subjects, &self.domains, &self.actions]
-            .into_iter()
-            .flatten()
-            .map(|symbol| symbol.len() + 4 * size_of::<usize>())
-            .sum();
-        symbols + self.rules.allocation_size()
+        let shadowed = self.shadowed.capacity() * size_of::<(Key, Effect, Found)>();
+        self.keys.0.capacity() + self.rules.allocation_size() + shadowed
     }
 }
 
-fn intern(symbols: &mut Symbols, text: &str) -> usize {
-    match symbols.get_index_of(text) {
-        Some(symbol) => symbol,
-        None => symbols.insert_full(text.into()).0,
+/// A text of the check and its hash.
+#[derive(Clone, Copy)]
+struct Named<'t> {
+    text: &'t str,
+    hash: u64,
+}
+
+/// The hash of a key from those of its parts: rotated, so that their order counts.
+fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
+    sub ^ dom.rotate_left(21) ^ act.rotate_left(42)
+}
+
+/// The smallest of each effect, and where it was found.
+#[derive(Default)]
+struct Best {
+    deny: Option<(Found, Key)>,
+    allow: Option<(Found, Key)>,
+}
+
+impl Best {
+    fn add(&mut self, entry: &Entry) {
+        for (best, found) in [(&mut self.deny, entry.deny), (&mut self.allow, entry.allow)] {
+            if let Some(found) = found
+                && best.is_none_or(|(best, _)| found < best)
+            {
+                *best = Some((found, entry.key));
+            }
+        }
     }
-}
 
-/// The symbols that a rule may have to match `text`: its own, unless no rule has it, and the wildcard.
-fn candidates(symbols: &Symbols, text: &str) -> [Option<usize>; 2] {
-    [symbols.get_index_of(text).filter(|symbol| *symbol != ANY), Some(ANY)]
-}
-
-fn keep_smallest(best: &mut Option<(Found, Key)>, found: Option<Found>, key: Key) {
-    if let Some(found) = found
-        && best.is_none_or(|(best, _)| found < best)
-    {
-        *best = Some((found, key));
+    fn decides(self) -> Option<(Effect, Found, Key)> {
+        let with = |effect| move |(found, key)| (effect, found, key);
+        self.deny.map(with(Effect::Deny)).or(self.allow.map(with(Effect::Allow)))
     }
 }

@@ -7,7 +7,7 @@ use super::conditions::{Truth, truth};
 use super::{ALLOW, AbacPolicy, DENY, EffectName, ROLES_CLAIM, RbacRule, Request};
 
 /// What a check answers.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) effect: EffectName,
     pub(crate) matched_rule_id: String,
@@ -27,8 +27,15 @@ pub(crate) enum DecidedBy {
 
 /// The answer of `POST /api/v1/check`.
 pub(crate) fn check(rules: &[RbacRule], policies: &[AbacPolicy], request: &Request) -> Answer {
-    let abac = abac(policies, request);
-    let rbac = rbac(rules, request);
+    let candidates = policies
+        .iter()
+        .filter(|policy| pattern_matches(&policy.resource, request.resource()))
+        .map(|policy| (policy, policy_truth(policy, request)));
+    combined(abac(candidates), rbac(rules, request))
+}
+
+/// The answer of both engines together.
+pub(crate) fn combined(abac: Option<Answer>, rbac: Option<Answer>) -> Answer {
     match (abac, rbac) {
         (Some(abac), _) if abac.effect == DENY => abac,
         (_, Some(rbac)) if rbac.effect == DENY => rbac,
@@ -41,7 +48,7 @@ pub(crate) fn check(rules: &[RbacRule], policies: &[AbacPolicy], request: &Reque
 
 /// The answer of the legacy check: "RBAC alone".
 pub(crate) fn legacy_check(rules: &[RbacRule], request: &Request) -> Answer {
-    rbac(rules, request).unwrap_or_else(default_deny)
+    combined(None, rbac(rules, request))
 }
 
 fn default_deny() -> Answer {
@@ -54,7 +61,7 @@ fn default_deny() -> Answer {
 
 /// "Any matching deny → deny; else any matching allow → allow; else none." Of several rules of the
 /// deciding effect the smallest id is reported.
-fn rbac(rules: &[RbacRule], request: &Request) -> Option<Answer> {
+pub(crate) fn rbac(rules: &[RbacRule], request: &Request) -> Option<Answer> {
     let matching: Vec<&RbacRule> =
         rules.iter().filter(|rule| rule_matches(rule, request)).collect();
     let ids = |effect| -> Vec<Uuid> {
@@ -66,7 +73,7 @@ fn rbac(rules: &[RbacRule], request: &Request) -> Option<Answer> {
     Some(Answer { effect, matched_rule_id: smallest.to_string(), decided_by: DecidedBy::Rule })
 }
 
-fn rule_matches(rule: &RbacRule, request: &Request) -> bool {
+pub(crate) fn rule_matches(rule: &RbacRule, request: &Request) -> bool {
     let mut principals = roles(request);
     principals.extend(request.body["subject"].as_str().map(str::to_owned));
     (rule.sub == "*" || principals.contains(&rule.sub))
@@ -76,7 +83,7 @@ fn rule_matches(rule: &RbacRule, request: &Request) -> bool {
 }
 
 /// The resource itself, `<name>:*`, or `*`; the name is what stands before the last colon.
-fn pattern_matches(pattern: &str, resource: &str) -> bool {
+pub(crate) fn pattern_matches(pattern: &str, resource: &str) -> bool {
     let name = resource.rsplit_once(':').map(|(name, _)| name);
     let every_verb = name.map(|name| format!("{name}:*"));
     pattern == "*" || pattern == resource || Some(pattern) == every_verb.as_deref()
@@ -87,7 +94,8 @@ fn pattern_matches(pattern: &str, resource: &str) -> bool {
 fn roles(request: &Request) -> Vec<String> {
     let own = request.claims.as_ref().filter(|claims| claims["sub"] == request.body["subject"]);
     let given = match own {
-        Some(claims) => claim(claims, ROLES_CLAIM),
+        // "A claim of the wrong type, or an empty one, is missing."
+        Some(claims) => claim(claims, ROLES_CLAIM).filter(|roles| roles.as_str() != Some("")),
         None => request.body["attributes"]["user"].get("roles"),
     };
     match given {
@@ -126,14 +134,12 @@ pub(crate) fn attribute(path: &str, request: &Request) -> Option<Value> {
     }
 }
 
-/// The policy that decides, and why it applies.
-fn abac(policies: &[AbacPolicy], request: &Request) -> Option<Answer> {
-    let applying: Vec<(&AbacPolicy, Truth)> = policies
-        .iter()
-        .filter(|policy| pattern_matches(&policy.resource, request.resource()))
-        .map(|policy| (policy, policy_truth(policy, request)))
-        .filter(|(policy, truth)| applies(policy, *truth))
-        .collect();
+/// Which of the candidates decides, given what their conditions are, and why it applies.
+pub(crate) fn abac<'p>(
+    candidates: impl Iterator<Item = (&'p AbacPolicy, Truth)>,
+) -> Option<Answer> {
+    let applying: Vec<(&AbacPolicy, Truth)> =
+        candidates.filter(|(policy, truth)| applies(policy.effect, *truth)).collect();
     let highest = applying.iter().map(|(policy, _)| policy.priority).max()?;
     let at_top: Vec<_> = applying.iter().filter(|(policy, _)| policy.priority == highest).collect();
     let denied = at_top.iter().any(|(policy, _)| policy.effect == DENY);
@@ -153,10 +159,10 @@ fn policy_truth(policy: &AbacPolicy, request: &Request) -> Truth {
 }
 
 /// "A candidate applies when true; an undetermined deny also applies; an undetermined allow does not."
-fn applies(policy: &AbacPolicy, truth: Truth) -> bool {
+pub(crate) fn applies(effect: EffectName, truth: Truth) -> bool {
     match truth {
         Truth::True => true,
         Truth::False => false,
-        Truth::Undetermined => policy.effect == DENY,
+        Truth::Undetermined => effect == DENY,
     }
 }

@@ -1,13 +1,14 @@
-//! What the property tests share: the questions as plain data, an oracle that answers them straight from
-//! semantics.md, and the strategies that generate them.
+//! What the property tests and the fuzz target share: the questions as plain data, an oracle that answers
+//! them straight from semantics.md, the pools that they are drawn from, and the engine's public route.
 
 pub(crate) mod conditions;
 pub(crate) mod decision;
-pub(crate) mod generate;
-mod instant;
-mod pools;
+pub(crate) mod instant;
+pub(crate) mod pools;
+pub(crate) mod route;
 
 use std::fmt;
+use std::rc::Rc;
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -38,8 +39,8 @@ pub(crate) struct AbacPolicy {
     pub(crate) resource: String,
     pub(crate) effect: EffectName,
     pub(crate) priority: i32,
-    /// `None` for a stored tree that cannot be read any more.
-    pub(crate) tree: Option<Value>,
+    /// `None` for a stored tree that cannot be read any more. Thousands of policies share one tree.
+    pub(crate) tree: Option<Rc<Value>>,
 }
 
 /// A check, its caller, and the instant at which it is asked.

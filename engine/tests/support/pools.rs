@@ -99,6 +99,26 @@ impl Group {
     }
 }
 
+/// Every operator with the types that it compares.
+pub(crate) const OPERATORS: [(&str, &[Group]); 16] = [
+    ("eq", &[Group::Text, Group::Number, Group::Bool]),
+    ("ne", &[Group::Text, Group::Number, Group::Bool]),
+    ("lt", &[Group::Number, Group::Text]),
+    ("lte", &[Group::Number, Group::Text]),
+    ("gt", &[Group::Number, Group::Text]),
+    ("gte", &[Group::Number, Group::Text]),
+    ("in", &[Group::Text, Group::Number]),
+    ("not_in", &[Group::Text, Group::Number]),
+    ("contains", &[Group::List, Group::Text]),
+    ("starts_with", &[Group::Text]),
+    ("ends_with", &[Group::Text]),
+    ("matches", &[Group::Text]),
+    ("before", &[Group::Date]),
+    ("after", &[Group::Date]),
+    ("ip_in", &[Group::Ip]),
+    ("exists", &Group::ALL),
+];
+
 /// Attributes of no kind: never sent, `null`, or an object.
 pub(crate) const OTHER_PATHS: [&str; 6] = [
     "user.nobody",

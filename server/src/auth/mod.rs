@@ -134,17 +134,30 @@ impl TenantMember {
         )))
     }
 
+    /// Refuses a caller who may not manage the policies of `domain`, the caller's own when absent. A manager
+    /// role counts in the token's own tenant; the admin-domain claim in the domains that it names.
+    pub(crate) fn must_manage(
+        &self,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<(), ApiError> {
+        let own = &*self.identity.domain;
+        let domain = domain.filter(|_| self.one_tenant_per_domain).unwrap_or(own);
+        let by_role = self.identity.roles.iter().any(|role| manager_roles.contains(role));
+        if (by_role && domain == own) || self.identity.administers(domain) {
+            return Ok(());
+        }
+        Err(ApiError::AccessDenied(
+            "managing needs a manager: a token with a manager role, or one whose admin-domain \
+             claim names its domain"
+                .to_owned(),
+        ))
+    }
+
     /// The same caller as a manager, if it is one.
     fn into_manager(self, manager_roles: &[String]) -> Result<Manager, ApiError> {
+        self.must_manage(None, manager_roles)?;
         let identity = self.identity;
-        let by_role = identity.roles.iter().any(|role| manager_roles.contains(role));
-        if !by_role && !identity.administers(&identity.domain) {
-            return Err(ApiError::AccessDenied(
-                "managing needs a manager: a token with a manager role, or one whose admin-domain \
-                 claim names its domain"
-                    .to_owned(),
-            ));
-        }
         Ok(Manager {
             tenant: self.tenant,
             domain: identity.domain,

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use portcullis_engine::{Check, CheckBody};
+use portcullis_engine::{CachedPlan, Check, CheckBody};
 
 use crate::app::App;
 use crate::bundle::{Bundle, Case};
@@ -150,9 +150,9 @@ async fn welcome(
 /// What the service answers to the check of `case`, from the rules as they are stored now.
 async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<String> {
     let body = CheckBody::parse(&case.check)?;
-    let cached = app.plans.get(&bundle.tenant, body.resource, 0).await?;
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let caller = caller.map(|user| user.caller());
     let check = Check::new(body, &bundle.tenant, caller, app.clock.now());
-    Ok(http::answer_text(&cached.plan().evaluate(&check)))
+    let answer = |cached: &CachedPlan| http::answer_text(&cached.plan().evaluate(&check));
+    Ok(app.plans.with(&bundle.tenant, body.resource, 0, answer).await?)
 }

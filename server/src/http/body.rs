@@ -13,14 +13,19 @@ use crate::error::ApiError;
 pub(crate) struct JsonBody(Bytes);
 
 impl JsonBody {
-    /// The body as a tree without duplicate keys and U+0000.
-    pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
+    /// The body's text, which is there.
+    pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
         if self.0.is_empty() {
             return Err(ApiError::BadRequest(
                 "a JSON body is expected, but there is none".to_owned(),
             ));
         }
-        Ok(json::parse(&self.0)?)
+        Ok(&self.0)
+    }
+
+    /// The body as a tree without duplicate keys and U+0000.
+    pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
+        Ok(json::parse(self.text()?)?)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,7 +1,5 @@
 //! Decisions: the combined check and the legacy one (semantics.md section 2).
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
@@ -9,14 +7,16 @@ use http::request::Parts;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CachedPlan, Check, CheckBody, Decision, Effect};
+use portcullis_engine::{CachedPlan, Check, CheckBody, CheckBuffer, Decision, Effect, Plan};
 use serde::Serialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::body::JsonBody;
+use super::explain::{Explain, ExplanationSchema, explanation};
 use super::{digits, parameter, revision_header};
 use crate::app::App;
 use crate::auth::TenantMember;
@@ -36,6 +36,9 @@ struct Answer {
     /// The id of the policy or rule that decided, or `default-deny`.
     matched_rule_id: String,
     reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ExplanationSchema)]
+    explanation: Option<Box<RawValue>>,
 }
 
 /// The answer to a legacy check.
@@ -58,30 +61,37 @@ impl From<&Decision<'_>> for Answer {
             decision: decision.effect(),
             matched_rule_id: decision.matched_rule_id(),
             reason: decision.reason(),
+            explanation: None,
         }
     }
 }
 
 /// Decides a request by RBAC rules and ABAC policies combined.
 ///
-/// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny.
+/// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny. With `explain=true` a manager
+/// is shown every candidate, each part of its condition, and where each attribute's value comes from.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check",
-    security(("bearer" = [])), params(MinRevision), request_body = CheckRequest,
+    security(("bearer" = [])), params(Explain, MinRevision), request_body = CheckRequest,
     responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision")))),
 )]
 pub(super) async fn check(
     State(app): State<App>,
     caller: TenantMember,
+    Explain(explain): Explain,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let json = body.parse()?;
-    let body = CheckBody::parse(&json)?;
-    let (cached, check) = prepare(&app, &caller, body, at_least).await?;
-    let decision = cached.plan().evaluate(&check);
-    app.webhooks.decided(caller.tenant_of(check.domain)?, &check, &decision).await;
-    Ok(respond(&cached, Answer::from(&decision)))
+    let mut buffer = CheckBuffer::default();
+    let body = buffer.read(body.text()?)?;
+    if explain {
+        caller.must_manage(body.domain, &app.manager_roles)?;
+    }
+    let answer = |cached: &CachedPlan, check: &Check<'_>, decision: &Decision<'_>| {
+        let explanation = explain.then(|| explanation(cached, check)).flatten();
+        respond(cached, Answer { explanation, ..Answer::from(decision) })
+    };
+    decide(&app, &caller, body, at_least, Plan::evaluate, answer).await
 }
 
 /// Decides a request by RBAC rules alone.
@@ -110,25 +120,35 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let (cached, check) = prepare(&app, &caller, body, at_least).await?;
-    let decision = cached.plan().evaluate_rbac(&check);
-    app.webhooks.decided(caller.tenant_of(check.domain)?, &check, &decision).await;
-    let allowed = decision.effect() == Effect::Allow;
-    Ok(respond(&cached, LegacyAnswer { allowed, answer: Answer::from(&decision) }))
+    let answer = |cached: &CachedPlan, _: &Check<'_>, decision: &Decision<'_>| {
+        let allowed = decision.effect() == Effect::Allow;
+        respond(cached, LegacyAnswer { allowed, answer: Answer::from(decision) })
+    };
+    decide(&app, &caller, body, at_least, Plan::evaluate_rbac, answer).await
 }
 
-/// The plan that decides what `body` asks, and the complete question.
-async fn prepare<'r>(
+/// What `answer` makes of the plan that decides what `body` asks, of the complete question, and of how
+/// `evaluate` decides it. A denied check is told of before the answer leaves.
+async fn decide(
     app: &App,
-    caller: &'r TenantMember,
-    body: CheckBody<'r>,
+    caller: &TenantMember,
+    body: CheckBody<'_>,
     at_least: u64,
-) -> Result<(Arc<CachedPlan>, Check<'r>), ApiError> {
+    evaluate: for<'p> fn(&'p Plan, &Check<'_>) -> Decision<'p>,
+    answer: impl Fn(&CachedPlan, &Check<'_>, &Decision<'_>) -> Response,
+) -> Result<Response, ApiError> {
     let domain = body.domain.unwrap_or(&caller.identity.domain);
     let tenant = caller.tenant_of(domain)?;
-    let cached = app.plans.get(tenant, body.resource, at_least).await?;
     let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
-    Ok((cached, check))
+    let answer = |cached: &CachedPlan| {
+        let decision = evaluate(cached.plan(), &check);
+        (answer(cached, &check, &decision), app.webhooks.denial(tenant, &check, &decision))
+    };
+    let (response, denial) = app.plans.with(tenant, body.resource, at_least, answer).await?;
+    if let Some(event) = denial {
+        app.webhooks.tell(tenant, event).await;
+    }
+    Ok(response)
 }
 
 /// `X-Min-Policy-Revision`: the answer must not be from rules older than that; 0 without the header.

@@ -11,6 +11,7 @@ mod body;
 mod checks;
 mod docs;
 mod etag;
+mod explain;
 mod health;
 pub(crate) mod layers;
 mod openapi;

@@ -13,9 +13,10 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_engine::{Check, Decision};
+use portcullis_engine::{Check, Decision, Effect};
 use tokio::sync::Notify;
 
+use crate::model::event::Event;
 use crate::storage::{Store, Wrote};
 use denials::Denials;
 use interest::Interest;
@@ -89,13 +90,20 @@ impl Webhooks {
         self.interest.poll().await;
     }
 
-    /// Tells of a check that was denied, if its tenant has a webhook that wants to know. It is written down
-    /// when this returns, unless the store is down.
-    pub(crate) async fn decided(&self, tenant: &str, check: &Check<'_>, decision: &Decision<'_>) {
-        if decision.effect() == portcullis_engine::Effect::Deny && self.interest.has(tenant) {
-            let event = crate::model::event::Event::denied(check, decision);
-            self.denials.write(tenant, event).await;
-        }
+    /// The event of a check that was denied, if its tenant has a webhook that wants to know.
+    pub(crate) fn denial(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        decision: &Decision<'_>,
+    ) -> Option<Event> {
+        let told = decision.effect() == Effect::Deny && self.interest.has(tenant);
+        told.then(|| Event::denied(check, decision))
+    }
+
+    /// Tells of a denied check: it is written down when this returns, unless the store is down.
+    pub(crate) async fn tell(&self, tenant: &str, event: Event) {
+        self.denials.write(tenant, event).await;
     }
 
     /// What wakes the worker.

@@ -10,12 +10,12 @@ use proptest::strategy::Union;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::pools::{
-    ACTIONS, DATES, DOMAINS, Group, NETWORKS, NOWS, OTHER_PATHS, PATTERNS, PRIORITIES,
+use crate::support::pools::{
+    ACTIONS, DATES, DOMAINS, Group, NETWORKS, NOWS, OPERATORS, OTHER_PATHS, PATTERNS, PRIORITIES,
     RESOURCE_PATTERNS, RESOURCES, ROLES, RULE_ACTIONS, RULE_DOMAINS, RULE_SUBJECTS, SUBJECTS,
     claims_only,
 };
-use super::{ALLOW, AbacPolicy, DENY, EffectName, RbacRule, Request, Scenario};
+use crate::support::{ALLOW, AbacPolicy, DENY, EffectName, RbacRule, Request, Scenario};
 
 /// The deepest tree.
 const DEPTH: usize = 5;
@@ -40,7 +40,7 @@ pub(crate) fn single_conditions(size: usize) -> impl Strategy<Value = Scenario> 
         resource: "*".to_owned(),
         effect: ALLOW,
         priority: 0,
-        tree: Some(tree),
+        tree: Some(tree.into()),
     });
     (vec(policy, 1..=size), vec(request(&["doc:v1:read"]), 1..=size))
         .prop_map(|(policies, requests)| Scenario { rules: Vec::new(), policies, requests })
@@ -79,7 +79,7 @@ fn rule() -> impl Strategy<Value = (u8, RbacRule)> {
 
 fn policy() -> impl Strategy<Value = (u8, AbacPolicy)> {
     let resources = select(&RESOURCE_PATTERNS[..]);
-    let trees = prop_oneof![40 => tree(DEPTH).prop_map(Some), 1 => Just(None)];
+    let trees = prop_oneof![40 => tree(DEPTH).prop_map(|tree| Some(tree.into())), 1 => Just(None)];
     (any::<u8>(), resources, effect(), select(&PRIORITIES[..]), trees).prop_map(
         |(rank, resource, effect, priority, tree)| {
             let resource = resource.to_owned();
@@ -103,26 +103,6 @@ fn tree(depth: usize) -> BoxedStrategy<Value> {
     ]
     .boxed()
 }
-
-/// Every operator with the types that it compares.
-pub(crate) const OPERATORS: [(&str, &[Group]); 16] = [
-    ("eq", &[Group::Text, Group::Number, Group::Bool]),
-    ("ne", &[Group::Text, Group::Number, Group::Bool]),
-    ("lt", &[Group::Number, Group::Text]),
-    ("lte", &[Group::Number, Group::Text]),
-    ("gt", &[Group::Number, Group::Text]),
-    ("gte", &[Group::Number, Group::Text]),
-    ("in", &[Group::Text, Group::Number]),
-    ("not_in", &[Group::Text, Group::Number]),
-    ("contains", &[Group::List, Group::Text]),
-    ("starts_with", &[Group::Text]),
-    ("ends_with", &[Group::Text]),
-    ("matches", &[Group::Text]),
-    ("before", &[Group::Date]),
-    ("after", &[Group::Date]),
-    ("ip_in", &[Group::Ip]),
-    ("exists", &Group::ALL),
-];
 
 /// A `CONDITION` node.
 fn condition() -> BoxedStrategy<Value> {

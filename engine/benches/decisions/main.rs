@@ -1,0 +1,29 @@
+//! What the engine's decisions cost, against the bars of `docs/performance.md` that it can show alone.
+//!
+//! `cargo bench -p portcullis-engine -- [GROUP]… [--json FILE]`. Alternatives of one run are timed in turns, as
+//! CPU time of the thread. A missed bar is reported; a wrong decision ends the run.
+
+mod cache;
+mod change;
+mod lookup;
+mod memory;
+mod ours;
+mod policies;
+mod rules;
+mod text;
+
+use portcullis_workloads::report::Report;
+
+fn main() -> anyhow::Result<()> {
+    let mut report = Report::from_args(std::env::args())?;
+    report.group("1 w1 w2", rules::against_the_limit)?;
+    report.group("2 flat", rules::flat)?;
+    report.group("3 w3", policies::w3)?;
+    report.group("4 w4", policies::w4)?;
+    report.group("5 w5", text::w5)?;
+    report.group("6 change", change::change)?;
+    report.group("7 memory", memory::memory)?;
+    report.group("8 lookup", lookup::lookup)?;
+    report.group("11 cache", cache::cache)?;
+    report.finish()
+}

@@ -1,0 +1,133 @@
+//! The engine on a workload.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use anyhow::{Result, anyhow};
+use portcullis_engine::{
+    CachedPlan, Check, CheckBody, CheckBuffer, Condition, Effect, Json, Plan, PlanCache, Policy,
+    ResourcePattern, Rule, RuleTuple, json,
+};
+use portcullis_workloads::{DOMAIN, Workload};
+
+/// The plans of every resource of a workload, by its name.
+pub(crate) struct Plans(hashbrown::HashMap<String, Plan>);
+
+impl Plans {
+    pub(crate) fn compile(workload: &Workload) -> Result<Self> {
+        Ok(Self::of(&sources(workload)?))
+    }
+
+    pub(crate) fn of(sources: &HashMap<String, Source>) -> Self {
+        let plan = |(resource, source): (&String, &Source)| {
+            (resource.clone(), source.compile(resource, 1))
+        };
+        Self(sources.iter().map(plan).collect())
+    }
+
+    /// From the strings of a request to the decision.
+    pub(crate) fn allows(&self, body: CheckBody<'_>) -> bool {
+        self.0.get(body.resource).is_some_and(|plan| allows(plan, body))
+    }
+
+    /// From the text of a request to the decision.
+    pub(crate) fn allows_text(&self, text: &str) -> Result<bool> {
+        let mut buffer = CheckBuffer::default();
+        Ok(self.allows(buffer.read(text.as_bytes())?))
+    }
+}
+
+/// From the strings of a request to the decision, by the plan of its resource.
+pub(crate) fn allows(plan: &Plan, body: CheckBody<'_>) -> bool {
+    let domain = body.domain.unwrap_or(DOMAIN);
+    let check = Check::new(body, domain, None, chrono::DateTime::UNIX_EPOCH);
+    plan.evaluate(&check).effect() == Effect::Allow
+}
+
+/// The bodies of a workload's requests. They live as long as the process.
+pub(crate) fn bodies(workload: &Workload) -> Result<Vec<CheckBody<'static>>> {
+    let body = |text: String| -> Result<_> {
+        let tree: &'static Json<'static> =
+            Box::leak(Box::new(json::parse(text.as_bytes())?.into_owned()));
+        Ok(CheckBody::parse(tree)?)
+    };
+    workload.requests.iter().map(|request| body(request.text())).collect()
+}
+
+/// What the plan of one resource is compiled from.
+#[derive(Clone, Default)]
+pub(crate) struct Source {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) policies: Vec<Policy>,
+}
+
+impl Source {
+    pub(crate) fn compile(&self, resource: &str, revision: u64) -> Plan {
+        Plan::compile(resource, revision, &self.rules, self.policies.iter().cloned())
+    }
+}
+
+/// The rules and policies of a workload, by resource, as a store gives them.
+pub(crate) fn sources(workload: &Workload) -> Result<HashMap<String, Source>> {
+    let mut sources: HashMap<String, Source> = HashMap::new();
+    for rule in &workload.rules {
+        sources.entry(rule.obj.clone()).or_default().rules.push(Rule {
+            id: uuid::Uuid::from_u128(rule.id),
+            tuple: RuleTuple {
+                sub: rule.sub.clone(),
+                dom: rule.dom.clone(),
+                obj: pattern(&rule.obj)?,
+                act: rule.act.clone(),
+            },
+            effect: effect(rule.allow),
+        });
+    }
+    for policy in &workload.policies {
+        let tree = policy.conditions.tree();
+        sources.entry(policy.resource.clone()).or_default().policies.push(Policy {
+            id: uuid::Uuid::from_u128(policy.id),
+            name: policy.name.clone(),
+            resource: pattern(&policy.resource)?,
+            effect: effect(policy.allow),
+            priority: policy.priority,
+            condition: Condition::parse(&json::parse(tree.as_bytes())?),
+        });
+    }
+    Ok(sources)
+}
+
+pub(crate) fn pattern(resource: &str) -> Result<ResourcePattern> {
+    ResourcePattern::parse(resource).ok_or_else(|| anyhow!("`{resource}` is no resource pattern"))
+}
+
+fn effect(allow: bool) -> Effect {
+    if allow { Effect::Allow } else { Effect::Deny }
+}
+
+/// The revision of the plan of `(tenant, resource)`, of a hot one wherever there is one.
+pub(crate) fn revision(cache: &PlanCache, tenant: &str, resource: &str) -> u64 {
+    let hot = cache.hot(tenant, resource, 0, CachedPlan::revision);
+    hot.unwrap_or_else(|| {
+        cached(cache, tenant, resource, || Plan::compile(resource, 1, &[], [])).revision()
+    })
+}
+
+/// The plan of `(tenant, resource)`; `load` is called if the cache has none that is fresh. A hit and a
+/// load that waits for nothing are ready at once.
+pub(crate) fn cached(
+    cache: &PlanCache,
+    tenant: &str,
+    resource: &str,
+    load: impl Fn() -> Plan,
+) -> Arc<CachedPlan> {
+    let load = || std::future::ready(Ok::<_, std::convert::Infallible>(load()));
+    let get = pin!(cache.get(tenant, resource, 0, load));
+    match get.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Ok(cached)) => cached,
+        Poll::Ready(Err(never)) => match *never {},
+        Poll::Pending => unreachable!("no other thread loads plans"),
+    }
+}

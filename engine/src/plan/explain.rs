@@ -1,0 +1,298 @@
+//! Why a check is decided as it is: every candidate, by the same program and table that decide.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::program::{NodeId, Operation, Run};
+use super::slots::{Slot, Values};
+use super::{MatchedRule, Plan, PlannedPolicy, applies};
+use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::decision::Undetermined;
+use crate::json::Json;
+use crate::rbac::Effect;
+use crate::request::{AttributeMap, Check};
+use crate::value::Value;
+
+/// Everything that was looked at for one check (semantics.md section 2).
+#[derive(Debug, Serialize)]
+pub struct Explanation<'e> {
+    /// Every enabled policy about the resource, in the order in which they decide: the first that applies does,
+    /// unless a rule denies.
+    pub policies: Vec<ExplainedPolicy<'e>>,
+    /// Every RBAC rule that matches.
+    pub rules: Vec<ExplainedRule<'e>>,
+    /// Every attribute that a condition reads.
+    pub attributes: Vec<ExplainedAttribute<'e>>,
+}
+
+/// A policy and what it says of the check.
+#[derive(Debug, Serialize)]
+pub struct ExplainedPolicy<'e> {
+    /// Its id.
+    pub id: Uuid,
+    /// Its name.
+    pub name: &'e str,
+    /// What it does when it applies.
+    pub effect: Effect,
+    /// The highest decides.
+    pub priority: i32,
+    /// Whether it applies: its condition is true, or undetermined and the policy denies.
+    pub applies: bool,
+    /// Whether it is what decided.
+    pub decides: bool,
+    /// What its condition gives.
+    pub outcome: Outcome,
+    /// Its condition; `None` when the stored one cannot be read.
+    pub condition: Option<ExplainedNode<'e>>,
+}
+
+/// What a condition, or a part of one, gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Outcome {
+    True,
+    False,
+    Undetermined,
+}
+
+impl From<Option<bool>> for Outcome {
+    fn from(truth: Option<bool>) -> Self {
+        match truth {
+            Some(true) => Self::True,
+            Some(false) => Self::False,
+            None => Self::Undetermined,
+        }
+    }
+}
+
+/// A node of a condition tree, as it was written, and what it gives.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "UPPERCASE")]
+#[expect(missing_docs, reason = "the fields are those of the tree")]
+pub enum ExplainedNode<'e> {
+    And { outcome: Outcome, children: Vec<ExplainedNode<'e>> },
+    Or { outcome: Outcome, children: Vec<ExplainedNode<'e>> },
+    Not { outcome: Outcome, child: Box<ExplainedNode<'e>> },
+    Condition(ExplainedTest<'e>),
+}
+
+/// A `CONDITION` node and what it gives.
+#[derive(Debug, Serialize)]
+pub struct ExplainedTest<'e> {
+    /// What it gives.
+    pub outcome: Outcome,
+    /// Why it is undetermined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// The attribute's path.
+    pub attribute: String,
+    /// The operator's name.
+    pub operator: &'static str,
+    /// What the attribute is compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json<'e>>,
+    /// What an absent attribute gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_missing: Option<bool>,
+    /// What the attribute is; `None` when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual: Option<Json<'e>>,
+}
+
+/// An RBAC rule that matches.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the fields are those of the rule")]
+pub struct ExplainedRule<'e> {
+    pub id: Uuid,
+    pub sub: &'e str,
+    pub dom: &'e str,
+    pub obj: String,
+    pub act: &'e str,
+    pub effect: Effect,
+    /// Whether it is what decided.
+    pub decides: bool,
+}
+
+/// An attribute that a condition reads.
+#[derive(Debug, Serialize)]
+pub struct ExplainedAttribute<'e> {
+    /// Its path.
+    pub attribute: String,
+    /// Where its value comes from.
+    pub source: &'static str,
+    /// Its value; `None` when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json<'e>>,
+}
+
+/// An attribute of the request, which is a scalar or a list of scalars.
+fn shown(value: Value<'_>) -> Json<'_> {
+    match value {
+        Value::Text(text) => Json::String(text.into()),
+        Value::Number(number) => Json::Number(number),
+        Value::Bool(value) => Json::Bool(value),
+        Value::List(list) => {
+            let mut items = Vec::new();
+            list.for_each(|item| items.push(shown(item)));
+            Json::Array(items)
+        }
+        Value::Instant(_) | Value::Opaque => Json::Null,
+    }
+}
+
+impl Plan {
+    /// Why [`Plan::evaluate`] decides `check` as it does.
+    pub fn explain<'e>(&'e self, check: &'e Check<'e>) -> Explanation<'e> {
+        let decides = self.evaluate(check).rule_id();
+        let now = self.slots.time_text(check.now);
+        let mut values = Values::new();
+        self.slots.read(check, &now, &mut values);
+        let mut explainer =
+            Explainer { plan: self, check, run: Run::new(&self.program, &values), decides };
+        Explanation {
+            policies: self.policies.iter().map(|policy| explainer.policy(policy)).collect(),
+            rules: explainer.rules(),
+            attributes: explainer.attributes(),
+        }
+    }
+}
+
+struct Explainer<'e, 'r> {
+    plan: &'e Plan,
+    check: &'e Check<'e>,
+    run: Run<'r>,
+    decides: Option<Uuid>,
+}
+
+impl<'e> Explainer<'e, '_> {
+    fn policy(&mut self, policy: &'e PlannedPolicy) -> ExplainedPolicy<'e> {
+        let truth = policy.condition.and_then(|condition| self.run.truth(condition));
+        ExplainedPolicy {
+            id: policy.id,
+            name: &policy.name,
+            effect: policy.effect,
+            priority: policy.priority,
+            applies: applies(policy.effect, truth),
+            decides: self.decides == Some(policy.id),
+            outcome: truth.into(),
+            condition: policy.condition.map(|condition| self.node(condition)),
+        }
+    }
+
+    fn node(&mut self, id: NodeId) -> ExplainedNode<'e> {
+        let outcome = self.run.truth(id).into();
+        let operation: &'e Operation = self.plan.program.node(id);
+        match operation {
+            Operation::All(children) => {
+                let children =
+                    self.children(children.iter().map(|child| (child.position, child.node)));
+                ExplainedNode::And { outcome, children }
+            }
+            Operation::Any(children) => {
+                let children =
+                    self.children(children.iter().map(|child| (child.position, child.node)));
+                ExplainedNode::Or { outcome, children }
+            }
+            Operation::Not(child) => {
+                ExplainedNode::Not { outcome, child: Box::new(self.node(*child)) }
+            }
+            Operation::Test(test) => ExplainedNode::Condition(self.test(test, outcome)),
+        }
+    }
+
+    /// In the order of the tree, not in that of the program.
+    fn children(
+        &mut self,
+        children: impl Iterator<Item = (u32, NodeId)>,
+    ) -> Vec<ExplainedNode<'e>> {
+        let mut children: Vec<_> = children.collect();
+        children.sort_unstable();
+        children.into_iter().map(|(_, child)| self.node(child)).collect()
+    }
+
+    fn test(&self, test: &'e Test<Slot>, outcome: Outcome) -> ExplainedTest<'e> {
+        let because = (outcome == Outcome::Undetermined)
+            .then(|| self.plan.undetermined(self.run.cause(test)))
+            .as_ref()
+            .map(Undetermined::to_string);
+        ExplainedTest {
+            outcome,
+            because,
+            attribute: self.plan.path(test.attribute).to_string(),
+            operator: test.predicate.operator_name(),
+            value: self.right_side(&test.predicate),
+            if_missing: test.if_missing,
+            actual: self.actual(self.plan.path(test.attribute)),
+        }
+    }
+
+    fn right_side(&self, predicate: &'e Predicate<Slot>) -> Option<Json<'e>> {
+        let text = |text: String| Json::String(Cow::Owned(text));
+        Some(match predicate {
+            Predicate::Exists => return None,
+            Predicate::Matches(pattern) => Json::String(pattern.source().into()),
+            Predicate::IpIn(networks) => {
+                Json::Array(networks.iter().map(|network| text(network.to_string())).collect())
+            }
+            Predicate::Compare(_, operand) => match operand {
+                Operand::Attribute(slot) => {
+                    let path = text(self.plan.path(*slot).to_string());
+                    Json::Object(vec![("attribute".into(), path)])
+                }
+                Operand::Text(text) => Json::String((&**text).into()),
+                Operand::Number(number) => Json::Number(*number),
+                Operand::Bool(value) => Json::Bool(*value),
+                Operand::List(list) => {
+                    let texts = list.texts().map(|text| Json::String(text.into()));
+                    Json::Array(texts.chain(list.numbers().map(Json::Number)).collect())
+                }
+                Operand::Instant(instant) => text(instant.to_rfc3339()),
+            },
+        })
+    }
+
+    fn rules(&self) -> Vec<ExplainedRule<'e>> {
+        let rules = self.plan.rules.matching(self.check, &self.plan.resource);
+        let explained = |rule: MatchedRule<'e>| ExplainedRule {
+            id: rule.id,
+            sub: rule.sub,
+            dom: rule.dom,
+            obj: rule.obj(),
+            act: rule.act,
+            effect: rule.effect,
+            decides: self.decides == Some(rule.id),
+        };
+        rules.into_iter().map(explained).collect()
+    }
+
+    fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
+        let explained = |path: &'e AttributePath| ExplainedAttribute {
+            attribute: path.to_string(),
+            source: match path {
+                AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Request(_) => {
+                    "request"
+                }
+                AttributePath::Token(_) => "token",
+            },
+            value: self.actual(path),
+        };
+        self.plan.slots.paths().map(explained).collect()
+    }
+
+    /// The attribute as the check has it, which may be of a type that no operator compares.
+    fn actual(&self, path: &AttributePath) -> Option<Json<'e>> {
+        let check = self.check;
+        let member = |attributes: AttributeMap<'e>, name: &str| {
+            attributes.iter().find(|(own, _)| *own == name).map(|(_, value)| shown(value))
+        };
+        match path {
+            AttributePath::User(name) => member(check.attributes.user, name),
+            AttributePath::Resource(name) => member(check.attributes.resource, name),
+            AttributePath::Token(path) => check.claims?.claim(path).cloned(),
+            AttributePath::Request(field) => Some(check.field(*field)),
+        }
+    }
+}

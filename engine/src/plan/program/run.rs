@@ -1,0 +1,173 @@
+//! One check's run of a program.
+
+use super::steps::{Children, Step};
+use super::{Child, NodeId, Operation, Program};
+use crate::condition::{Operand, Predicate, Test};
+use crate::plan::slots::{Slot, SlotValue, Symbol};
+use crate::value::Value;
+
+/// Words of bits for what is remembered.
+const WORDS: usize = 4;
+
+/// Why a test is undetermined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The attribute is absent.
+    Absent(Slot),
+    /// The attribute's type, or the pair of types, is none that the operator compares.
+    Incomparable(Slot, &'static str),
+}
+
+/// One check's run of a program.
+#[derive(Debug)]
+pub(crate) struct Run<'r> {
+    program: &'r Program,
+    values: &'r [SlotValue<'r>],
+    known: [u64; WORDS],
+    /// Of what is known: whether it is true, and whether it is undetermined.
+    truths: [u64; WORDS],
+    open: [u64; WORDS],
+}
+
+impl<'r> Run<'r> {
+    pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
+        let none = [0; WORDS];
+        Self { program, values, known: none, truths: none, open: none }
+    }
+
+    /// The value of an attribute; `None` is absent.
+    #[inline]
+    pub(crate) fn value(&self, slot: Slot) -> Option<Value<'r>> {
+        self.values[slot as usize].value
+    }
+
+    /// What the value of an attribute is among the texts that it is compared with.
+    #[inline]
+    pub(crate) fn symbol(&self, slot: Slot) -> Symbol {
+        self.values[slot as usize].symbol
+    }
+
+    /// True, false, or undetermined (`None`).
+    #[inline]
+    pub(crate) fn truth(&mut self, node: NodeId) -> Option<bool> {
+        let steps = &self.program.steps;
+        match steps.step(node) {
+            Step::Symbol { slot, symbol, negated } => match self.symbol(slot) {
+                Symbol::NO_TEXT => self.ask_node(node),
+                found => Some((found == symbol) != negated),
+            },
+            Step::Symbols { slot, set, negated } => match self.symbol(slot) {
+                Symbol::NO_TEXT => self.ask_node(node),
+                found => Some(steps.has(set, found) != negated),
+            },
+            Step::Order { slot, operator, bound } => match self.value(slot) {
+                Some(Value::Number(number)) => {
+                    operator.holds_in_order(number.cmp(&steps.number(bound)))
+                }
+                _ => self.ask_node(node),
+            },
+            Step::All { children, place: None } => self.settle(children, false),
+            Step::Any { children, place: None } => self.settle(children, true),
+            Step::Node { place: None } => self.ask_node(node),
+            Step::All { place: Some(place), .. }
+            | Step::Any { place: Some(place), .. }
+            | Step::Node { place: Some(place) } => self.recall(node, place),
+        }
+    }
+
+    /// The truth of a part that is remembered at `place` once it was asked.
+    fn recall(&mut self, node: NodeId, place: u8) -> Option<bool> {
+        let (word, bit) = (usize::from(place / 64), 1u64 << (place % 64));
+        if self.known[word] & bit != 0 {
+            return (self.open[word] & bit == 0).then_some(self.truths[word] & bit != 0);
+        }
+        let truth = match self.program.steps.step(node) {
+            Step::All { children, .. } => self.settle(children, false),
+            Step::Any { children, .. } => self.settle(children, true),
+            _ => self.ask_node(node),
+        };
+        self.known[word] |= bit;
+        match truth {
+            Some(true) => self.truths[word] |= bit,
+            Some(false) => {}
+            None => self.open[word] |= bit,
+        }
+        truth
+    }
+
+    /// The truth of a conjunction (`settling` false) or disjunction (`settling` true): one settling child
+    /// settles it, otherwise one undetermined child leaves it open.
+    fn settle(&mut self, children: Children, settling: bool) -> Option<bool> {
+        let mut open = false;
+        for &child in self.program.steps.children(children) {
+            match self.truth(child) {
+                Some(truth) if truth == settling => return Some(settling),
+                Some(_) => {}
+                None => open = true,
+            }
+        }
+        (!open).then_some(!settling)
+    }
+
+    /// The truth of a negation or of any test.
+    fn ask_node(&mut self, node: NodeId) -> Option<bool> {
+        match self.program.node(node) {
+            Operation::Test(test) => self.test(test),
+            Operation::Not(child) => self.truth(*child).map(|truth| !truth),
+            // AND and OR have steps of their own.
+            Operation::All(_) | Operation::Any(_) => None,
+        }
+    }
+
+    fn test(&self, test: &Test<Slot>) -> Option<bool> {
+        let Some(value) = self.value(test.attribute) else {
+            return if let Predicate::Exists = test.predicate {
+                Some(false)
+            } else {
+                test.if_missing
+            };
+        };
+        match (&test.predicate, value) {
+            (Predicate::Compare(operator, operand), value) => {
+                let right = match operand {
+                    Operand::Attribute(other) => self.value(*other)?,
+                    literal => literal.literal(),
+                };
+                operator.holds(value, right)
+            }
+            (Predicate::Exists, _) => Some(true),
+            (Predicate::Matches(pattern), Value::Text(text)) => Some(pattern.matches(text)),
+            (Predicate::IpIn(networks), Value::Text(text)) => networks.contain(text),
+            (Predicate::Matches(_) | Predicate::IpIn(_), _) => None,
+        }
+    }
+
+    /// Why a test is undetermined, which it must be.
+    pub(crate) fn cause(&self, test: &Test<Slot>) -> Cause {
+        let slot = test.attribute;
+        match &test.predicate {
+            _ if self.value(slot).is_none() => Cause::Absent(slot),
+            Predicate::Compare(_, Operand::Attribute(other)) if self.value(*other).is_none() => {
+                Cause::Absent(*other)
+            }
+            predicate => Cause::Incomparable(slot, predicate.operator_name()),
+        }
+    }
+
+    /// Collects why `node` is undetermined, which it must be: the tests that leave it open.
+    pub(crate) fn causes(&mut self, node: NodeId, causes: &mut Vec<Cause>) {
+        match self.program.node(node) {
+            Operation::All(children) | Operation::Any(children) => {
+                let mut children: Vec<Child> = children.to_vec();
+                children.sort_unstable_by_key(|child| child.position);
+                for child in children {
+                    if self.truth(child.node).is_none() {
+                        self.causes(child.node, causes);
+                    }
+                }
+            }
+            Operation::Not(child) => self.causes(*child, causes),
+            Operation::Test(test) => causes.push(self.cause(test)),
+        }
+    }
+}

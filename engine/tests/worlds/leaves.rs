@@ -1,0 +1,176 @@
+//! The leaves of a world's condition trees.
+
+use serde_json::{Value, json};
+
+use super::choices::Choices;
+use super::values::{Values, near, network};
+use crate::support::pools::{Group, OPERATORS, OTHER_PATHS, PATTERNS};
+
+/// Attributes that policies select by: those that many leaves of a world have in common.
+const KEYS: [(&str, Group); 6] = [
+    ("user.dept", Group::Text),
+    ("resource.owner", Group::Text),
+    ("request.subject", Group::Text),
+    ("user.level", Group::Number),
+    ("token.level", Group::Number),
+    ("user.tags", Group::List),
+];
+
+/// A pool of `CONDITION` nodes that the policies of a world share.
+pub(crate) struct Leaves {
+    pub(crate) nodes: Vec<Value>,
+    /// Those that select by a key, alone.
+    pub(crate) keys: Vec<usize>,
+    /// Both sides of an interval.
+    pub(crate) intervals: Vec<[usize; 2]>,
+}
+
+impl Leaves {
+    /// Up to about `size` leaves.
+    pub(crate) fn new(choices: &mut impl Choices, values: &Values, size: usize) -> Self {
+        let size = choices.below(size) + 8;
+        let mut leaves = Self { nodes: Vec::new(), keys: Vec::new(), intervals: Vec::new() };
+        let (path, group) = choices.pick(&KEYS);
+        while leaves.nodes.len() < size {
+            match choices.below(8) {
+                0..=1 => {
+                    let node = key(choices, values, path, group);
+                    let index = leaves.add(node);
+                    leaves.keys.push(index);
+                }
+                2..=3 => {
+                    let [low, high] = interval(choices, values);
+                    let sides = [leaves.add(low), leaves.add(high)];
+                    leaves.intervals.push(sides);
+                }
+                _ => {
+                    let node = condition(choices, values);
+                    leaves.add(node);
+                }
+            }
+        }
+        leaves
+    }
+
+    fn add(&mut self, node: Value) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+}
+
+/// A leaf that holds for few of the values of one attribute.
+fn key(choices: &mut impl Choices, values: &Values, path: &str, group: Group) -> Value {
+    let operator = match (group, choices.below(8)) {
+        (Group::List, _) => "contains",
+        (_, 0..=4) => "eq",
+        (_, 5) => "in",
+        (Group::Text, 6) => "starts_with",
+        _ => "ne",
+    };
+    let operand = literal(choices, values, operator, group);
+    node(choices, path, operator, operand)
+}
+
+/// Two sides of an interval, which may touch others, hold one value, or be empty.
+fn interval(choices: &mut impl Choices, values: &Values) -> [Value; 2] {
+    let (group, sides) = match choices.below(8) {
+        0 => (Group::Date, [["after"; 2], ["before"; 2]]),
+        1..=2 => (Group::Text, [["gt", "gte"], ["lt", "lte"]]),
+        _ => (Group::Number, [["gt", "gte"], ["lt", "lte"]]),
+    };
+    let path = choices.pick(group.paths());
+    let bound = |choices: &mut _, operator| literal(choices, values, operator, group);
+    let low = bound(choices, sides[0][0]);
+    let high = match choices.below(6) {
+        0 => low.clone(),
+        1 if group != Group::Date => near(choices, &low),
+        _ => bound(choices, sides[1][0]),
+    };
+    let [from, to] = sides.map(|operators| choices.pick(&operators));
+    [node(choices, path, from, low), node(choices, path, to, high)]
+}
+
+/// Any condition: mostly on an attribute of a type that its operator compares.
+fn condition(choices: &mut impl Choices, values: &Values) -> Value {
+    let (operator, groups) = choices.pick(&OPERATORS);
+    let group = choices.pick(groups);
+    let path = path(choices, group);
+    let compares_attributes = !matches!(operator, "exists" | "matches" | "ip_in");
+    let operand = if compares_attributes && choices.chance(12) {
+        json!({"attribute": self::path(choices, group)})
+    } else {
+        literal(choices, values, operator, group)
+    };
+    node(choices, path, operator, operand)
+}
+
+fn path(choices: &mut impl Choices, group: Group) -> &'static str {
+    match choices.below(20) {
+        0 => choices.pick(&OTHER_PATHS),
+        1 => {
+            let other = choices.pick(&Group::ALL);
+            choices.pick(other.paths())
+        }
+        _ => choices.pick(group.paths()),
+    }
+}
+
+/// A literal that validation accepts for `operator`, mostly one that values of `group` can be equal to.
+fn literal(choices: &mut impl Choices, values: &Values, operator: &str, group: Group) -> Value {
+    match operator {
+        "exists" => Value::Null,
+        "matches" => json!(choices.pick(&PATTERNS).0),
+        "ip_in" if choices.chance(50) => json!(network(choices)),
+        "ip_in" => (0..choices.below(5)).map(|_| network(choices)).collect(),
+        "before" | "after" => values.instant(choices),
+        "starts_with" | "ends_with" => part(choices, values, operator),
+        "contains" if group == Group::Text => part(choices, values, operator),
+        "in" | "not_in" => {
+            let longest = if choices.chance(10) { 60 } else { 5 };
+            (0..choices.below(longest)).map(|_| scalar(choices, values, group, false)).collect()
+        }
+        "lt" | "lte" | "gt" | "gte" => scalar(choices, values, group, false),
+        _ => scalar(choices, values, group, true),
+    }
+}
+
+/// A text, or a beginning, an end or any part of it; a part may be empty.
+fn part(choices: &mut impl Choices, values: &Values, operator: &str) -> Value {
+    let text = values.text(choices);
+    let characters = text.chars().count();
+    let length = if choices.chance(50) { characters } else { choices.below(characters + 1) };
+    let from = match operator {
+        "starts_with" => 0,
+        "ends_with" => characters - length,
+        _ => choices.below(characters - length + 1),
+    };
+    text.chars().skip(from).take(length).collect::<String>().into()
+}
+
+/// A text or a number, or where `bools` a boolean: one of the group, an item where that is lists, and
+/// sometimes one of another type.
+fn scalar(choices: &mut impl Choices, values: &Values, group: Group, bools: bool) -> Value {
+    let group = match choices.below(12) {
+        0 => Group::Text,
+        1 => Group::Number,
+        _ => group,
+    };
+    match values.of(choices, group) {
+        Value::Bool(_) if !bools => json!(1),
+        Value::Array(items) if items.is_empty() => json!("admin"),
+        Value::Array(items) => choices.pick(&items),
+        scalar => scalar,
+    }
+}
+
+fn node(choices: &mut impl Choices, path: &str, operator: &str, operand: Value) -> Value {
+    let mut node = json!({"type": "CONDITION", "attribute": path, "operator": operator});
+    // `exists` itself says what an absent attribute gives.
+    if operator != "exists" {
+        node["value"] = operand;
+        if choices.chance(30) {
+            node["if_missing"] = choices.chance(50).into();
+        }
+    }
+    node
+}

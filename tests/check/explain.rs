@@ -1,0 +1,97 @@
+//! `?explain=true`: every candidate, each part of its condition, and where values come from.
+
+use serde_json::{Value, json};
+
+use crate::support::client::Reply;
+use crate::support::tenant::condition;
+use crate::support::{Request, Tenant};
+
+fn explain(tenant: &Tenant, token: &str, body: &Value) -> Reply {
+    let request = Request::new("POST /api/v1/check?explain=true").token(token).json(body);
+    tenant.send(&request)
+}
+
+fn check() -> Value {
+    json!({
+        "subject": "alice", "resource": "doc:read", "action": "read",
+        "attributes": {"user": {"department": "sales", "roles": ["clerk"]}},
+    })
+}
+
+#[test]
+fn an_explanation_shows_every_candidate_and_what_decided() {
+    let tenant = Tenant::new();
+    let rule = tenant.rule("clerk", "doc:*", "read", "allow");
+    tenant.rule("nobody", "doc:read", "read", "deny");
+    let tree = json!({"type": "AND", "children": [
+        {"type": "CONDITION", "attribute": "user.clearance", "operator": "lt", "value": 3},
+        {"type": "NOT", "child": condition("user.department", "eq", "legal")},
+        {"type": "CONDITION", "attribute": "token.sub", "operator": "in", "value": ["boss", 1]},
+    ]});
+    let deny = tenant.policy("low clearance", "doc:read", "deny", 5, &tree);
+    let same = json!({"type": "CONDITION", "attribute": "request.subject", "operator": "eq",
+        "value": {"attribute": "user.manager"}, "if_missing": true});
+    let allow = tenant.policy("managers", "*", "allow", 1, &same);
+    let boss = tenant.token("boss", &["admin"]);
+    let reply = explain(&tenant, &boss, &check()).is(200);
+    let answer = reply.json();
+    assert_eq!(answer["decision"], "deny");
+    assert_eq!(answer["matched_rule_id"], deny.as_str());
+    let missing = "attribute `user.clearance` is missing";
+    assert_eq!(
+        answer["explanation"],
+        json!({
+            "revision": 4,
+            "policies": [
+                {
+                    "id": deny, "name": "low clearance", "effect": "deny", "priority": 5,
+                    "applies": true, "decides": true, "outcome": "undetermined",
+                    "condition": {"type": "AND", "outcome": "undetermined", "children": [
+                        {"type": "CONDITION", "outcome": "undetermined", "because": missing,
+                            "attribute": "user.clearance", "operator": "lt", "value": 3},
+                        {"type": "NOT", "outcome": "true", "child":
+                            {"type": "CONDITION", "outcome": "false", "attribute": "user.department",
+                                "operator": "eq", "value": "legal", "actual": "sales"}},
+                        {"type": "CONDITION", "outcome": "true", "attribute": "token.sub",
+                            "operator": "in", "value": ["boss", 1], "actual": "boss"},
+                    ]},
+                },
+                {
+                    "id": allow, "name": "managers", "effect": "allow", "priority": 1,
+                    "applies": false, "decides": false, "outcome": "undetermined",
+                    "condition": {"type": "CONDITION", "outcome": "undetermined",
+                        "because": "attribute `user.manager` is missing",
+                        "attribute": "request.subject", "operator": "eq",
+                        "value": {"attribute": "user.manager"}, "if_missing": true, "actual": "alice"},
+                },
+            ],
+            "rules": [{"id": rule, "sub": "clerk", "dom": tenant.name, "obj": "doc:*", "act": "read",
+                "effect": "allow", "decides": false}],
+            "attributes": [
+                {"attribute": "user.clearance", "source": "request"},
+                {"attribute": "user.department", "source": "request", "value": "sales"},
+                {"attribute": "token.sub", "source": "token", "value": "boss"},
+                {"attribute": "request.subject", "source": "request", "value": "alice"},
+                {"attribute": "user.manager", "source": "request"},
+            ],
+        })
+    );
+}
+
+#[test]
+fn only_a_manager_is_given_an_explanation() {
+    let tenant = Tenant::new();
+    let member = tenant.token("alice", &["clerk"]);
+    explain(&tenant, &member, &check()).refused(403, "ACCESS_DENIED");
+    let named = tenant.token_with("gateway", &["service"], &json!({"adm": tenant.name}));
+    explain(&tenant, &named, &check()).is(200);
+    for query in ["explain=false", "explain", "explain=yes"] {
+        let request = Request::new(format!("POST /api/v1/check?{query}"));
+        let reply = tenant.send(&request.token(&member).json(&check()));
+        if query == "explain=false" {
+            assert_eq!(reply.is(200).json().get("explanation"), None);
+        } else {
+            reply.refused(400, "BAD_REQUEST");
+        }
+    }
+}

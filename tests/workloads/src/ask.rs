@@ -1,0 +1,150 @@
+//! A request as hand-written code takes it: borrowed strings, and pairs of attribute name and value.
+
+use std::fmt;
+
+use arrayvec::ArrayVec;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value, json};
+
+use crate::model::{Attribute, DOMAIN, Request};
+
+/// A request. [`Ask::parse`] is also the bare parse that W5 is held against: typed, borrowed, without an
+/// allocation. It knows no escapes, no duplicate members, no more attributes than
+/// these requests have, and no useful errors.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the body of a check")]
+pub struct Ask<'a> {
+    pub subject: &'a str,
+    pub resource: &'a str,
+    pub action: &'a str,
+    pub domain: &'a str,
+    #[serde(borrow)]
+    pub attributes: Attributes<'a>,
+}
+
+/// The attributes of a request.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the body of a check")]
+pub struct Attributes<'a> {
+    #[serde(borrow)]
+    pub user: Pairs<'a, 3>,
+    #[serde(borrow, default)]
+    pub resource: Pairs<'a, 1>,
+}
+
+/// Name and value of each attribute, in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairs<'a, const MOST: usize>(pub ArrayVec<(&'a str, Scalar<'a>), MOST>);
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Scalar<'a> {
+    Text(&'a str),
+    Number(i64),
+    Texts(ArrayVec<&'a str, 2>),
+}
+
+impl Request {
+    /// The body of the check as JSON text. The subject's roles are an attribute: no token comes with it.
+    pub fn text(&self) -> String {
+        let object = |pairs: &[(String, Attribute)]| -> Map<String, Value> {
+            let value = |value: &Attribute| match value {
+                Attribute::Text(text) => json!(text),
+                Attribute::Number(number) => json!(number),
+            };
+            pairs.iter().map(|(name, own)| (name.clone(), value(own))).collect()
+        };
+        let mut user = object(&self.user);
+        user.insert("roles".to_owned(), json!(self.roles));
+        let mut attributes = json!({ "user": user });
+        if !self.object.is_empty() {
+            attributes["resource"] = object(&self.object).into();
+        }
+        let (subject, resource, action) = (&self.subject, &self.resource, &self.action);
+        json!({
+            "subject": subject, "resource": resource, "action": action, "domain": DOMAIN,
+            "attributes": attributes,
+        })
+        .to_string()
+    }
+}
+
+impl<'a> Ask<'a> {
+    /// Reads the text of a request.
+    ///
+    /// # Errors
+    /// What `serde_json` says.
+    pub fn parse(text: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+}
+
+/// Reads the texts of many requests.
+///
+/// # Errors
+/// What `serde_json` says of the first that it cannot read.
+pub fn read_all(texts: &[String]) -> serde_json::Result<Vec<Ask<'_>>> {
+    texts.iter().map(|text| Ask::parse(text)).collect()
+}
+
+impl<'de: 'a, 'a, const MOST: usize> Deserialize<'de> for Pairs<'a, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PairsVisitor::<MOST>)
+    }
+}
+
+struct PairsVisitor<const MOST: usize>;
+
+impl<'de, const MOST: usize> Visitor<'de> for PairsVisitor<MOST> {
+    type Value = Pairs<'de, MOST>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("attributes")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut pairs = Pairs::default();
+        while let Some(pair) = map.next_entry()? {
+            pairs.0.try_push(pair).map_err(A::Error::custom)?;
+        }
+        Ok(pairs)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ScalarVisitor)
+    }
+}
+
+struct ScalarVisitor;
+
+impl<'de> Visitor<'de> for ScalarVisitor {
+    type Value = Scalar<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, an integer or a list of strings")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Scalar::Text(text))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Scalar::Number(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        i64::try_from(number).map(Scalar::Number).map_err(E::custom)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut texts = ArrayVec::new();
+        while let Some(text) = sequence.next_element()? {
+            texts.try_push(text).map_err(A::Error::custom)?;
+        }
+        Ok(Scalar::Texts(texts))
+    }
+}

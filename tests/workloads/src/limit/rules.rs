@@ -1,0 +1,52 @@
+//! RBAC: each field of a rule a number, the four together the key of one table.
+
+use super::{Hashed, Symbols};
+use crate::ask::{Ask, Scalar};
+use crate::model::Rule;
+
+#[derive(Default)]
+pub(super) struct RuleTable {
+    principals: Symbols,
+    domains: Symbols,
+    resources: Symbols,
+    actions: Symbols,
+    allows: Hashed<[u32; 4], bool>,
+}
+
+impl RuleTable {
+    pub(super) fn new(rules: &[Rule]) -> Self {
+        let mut table = Self::default();
+        for rule in rules {
+            let key = [
+                table.principals.intern(&rule.sub),
+                table.domains.intern(&rule.dom),
+                table.resources.intern(&rule.obj),
+                table.actions.intern(&rule.act),
+            ];
+            *table.allows.entry(key).or_insert(true) &= rule.allow;
+        }
+        table
+    }
+
+    /// Whether a rule denies, else whether one allows.
+    pub(super) fn decide(&self, ask: &Ask<'_>) -> Option<bool> {
+        let resource = self.resources.get(ask.resource)?;
+        let domain = self.domains.get(ask.domain)?;
+        let action = self.actions.get(ask.action)?;
+        let mut decision = None;
+        let roles = ask.attributes.user.0.iter().find(|(name, _)| *name == "roles");
+        let roles: &[&str] = match roles {
+            Some((_, Scalar::Texts(roles))) => roles,
+            _ => &[],
+        };
+        for principal in [ask.subject].iter().chain(roles) {
+            let Some(principal) = self.principals.get(principal) else { continue };
+            match self.allows.get(&[principal, domain, resource, action]) {
+                Some(false) => return Some(false),
+                Some(true) => decision = Some(true),
+                None => {}
+            }
+        }
+        decision
+    }
+}

@@ -1,0 +1,167 @@
+//! Times and allocations of alternatives, taken in turns so that their ratios mean something on a
+//! machine that others use too.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rustix::time::{ClockId, clock_gettime};
+
+/// Turns that each alternative gets.
+const ROUNDS: usize = 21;
+/// Runs that a load gets.
+const LOADS: usize = 7;
+/// How long a turn should take at least: many times what reading the clock costs.
+const TURN: Duration = Duration::from_millis(2);
+
+/// CPU time that the calling thread has used.
+pub fn thread_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
+/// One way to answer the requests of a workload.
+pub struct Variant<'a> {
+    name: String,
+    /// Answers so many requests, going on where it stopped.
+    run: Box<dyn FnMut(usize) + 'a>,
+}
+
+impl<'a> Variant<'a> {
+    /// `answer` answers the request of that index, of which there are `requests`.
+    pub fn new<R>(
+        name: impl Into<String>,
+        requests: usize,
+        mut answer: impl FnMut(usize) -> R + 'a,
+    ) -> Self {
+        let mut next = 0;
+        let run = move |count: usize| {
+            for _ in 0..count {
+                black_box(answer(black_box(next)));
+                next += 1;
+                if next == requests {
+                    next = 0;
+                }
+            }
+        };
+        Self { name: name.into(), run: Box::new(run) }
+    }
+
+    /// As [`new`](Self::new), for a variant that decides: every decision is compared with what is right.
+    ///
+    /// # Errors
+    /// A wrong decision, or none.
+    pub fn checked(
+        name: impl Into<String>,
+        right: impl IntoIterator<Item = bool>,
+        allows: impl FnMut(usize) -> Result<bool> + 'a,
+    ) -> Result<Self> {
+        Self::checked_within(Duration::MAX, name, right, allows)
+    }
+
+    /// As [`checked`](Self::checked), on only as many requests as are decided in the time given.
+    ///
+    /// # Errors
+    /// A wrong decision, or none.
+    pub fn checked_within(
+        time: Duration,
+        name: impl Into<String>,
+        right: impl IntoIterator<Item = bool>,
+        mut allows: impl FnMut(usize) -> Result<bool> + 'a,
+    ) -> Result<Self> {
+        let (name, start) = (name.into(), thread_time());
+        let mut requests = 0;
+        for right in right {
+            let allowed = allows(requests).with_context(|| name.clone())?;
+            ensure!(allowed == right, "{name}: request {requests} must give {right}");
+            requests += 1;
+            if thread_time() - start > time {
+                break;
+            }
+        }
+        Ok(Self::new(name, requests, allows))
+    }
+
+    fn time(&mut self, count: usize) -> Duration {
+        let start = thread_time();
+        (self.run)(count);
+        thread_time() - start
+    }
+}
+
+/// What one variant took.
+#[derive(Clone, Debug)]
+pub struct Samples {
+    /// The variant's name.
+    pub name: String,
+    /// Nanoseconds per request, one figure a turn.
+    turns: Vec<f64>,
+}
+
+impl Samples {
+    /// The median of the turns, in nanoseconds per request.
+    pub fn ns(&self) -> f64 {
+        median(self.turns.clone())
+    }
+
+    /// How many times as long it took as `other` of the same comparison: the median over the turns.
+    pub fn ratio(&self, other: &Self) -> f64 {
+        median(self.turns.iter().zip(&other.turns).map(|(own, other)| own / other).collect())
+    }
+}
+
+/// Times `variants` in turns.
+pub fn compare(mut variants: Vec<Variant<'_>>) -> Vec<Samples> {
+    let counts: Vec<usize> = variants.iter_mut().map(turn_length).collect();
+    let mut samples: Vec<Samples> = variants
+        .iter()
+        .map(|variant| Samples { name: variant.name.clone(), turns: Vec::new() })
+        .collect();
+    for _ in 0..ROUNDS {
+        for ((variant, samples), &count) in variants.iter_mut().zip(&mut samples).zip(&counts) {
+            // The turns of the others have emptied the processor's caches.
+            (variant.run)(count);
+            samples.turns.push(variant.time(count).as_nanos() as f64 / count as f64);
+        }
+    }
+    samples
+}
+
+/// How many requests fill a turn; finding out warms the variant up.
+fn turn_length(variant: &mut Variant<'_>) -> usize {
+    let mut count = 1;
+    while variant.time(count) < TURN {
+        count *= 2;
+    }
+    count
+}
+
+/// The median of `figures`; no number if there are none.
+pub fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Allocations that `run` makes on this thread.
+pub fn allocations(run: impl FnOnce()) -> u64 {
+    allocation_counter::measure(run).count_total
+}
+
+/// Bytes that what `make` makes keeps on the heap.
+pub fn kept<T>(make: impl FnOnce() -> T) -> u64 {
+    let mut made = None;
+    let info = allocation_counter::measure(|| made = Some(make()));
+    drop(made);
+    info.bytes_current.unsigned_abs()
+}
+
+/// CPU time that `make` takes: the median of several runs. Dropping what it makes does not count.
+pub fn load_time<T>(mut make: impl FnMut() -> T) -> Duration {
+    let run = |_| {
+        let start = thread_time();
+        let made = black_box(make());
+        let took = thread_time() - start;
+        drop(made);
+        took.as_secs_f64()
+    };
+    Duration::from_secs_f64(median((0..LOADS).map(run).collect()))
+}

@@ -1,0 +1,153 @@
+//! What a workload is made of.
+
+use anyhow::{Result, bail};
+use serde_json::json;
+
+/// The one domain of every workload.
+pub const DOMAIN: &str = "acme";
+
+/// Rules, policies, and the requests that are put to them.
+#[derive(Clone, Debug, Default)]
+pub struct Workload {
+    /// A short name, such as `W3 1000`.
+    pub name: String,
+    /// The RBAC rules.
+    pub rules: Vec<Rule>,
+    /// The ABAC policies.
+    pub policies: Vec<Policy>,
+    /// The requests, each with the decision that is right.
+    pub requests: Vec<Request>,
+}
+
+impl Workload {
+    /// The right decision of each request.
+    pub fn right(&self) -> impl Iterator<Item = bool> {
+        self.requests.iter().map(|request| request.allow)
+    }
+
+    /// A request, and the one rule that is about it.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn request_of_one_rule(&self) -> Result<(&Request, &Rule)> {
+        for request in self.requests.iter().filter(|request| request.allow) {
+            let mut matching = self.rules.iter().filter(|rule| rule.matches(request));
+            if let (Some(rule), None) = (matching.next(), matching.next()) {
+                return Ok((request, rule));
+            }
+        }
+        bail!("no request is allowed by one rule alone")
+    }
+
+    /// The body of each request.
+    pub fn texts(&self) -> Vec<String> {
+        self.requests.iter().map(Request::text).collect()
+    }
+}
+
+/// An RBAC rule. None has a wildcard.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of the rule format")]
+pub struct Rule {
+    pub id: u128,
+    pub sub: String,
+    pub dom: String,
+    pub obj: String,
+    pub act: String,
+    pub allow: bool,
+}
+
+impl Rule {
+    /// Whether the rule is about what `request` asks for.
+    pub fn matches(&self, request: &Request) -> bool {
+        self.obj == request.resource
+            && self.act == request.action
+            && request.roles.iter().chain([&request.subject]).any(|own| *own == self.sub)
+    }
+}
+
+/// An ABAC policy.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names are those of the policy format")]
+pub struct Policy {
+    pub id: u128,
+    pub name: String,
+    pub resource: String,
+    pub allow: bool,
+    pub priority: i32,
+    pub conditions: Conditions,
+}
+
+/// The condition of a policy: an AND of three tests.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// `user.department eq`
+    pub department: String,
+    /// `user.clearance gte`
+    pub clearance: i64,
+    /// `resource.region in`
+    pub regions: Vec<String>,
+}
+
+impl Conditions {
+    /// The condition tree as JSON text.
+    pub fn tree(&self) -> String {
+        let test = |attribute: &str, operator: &str, value| json!({"type": "CONDITION", "attribute": attribute, "operator": operator, "value": value});
+        let children = [
+            test("user.department", "eq", json!(self.department)),
+            test("user.clearance", "gte", json!(self.clearance)),
+            test("resource.region", "in", json!(self.regions)),
+        ];
+        json!({"type": "AND", "children": children}).to_string()
+    }
+}
+
+/// A check, in the domain [`DOMAIN`].
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Who asks. One subject has the same roles in every request, so that an engine may know them beforehand.
+    pub subject: String,
+    /// `<name>:<verb>`.
+    pub resource: String,
+    /// The action.
+    pub action: String,
+    /// The subject's roles.
+    pub roles: Vec<String>,
+    /// `user.*`, without the roles.
+    pub user: Vec<(String, Attribute)>,
+    /// `resource.*`
+    pub object: Vec<(String, Attribute)>,
+    /// The decision that is right.
+    pub allow: bool,
+}
+
+/// The value of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Attribute {
+    Text(String),
+    Number(i64),
+}
+
+impl Attribute {
+    /// The string, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Number(_) => None,
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Self::Text(_) => None,
+            Self::Number(number) => Some(*number),
+        }
+    }
+}
+
+/// The value of the attribute called `name`.
+pub(crate) fn attribute<'a>(pairs: &'a [(String, Attribute)], name: &str) -> Option<&'a Attribute> {
+    pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value)
+}

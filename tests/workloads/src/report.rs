@@ -1,0 +1,161 @@
+//! Figures held against their bars: a Markdown table, and the same as JSON.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+
+use crate::measure::Samples;
+
+/// What the command line asks for, and the figures so far.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Groups whose name contains one of these are run; all without any.
+    filters: Vec<String>,
+    /// Where the figures go as JSON.
+    json: Option<PathBuf>,
+    figures: Vec<Figure>,
+}
+
+/// What a figure must reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bar {
+    /// It must not exceed this.
+    AtMost(f64),
+    /// It must not fall short of this.
+    AtLeast(f64),
+    /// It is shown, and nothing is asked of it.
+    Shown,
+}
+
+/// One line of a report.
+#[derive(Clone, Debug, Serialize)]
+struct Figure {
+    group: &'static str,
+    what: String,
+    value: f64,
+    unit: &'static str,
+    target: String,
+    met: Option<bool>,
+}
+
+impl Bar {
+    fn met(self, value: f64) -> Option<bool> {
+        match self {
+            Self::AtMost(limit) => Some(value <= limit),
+            Self::AtLeast(limit) => Some(value >= limit),
+            Self::Shown => None,
+        }
+    }
+
+    fn text(self, unit: &str) -> String {
+        match self {
+            Self::AtMost(limit) => format!("≤ {}{unit}", rounded(limit)),
+            Self::AtLeast(limit) => format!("≥ {}{unit}", rounded(limit)),
+            Self::Shown => String::new(),
+        }
+    }
+}
+
+impl Report {
+    /// Reads the command line: `[FILTER]… [--json FILE]`.
+    ///
+    /// # Errors
+    /// An option that does not exist, or `--json` without a file.
+    pub fn from_args(args: impl Iterator<Item = String>) -> Result<Self> {
+        let mut report = Self::default();
+        let mut args = args.skip(1);
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                // `cargo bench` adds it.
+                "--bench" => {}
+                "--json" => {
+                    report.json = Some(args.next().context("`--json` needs a file")?.into());
+                }
+                option if option.starts_with('-') => {
+                    bail!("unknown option `{option}`, expected `[FILTER]… [--json FILE]`")
+                }
+                filter => report.filters.push(filter.to_lowercase()),
+            }
+        }
+        println!("| group | figure | value | bar | |\n|---|---|---:|---:|---|");
+        Ok(report)
+    }
+
+    /// Runs `group` if it is asked for.
+    ///
+    /// # Errors
+    /// What `run` failed with, such as a wrong decision.
+    pub fn group(
+        &mut self,
+        name: &'static str,
+        run: impl FnOnce(&mut Group<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let wanted = |filter: &String| name.to_lowercase().contains(filter);
+        if !self.filters.is_empty() && !self.filters.iter().any(wanted) {
+            return Ok(());
+        }
+        run(&mut Group { name, report: self }).with_context(|| name)
+    }
+
+    /// Writes the JSON file, if one is asked for.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn finish(self) -> Result<()> {
+        let Some(path) = &self.json else { return Ok(()) };
+        write_json(path, &self.figures)
+    }
+}
+
+fn write_json(path: &Path, figures: &[Figure]) -> Result<()> {
+    let file = std::fs::File::create(path)
+        .with_context(|| format!("cannot write `{}`", path.display()))?;
+    Ok(serde_json::to_writer_pretty(file, figures)?)
+}
+
+/// The figures of one group.
+pub struct Group<'r> {
+    name: &'static str,
+    report: &'r mut Report,
+}
+
+impl Group<'_> {
+    /// Prints a figure and keeps it.
+    pub fn figure(&mut self, what: impl Display, value: f64, unit: &'static str, bar: Bar) {
+        let (what, met) = (what.to_string(), bar.met(value));
+        let word = match met {
+            Some(true) => "met",
+            Some(false) => "missed",
+            None => "",
+        };
+        let (group, target, shown) = (self.name, bar.text(unit), rounded(value));
+        println!("| {group} | {what} | {shown}{unit} | {target} | {word} |");
+        self.report.figures.push(Figure { group, what, value, unit, target, met });
+    }
+
+    /// Prints what each of `samples` took.
+    pub fn times(&mut self, workload: &str, samples: &[Samples]) {
+        for sample in samples {
+            self.figure(format!("{workload}: {}", sample.name), sample.ns(), " ns", Bar::Shown);
+        }
+    }
+}
+
+/// Three significant digits are more than such figures have.
+fn rounded(value: f64) -> String {
+    let decimals = match value.abs() {
+        0.0 => 0,
+        small if small < 10.0 && small.fract() != 0.0 => 2,
+        middle if middle < 100.0 && middle.fract() != 0.0 => 1,
+        _ => 0,
+    };
+    let digits = format!("{value:.decimals$}");
+    let whole = digits.find('.').unwrap_or(digits.len());
+    let grouped = |(index, digit): (usize, char)| {
+        let comma = index > 0 && index < whole && (whole - index) % 3 == 0;
+        [comma.then_some(','), Some(digit)]
+    };
+    digits.chars().enumerate().flat_map(grouped).flatten().collect()
+}
