@@ -166,9 +166,17 @@ pub(crate) async fn release(
 
 /// Gives back every lane that a process held which `place` names: it is not there any more.
 pub(crate) async fn release_all(tx: &mut Tx, place: &str) -> Result<u64, StoreError> {
-    const SQL: &str = "UPDATE webhook_lanes SET holder = NULL \
-        WHERE holder IS NOT NULL AND substr(holder, 1, length($1)) = $1";
-    Ok(execute!(tx, SQL, place)?)
+    // One after the other in the order in which whoever writes an event locks them, so that nobody waits for
+    // somebody who waits for them.
+    const HELD: &str = "SELECT tenant_id, webhook_id FROM webhook_lanes WHERE holder IS NOT NULL \
+        AND substr(holder, 1, length($1)) = $1 ORDER BY tenant_id, webhook_id";
+    const SQL: &str = "UPDATE webhook_lanes SET holder = NULL WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND substr(holder, 1, length($3)) = $3";
+    let mut released = 0;
+    for (tenant, webhook) in fetch_all!(tx, (String, Uuid), HELD, place)? {
+        released += execute!(tx, SQL, tenant, webhook, place)?;
+    }
+    Ok(released)
 }
 
 #[cfg(test)]

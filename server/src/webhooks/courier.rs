@@ -98,14 +98,19 @@ impl Courier {
     where
         F: Future<Output = Result<Option<Job>, StoreError>>,
     {
-        loop {
+        for failures in 1.. {
             match step().await {
                 Ok(job) => return job,
-                Err(_) if self.is_stopping() => return None,
-                Err(error) => tracing::warn!(%error, "cannot write down what was delivered"),
+                Err(_) if self.is_stopping() => break,
+                // Once is enough: the worker goes on saying so.
+                Err(error) if failures == 1 => {
+                    tracing::warn!(%error, "cannot write down what was delivered");
+                }
+                Err(_) => {}
             }
             tokio::time::sleep(STORE_PAUSE).await;
         }
+        None
     }
 
     async fn first_job(&self, lane: &Lane) -> Result<Option<Job>, StoreError> {
