@@ -43,7 +43,7 @@ fn a_webhook_that_one_replica_registered_hears_of_denials_on_the_other() {
 
 #[test]
 fn what_a_killed_replica_was_sending_is_sent_by_another() {
-    let settings = settings().set("WEBHOOK_TIMEOUT", "1s");
+    let settings = settings().set("WEBHOOK_TIMEOUT", "4s");
     let mut first = settings.start();
     let here = tenant(&first);
     let count = AtomicUsize::new(0);

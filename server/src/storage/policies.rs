@@ -78,10 +78,11 @@ pub(crate) async fn list(
     rows.into_iter().map(PolicyRecord::try_from).collect()
 }
 
-/// The enabled policies that can match `resource`, as a plan needs them.
+/// The enabled policies that can match `resource`, as a plan needs them; in order of creation, so that an
+/// explanation is the same on every database.
 pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
-        AND enabled AND resource IN ($2, $3, $4)";
+        AND enabled AND resource IN ($2, $3, $4) ORDER BY id";
     let [exact, name, any] = ResourcePattern::matching(resource);
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
     let policy = |record: PolicyRecord| Policy {
