@@ -1,10 +1,8 @@
 //! Failed attempts: what counts as one, when the next one is made, and what becomes of everything else
 //! meanwhile.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{SECRET, attempts, register, settings, tenant, test};
 use crate::support::{Answer, NO_ID, Receiver, Tenant};
@@ -192,11 +190,9 @@ fn old_attempts_are_removed_and_pending_ones_are_not() {
         _ => Answer::Status(200),
     });
     let webhook = register(&tenant, &receiver.url("/"), &["webhook.test"]);
-    let began = Instant::now();
     let id = test(&tenant, &webhook);
     attempts(&tenant, &webhook, |all| all.len() == 1);
     attempts(&tenant, &webhook, <[Value]>::is_empty);
-    assert!(began.elapsed() < Duration::from_secs(3), "the first is gone before the second is due");
     assert_eq!(receiver.wait_for(2)[1].id(), id);
     attempts(&tenant, &webhook, |all| all.len() == 1);
     attempts(&tenant, &webhook, <[Value]>::is_empty);
