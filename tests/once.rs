@@ -15,6 +15,7 @@ mod configuration;
 mod dev;
 mod entity_tags;
 mod https;
+mod import;
 mod isolation;
 mod java_client;
 #[path = "authentication/key_sets.rs"]

@@ -1,5 +1,6 @@
 //! `/api/v1/abac/policies`: ABAC policies.
 
+mod matchers;
 mod trees;
 
 use serde_json::{Value, json};
@@ -140,7 +141,7 @@ fn bad_fields() -> Vec<(&'static str, Vec<Value>)> {
         ("name", vec![json!(""), json!(1), json!(["x"])]),
         ("description", vec![json!(1), json!({})]),
         ("effect", vec![json!("Allow"), json!("permit"), json!(true), json!("")]),
-        ("format", vec![json!("yaml"), json!("JSON"), json!(1), json!("")]),
+        ("format", vec![json!("yaml"), json!("JSON"), json!("Casbin"), json!(1), json!("")]),
         ("enabled", vec![json!("true"), json!(1)]),
         (
             "priority",

@@ -56,6 +56,29 @@ fn reading(decision: &str, rule: &str) -> String {
 }
 
 #[test]
+fn a_policy_may_be_a_casbin_matcher() {
+    let policy = |matcher: &str| {
+        format!(
+            "- {{name: level, resource: doc:write, effect: allow, priority: 1, format: casbin, \
+             rule_data: {{matcher: '{matcher}'}}}}\n"
+        )
+    };
+    let cases = "- name: a high level writes\n  \
+        check: {subject: alice, resource: doc:write, action: write, attributes: {user: {level: 3}}}\n  \
+        expect: {decision: allow, rule: level}\n";
+    let sound = policy("r.sub.level >= 3 && r.act == \"write\"");
+    let (_directory, folder) = tenant(&[("policies.yaml", &sound), ("cases.yaml", cases)]);
+    let done = run(&folder, &[]);
+    assert_eq!((done.code, &*done.err), (Some(0), ""), "{}", done.out);
+    let (_directory, folder) =
+        tenant(&[("policies.yaml", &policy("p.sub")), ("cases.yaml", cases)]);
+    let done = run(&folder, &[]);
+    assert_eq!(done.code, Some(2), "{}", done.out);
+    let expected = "policies.yaml: at `/0/rule_data/matcher`: expected `r.sub`, ";
+    assert!(done.err.contains(expected) && done.err.contains("`p.sub`"), "{}", done.err);
+}
+
+#[test]
 fn the_sample_tenants_pass() {
     let done = run(&repository().join("policies"), &[]);
     assert_eq!((done.code, &*done.err), (Some(0), ""), "{}", done.out);

@@ -217,6 +217,8 @@ impl<A> Predicate<A> {
         match self {
             Self::Exists => "exists",
             Self::Compare(operator, _) => operator.name(),
+            // Only Casbin's function of that name searches.
+            Self::Matches(pattern) if pattern.is_search() => "regexMatch",
             Self::Matches(_) => "matches",
             Self::IpIn(_) => "ip_in",
         }

@@ -30,6 +30,15 @@ pub enum Fault {
     Unknown(String),
     /// The value is not what is expected; the text completes "expected …".
     Expected(String),
+    /// The value is an expression in which something else is expected at one of its tokens.
+    Token {
+        /// Completes "expected …".
+        expected: String,
+        /// The token as it is written; empty at the end.
+        token: String,
+        /// Characters before the token.
+        position: usize,
+    },
 }
 
 impl Invalid {
@@ -72,6 +81,12 @@ impl fmt::Display for Fault {
             Self::Missing(name) => write!(f, "field `{name}` is missing"),
             Self::Unknown(name) => write!(f, "field `{name}` is unknown"),
             Self::Expected(what) => write!(f, "expected {what}"),
+            Self::Token { expected, token, position } if token.is_empty() => {
+                write!(f, "expected {expected}, where the text ends at position {position}")
+            }
+            Self::Token { expected, token, position } => {
+                write!(f, "expected {expected}, not `{token}` at position {position}")
+            }
         }
     }
 }
@@ -96,7 +111,8 @@ impl Problems {
         self.push(at, Fault::Expected(what.into()));
     }
 
-    fn push(&mut self, at: &Place<'_>, fault: Fault) {
+    /// Notes that the value at `at` has this fault.
+    pub(crate) fn push(&mut self, at: &Place<'_>, fault: Fault) {
         if self.0.len() < MAX_PROBLEMS {
             self.0.push(Problem { path: at.to_string(), fault });
         }

@@ -37,6 +37,7 @@
 
 mod attributes;
 mod cache;
+pub mod casbin;
 mod check_buffer;
 pub mod condition;
 mod decision;
@@ -63,7 +64,7 @@ pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     MatchedRule, Outcome, Plan, PlannedPolicy,
 };
-pub use policy::Policy;
+pub use policy::{Format, Policy};
 pub use rbac::{Effect, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resource::ResourcePattern;

@@ -131,10 +131,12 @@ impl Operator {
 
 type Instant = chrono::DateTime<chrono::Utc>;
 
-/// A regular expression that a whole string must match, in linear time.
+/// A regular expression that a string must match, whole or in a part of it, in linear time.
 #[derive(Clone)]
 pub struct Pattern {
     source: Box<str>,
+    /// Whether a part that matches is enough.
+    anywhere: bool,
     regex: meta::Regex,
 }
 
@@ -143,21 +145,34 @@ pub struct Pattern {
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 impl Pattern {
-    /// Compiles `source`.
+    /// Compiles `source`, which the whole of a text must match.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
     pub fn new(source: &str) -> Result<Self, String> {
+        Self::compile(source, false)
+    }
+
+    /// Compiles `source`, which any part of a text may match.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line.
+    pub fn search(source: &str) -> Result<Self, String> {
+        Self::compile(source, true)
+    }
+
+    fn compile(source: &str, anywhere: bool) -> Result<Self, String> {
         let hir = regex_syntax::parse(source).map_err(|error| one_line(&error))?;
         // Anchored as a tree, not as text: no pattern can close a group around itself, and leftmost
         // alternatives that match only a part do not hide one that matches the whole.
-        let whole = Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)]);
+        let whole = |hir| Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)]);
+        let hir = if anywhere { hir } else { whole(hir) };
         let config = meta::Config::new().nfa_size_limit(Some(MAX_PATTERN_BYTES));
         let regex = meta::Builder::new()
             .configure(config)
-            .build_from_hir(&whole)
+            .build_from_hir(&hir)
             .map_err(|_| format!("it compiles to more than {MAX_PATTERN_BYTES} bytes"))?;
-        Ok(Self { source: source.into(), regex })
+        Ok(Self { source: source.into(), anywhere, regex })
     }
 
     /// The expression as it was written.
@@ -165,7 +180,12 @@ impl Pattern {
         &self.source
     }
 
-    /// Whether the whole of `text` matches.
+    /// Whether a part that matches is enough.
+    pub(crate) fn is_search(&self) -> bool {
+        self.anywhere
+    }
+
+    /// Whether `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
@@ -195,7 +215,7 @@ impl fmt::Debug for Pattern {
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        self.source == other.source
+        (&self.source, self.anywhere) == (&other.source, other.anywhere)
     }
 }
 

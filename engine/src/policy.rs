@@ -1,9 +1,11 @@
 //! ABAC policies as data (semantics.md sections 2 and 4).
 
+use serde::Serialize;
 use uuid::Uuid;
 
+use crate::casbin;
 use crate::condition::Condition;
-use crate::invalid::Invalid;
+use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::rbac::Effect;
 use crate::resource::ResourcePattern;
@@ -27,11 +29,67 @@ pub struct Policy {
     pub condition: Result<Condition, Invalid>,
 }
 
+/// How `rule_data` writes the condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// A condition tree.
+    Json,
+    /// A Casbin matcher: `{"matcher": "<expression>"}`.
+    Casbin,
+}
+
+impl Format {
+    /// `json` or `casbin`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Casbin => "casbin",
+        }
+    }
+
+    /// The format that `text` names.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "json" => Some(Self::Json),
+            "casbin" => Some(Self::Casbin),
+            _ => None,
+        }
+    }
+
+    /// Reads a format.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let format = json.as_str().and_then(Self::parse);
+        if format.is_none() {
+            problems.expected(at, "`json` or `casbin`");
+        }
+        format
+    }
+
+    /// Reads and compiles a condition of this format.
+    pub fn condition(
+        self,
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Condition> {
+        match self {
+            Self::Json => Condition::read(json, at, problems),
+            Self::Casbin => casbin::read(json, at, problems),
+        }
+    }
+}
+
 impl Policy {
     /// The condition of a stored `rule_data` text.
-    pub fn stored_condition(rule_data: &str) -> Result<Condition, Invalid> {
-        let tree = serde_json::from_str::<Json<'_>>(rule_data)
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer into the text.
+    pub fn stored_condition(format: Format, rule_data: &str) -> Result<Condition, Invalid> {
+        let json = serde_json::from_str::<Json<'_>>(rule_data)
             .map_err(|_| Invalid::expected("", "JSON"))?;
-        Condition::parse(&tree)
+        let mut problems = Problems::default();
+        let condition = format.condition(&json, &Place::root(), &mut problems);
+        problems.finish(condition)
     }
 }

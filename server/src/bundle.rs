@@ -422,7 +422,7 @@ impl Rulebook {
             resource: policy.resource.clone(),
             effect: policy.effect,
             priority: policy.priority,
-            condition: Policy::stored_condition(policy.rule_data.text()),
+            condition: Policy::stored_condition(policy.format, policy.rule_data.text()),
         });
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
@@ -605,11 +605,12 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         write_tenant(folder.path());
         let leaf = "{type: CONDITION, attribute: request.subject, operator: in, value: [x]}";
-        let tree = "{type: AND, children: [".repeat(31) + leaf + &"]}".repeat(31);
+        let (open, close) = ("{type: AND, children: [".repeat(31), "]}".repeat(31));
+        let tree = format!("{open}{leaf}{close}");
         let shallow = "{type: CONDITION, attribute: request.subject, operator: exists}";
         edit(folder.path(), POLICIES_FILE, shallow, &tree);
         Bundle::read_folder(folder.path()).expect("32 nodes deep");
-        let deep = "[".repeat(200) + &"]".repeat(200);
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
         assert!(refusal(RULES_FILE, RULES, &deep).contains("limits breached: Depth"));
     }
 

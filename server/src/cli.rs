@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::import;
+
 /// Portcullis: a multi-tenant authorization service.
 #[derive(Debug, Parser)]
 #[command(name = "portcullis", version, arg_required_else_help = true)]
@@ -30,6 +32,9 @@ pub(crate) enum Command {
     /// Manage service API keys.
     #[command(subcommand)]
     Keys(Keys),
+    /// Import rules from another system.
+    #[command(subcommand)]
+    Import(Import),
     /// Run the test cases of tenants kept as files, without a server.
     Test {
         /// A tenant's folder, or a folder of them.
@@ -54,6 +59,19 @@ pub(crate) enum Keys {
         /// What it may do, such as `resources:read,resources:write`; everything without this.
         #[arg(long, value_delimiter = ',')]
         permissions: Vec<String>,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Import {
+    /// Turn a Casbin model and policy into RBAC rules.
+    ///
+    /// Nothing is imported when a line of the policy cannot be expressed, unless --skip-unsupported says so.
+    Casbin {
+        #[command(flatten)]
+        arguments: import::Arguments,
         #[command(flatten)]
         file: EnvFile,
     },

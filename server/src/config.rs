@@ -199,6 +199,11 @@ impl Variables {
         self.get("DATABASE_URL").unwrap_or("sqlite://portcullis.db").to_owned()
     }
 
+    /// The service key with which `import` calls another Portcullis.
+    pub(crate) fn service_api_key(&self) -> Result<&str, ConfigError> {
+        self.required("SERVICE_API_KEY", "a service key with `policies:write`")
+    }
+
     /// The loopback address for `dev`.
     pub(crate) fn loopback_listen(&self) -> Result<SocketAddr, ConfigError> {
         let listen = self.listen()?;

@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 
-pub(crate) use client::{Client, RequestError};
+pub(crate) use client::{Answer, Client, RequestError};
 
 /// What the operator allows. The default is the strictest: https to the public internet.
 #[derive(Clone, Debug, Default)]

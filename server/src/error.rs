@@ -141,8 +141,8 @@ fn challenge(message: &str) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
 }
 
-/// `path` is the first problem's place, `errors` has them all, and the fields that are missing or unknown
-/// are named once more where the contract has them.
+/// `path` is the first problem's place, `errors` has them all; the fields that are missing or unknown, and
+/// the token at which an expression cannot be read, are named once more where the contract has them.
 fn invalid_details(invalid: &Invalid) -> Value {
     let mut details = Map::new();
     let problems = invalid.problems();
@@ -165,6 +165,13 @@ fn invalid_details(invalid: &Invalid) -> Value {
     }
     if !unknown.is_empty() {
         details.insert("unknown_fields".to_owned(), json!(unknown));
+    }
+    // A body holds one expression at most.
+    for problem in problems {
+        if let Fault::Token { token, position, .. } = &problem.fault {
+            details.insert("position".to_owned(), json!(position));
+            details.insert("token".to_owned(), json!(token));
+        }
     }
     let errors: Vec<Value> = problems
         .iter()

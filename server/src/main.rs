@@ -12,6 +12,7 @@ mod egress;
 mod error;
 mod http;
 mod ids;
+mod import;
 mod keys;
 mod listener;
 mod model;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use cli::{Cli, Command, EnvFile, Keys};
+use cli::{Cli, Command, EnvFile, Import, Keys};
 use config::{Config, ConfigError, Variables};
 
 /// The exit code of a process that was told something that it cannot use.
@@ -65,6 +66,13 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Keys(Keys::Create { tenant, name, permissions, file }) => {
             let variables = prepare(&file)?;
             on_runtime(keys::create(&variables, &tenant, &name, &permissions))
+        }
+        Command::Import(Import::Casbin { arguments, file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                import::run(&arguments, &variables, &mut out, &mut err).await
+            })
         }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());

@@ -31,7 +31,23 @@ NETWORKS = st.one_of(
 )
 
 schemathesis.openapi.format("rust-regex", REGULAR_EXPRESSIONS)
+# What a matcher may hold, joined in any way.
+TESTS = st.sampled_from([
+    "r.sub.age >= 18",
+    "r.sub == r.obj.owner",
+    "'a' in r.sub.tags",
+    'r.act in ("read", "list", -1)',
+    "r.obj.open",
+    "!(r.dom != 'acme')",
+    'keyMatch2(r.obj.path, "/a/:id/*")',
+    'ipMatch(r.sub.ip, "10.0.0.0/8")',
+])
+MATCHERS = st.lists(TESTS, min_size=1, max_size=4).flatmap(
+    lambda tests: st.sampled_from([" && ", "||"]).map(lambda symbol: symbol.join(tests))
+)
+
 schemathesis.openapi.format("ip-network", NETWORKS)
+schemathesis.openapi.format("casbin-matcher", MATCHERS)
 
 
 # --- What the document demands in words ---
@@ -83,6 +99,8 @@ ANNOUNCED = [
     ("registerResources", 400, "only once in one call"),
     ("updatePolicy", 400, "expected a network such as"),
     ("updatePolicy", 400, "expected a regular expression"),
+    ("updatePolicy", 400, "since the `format` is `"),
+    ("updatePolicy", 400, "as the stored `rule_data` is written"),
     ("updatePolicy", 400, "the resource of a policy never changes"),
 ]
 

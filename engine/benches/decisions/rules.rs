@@ -48,15 +48,14 @@ pub(crate) fn flat(group: &mut Group<'_>) -> Result<()> {
     let (small, large) = (w1(), w2(100_000));
     let plans = [Plans::compile(&small)?, Plans::compile(&large)?];
     let bodies = [bodies(&small)?, bodies(&large)?];
-    let samples =
-        compare(vec![
-            Variant::checked("100 rules", small.right(), |index| {
-                Ok(plans[0].allows(bodies[0][index]))
-            })?,
-            Variant::checked("100,000 rules", large.right(), |index| {
-                Ok(plans[1].allows(bodies[1][index]))
-            })?,
-        ]);
+    let allows = |nth: usize| {
+        let (plans, bodies) = (&plans[nth], &bodies[nth]);
+        move |index: usize| Ok(plans.allows(bodies[index]))
+    };
+    let samples = compare(vec![
+        Variant::checked("100 rules", small.right(), allows(0))?,
+        Variant::checked("100,000 rules", large.right(), allows(1))?,
+    ]);
     group.times("ours", &samples);
     group.figure("100,000 rules / 100 rules", samples[1].ratio(&samples[0]), "", Bar::AtMost(1.3));
     Ok(())

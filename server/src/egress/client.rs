@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{RequestBuilder, redirect};
 use url::{Host, Url};
@@ -57,7 +57,7 @@ impl Client {
     pub(crate) async fn get(&self, url: Url, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
         // One byte more tells that there are too many.
         let answer = self.exchange(self.http.get(url.clone()), &url, max_bytes + 1).await?;
-        anyhow::ensure!((200..300).contains(&answer.status), "status {}", answer.status);
+        anyhow::ensure!(answer.status.is_success(), "status {}", answer.status);
         let fits = answer.body.len() <= max_bytes;
         anyhow::ensure!(fits, "the answer is larger than {max_bytes} bytes");
         Ok(answer.body)
@@ -102,14 +102,14 @@ impl Client {
             let room = max_bytes - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         }
-        Ok(Answer { status: response.status().as_u16(), body })
+        Ok(Answer { status: response.status(), body })
     }
 }
 
 /// What the other side answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    pub(crate) status: u16,
+    pub(crate) status: StatusCode,
     /// The beginning of the body.
     pub(crate) body: Vec<u8>,
 }

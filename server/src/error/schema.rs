@@ -117,6 +117,13 @@ impl PartialSchema for ErrorBody {
             .property("path", about("JSON pointer to the first problem in the body"))
             .property("missing_fields", schema::list(text()))
             .property("unknown_fields", schema::list(text()))
+            .property(
+                "position",
+                schema::typed(Type::Integer).description(Some(
+                    "Characters before the token at which a matcher cannot be read",
+                )),
+            )
+            .property("token", about("That token; empty at the end of the matcher"))
             .property("errors", schema::list(problem).description(Some("Every problem")))
             .property("allow", schema::nullable(about("The methods that the path has")))
             .property("request_id", about("Finds the line in the log"))

@@ -1,8 +1,10 @@
 //! ABAC policies (semantics.md section 4).
 
+mod update;
+
 use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Effect, Invalid, Json, ResourcePattern};
+use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -10,9 +12,10 @@ use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-use super::schema::condition::ConditionTree;
+use super::schema::condition::{ConditionTree, Matcher};
 use super::schema::{self, AnySchema};
 use super::{Authorship, Timestamp, short};
+pub(crate) use update::{Changed, PolicyUpdate};
 
 /// Largest `rule_data`, in bytes of compact JSON.
 pub(crate) const MAX_RULE_DATA: usize = 256 * 1024;
@@ -50,9 +53,9 @@ pub(crate) struct PolicyRecord {
     pub(crate) resource: ResourcePattern,
     #[schema(schema_with = schema::effect)]
     pub(crate) effect: Effect,
-    #[schema(inline)]
+    #[schema(schema_with = format_schema)]
     pub(crate) format: Format,
-    #[schema(value_type = ConditionTree)]
+    #[schema(schema_with = rule_data_schema)]
     pub(crate) rule_data: RuleData,
     pub(crate) priority: i32,
     pub(crate) enabled: bool,
@@ -71,34 +74,6 @@ fn serialize_display<S: serde::Serializer>(
     serializer.collect_str(value)
 }
 
-/// How `rule_data` writes the condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Format {
-    /// A condition tree.
-    Json,
-}
-
-impl Format {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-        }
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        (text == "json").then_some(Self::Json)
-    }
-
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let format = json.as_str().and_then(Self::parse);
-        if format.is_none() {
-            problems.expected(at, "`json`, the only format so far");
-        }
-        format
-    }
-}
-
 /// A condition that compiles, as compact JSON text.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
@@ -114,14 +89,19 @@ impl RuleData {
         self.0.get()
     }
 
-    /// Reads a condition tree: it is compiled, so that only what can work is ever saved.
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+    /// Reads a condition of this format: it is compiled, so that only what can work is ever saved.
+    fn read(
+        format: Format,
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let text = json.to_string();
         if text.len() > MAX_RULE_DATA {
             problems.expected(at, format!("at most {MAX_RULE_DATA} bytes of compact JSON"));
             return None;
         }
-        Condition::read(json, at, problems)?;
+        format.condition(json, at, problems)?;
         Self::from_stored(text).ok()
     }
 }
@@ -147,8 +127,10 @@ impl NewPolicy {
         let description = fields.optional("description", short(MAX_DESCRIPTION));
         let resource = fields.required("resource", ResourcePattern::read);
         let effect = fields.required("effect", Effect::read);
-        let format = fields.optional("format", Format::read);
-        let rule_data = fields.required("rule_data", RuleData::read);
+        let format = fields.optional("format", sent_format).unwrap_or(Some(Format::Json));
+        let rule_data = fields.required("rule_data", |json, at, problems| {
+            RuleData::read(format?, json, at, problems)
+        });
         let priority = fields.required("priority", priority);
         let enabled = fields.optional("enabled", boolean);
         fields.close();
@@ -157,7 +139,7 @@ impl NewPolicy {
             description,
             resource: resource?,
             effect: effect?,
-            format: format.unwrap_or(Format::Json),
+            format: format?,
             rule_data: rule_data?,
             priority: priority?,
             enabled: enabled.unwrap_or(true),
@@ -192,25 +174,42 @@ impl NewPolicy {
     }
 }
 
+/// Reads a format that is there: a bad one is noted, and nobody can tell what `rule_data` should be.
+fn sent_format(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Option<Format>> {
+    Some(Format::read(json, at, problems))
+}
+
+fn format_schema() -> ObjectBuilder {
+    schema::choice([Format::Json.as_str(), Format::Casbin.as_str()])
+}
+
+fn rule_data_schema() -> AnySchema {
+    schema::one_of([schema::named::<ConditionTree>(), schema::named::<Matcher>()])
+}
+
 impl ToSchema for NewPolicy {
     fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
         schema::collect::<ConditionTree>(schemas);
+        schema::collect::<Matcher>(schemas);
     }
 }
 
 impl PartialSchema for NewPolicy {
     fn schema() -> AnySchema {
-        let format = schema::choice(["json"]).default(Some(json!("json")));
-        let enabled = schema::boolean().default(Some(json!(true)));
-        schema::input()
-            .required("name", schema::text(MAX_NAME))
-            .optional("description", schema::short(MAX_DESCRIPTION))
-            .required("resource", schema::resource_pattern())
-            .required("effect", schema::effect())
-            .optional("format", format)
+        let enabled = || schema::boolean().default(Some(json!(true)));
+        let common = || {
+            schema::input()
+                .required("name", schema::text(MAX_NAME))
+                .optional("description", schema::short(MAX_DESCRIPTION))
+                .required("resource", schema::resource_pattern())
+                .required("effect", schema::effect())
+                .required("priority", priority_schema())
+                .optional("enabled", enabled())
+        };
+        let tree = schema::choice([Format::Json.as_str()]).default(Some(json!("json")));
+        let tree = common()
+            .optional("format", tree)
             .required("rule_data", schema::named::<ConditionTree>())
-            .required("priority", priority_schema())
-            .optional("enabled", enabled)
             .example(json!({
                 "name": "visitors-by-day",
                 "description": "No visitors at night",
@@ -219,8 +218,19 @@ impl PartialSchema for NewPolicy {
                 "priority": 10,
                 "rule_data": {"type": "CONDITION", "attribute": "user.shift", "operator": "eq",
                     "value": "night"},
-            }))
-            .into()
+            }));
+        let matcher = common()
+            .required("format", schema::choice([Format::Casbin.as_str()]))
+            .required("rule_data", schema::named::<Matcher>())
+            .example(json!({
+                "name": "visitors-by-day",
+                "resource": "visit:register",
+                "effect": "deny",
+                "priority": 10,
+                "format": "casbin",
+                "rule_data": {"matcher": "r.sub.shift == \"night\""},
+            }));
+        schema::one_of([tree.into(), matcher.into()])
     }
 }
 
@@ -239,110 +249,6 @@ fn priority(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<
         problems.expected(at, "an integer from -2147483648 to 2147483647");
     }
     priority
-}
-
-/// The body that updates a policy: what is absent stays.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PolicyUpdate {
-    pub(crate) name: Option<String>,
-    /// `Some(None)` clears it.
-    pub(crate) description: Option<Option<String>>,
-    /// Must be the stored one: a policy keeps its resource.
-    pub(crate) resource: Option<ResourcePattern>,
-    pub(crate) effect: Option<Effect>,
-    pub(crate) format: Option<Format>,
-    pub(crate) rule_data: Option<RuleData>,
-    pub(crate) priority: Option<i32>,
-    pub(crate) enabled: Option<bool>,
-}
-
-impl PolicyUpdate {
-    /// Reads a request body.
-    pub(crate) fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let update = Self::read(json, &mut problems);
-        problems.finish(update)
-    }
-
-    fn read(json: &Json<'_>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let update = Self {
-            name: fields.change("name", text(MAX_NAME)).map(str::to_owned),
-            description: fields.clearable("description", short(MAX_DESCRIPTION)),
-            resource: fields.change("resource", ResourcePattern::read),
-            effect: fields.change("effect", Effect::read),
-            format: fields.change("format", Format::read),
-            rule_data: fields.change("rule_data", RuleData::read),
-            priority: fields.change("priority", priority),
-            enabled: fields.change("enabled", boolean),
-        };
-        fields.close();
-        Some(update)
-    }
-
-    /// Applies the update to `record`.
-    ///
-    /// # Errors
-    /// The update names another resource than the record's.
-    pub(crate) fn apply(self, record: &mut PolicyRecord) -> Result<Changed, Invalid> {
-        if self.resource.is_some_and(|resource| resource != record.resource) {
-            return Err(Invalid::expected(
-                "/resource",
-                format!("`{}`: the resource of a policy never changes", record.resource),
-            ));
-        }
-        let mut changed = false;
-        changed |= replace(&mut record.name, self.name);
-        changed |= replace(&mut record.description, self.description);
-        changed |= replace(&mut record.effect, self.effect);
-        changed |= replace(&mut record.format, self.format);
-        changed |= replace(&mut record.rule_data, self.rule_data);
-        changed |= replace(&mut record.priority, self.priority);
-        changed |= replace(&mut record.enabled, self.enabled);
-        Ok(if changed { Changed::Yes } else { Changed::No })
-    }
-}
-
-impl ToSchema for PolicyUpdate {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<ConditionTree>(schemas);
-    }
-}
-
-impl PartialSchema for PolicyUpdate {
-    fn schema() -> AnySchema {
-        let resource = schema::resource_pattern()
-            .description(Some("The record's own: the resource of a policy never changes"));
-        schema::input()
-            .change("name", schema::text(MAX_NAME))
-            .clearable("description", schema::short(MAX_DESCRIPTION))
-            .change("resource", resource)
-            .change("effect", schema::effect())
-            .change("format", schema::choice(["json"]))
-            .change("rule_data", schema::named::<ConditionTree>())
-            .change("priority", priority_schema())
-            .change("enabled", schema::boolean())
-            .example(json!({"enabled": false, "priority": 20}))
-            .into()
-    }
-}
-
-/// Whether an update changed anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Changed {
-    Yes,
-    No,
-}
-
-fn replace<T: PartialEq>(stored: &mut T, sent: Option<T>) -> bool {
-    match sent {
-        Some(sent) if sent != *stored => {
-            *stored = sent;
-            true
-        }
-        _ => false,
-    }
 }
 
 impl PartialEq for RuleData {

@@ -1,13 +1,13 @@
 //! The table of ABAC policies.
 
-use portcullis_engine::{Effect, Policy, ResourcePattern};
+use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
 use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use crate::model::event::Event;
 use crate::model::page::Page;
-use crate::model::policy::{Format, PolicyRecord, RuleData};
+use crate::model::policy::{PolicyRecord, RuleData};
 use crate::model::{Authorship, Timestamp};
 
 #[derive(FromRow)]
@@ -87,7 +87,7 @@ pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, 
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
     let policy = |record: PolicyRecord| Policy {
         id: record.id,
-        condition: Policy::stored_condition(record.rule_data.text()),
+        condition: Policy::stored_condition(record.format, record.rule_data.text()),
         name: record.name,
         resource: record.resource,
         effect: record.effect,

@@ -48,11 +48,10 @@ pub(super) async fn send(client: &Client, job: &Job, secret: &[u8], at: Timestam
     let duration = began.elapsed();
     match answer {
         Ok(answer) => {
-            let success = (200..300).contains(&answer.status);
-            let refusal = || format!("the receiver answered with {}", answer.status);
-            let body = Some(kept(&answer.body));
-            let error = if success { None } else { Some(refusal()) };
-            Outcome { status: Some(answer.status), body, error, duration }
+            let status = answer.status.as_u16();
+            let refusal = || format!("the receiver answered with {status}");
+            let error = (!answer.status.is_success()).then(refusal);
+            Outcome { status: Some(status), body: Some(kept(&answer.body)), error, duration }
         }
         Err(error) => {
             Outcome { status: None, body: None, error: Some(error.to_string()), duration }

@@ -165,3 +165,32 @@ pub fn load_time<T>(mut make: impl FnMut() -> T) -> Duration {
     };
     Duration::from_secs_f64(median((0..LOADS).map(run).collect()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_decision_is_an_error() {
+        assert!(Variant::checked("right", [true, false], |index| Ok(index == 0)).is_ok());
+        let error = Variant::checked("wrong", [true, false], |_| Ok(true)).err();
+        assert_eq!(
+            error.map(|error| error.to_string()).as_deref(),
+            Some("wrong: request 1 must give false")
+        );
+    }
+
+    #[test]
+    fn allocations_and_kept_bytes_are_counted() {
+        assert_eq!(allocations(|| drop(black_box(Box::new(1)))), 1);
+        assert_eq!(allocations(|| ()), 0);
+        assert_eq!(kept(|| vec![0_u8; 1_000]), 1_000);
+    }
+
+    #[test]
+    fn ratios_are_taken_turn_by_turn() {
+        let samples = |turns: &[f64]| Samples { name: String::new(), turns: turns.to_vec() };
+        let (own, other) = (samples(&[2.0, 40.0, 6.0]), samples(&[1.0, 20.0, 2.0]));
+        assert_eq!((own.ns(), own.ratio(&other)), (6.0, 2.0));
+    }
+}

@@ -41,8 +41,10 @@ struct Figure {
 }
 
 impl Bar {
+    /// Whether `value` keeps to the bar; `None` without a bar or a value.
     fn met(self, value: f64) -> Option<bool> {
         match self {
+            _ if value.is_nan() => None,
             Self::AtMost(limit) => Some(value <= limit),
             Self::AtLeast(limit) => Some(value >= limit),
             Self::Shown => None,
@@ -122,12 +124,13 @@ pub struct Group<'r> {
 }
 
 impl Group<'_> {
-    /// Prints a figure and keeps it.
+    /// Prints a figure and keeps it. No number means that it could not be measured.
     pub fn figure(&mut self, what: impl Display, value: f64, unit: &'static str, bar: Bar) {
         let (what, met) = (what.to_string(), bar.met(value));
         let word = match met {
             Some(true) => "met",
             Some(false) => "missed",
+            None if value.is_nan() => "not measured",
             None => "",
         };
         let (group, target, shown) = (self.name, bar.text(unit), rounded(value));
@@ -158,4 +161,34 @@ fn rounded(value: f64) -> String {
         [comma.then_some(','), Some(digit)]
     };
     digits.chars().enumerate().flat_map(grouped).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_met_at_its_limit_and_missed_beyond() {
+        assert_eq!(Bar::AtMost(3.0).met(3.0), Some(true));
+        assert_eq!(Bar::AtMost(3.0).met(3.01), Some(false));
+        assert_eq!(Bar::AtLeast(20.0).met(19.0), Some(false));
+        assert_eq!(Bar::AtLeast(20.0).met(f64::NAN), None);
+        assert_eq!(Bar::Shown.met(1.0), None);
+    }
+
+    #[test]
+    fn figures_are_rounded_to_be_read() {
+        let shown = [0.0, 0.066, 1.3, 20.0, 83.45, 442.4, 1_234_567.0].map(rounded);
+        assert_eq!(shown, ["0", "0.07", "1.30", "20", "83.5", "442", "1,234,567"]);
+    }
+
+    #[test]
+    fn options_are_read() {
+        let read = |args: &[&str]| {
+            Report::from_args(["bench"].iter().chain(args).map(|arg| (*arg).to_owned()))
+        };
+        assert_eq!(read(&["--bench", "W3"]).expect("sound").filters, ["w3"]);
+        assert!(read(&["--json"]).is_err());
+        assert!(read(&["--fast"]).is_err());
+    }
 }

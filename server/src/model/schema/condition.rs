@@ -1,5 +1,5 @@
-//! The schema of condition trees (semantics.md section 4): what `Condition::read` of the engine accepts,
-//! but for what JSON Schema cannot count or compile.
+//! The schemas of conditions (semantics.md section 4): what `Format::condition` of the engine accepts, but
+//! for what JSON Schema cannot count or compile.
 
 use std::borrow::Cow;
 
@@ -44,6 +44,27 @@ impl PartialSchema for ConditionTree {
         ];
         let nodes = nodes.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item);
         nodes.description(Some(about())).examples([example()]).into()
+    }
+}
+
+/// The `rule_data` of a policy whose `format` is `casbin`, as the document names it.
+pub(crate) struct Matcher;
+
+impl ToSchema for Matcher {
+    fn name() -> Cow<'static, str> {
+        "Matcher".into()
+    }
+}
+
+impl PartialSchema for Matcher {
+    fn schema() -> AnySchema {
+        let about = "A condition in Casbin's matcher syntax: `r.sub.<name>` is `user.<name>`, `r.obj.<name>` is \
+            `resource.<name>`, and `r.sub`, `r.obj`, `r.act` and `r.dom` are the check's own";
+        input()
+            .required("matcher", formatted("casbin-matcher"))
+            .about(about)
+            .example(json!({"matcher": "r.obj.vip && !(r.obj.ward == r.sub.ward || r.act in (\"read\", \"list\"))"}))
+            .into()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use portcullis_engine::operator::OPERATOR_NAMES;
-use portcullis_engine::{Invalid, Json, json};
+use portcullis_engine::{Format, Invalid, Json, Policy, json};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -78,7 +78,10 @@ fn policies() {
         has_the_members_of_its_schema::<PolicyRecord>(&record);
     }
     read_examples::<PolicyUpdate, _>(PolicyUpdate::parse);
-    read_examples::<condition::ConditionTree, _>(portcullis_engine::Condition::parse);
+    let condition =
+        |format: Format, json: &Json<'_>| Policy::stored_condition(format, &json.to_string());
+    read_examples::<condition::ConditionTree, _>(|json| condition(Format::Json, json));
+    read_examples::<condition::Matcher, _>(|json| condition(Format::Casbin, json));
 }
 
 #[test]

@@ -23,8 +23,8 @@ pub(crate) fn rules(group: &mut Group<'_>) -> Result<()> {
         let samples = from_strings(&workload, load_all(&workload)?)?;
         let name = &workload.name;
         group.times(name, &samples);
-        ratio(group, name, &samples, "regorus", Bar::AtLeast(20.0));
-        ratio(group, name, &samples, "regorus machine", Bar::AtLeast(20.0));
+        ratio(group, name, &samples, "regorus interpreted", Bar::Shown);
+        ratio(group, name, &samples, "regorus compiled", Bar::AtLeast(20.0));
         ratio(group, name, &samples, "Cedar", Bar::Shown);
         ratio(group, name, &samples, "casbin", Bar::Shown);
         ratio(group, name, &samples, "casbin cached hit", Bar::AtLeast(1.0));
@@ -44,8 +44,8 @@ pub(crate) fn policies(group: &mut Group<'_>) -> Result<()> {
             10_000 => Bar::AtLeast(least),
             _ => Bar::Shown,
         };
-        ratio(group, name, &samples, "regorus", bar(40.0));
-        ratio(group, name, &samples, "regorus machine", bar(40.0));
+        ratio(group, name, &samples, "regorus interpreted", Bar::Shown);
+        ratio(group, name, &samples, "regorus compiled", bar(40.0));
         ratio(group, name, &samples, "Cedar", bar(6_000.0));
         ratio(group, name, &samples, "Cedar sliced by department", Bar::Shown);
         ratio(group, name, &samples, "casbin", Bar::Shown);
@@ -71,11 +71,11 @@ pub(crate) fn texts(group: &mut Group<'_>) -> Result<()> {
             (Plans::compile(&workload)?, Limit::new(&workload), workload.texts());
         let limit = |ask: &Ask<'_>| Ok(limit.allows(ask));
         let parsed = |index: usize| Ask::parse(&texts[index]);
+        let mut peers = load_all(&workload)?;
         let mut variants = vec![
             Variant::checked("ours", workload.right(), |index| plans.allows_text(&texts[index]))?,
             Variant::checked("limit", workload.right(), |index| limit(&parsed(index)?))?,
         ];
-        let mut peers = load_all(&workload)?;
         for (name, peer) in &mut peers {
             let allows = |index: usize| peer.allows(&parsed(index)?);
             variants.push(Variant::checked_within(CHECKING, *name, workload.right(), allows)?);

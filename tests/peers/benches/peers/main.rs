@@ -31,8 +31,8 @@ type Load = fn(&Workload) -> Result<Box<dyn Peer>>;
 
 /// The peers, by name.
 const PEERS: [(&str, Load); 5] = [
-    ("regorus", |workload| Ok(Box::new(Rego::<Interpreted>::load(workload)?))),
-    ("regorus machine", |workload| Ok(Box::new(Rego::<Machine>::load(workload)?))),
+    ("regorus interpreted", |workload| Ok(Box::new(Rego::<Interpreted>::load(workload)?))),
+    ("regorus compiled", |workload| Ok(Box::new(Rego::<Machine>::load(workload)?))),
     ("Cedar", |workload| Ok(Box::new(Cedar::load(workload, Slice::Resource)?))),
     ("casbin", |workload| Ok(Box::new(Casbin::<Plain>::load(workload)?))),
     ("casbin cached hit", |workload| Ok(Box::new(Casbin::<Cached>::load(workload)?))),

@@ -1,0 +1,49 @@
+//! Casbin matchers: expressions over the request, read into the condition trees that everything else works
+//! on (semantics.md section 4, "`format: casbin`").
+//!
+//! | Expression | Condition |
+//! |---|---|
+//! | `r.sub.<name>`, `r.obj.<name>` | `user.<name>`, `resource.<name>`; dots in the name are part of it |
+//! | `r.sub`, `r.obj`, `r.act`, `r.dom` | `request.subject`, `.resource`, `.action`, `.domain` |
+//! | `a && b && c`, <code>a &#124;&#124; b</code>, `!a` | `AND`, `OR`, `NOT` |
+//! | `x == 1`, `1 < x`, `x == y` | `eq`, `gt`, `eq` with another attribute |
+//! | `x in ("a", 1)`, `x in ["a", 1]`, `x in y` | `in` |
+//! | `"a" in x` | `contains` |
+//! | `x` | `eq true`, as Casbin has an error where `x` is no boolean |
+//! | `true`, `false` | always, never |
+//! | `keyMatch(x, "/a/*")` | `starts_with "/a/"`, which is all that Casbin's function is; `eq` without `*` |
+//! | `keyMatch2`, `regexMatch` | `matches`, but as a search |
+//! | `ipMatch` | `ip_in` |
+
+mod functions;
+mod lexer;
+mod operands;
+mod parser;
+
+use crate::condition::Condition;
+use crate::fields::{Fields, string};
+use crate::invalid::{Fault, Place, Problems};
+use crate::json::Json;
+use parser::Parser;
+
+/// Reads `{"matcher": "<expression>"}`, which stands at `at` of a larger input.
+pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Condition> {
+    let mut fields = Fields::open(json, at, problems)?;
+    let condition = fields.required("matcher", |json, at, problems| {
+        let matcher = string(json, at, problems)?;
+        parse(matcher).map_err(|fault| problems.push(at, fault)).ok()
+    });
+    fields.close();
+    condition
+}
+
+/// The condition that a matcher writes.
+///
+/// # Errors
+/// The first token that cannot stand where it stands, and what is expected there.
+pub fn parse(matcher: &str) -> Result<Condition, Fault> {
+    Parser::new(matcher)?.whole()
+}
+
+#[cfg(test)]
+mod tests;

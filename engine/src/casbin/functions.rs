@@ -1,0 +1,81 @@
+//! The functions of a matcher, as Casbin's reference implementation defines them.
+
+use super::lexer::{Kind, Token};
+use super::operands::{ATTRIBUTE, attribute, test};
+use super::parser::Parser;
+use crate::condition::{Condition, Operand, Predicate};
+use crate::invalid::Fault;
+use crate::operator::{Networks, Operator, Pattern, parse_network};
+
+impl Parser<'_> {
+    /// The call of the function `name`; the next token is its `(`.
+    pub(super) fn call(&mut self, name: Token<'_>) -> Result<Condition, Fault> {
+        let predicate = match name.text {
+            "keyMatch" => key_match,
+            "keyMatch2" => key_match2,
+            "regexMatch" => regex_match,
+            "ipMatch" => ip_match,
+            _ => {
+                let known =
+                    "`keyMatch`, `keyMatch2`, `regexMatch` or `ipMatch`, the only functions";
+                return Err(name.fault(known));
+            }
+        };
+        self.take()?;
+        let subject = self.take()?;
+        if subject.kind != Kind::Name {
+            return Err(subject.fault(ATTRIBUTE));
+        }
+        let subject = attribute(subject)?;
+        self.expect(",", "`,` and a string")?;
+        let pattern = self.take()?;
+        if pattern.kind != Kind::Text {
+            return Err(pattern.fault("a string: patterns and networks are literals"));
+        }
+        let predicate =
+            predicate(&pattern.content()).map_err(|expected| pattern.fault(expected))?;
+        self.expect(")", "`)`")?;
+        Ok(test(subject, predicate))
+    }
+}
+
+/// Everything up to the first `*` must be there; what is behind the `*` does not count.
+fn key_match(pattern: &str) -> Result<Predicate, String> {
+    let (operator, text) = match pattern.split_once('*') {
+        Some((prefix, _)) => (Operator::StartsWith, prefix),
+        None => (Operator::Eq, pattern),
+    };
+    Ok(Predicate::Compare(operator, Operand::Text(text.into())))
+}
+
+/// `/*` stands for anything below, `:name` for one segment; the rest is a regular expression.
+fn key_match2(pattern: &str) -> Result<Predicate, String> {
+    let source = format!("^{}$", segments(&pattern.replace("/*", "/.*")));
+    Pattern::search(&source)
+        .map(Predicate::Matches)
+        .map_err(|fault| format!("a path pattern, but as `{source}` it has a fault: {fault}"))
+}
+
+/// Replaces each `:name` by what matches a segment. A `:` without a name stays, as in `https://`.
+fn segments(pattern: &str) -> String {
+    let (mut source, mut rest) = (String::new(), pattern);
+    while let Some((before, after)) = rest.split_once(':') {
+        let name = after.find('/').unwrap_or(after.len());
+        source.push_str(before);
+        source.push_str(if name == 0 { ":" } else { "[^/]+" });
+        rest = &after[name..];
+    }
+    source + rest
+}
+
+fn regex_match(source: &str) -> Result<Predicate, String> {
+    Pattern::search(source)
+        .map(Predicate::Matches)
+        .map_err(|fault| format!("a regular expression, but {fault}"))
+}
+
+fn ip_match(network: &str) -> Result<Predicate, String> {
+    parse_network(network).map(|network| Predicate::IpIn(Networks::new(&[network]))).ok_or_else(
+        || "a network such as `10.0.0.0/8` with host bits zero, or an address".to_owned(),
+    )
+}

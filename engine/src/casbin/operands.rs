@@ -1,0 +1,137 @@
+//! What a matcher compares: attributes, literals and lists.
+
+use super::lexer::{Kind, Token};
+use super::parser::Parser;
+use crate::condition::{
+    AttributePath, Condition, MAX_LIST, Operand, Predicate, RequestField, Test,
+};
+use crate::invalid::Fault;
+use crate::json::Json;
+use crate::number::Number;
+use crate::operator::Operator;
+use crate::value::LiteralList;
+
+pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.sub.<name>` or `r.obj.<name>`, an attribute of the request";
+pub(super) const VALUE: &str =
+    "an attribute such as `r.sub.age`, a string, a number, `true` or `false`";
+
+impl Parser<'_> {
+    /// An attribute, a literal or a list in brackets.
+    pub(super) fn value(&mut self) -> Result<Operand, Fault> {
+        let token = self.token;
+        let value = match (token.kind, token.text) {
+            (Kind::Name, "true") => Operand::Bool(true),
+            (Kind::Name, "false") => Operand::Bool(false),
+            (Kind::Name, _) => Operand::Attribute(attribute(token)?),
+            (Kind::Text, _) => Operand::Text(token.content().into()),
+            (Kind::Symbol, "[") => return self.list("]"),
+            (Kind::Number, _) | (Kind::Symbol, "-") => return self.number().map(Operand::Number),
+            _ => return Err(token.fault(VALUE)),
+        };
+        self.take()?;
+        Ok(value)
+    }
+
+    fn number(&mut self) -> Result<Number, Fault> {
+        let negative = self.token.is("-");
+        if negative {
+            self.take()?;
+        }
+        let digits = self.take()?;
+        let sign = if negative { "-" } else { "" };
+        match serde_json::from_str(&format!("{sign}{}", digits.text)) {
+            Ok(Json::Number(number)) if digits.kind == Kind::Number => Ok(number),
+            _ => Err(digits.fault("a number such as `3`, `-2` or `0.5`")),
+        }
+    }
+
+    /// Strings and numbers up to `closing`; the next token opens the list.
+    pub(super) fn list(&mut self, closing: &str) -> Result<Operand, Fault> {
+        let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+        self.take()?;
+        while !self.token.is(closing) {
+            let item = self.token;
+            if texts.len() + numbers.len() == MAX_LIST {
+                return Err(item.fault(format!("at most {MAX_LIST} values")));
+            }
+            match item.kind {
+                Kind::Text => {
+                    texts.push(item.content().into());
+                    self.take()?;
+                }
+                Kind::Number => numbers.push(self.number()?),
+                Kind::Symbol if item.is("-") => numbers.push(self.number()?),
+                _ => return Err(item.fault("a string or a number")),
+            }
+            if !self.token.is(closing) {
+                self.expect(",", &format!("`,` or `{closing}`"))?;
+            }
+        }
+        self.take()?;
+        Ok(Operand::List(LiteralList::new(texts, numbers)))
+    }
+}
+
+pub(super) fn test(attribute: AttributePath, predicate: Predicate) -> Condition {
+    Condition::Test(Test { attribute, predicate, if_missing: None })
+}
+
+/// The attribute that a name means.
+pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
+    let named = |prefix: &str| token.text.strip_prefix(prefix).map(Box::from);
+    let path = match token.text {
+        "r.sub" => Some(AttributePath::Request(RequestField::Subject)),
+        "r.obj" => Some(AttributePath::Request(RequestField::Resource)),
+        "r.act" => Some(AttributePath::Request(RequestField::Action)),
+        "r.dom" => Some(AttributePath::Request(RequestField::Domain)),
+        _ => named("r.sub.")
+            .map(AttributePath::User)
+            .or_else(|| named("r.obj.").map(AttributePath::Resource)),
+    };
+    path.ok_or_else(|| token.fault(ATTRIBUTE))
+}
+
+pub(super) fn comparison(token: Token<'_>) -> Option<Operator> {
+    let operators = [
+        ("==", Operator::Eq),
+        ("!=", Operator::Ne),
+        ("<", Operator::Lt),
+        ("<=", Operator::Lte),
+        (">", Operator::Gt),
+        (">=", Operator::Gte),
+    ];
+    operators.into_iter().find(|(symbol, _)| token.is(symbol)).map(|(_, operator)| operator)
+}
+
+/// A comparison, turned round where the literal is on the left.
+pub(super) fn compare(
+    left_start: Token<'_>,
+    left: Operand,
+    operator: Operator,
+    right_start: Token<'_>,
+    right: Operand,
+) -> Result<Condition, Fault> {
+    let (path, operator, operand, start) = match (left, right) {
+        (Operand::Attribute(path), operand) => (path, operator, operand, right_start),
+        (operand, Operand::Attribute(path)) => (path, flipped(operator), operand, left_start),
+        _ => return Err(right_start.fault(format!("{ATTRIBUTE}, on one side of a comparison"))),
+    };
+    let ordered = !matches!(operator, Operator::Eq | Operator::Ne);
+    match operand {
+        Operand::List(_) => Err(start.fault(VALUE)),
+        Operand::Bool(_) if ordered => {
+            Err(start.fault("a string, a number or an attribute, which have an order"))
+        }
+        operand => Ok(test(path, Predicate::Compare(operator, operand))),
+    }
+}
+
+fn flipped(operator: Operator) -> Operator {
+    match operator {
+        Operator::Lt => Operator::Gt,
+        Operator::Lte => Operator::Gte,
+        Operator::Gt => Operator::Lt,
+        Operator::Gte => Operator::Lte,
+        same => same,
+    }
+}

@@ -1,0 +1,216 @@
+//! The structure of a matcher: how conditions are joined, and what each is.
+
+use super::lexer::{Kind, Lexer, Token};
+use super::operands::{ATTRIBUTE, VALUE, attribute, compare, comparison, test};
+use crate::condition::{
+    AttributePath, Condition, MAX_DEPTH, MAX_NODES, Operand, Predicate, RequestField,
+};
+use crate::invalid::Fault;
+use crate::operator::Operator;
+
+/// Deepest nesting of parentheses and `!`: each node of the deepest tree can stand in parentheses, and the
+/// parser's stack has a bound.
+const MAX_NESTING: usize = 2 * MAX_DEPTH;
+
+/// A condition, and how many nodes it is deep.
+struct Node {
+    condition: Condition,
+    depth: usize,
+}
+
+/// What a test begins with.
+enum First {
+    Call(Condition),
+    Value(Operand),
+}
+
+/// Reads by precedence: `||`, then `&&`, then `!`, then comparisons, which do not chain.
+pub(super) struct Parser<'s> {
+    lexer: Lexer<'s>,
+    /// The next token.
+    pub(super) token: Token<'s>,
+    nodes: usize,
+    nesting: usize,
+}
+
+impl<'s> Parser<'s> {
+    pub(super) fn new(matcher: &'s str) -> Result<Self, Fault> {
+        let mut lexer = Lexer::new(matcher);
+        let token = lexer.next()?;
+        Ok(Self { lexer, token, nodes: 0, nesting: 0 })
+    }
+
+    /// The condition that all of the matcher writes.
+    pub(super) fn whole(mut self) -> Result<Condition, Fault> {
+        let node = self.any()?;
+        match self.token.kind {
+            Kind::End => Ok(node.condition),
+            _ => Err(self.token.fault("`&&`, `||` or the end of the matcher")),
+        }
+    }
+
+    /// Takes the next token.
+    pub(super) fn take(&mut self) -> Result<Token<'s>, Fault> {
+        let next = self.lexer.next()?;
+        Ok(std::mem::replace(&mut self.token, next))
+    }
+
+    pub(super) fn expect(&mut self, symbol: &str, expected: &str) -> Result<Token<'s>, Fault> {
+        if self.token.is(symbol) { self.take() } else { Err(self.token.fault(expected)) }
+    }
+
+    /// Counts a node, which is `at` in the matcher.
+    fn node(&mut self, at: Token<'_>, condition: Condition, depth: usize) -> Result<Node, Fault> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(at.fault(format!("at most {MAX_NODES} conditions in the whole matcher")));
+        }
+        if depth > MAX_DEPTH {
+            return Err(at.fault(format!("conditions at most {MAX_DEPTH} deep")));
+        }
+        Ok(Node { condition, depth })
+    }
+
+    fn any(&mut self) -> Result<Node, Fault> {
+        self.join("||", Self::all, Condition::Or)
+    }
+
+    fn all(&mut self) -> Result<Node, Fault> {
+        self.join("&&", Self::unary, Condition::And)
+    }
+
+    /// One part, or several with `symbol` between them.
+    fn join(
+        &mut self,
+        symbol: &str,
+        part: fn(&mut Self) -> Result<Node, Fault>,
+        make: fn(Box<[Condition]>) -> Condition,
+    ) -> Result<Node, Fault> {
+        let first = part(self)?;
+        let joint = self.token;
+        if !joint.is(symbol) {
+            return Ok(first);
+        }
+        let (mut parts, mut depth) = (vec![first.condition], first.depth);
+        while self.token.is(symbol) {
+            self.take()?;
+            let next = part(self)?;
+            depth = depth.max(next.depth);
+            parts.push(next.condition);
+        }
+        self.node(joint, make(parts.into()), depth + 1)
+    }
+
+    fn unary(&mut self) -> Result<Node, Fault> {
+        if !self.token.is("!") && !self.token.is("(") {
+            return self.test();
+        }
+        let opening = self.take()?;
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            let expected = format!("parentheses and `!` nested at most {MAX_NESTING} deep");
+            return Err(opening.fault(expected));
+        }
+        let node = if opening.is("!") {
+            let direct = !self.token.is("!") && !self.token.is("(");
+            let Node { condition, depth } = if direct { self.negated()? } else { self.unary()? };
+            self.node(opening, Condition::Not(Box::new(condition)), depth + 1)?
+        } else {
+            let node = self.any()?;
+            self.expect(")", "`&&`, `||` or `)`")?;
+            node
+        };
+        self.nesting -= 1;
+        Ok(node)
+    }
+
+    /// A comparison, a membership, a call, or a value that is a condition by itself.
+    fn test(&mut self) -> Result<Node, Fault> {
+        let start = self.token;
+        let left = match self.first()? {
+            First::Call(condition) => return self.node(start, condition, 1),
+            First::Value(value) => value,
+        };
+        let condition = if let Some(operator) = comparison(self.token) {
+            self.take()?;
+            let right_start = self.token;
+            let right = self.value()?;
+            compare(start, left, operator, right_start, right)?
+        } else if self.at_in() {
+            self.take()?;
+            self.membership(start, left)?
+        } else {
+            return self.alone(start, left);
+        };
+        self.node(start, condition, 1)
+    }
+
+    /// What `!` applies to, unless that is another `!` or stands in parentheses.
+    fn negated(&mut self) -> Result<Node, Fault> {
+        let start = self.token;
+        match self.first()? {
+            First::Call(condition) => self.node(start, condition, 1),
+            First::Value(_) if comparison(self.token).is_some() || self.at_in() => {
+                Err(self.token.fault("parentheses around the comparison, since `!` binds closer"))
+            }
+            First::Value(value) => self.alone(start, value),
+        }
+    }
+
+    fn at_in(&self) -> bool {
+        self.token.kind == Kind::Name && self.token.text == "in"
+    }
+
+    /// A call, or a value that may be compared.
+    fn first(&mut self) -> Result<First, Fault> {
+        let start = self.token;
+        if start.kind != Kind::Name || matches!(start.text, "true" | "false") {
+            return self.value().map(First::Value);
+        }
+        self.take()?;
+        if self.token.is("(") {
+            return self.call(start).map(First::Call);
+        }
+        attribute(start).map(Operand::Attribute).map(First::Value)
+    }
+
+    /// What follows `in`.
+    fn membership(&mut self, start: Token<'_>, left: Operand) -> Result<Condition, Fault> {
+        let right_start = self.token;
+        let right = if right_start.is("(") { self.list(")")? } else { self.value()? };
+        match (left, right) {
+            (Operand::Attribute(item), right @ (Operand::List(_) | Operand::Attribute(_))) => {
+                Ok(test(item, Predicate::Compare(Operator::In, right)))
+            }
+            (Operand::List(_), _) => Err(start.fault(VALUE)),
+            (item, Operand::Attribute(list)) => {
+                Ok(test(list, Predicate::Compare(Operator::Contains, item)))
+            }
+            (_, Operand::List(_)) => Err(start.fault(ATTRIBUTE)),
+            _ => Err(right_start.fault("a list such as `[\"a\", 1]`, or an attribute")),
+        }
+    }
+
+    /// A value that nothing is compared with.
+    fn alone(&mut self, start: Token<'_>, value: Operand) -> Result<Node, Fault> {
+        let ends = ["&&", "||", ")"].iter().any(|symbol| self.token.is(symbol));
+        if !ends && self.token.kind != Kind::End {
+            return Err(self.token.fault(
+                "a comparison by `==`, `!=`, `<`, `<=`, `>`, `>=` or `in`, or the end of this condition",
+            ));
+        }
+        let always = || test(AttributePath::Request(RequestField::Subject), Predicate::Exists);
+        match value {
+            Operand::Bool(true) => self.node(start, always(), 1),
+            Operand::Bool(false) => {
+                let Node { condition, depth } = self.node(start, always(), 1)?;
+                self.node(start, Condition::Not(Box::new(condition)), depth + 1)
+            }
+            Operand::Attribute(path @ (AttributePath::User(_) | AttributePath::Resource(_))) => {
+                let is_true = Predicate::Compare(Operator::Eq, Operand::Bool(true));
+                self.node(start, test(path, is_true), 1)
+            }
+            _ => Err(start.fault("a condition: this is none without a comparison")),
+        }
+    }
+}
