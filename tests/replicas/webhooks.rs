@@ -43,7 +43,7 @@ fn a_webhook_that_one_replica_registered_hears_of_denials_on_the_other() {
 
 #[test]
 fn what_a_killed_replica_was_sending_is_sent_by_another() {
-    let settings = settings().set("WEBHOOK_TIMEOUT", "4s");
+    let settings = settings().set("WEBHOOK_TIMEOUT", "8s");
     let mut first = settings.start();
     let here = tenant(&first);
     let count = AtomicUsize::new(0);
@@ -52,9 +52,10 @@ fn what_a_killed_replica_was_sending_is_sent_by_another() {
         _ => Answer::Status(200),
     });
     let webhook = register(&here, &receiver.url("/"), &["webhook.test"]);
-    let other = settings.start();
+    // Alone so far, so that it is the first one that sends.
     let ids = [test(&here, &webhook), test(&here, &webhook)];
     receiver.wait_for(1);
+    let other = settings.start();
     first.process.kill();
     // Not before the lease is over.
     let arrived: Vec<_> = receiver.wait_for(3).iter().map(|one| one.id()).collect();
