@@ -13,6 +13,7 @@ pub(crate) mod authentication;
 mod bodies;
 mod check;
 mod connections;
+pub(crate) mod deliveries;
 mod errors;
 mod health;
 mod legacy_check;

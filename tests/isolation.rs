@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
-use crate::support::{MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant};
+use crate::support::{
+    MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant, eventually_some,
+};
 
 mod table;
 
@@ -73,6 +75,17 @@ impl<'p> Party<'p> {
                 });
                 tenant.manage("POST /api/v1/webhooks", &body).is(201).id()
             }
+            Kind::Delivery => {
+                let webhook = format!("/api/v1/webhooks/{}", self.record(Kind::Webhook));
+                tenant.send(&tenant.managing(format!("POST {webhook}/test"))).is(202);
+                // Nobody is there; but it was tried.
+                let attempt = eventually_some("the test event was attempted", || {
+                    let attempts = tenant.get(&format!("{webhook}/deliveries")).is(200).json();
+                    attempts.get(0).cloned()
+                });
+                let delivery = attempt["delivery_id"].as_str().expect("an id");
+                format!("{webhook}/deliveries/{delivery}")
+            }
             Kind::Key => {
                 let body = json!({"name": format!("record-{n}")});
                 tenant.manage("POST /api/v1/service-api-keys", &body).is(201).id()
@@ -93,6 +106,8 @@ impl<'p> Party<'p> {
         let path = match row.kind {
             Kind::Provider => row.route.replace("{id}", &self.id).replace("{idpId}", id),
             Kind::File => row.route.replace("{file}", "swagger-ui.css"),
+            Kind::Delivery if id.starts_with('/') => format!("POST {id}/redeliver"),
+            Kind::Delivery => row.route.replace("{id}", id).replace("{delivery_id}", id),
             _ => row.route.replace("{id}", id),
         };
         let request = Request::new(path);

@@ -14,6 +14,7 @@ mod api_tour;
 mod configuration;
 mod dev;
 mod entity_tags;
+mod https;
 mod import;
 mod isolation;
 mod java_client;
@@ -22,6 +23,7 @@ mod key_sets;
 mod min_revision;
 mod paging;
 mod policy_test;
+mod receivers;
 mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]

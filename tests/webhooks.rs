@@ -1,4 +1,4 @@
-//! Webhooks: `/api/v1/webhooks`, as far as it goes without a delivery.
+//! Webhooks: the records of `/api/v1/webhooks`. What they are told is in `deliveries.rs`.
 
 use std::fs;
 use std::path::Path;
@@ -209,6 +209,8 @@ fn about(tenant: &Tenant<'_>, id: &str) -> Vec<Reply> {
         tenant.manage(format!("PUT {path}"), &json!({"url": "https://evil.example/"})),
         tenant.manage(format!("PUT {path}"), &json!({})),
         tenant.get(&format!("{path}/deliveries")),
+        tenant.send(&tenant.managing(format!("POST {path}/test"))),
+        tenant.send(&tenant.managing(format!("POST {path}/deliveries/{NO_ID}/redeliver"))),
         tenant.delete(&path),
     ]
 }
@@ -252,6 +254,7 @@ fn keys_need_a_permission_of_webhooks() {
         (format!("GET {WEBHOOKS}/{id}/deliveries"), None, true, 200),
         (CREATE.to_owned(), Some(good()), false, 201),
         (format!("PUT {WEBHOOKS}/{id}"), Some(json!({})), false, 200),
+        (format!("POST {WEBHOOKS}/{id}/test"), None, false, 202),
         (format!("DELETE {WEBHOOKS}/{id}"), None, false, 204),
     ] {
         let send = |key: &str| {

@@ -13,11 +13,15 @@ use crate::ids::Ids;
 use crate::model::Authorship;
 use crate::model::provider::ProviderRecord;
 use crate::plans::Plans;
-use crate::storage::{Store, StoreError, providers};
+use crate::storage::{Notice, Store, StoreError, Tx, providers};
+use crate::webhooks::Webhooks;
 
 /// How often the registered identity providers are read: other replicas change them too, and must be
 /// heard within a second.
 const PROVIDER_INTERVAL: Duration = Duration::from_millis(800);
+
+/// Pause before the store is asked again to tell of changes.
+const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// The wired service. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -35,6 +39,7 @@ pub(crate) struct Parts {
     pub(crate) keys: KeyRing,
     /// Where requests of ours may go.
     pub(crate) egress: Rules,
+    pub(crate) webhooks: Webhooks,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
 }
@@ -47,6 +52,14 @@ impl App {
     /// `actor` as the author of a change that happens now.
     pub(crate) fn authored_by(&self, actor: &str) -> Authorship {
         Authorship { actor: actor.to_owned(), at: self.clock.now().into() }
+    }
+
+    /// Commits `tx`: what it changed counts for every check from now on, and is on its way to webhooks. Gives
+    /// the tenant's revision.
+    pub(crate) async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
+        let committed = self.plans.commit(tx).await?;
+        self.webhooks.committed(committed.wrote).await;
+        Ok(committed.revision)
     }
 
     /// Takes over the identity providers that are registered now; nothing to do in `selfhost` mode.
@@ -69,7 +82,9 @@ impl App {
         let app = self.clone();
         tokio::spawn(async move { app.plans.poll().await });
         let app = self.clone();
-        tokio::spawn(async move { app.plans.listen().await });
+        tokio::spawn(async move { app.webhooks.poll().await });
+        let app = self.clone();
+        tokio::spawn(async move { app.listen().await });
         let app = self.clone();
         tokio::spawn(async move {
             loop {
@@ -79,6 +94,30 @@ impl App {
                 tokio::time::sleep(PROVIDER_INTERVAL).await;
             }
         });
+    }
+
+    /// Takes note of what other replicas commit, as they do; ends at once on SQLite, which has none.
+    async fn listen(&self) {
+        loop {
+            match self.listen_once().await {
+                Ok(()) => return,
+                Err(error) => tracing::warn!(%error, "cannot listen for changes"),
+            }
+            tokio::time::sleep(LISTEN_PAUSE).await;
+        }
+    }
+
+    async fn listen_once(&self) -> Result<(), StoreError> {
+        let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
+        loop {
+            match notices.next().await? {
+                Some(Notice::Change(change)) => self.plans.heard(&change),
+                Some(Notice::Webhooks) => self.webhooks.heard_of_webhooks().await,
+                Some(Notice::Deliveries) => self.webhooks.wake(),
+                // A lost connection may have lost notices: whoever polls finds what is missing.
+                None => {}
+            }
+        }
     }
 }
 

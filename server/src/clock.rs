@@ -16,6 +16,12 @@ impl Clock {
         Self(Arc::new(Utc::now))
     }
 
+    /// A clock that a test sets.
+    #[cfg(test)]
+    pub(crate) fn of(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
     /// The present instant.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         (self.0)()

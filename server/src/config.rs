@@ -9,11 +9,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use portcullis_engine::operator::parse_network;
+use reqwest::Certificate;
 use url::Url;
 
 use crate::crypto::KeyRing;
 use crate::egress::Rules;
 use crate::model::provider::ClaimConfig;
+use crate::webhooks::WebhookConfig;
 
 /// Everything that `serve` can be told.
 #[derive(Debug)]
@@ -30,6 +32,7 @@ pub(crate) struct Config {
     pub(crate) plan_cache_bytes: u64,
     /// How long checks go on while the store cannot be asked for changes.
     pub(crate) max_staleness: Duration,
+    pub(crate) webhooks: WebhookConfig,
 }
 
 /// Who the tenants are.
@@ -229,6 +232,7 @@ impl Config {
             manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
             plan_cache_bytes: bytes.unwrap_or(256 << 20),
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
+            webhooks: webhooks(variables)?,
         })
     }
 }
@@ -260,7 +264,37 @@ fn egress(variables: &Variables) -> Result<Rules, ConfigError> {
     let allow = variables.parsed("EGRESS_ALLOW_CIDRS", networks, |text| {
         text.split(',').map(|network| parse_network(network.trim())).collect()
     })?;
-    Ok(Rules { allow_http, allow: allow.unwrap_or_default() })
+    let certificates = variables.parsed("EGRESS_CA_FILE", "a readable file in PEM", |path| {
+        let certificates = Certificate::from_pem_bundle(&std::fs::read(path).ok()?).ok()?;
+        (!certificates.is_empty()).then_some(certificates)
+    })?;
+    Ok(Rules {
+        allow_http,
+        allow: allow.unwrap_or_default(),
+        certificates: certificates.unwrap_or_default(),
+    })
+}
+
+fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {
+    let default = WebhookConfig::default();
+    let waits = "durations such as `10s,1m`";
+    let backoff = variables.parsed("WEBHOOK_BACKOFF", waits, |text| {
+        text.split(',').map(|wait| parse_duration(wait.trim())).collect()
+    })?;
+    let failures = variables.parsed("WEBHOOK_MAX_FAILURES", "a number from 1 on", |text| {
+        text.parse().ok().filter(|failures| *failures > 0)
+    })?;
+    let positive = |name, default| {
+        let read = |text: &str| parse_duration(text).filter(|duration| !duration.is_zero());
+        let duration = variables.parsed(name, "a duration such as `10s`", read)?;
+        Ok(duration.unwrap_or(default))
+    };
+    Ok(WebhookConfig {
+        backoff: backoff.unwrap_or(default.backoff),
+        max_failures: failures.unwrap_or(default.max_failures),
+        timeout: positive("WEBHOOK_TIMEOUT", default.timeout)?,
+        retention: positive("WEBHOOK_RETENTION", default.retention)?,
+    })
 }
 
 impl OidcConfig {
@@ -360,6 +394,11 @@ mod tests {
             ("MAX_STALENESS", "30", "MAX_STALENESS: expected a duration"),
             ("EGRESS_ALLOW_CIDRS", "10.0.0.1/8", "EGRESS_ALLOW_CIDRS: expected networks"),
             ("EGRESS_ALLOW_HTTP", "1", "EGRESS_ALLOW_HTTP: expected `true` or `false`"),
+            ("EGRESS_CA_FILE", "/nowhere.pem", "EGRESS_CA_FILE: expected a readable file in PEM"),
+            ("WEBHOOK_BACKOFF", "10s,,1m", "WEBHOOK_BACKOFF: expected durations"),
+            ("WEBHOOK_MAX_FAILURES", "0", "WEBHOOK_MAX_FAILURES: expected a number"),
+            ("WEBHOOK_TIMEOUT", "0s", "WEBHOOK_TIMEOUT: expected a duration"),
+            ("WEBHOOK_RETENTION", "30", "WEBHOOK_RETENTION: expected a duration"),
         ] {
             refused(&[ISSUER, KEY, (name, value)], expected);
         }

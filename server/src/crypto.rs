@@ -49,7 +49,12 @@ pub(crate) struct Context<'c> {
     pub(crate) column: &'static str,
 }
 
-impl Context<'_> {
+impl<'c> Context<'c> {
+    /// Where the secret of a webhook is kept.
+    pub(crate) fn of_webhook_secret(tenant: &'c str, webhook: Uuid) -> Self {
+        Self { tenant, record: webhook, column: "webhooks.secret" }
+    }
+
     /// Each part after its length, so that no two contexts give the same bytes.
     fn associated_data(&self) -> Vec<u8> {
         let mut data = Vec::new();
@@ -133,10 +138,6 @@ impl KeyRing {
     ///
     /// # Errors
     /// The value has another format, its key is not in the ring, or it was not made for `context`.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "only the delivery of an event reads a secret")
-    )]
     pub(crate) fn decrypt(
         &self,
         context: Context<'_>,

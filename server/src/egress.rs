@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 
-pub(crate) use client::Client;
+pub(crate) use client::{Answer, Client, RequestError};
 
 /// What the operator allows. The default is the strictest: https to the public internet.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,8 @@ pub(crate) struct Rules {
     pub(crate) allow_http: bool,
     /// Networks that are open although they are not public. One of IPv4 also opens the IPv4-mapped forms.
     pub(crate) allow: Vec<IpNet>,
+    /// Certificates that are trusted besides those of the system.
+    pub(crate) certificates: Vec<reqwest::Certificate>,
 }
 
 impl Rules {
@@ -63,7 +65,13 @@ impl Rules {
                     && !NOT_PUBLIC_V6.iter().any(|net| net.contains(&address))
             }
         };
-        public || self.allow.iter().any(|net| net.contains(&address))
+        public || self.opens(address)
+    }
+
+    /// Whether the operator opened the network of `address`.
+    pub(crate) fn opens(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.allow.iter().any(|net| net.contains(&address))
     }
 }
 

@@ -22,6 +22,7 @@ mod registration;
 mod serve;
 mod storage;
 mod telemetry;
+mod webhooks;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use portcullis_engine::{CachedPlan, Plan, PlanCache, ResourcePattern};
 use tokio::time::Instant;
 
-use crate::storage::{Store, StoreError, Tx, policies, rules, tenants};
+use crate::storage::{Change, Committed, Store, StoreError, Tx, policies, rules, tenants};
 
 /// How often the revisions of all tenants are compared with what is known, unless `MAX_STALENESS` needs it
 /// more often. Another process's write is seen after two rounds at the latest; on PostgreSQL its
@@ -133,14 +133,13 @@ impl Plans {
         }
     }
 
-    /// Commits `tx`, makes its change visible to every check from now on, and gives the tenant's
-    /// revision.
-    pub(crate) async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
-        let committed = tx.commit().await?;
-        if let Some(touched) = committed.touched {
+    /// Commits `tx`, and makes its change visible to every check from now on.
+    pub(crate) async fn commit(&self, tx: Tx) -> Result<Committed, StoreError> {
+        let mut committed = tx.commit().await?;
+        if let Some(touched) = committed.touched.take() {
             self.cache.publish(&committed.tenant, committed.revision, touched);
         }
-        Ok(committed.revision)
+        Ok(committed)
     }
 
     /// Compares every tenant's revision with what is known, again and again. A revision that was there a
@@ -175,25 +174,10 @@ impl Plans {
         Ok(revisions.into_iter().collect())
     }
 
-    /// Publishes what other replicas commit, as they do; ends at once on SQLite, which has none.
-    pub(crate) async fn listen(&self) {
-        loop {
-            match self.listen_once().await {
-                Ok(()) => return,
-                Err(error) => tracing::warn!(%error, "cannot listen for changes"),
-            }
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
-    }
-
-    async fn listen_once(&self) -> Result<(), StoreError> {
-        let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
-        loop {
-            // A lost connection may have lost notices: the next rounds of the poll find what is missing.
-            let Some(notice) = notices.next().await? else { continue };
-            if self.cache.latest(&notice.tenant).is_some() {
-                self.cache.publish(&notice.tenant, notice.revision, notice.touched());
-            }
+    /// Publishes what another replica committed.
+    pub(crate) fn heard(&self, change: &Change) {
+        if self.cache.latest(&change.tenant).is_some() {
+            self.cache.publish(&change.tenant, change.revision, change.touched());
         }
     }
 }

@@ -21,6 +21,15 @@ pub(crate) async fn register(
 ) -> Result<(ResourceRecord, bool), StoreError> {
     let stored = resources::find_by_name(tx, &registration.name).await?;
     let created = stored.is_none();
+    let record = ResourceRecord {
+        id: stored.as_ref().map_or_else(|| ids.next(by.at), |stored| stored.id),
+        tenant_id: tx.tenant().to_owned(),
+        registration,
+        created_at: stored.as_ref().map_or(by.at, |stored| stored.created_at),
+        updated_at: stored.as_ref().map(|_| by.at),
+    };
+    resources::upsert(tx, &record, by).await?;
+    let registration = &record.registration;
     let before = stored.as_ref().map_or(&[][..], |stored| &stored.registration.default_roles);
     let now = &registration.default_roles;
     for role in now.iter().filter(|role| !before.contains(role)) {
@@ -31,16 +40,8 @@ pub(crate) async fn register(
         let tuple = registration.default_rule(role, domain).tuple;
         let rule = rules::find_by_tuple(tx, &tuple).await?;
         if let Some(rule) = rule.filter(|rule| rule.origin == Origin::DefaultRole) {
-            rules::delete(tx, &rule).await?;
+            rules::delete(tx, &rule, by).await?;
         }
     }
-    let record = ResourceRecord {
-        id: stored.as_ref().map_or_else(|| ids.next(by.at), |stored| stored.id),
-        tenant_id: tx.tenant().to_owned(),
-        registration,
-        created_at: stored.as_ref().map_or(by.at, |stored| stored.created_at),
-        updated_at: stored.as_ref().map(|_| by.at),
-    };
-    resources::upsert(tx, &record).await?;
     Ok((record, created))
 }

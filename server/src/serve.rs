@@ -1,7 +1,14 @@
 //! Wires the service from its configuration, runs it, and stops it.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
 use anyhow::Context;
+use axum::Router;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
 
 use crate::app::{App, Parts};
 use crate::auth::{Authenticator, FETCH_TIMEOUT, Providers};
@@ -13,19 +20,81 @@ use crate::ids::Ids;
 use crate::listener::Listener;
 use crate::plans::Plans;
 use crate::storage::{OpenError, Store};
+use crate::webhooks::{
+    Courier, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, Worker, prune_for_ever,
+};
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
     let store = open(&config.database_url).await?;
     let listener = bind(config.listen).await?;
-    let app = wire(store.clone(), config)?;
+    let delivery = Delivery::wire(&store, &config, listener.address())?;
+    let app = wire(store, config)?;
     app.reload_providers().await?;
+    app.webhooks.heard_of_webhooks().await;
     app.keep_up();
     tracing::info!("listening on http://{}", listener.address());
-    listener.serve(http::router(app), stop).await;
-    store.close().await;
+    let router = http::router(app.clone());
+    until_stopped(app, delivery, listener, router, stop).await;
     Ok(())
+}
+
+/// Serves `router` and delivers events until `stop` is done, finishes what is under way, and closes the store.
+pub(crate) async fn until_stopped(
+    app: App,
+    delivery: Delivery,
+    listener: Listener,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) {
+    let courier = Arc::new(delivery.courier);
+    let worker = Worker::new(Arc::clone(&courier), delivery.place, app.webhooks.waker());
+    let worker = tokio::spawn(worker.run());
+    let (store, clock) = (app.store.clone(), app.clock.clone());
+    tokio::spawn(prune_for_ever(store, clock, delivery.retention));
+    let stop = async {
+        stop.await;
+        courier.stop();
+        app.webhooks.wake();
+    };
+    listener.serve(router, stop).await;
+    if let Err(failed) = worker.await {
+        tracing::error!(%failed, "the delivery of events failed");
+    }
+    app.store.close().await;
+}
+
+/// What delivers events.
+pub(crate) struct Delivery {
+    courier: Courier,
+    place: String,
+    retention: Duration,
+}
+
+impl Delivery {
+    /// For a process that listens on `address`.
+    pub(crate) fn wire(
+        store: &Store,
+        config: &Config,
+        address: SocketAddr,
+    ) -> anyhow::Result<Self> {
+        let (clock, ids) = (Clock::system(), Ids::new());
+        let place = store.place_of(address);
+        let courier = Courier {
+            store: store.clone(),
+            client: Client::guarded(&config.egress, config.webhooks.timeout)?,
+            timeout: config.webhooks.timeout,
+            keys: config.encryption_keys.clone(),
+            schedule: Schedule::new(&config.webhooks, Jitter::system()),
+            holder: format!("{place}{}", ids.next(clock.now().into())),
+            clock,
+            ids,
+            transactions: Semaphore::new(MAX_TRANSACTIONS),
+            stopping: AtomicBool::new(false),
+        };
+        Ok(Self { courier, place, retention: config.webhooks.retention })
+    }
 }
 
 /// Opens the database, or says in one sentence why it cannot.
@@ -48,7 +117,7 @@ fn without_password(url: &str) -> String {
 }
 
 /// Binds the address, or says in one sentence why it cannot.
-pub(crate) async fn bind(address: std::net::SocketAddr) -> anyhow::Result<Listener> {
+pub(crate) async fn bind(address: SocketAddr) -> anyhow::Result<Listener> {
     Listener::bind(address)
         .await
         .with_context(|| format!("LISTEN_ADDR: cannot listen on {address}"))
@@ -65,6 +134,7 @@ pub(crate) fn wire(store: Store, config: Config) -> anyhow::Result<App> {
     };
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness),
+        webhooks: Webhooks::new(store.clone()),
         store,
         mode: config.mode,
         authenticator,

@@ -24,6 +24,7 @@ pub(crate) enum Kind {
     Rule,
     Policy,
     Webhook,
+    Delivery,
     Key,
     Tenant,
     Provider,
@@ -74,7 +75,7 @@ const PROVIDER: &str = r#"{
 }"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 32] = [
+pub(crate) const ROUTES: [Row; 34] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /openapi.json", Access::Open, Kind::None, "", 200),
@@ -113,7 +114,15 @@ pub(crate) const ROUTES: [Row; 32] = [
         200,
     ),
     row("DELETE /api/v1/webhooks/{id}", WEBHOOKS_WRITE, Kind::Webhook, "", 204),
+    row("POST /api/v1/webhooks/{id}/test", WEBHOOKS_WRITE, Kind::Webhook, "", 202),
     row("GET /api/v1/webhooks/{id}/deliveries", WEBHOOKS_READ, Kind::Webhook, "", 200),
+    row(
+        "POST /api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+        WEBHOOKS_WRITE,
+        Kind::Delivery,
+        "",
+        202,
+    ),
     row(
         "POST /admin/tenants",
         Access::Operate,

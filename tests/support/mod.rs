@@ -9,6 +9,7 @@ pub(crate) mod openid;
 pub(crate) mod operator;
 pub(crate) mod process;
 pub(crate) mod provider;
+pub(crate) mod receiver;
 pub(crate) mod routes;
 pub(crate) mod saas;
 pub(crate) mod server;
@@ -17,6 +18,7 @@ pub(crate) mod tenant;
 pub(crate) use client::{Reply, Request};
 pub(crate) use operator::Operator;
 pub(crate) use provider::Provider;
+pub(crate) use receiver::{Answer, Delivery, Receiver};
 pub(crate) use server::{Server, Settings};
 pub(crate) use tenant::Tenant;
 

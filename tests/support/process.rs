@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 /// A process that has not done by then what it was waited for never will.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A command that runs the built binary with an empty environment.
+/// A command that runs the built binary, or the one that `PORTCULLIS_BIN` names, with an empty environment.
 pub(crate) fn portcullis(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_portcullis"));
+    let other = std::env::var_os("PORTCULLIS_BIN");
+    let mut command =
+        Command::new(other.unwrap_or_else(|| env!("CARGO_BIN_EXE_portcullis").into()));
     command.args(arguments).env_clear().stdin(Stdio::null());
     command
 }
@@ -53,6 +55,10 @@ impl Process {
         let out = Output::follow(child.stdout.take().expect("piped"));
         let err = Output::follow(child.stderr.take().expect("piped"));
         Self { child, out, err }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Asks it to stop, as a supervisor does.

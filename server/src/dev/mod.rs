@@ -22,8 +22,9 @@ use crate::http;
 use crate::model::provider::ClaimConfig;
 use crate::model::rule::Origin;
 use crate::registration;
-use crate::serve;
+use crate::serve::{self, Delivery};
 use crate::storage::{policies, rules, tenants};
+use crate::webhooks::WebhookConfig;
 use issuer::Issuer;
 
 /// What `dev` takes from the environment: nothing that could point it at somebody's production.
@@ -56,9 +57,11 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         manager_roles: vec![MANAGER_ROLE.to_owned()],
         plan_cache_bytes: PLAN_CACHE_BYTES,
         max_staleness: MAX_STALENESS,
+        webhooks: WebhookConfig::default(),
     };
     let store = serve::open(&config.database_url).await?;
-    let app = serve::wire(store.clone(), config)?;
+    let delivery = Delivery::wire(&store, &config, listener.address())?;
+    let app = serve::wire(store, config)?;
     app.keep_up();
     for bundle in &bundles {
         load(&app, bundle).await.with_context(|| format!("tenant `{}`", bundle.tenant))?;
@@ -66,8 +69,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
     let welcome = welcome(&app, &issuer, &bundles, &base_url).await?;
     std::io::stdout().write_all(welcome.as_bytes())?;
     let router = http::finish(http::routes(app.clone()).merge(issuer.routes(app.clock.clone())));
-    listener.serve(router, stop).await;
-    store.close().await;
+    serve::until_stopped(app, delivery, listener, router, stop).await;
     Ok(())
 }
 
@@ -98,7 +100,7 @@ async fn load(app: &App, bundle: &Bundle) -> anyhow::Result<()> {
         let resource = resource.clone();
         registration::register(&mut tx, resource, &bundle.tenant, &by, &app.ids).await?;
     }
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     Ok(())
 }
 

@@ -4,15 +4,15 @@
 //! resolver is never asked for one; a name is judged by its addresses at the moment of connecting, and
 //! what was judged is what gets connected, so that a second answer of the DNS changes nothing.
 
-use std::net::SocketAddr;
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Request, Response, redirect};
-use url::Url;
+use reqwest::{RequestBuilder, redirect};
+use url::{Host, Url};
 
 use super::Rules;
 
@@ -32,55 +32,121 @@ impl Client {
 
     /// A client for addresses that tenants chose.
     pub(crate) fn guarded(rules: &Rules, timeout: Duration) -> anyhow::Result<Self> {
+        Self::guarded_by_names_of(SystemResolver, rules, timeout)
+    }
+
+    /// The same with another system of names.
+    fn guarded_by_names_of(
+        names: impl Resolve + 'static,
+        rules: &Rules,
+        timeout: Duration,
+    ) -> anyhow::Result<Self> {
         let rules = Arc::new(rules.clone());
-        let resolver = Arc::new(GuardedResolver(Arc::clone(&rules)));
-        let http = builder(timeout).dns_resolver(resolver).build()?;
+        let names: Arc<dyn Resolve> = Arc::new(names);
+        let resolver = Arc::new(GuardedResolver { names, rules: Arc::clone(&rules) });
+        let http = builder(timeout)
+            .dns_resolver(resolver)
+            .tls_certs_merge(rules.certificates.iter().cloned())
+            // Each request judges the addresses of its host anew.
+            .pool_max_idle_per_host(0)
+            .build()?;
         Ok(Self { http, rules: Some(rules) })
     }
 
     /// The body of a successful answer, which must have at most `max_bytes`.
     pub(crate) async fn get(&self, url: Url, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
-        let response = self.send(Request::new(Method::GET, url)).await?;
-        anyhow::ensure!(response.status().is_success(), "status {}", response.status());
-        body(response, max_bytes).await
+        // One byte more tells that there are too many.
+        let answer = self.exchange(self.http.get(url.clone()), &url, max_bytes + 1).await?;
+        anyhow::ensure!(answer.status.is_success(), "status {}", answer.status);
+        let fits = answer.body.len() <= max_bytes;
+        anyhow::ensure!(fits, "the answer is larger than {max_bytes} bytes");
+        Ok(answer.body)
     }
 
-    /// Posts JSON, and gives the status and the body of the answer, which must have at most `max_bytes`.
+    /// Posts `body`, and gives the answer, whatever its status, with the first `max_bytes` of its body.
     pub(crate) async fn post(
         &self,
         url: Url,
         headers: HeaderMap,
-        json: Vec<u8>,
+        body: Vec<u8>,
         max_bytes: usize,
-    ) -> anyhow::Result<(StatusCode, Vec<u8>)> {
-        let mut request = Request::new(Method::POST, url);
-        *request.headers_mut() = headers;
-        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        *request.body_mut() = Some(json.into());
-        let response = self.send(request).await?;
-        Ok((response.status(), body(response, max_bytes).await?))
+    ) -> Result<Answer, RequestError> {
+        let request = self.http.post(url.clone()).headers(headers).body(body);
+        self.exchange(request, &url, max_bytes).await
     }
 
-    async fn send(&self, request: Request) -> anyhow::Result<Response> {
+    /// Sends a request to `url`; no more than `max_bytes` of the answer's body are read.
+    async fn exchange(
+        &self,
+        request: RequestBuilder,
+        url: &Url,
+        max_bytes: usize,
+    ) -> Result<Answer, RequestError> {
         if let Some(rules) = &self.rules {
-            let checked = rules.check_url(request.url());
-            checked.map_err(|expected| anyhow::anyhow!("expected {expected}"))?;
+            rules.check_url(url).map_err(RequestError::Refused)?;
+            if literal_address(url).is_some_and(|address| is_own(rules, address)) {
+                return Err(RequestError::Refused("an address that is not our own".to_owned()));
+            }
         }
-        let response = self.http.execute(request).await?;
-        if let (Some(rules), Some(peer)) = (&self.rules, response.remote_addr()) {
-            anyhow::ensure!(rules.permits(peer.ip()), "the address of the peer is not allowed");
+        let mut response = request.send().await?;
+        if let Some(rules) = &self.rules {
+            let peer = response.remote_addr().map(|peer| peer.ip());
+            if !peer.is_some_and(|peer| rules.permits(peer)) {
+                return Err(RequestError::Refused("an address that is allowed".to_owned()));
+            }
         }
-        Ok(response)
+        let mut body = Vec::new();
+        while body.len() < max_bytes
+            && let Some(chunk) = response.chunk().await?
+        {
+            let room = max_bytes - body.len();
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        }
+        Ok(Answer { status: response.status(), body })
     }
 }
 
-async fn body(mut response: Response, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        body.extend_from_slice(&chunk);
-        anyhow::ensure!(body.len() <= max_bytes, "the answer is larger than {max_bytes} bytes");
+/// What the other side answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    /// The beginning of the body.
+    pub(crate) body: Vec<u8>,
+}
+
+/// Why there is no answer; the text shows nothing of the URL.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// The request may not go there.
+    #[error("expected {0}")]
+    Refused(String),
+    /// The deadline passed.
+    #[error("no complete answer in time")]
+    Timeout,
+    /// No connection could be made.
+    #[error("cannot connect: {0}")]
+    Connect(String),
+    /// The connection was made, and did not bring an answer.
+    #[error("no complete answer: {0}")]
+    Broken(String),
+}
+
+impl From<reqwest::Error> for RequestError {
+    fn from(error: reqwest::Error) -> Self {
+        if error.is_timeout() {
+            return Self::Timeout;
+        }
+        // What reqwest itself says is general, and names the URL.
+        let mut cause: &dyn Error = &error;
+        while let Some(deeper) = cause.source() {
+            cause = deeper;
+        }
+        if error.is_connect() {
+            Self::Connect(cause.to_string())
+        } else {
+            Self::Broken(cause.to_string())
+        }
     }
-    Ok(body)
 }
 
 fn builder(timeout: Duration) -> reqwest::ClientBuilder {
@@ -91,17 +157,50 @@ fn builder(timeout: Duration) -> reqwest::ClientBuilder {
         .timeout(timeout)
 }
 
-/// Resolves as the system does, and refuses a name if any of its addresses is not allowed.
-struct GuardedResolver(Arc<Rules>);
+/// Whether `address` is one of this machine's own, and the operator did not open it: what listens there may
+/// take whoever connects for a neighbour, although the address itself is public.
+fn is_own(rules: &Rules, address: IpAddr) -> bool {
+    // Nobody can bind an address that the machine does not have.
+    !rules.opens(address) && UdpSocket::bind((address, 0)).is_ok()
+}
+
+fn literal_address(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Domain(_) => None,
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+    }
+}
+
+/// Resolves as the system does.
+struct SystemResolver;
+
+impl Resolve for SystemResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            // The port is the URL's; the resolver does not know it.
+            let found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Refuses a name if any of its addresses is not allowed. What it gives is what gets connected.
+struct GuardedResolver {
+    names: Arc<dyn Resolve>,
+    rules: Arc<Rules>,
+}
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let rules = Arc::clone(&self.0);
+        let (rules, found) = (Arc::clone(&self.rules), self.names.resolve(name));
         Box::pin(async move {
-            // The port is the URL's; the resolver does not know it.
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let addresses: Vec<SocketAddr> = found.collect();
-            if !addresses.iter().all(|address| rules.permits(address.ip())) {
+            let addresses: Vec<SocketAddr> = found.await?.collect();
+            let allowed = |address: &SocketAddr| {
+                let address = address.ip();
+                rules.permits(address) && !is_own(&rules, address)
+            };
+            if !addresses.iter().all(allowed) {
                 return Err("the name has an address that is not allowed".into());
             }
             Ok(Box::new(addresses.into_iter()) as Addrs)
@@ -110,72 +209,4 @@ impl Resolve for GuardedResolver {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::{Read, Write};
-    use std::net::TcpListener;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    /// A server on loopback that counts its connections and answers each with `answer`.
-    fn serve(answer: &'static str) -> (u16, Arc<AtomicUsize>) {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("bound").port();
-        let count = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&count);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = stream.expect("a connection");
-                counted.fetch_add(1, Ordering::SeqCst);
-                let _ = stream.read(&mut [0; 1024]);
-                let _ = stream.write_all(answer.as_bytes());
-            }
-        });
-        (port, count)
-    }
-
-    fn rules(allow: &[&str]) -> Rules {
-        let network = |text: &&str| text.parse().expect("a network");
-        Rules { allow_http: true, allow: allow.iter().map(network).collect() }
-    }
-
-    const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";
-
-    async fn get(client: &Client, url: &str) -> anyhow::Result<Vec<u8>> {
-        client.get(url.parse()?, 10).await
-    }
-
-    #[tokio::test]
-    async fn a_guarded_client_never_connects_where_it_must_not() {
-        let (port, connections) = serve(OK);
-        let client = Client::guarded(&rules(&[]), Duration::from_secs(5)).expect("a client");
-        for host in
-            ["127.0.0.1", "localhost", "127.1", "0x7f.1", "[::ffff:127.0.0.1]", "localhost."]
-        {
-            let url = format!("http://{host}:{port}/");
-            assert!(get(&client, &url).await.is_err(), "{url}");
-        }
-        assert_eq!(connections.load(Ordering::SeqCst), 0);
-        // The control: the same addresses answer a client that may go there.
-        let client = Client::trusted(Duration::from_secs(5)).expect("a client");
-        let url = format!("http://localhost:{port}/");
-        assert_eq!(get(&client, &url).await.expect("answers"), b"ok");
-        let allowed = rules(&["127.0.0.0/8", "::1/128"]);
-        let client = Client::guarded(&allowed, Duration::from_secs(5)).expect("a client");
-        assert_eq!(get(&client, &url).await.expect("answers"), b"ok");
-        assert_eq!(connections.load(Ordering::SeqCst), 2);
-    }
-
-    #[tokio::test]
-    async fn redirects_errors_and_long_answers_are_refused() {
-        let client = Client::trusted(Duration::from_secs(5)).expect("a client");
-        for answer in [
-            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n",
-            "HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n",
-            "HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\nhello world",
-        ] {
-            let (port, _) = serve(answer);
-            assert!(get(&client, &format!("http://127.0.0.1:{port}/")).await.is_err(), "{answer}");
-        }
-    }
-}
+mod tests;

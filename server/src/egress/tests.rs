@@ -9,7 +9,7 @@ fn address(text: &str) -> IpAddr {
 
 fn allowing(networks: &[&str]) -> Rules {
     let allow = networks.iter().map(|net| net.parse().expect("a network")).collect();
-    Rules { allow_http: false, allow }
+    Rules { allow, ..Rules::default() }
 }
 
 #[track_caller]

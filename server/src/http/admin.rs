@@ -62,7 +62,7 @@ pub(super) async fn create_tenant(
         return Err(ApiError::Conflict(format!("there is a tenant `{}` already", record.slug)));
     }
     service_keys::insert(&mut tx, &key).await?;
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     let location = format!("/admin/tenants/{}", record.id);
     let body = Json(Created { record, bootstrap_key });
     Ok((StatusCode::CREATED, [(LOCATION, location)], body).into_response())
@@ -114,7 +114,7 @@ pub(super) async fn register_provider(
             record.issuer_url
         )));
     }
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     app.reload_providers().await?;
     let location = format!("/admin/tenants/{tenant}/identity-providers/{}", record.id);
     Ok((StatusCode::CREATED, [(LOCATION, location)], Json(record)).into_response())
@@ -164,7 +164,7 @@ pub(super) async fn remove_provider(
     if !providers::delete(&mut tx, id).await? {
         return Err(NO_PROVIDER);
     }
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     app.reload_providers().await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

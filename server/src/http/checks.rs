@@ -7,7 +7,7 @@ use http::request::Parts;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CachedPlan, Check, CheckBody, CheckBuffer, Decision, Effect};
+use portcullis_engine::{CachedPlan, Check, CheckBody, CheckBuffer, Decision, Effect, Plan};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -87,12 +87,11 @@ pub(super) async fn check(
     if explain {
         caller.must_manage(body.domain, &app.manager_roles)?;
     }
-    let answer = |cached: &CachedPlan, check: &Check<'_>| {
-        let answer = Answer::from(&cached.plan().evaluate(check));
+    let answer = |cached: &CachedPlan, check: &Check<'_>, decision: &Decision<'_>| {
         let explanation = explain.then(|| explanation(cached, check)).flatten();
-        respond(cached, Answer { explanation, ..answer })
+        respond(cached, Answer { explanation, ..Answer::from(decision) })
     };
-    decide(&app, &caller, body, at_least, answer).await
+    decide(&app, &caller, body, at_least, Plan::evaluate, answer).await
 }
 
 /// Decides a request by RBAC rules alone.
@@ -121,27 +120,35 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let answer = |cached: &CachedPlan, check: &Check<'_>| {
-        let decision = cached.plan().evaluate_rbac(check);
+    let answer = |cached: &CachedPlan, _: &Check<'_>, decision: &Decision<'_>| {
         let allowed = decision.effect() == Effect::Allow;
-        respond(cached, LegacyAnswer { allowed, answer: Answer::from(&decision) })
+        respond(cached, LegacyAnswer { allowed, answer: Answer::from(decision) })
     };
-    decide(&app, &caller, body, at_least, answer).await
+    decide(&app, &caller, body, at_least, Plan::evaluate_rbac, answer).await
 }
 
-/// What `answer` makes of the plan that decides what `body` asks, and of the complete question.
+/// What `answer` makes of the plan that decides what `body` asks, of the complete question, and of how
+/// `evaluate` decides it. A denied check is told of before the answer leaves.
 async fn decide(
     app: &App,
     caller: &TenantMember,
     body: CheckBody<'_>,
     at_least: u64,
-    answer: impl Fn(&CachedPlan, &Check<'_>) -> Response,
+    evaluate: for<'p> fn(&'p Plan, &Check<'_>) -> Decision<'p>,
+    answer: impl Fn(&CachedPlan, &Check<'_>, &Decision<'_>) -> Response,
 ) -> Result<Response, ApiError> {
     let domain = body.domain.unwrap_or(&caller.identity.domain);
     let tenant = caller.tenant_of(domain)?;
     let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
-    let answer = |cached: &CachedPlan| answer(cached, &check);
-    Ok(app.plans.with(tenant, body.resource, at_least, answer).await?)
+    let answer = |cached: &CachedPlan| {
+        let decision = evaluate(cached.plan(), &check);
+        (answer(cached, &check, &decision), app.webhooks.denial(tenant, &check, &decision))
+    };
+    let (response, denial) = app.plans.with(tenant, body.resource, at_least, answer).await?;
+    if let Some(event) = denial {
+        app.webhooks.tell(tenant, event).await;
+    }
+    Ok(response)
 }
 
 /// `X-Min-Policy-Revision`: the answer must not be from rules older than that; 0 without the header.

@@ -84,7 +84,12 @@ fn table(mode: &Mode) -> OpenApiRouter<App> {
         .at("/api/v1/service-api-keys/{id}", routes!(service_keys::revoke))
         .at("/api/v1/webhooks", routes!(webhooks::create, webhooks::list))
         .at("/api/v1/webhooks/{id}", routes!(webhooks::update, webhooks::delete))
-        .at("/api/v1/webhooks/{id}/deliveries", routes!(webhooks::deliveries));
+        .at("/api/v1/webhooks/{id}/test", routes!(webhooks::test))
+        .at("/api/v1/webhooks/{id}/deliveries", routes!(webhooks::deliveries))
+        .at(
+            "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+            routes!(webhooks::redeliver),
+        );
     let admin = OpenApiRouter::new()
         .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
         .at(

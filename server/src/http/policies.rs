@@ -16,7 +16,6 @@ use super::{RecordId, created, parameter, query, revision_header};
 use crate::app::App;
 use crate::auth::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
-use crate::model::Timestamp;
 use crate::model::policy::{Changed, NewPolicy, PolicyRecord, PolicyUpdate};
 use crate::model::schema;
 use crate::storage::policies;
@@ -42,7 +41,7 @@ pub(super) async fn create(
     let record = policy.into_record(app.ids.next(by.at), caller.tenant(), &by);
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     policies::insert(&mut tx, &record).await?;
-    let revision = app.plans.commit(tx).await?;
+    let revision = app.commit(tx).await?;
     let location = format!("/api/v1/abac/policies/{}", record.id);
     Ok((etag::header(&record), created(revision, &location, &record)).into_response())
 }
@@ -148,14 +147,15 @@ pub(super) async fn update(
     let id = id.known("policy")?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let mut record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    etag::check(&headers, &record)?;
+    let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    etag::check(&headers, &old)?;
+    let mut record = old.clone();
     if update.apply(&mut record)? == Changed::Yes {
-        record.updated_by = Some(by.actor);
+        record.updated_by = Some(by.actor.clone());
         record.updated_at = Some(by.at);
-        policies::update(&mut tx, &record).await?;
+        policies::update(&mut tx, &old, &record, &by).await?;
     }
-    let revision = app.plans.commit(tx).await?;
+    let revision = app.commit(tx).await?;
     Ok((revision_header(revision), etag::header(&record), Json(record)).into_response())
 }
 
@@ -177,11 +177,11 @@ pub(super) async fn delete(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
-    let now = Timestamp::from(app.clock.now());
-    let mut tx = app.store.write(caller.tenant(), now.millis()).await?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     etag::check(&headers, &record)?;
-    policies::delete(&mut tx, &record, now).await?;
-    let revision = app.plans.commit(tx).await?;
+    policies::delete(&mut tx, &record, &by).await?;
+    let revision = app.commit(tx).await?;
     Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())
 }

@@ -42,7 +42,7 @@ pub(super) async fn register(
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     let (record, is_new) =
         registration::register(&mut tx, resource, caller.domain(), &by, &app.ids).await?;
-    let revision = app.plans.commit(tx).await?;
+    let revision = app.commit(tx).await?;
     if is_new {
         let location = format!("/api/v1/resources/{}", record.id);
         return Ok(created(revision, &location, &record));
@@ -72,7 +72,7 @@ pub(super) async fn register_all(
             registration::register(&mut tx, resource, caller.domain(), &by, &app.ids).await?;
         records.push(record);
     }
-    let revision = app.plans.commit(tx).await?;
+    let revision = app.commit(tx).await?;
     Ok((revision_header(revision), Json(records)).into_response())
 }
 

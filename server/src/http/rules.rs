@@ -43,7 +43,7 @@ pub(super) async fn create(
     if !rules::insert(&mut tx, &record).await? {
         return Err(conflict(&record));
     }
-    let revision = app.plans.commit(tx).await?;
+    let revision = app.commit(tx).await?;
     let location = format!("/api/v1/resources/policies?id={}", record.id);
     Ok(created(revision, &location, &record))
 }
@@ -76,13 +76,13 @@ pub(super) async fn update(
         new.origin = Origin::Explicit;
     }
     if new.tuple != old.tuple || new.effect != old.effect || new.origin != old.origin {
-        new.updated_by = Some(by.actor);
+        new.updated_by = Some(by.actor.clone());
         new.updated_at = Some(by.at);
-        if !rules::update(&mut tx, &old, &new).await? {
+        if !rules::update(&mut tx, &old, &new, &by).await? {
             return Err(conflict(&new));
         }
     }
-    let revision = app.plans.commit(tx).await?;
+    let revision = app.commit(tx).await?;
     Ok((revision_header(revision), Json(new)).into_response())
 }
 
@@ -105,16 +105,16 @@ pub(super) async fn delete(
     if let RuleName::Tuple(tuple, _) = &name {
         caller.may_write_domain(&tuple.dom)?;
     }
-    let now = app.clock.now().timestamp_millis();
-    let mut tx = app.store.write(caller.tenant(), now).await?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     let rule = match &name {
         RuleName::Id(id) => rules::find(&mut tx, *id).await?,
         RuleName::Tuple(tuple, effect) => rules::find_by_tuple(&mut tx, tuple)
             .await?
             .filter(|rule| effect.is_none_or(|effect| effect == rule.effect)),
     };
-    rules::delete(&mut tx, &rule.ok_or(NOT_FOUND)?).await?;
-    let revision = app.plans.commit(tx).await?;
+    rules::delete(&mut tx, &rule.ok_or(NOT_FOUND)?, &by).await?;
+    let revision = app.commit(tx).await?;
     Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())
 }
 

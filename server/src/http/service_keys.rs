@@ -47,7 +47,7 @@ pub(super) async fn create(
     let (record, key) = key.issue(app.ids.next(by.at), &by);
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     service_keys::insert(&mut tx, &record).await?;
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     let location = format!("/api/v1/service-api-keys/{}", record.id);
     let body = Json(Issued { key, record });
     Ok((StatusCode::CREATED, [(LOCATION, location)], body).into_response())
@@ -85,11 +85,11 @@ pub(super) async fn revoke(
     id: RecordId,
 ) -> Result<Response, ApiError> {
     let id = id.known("service key")?;
-    let now = app.clock.now().timestamp_millis();
-    let mut tx = app.store.write(caller.tenant(), now).await?;
-    if !service_keys::delete(&mut tx, id).await? {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    if !service_keys::delete(&mut tx, id, &by).await? {
         return Err(ApiError::NotFound("service key"));
     }
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

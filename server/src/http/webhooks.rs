@@ -7,16 +7,19 @@ use http::header::LOCATION;
 use http::{StatusCode, Uri};
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
-use super::RecordId;
 use super::body::JsonBody;
 use super::paging::{self, Requested};
+use super::{RecordId, Segments};
 use crate::app::App;
 use crate::auth::{Allowed, WebhooksRead, WebhooksWrite};
 use crate::crypto::Context;
 use crate::error::ApiError;
+use crate::model::delivery::AttemptRecord;
+use crate::model::event::Event;
 use crate::model::webhook::{NewWebhook, Secret, WebhookRecord, WebhookUpdate};
-use crate::storage::webhooks;
+use crate::storage::{deliveries, events, webhooks};
 
 const NOT_FOUND: ApiError = ApiError::NotFound("webhook");
 
@@ -37,7 +40,7 @@ pub(super) async fn create(
     let secret = encrypted(&app, &record, &secret)?;
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     webhooks::insert(&mut tx, &record, &secret).await?;
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     let location = format!("/api/v1/webhooks/{}", record.id);
     Ok((StatusCode::CREATED, [(LOCATION, location)], Json(record)).into_response())
 }
@@ -86,7 +89,7 @@ pub(super) async fn update(
         new.updated_at = Some(by.at);
         webhooks::update(&mut tx, &new, secret.as_deref()).await?;
     }
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     Ok(Json(new).into_response())
 }
 
@@ -107,38 +110,93 @@ pub(super) async fn delete(
     if !webhooks::delete(&mut tx, id).await? {
         return Err(NOT_FOUND);
     }
-    app.plans.commit(tx).await?;
+    app.commit(tx).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Lists the attempts to deliver to a webhook, newest first.
+/// Sends a test event to the webhook.
 ///
-/// Nothing is delivered so far, so that there is none to show.
+/// Whatever its `events` are. It goes the way of all events: look for it among the deliveries.
+#[utoipa::path(
+    post, path = "/api/v1/webhooks/{id}/test", tag = "Webhooks", operation_id = "testWebhook",
+    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId),
+    responses((status = 202, description = "It will be sent", body = Accepted)),
+)]
+pub(super) async fn test(
+    State(app): State<App>,
+    caller: Allowed<WebhooksWrite>,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    let id = id.known("webhook")?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.happened(Event::test(id, by.at));
+    let written = events::write(&mut tx).await?;
+    app.commit(tx).await?;
+    let event_id = written.first().copied().unwrap_or_default();
+    Ok((StatusCode::ACCEPTED, Json(Accepted { event_id })).into_response())
+}
+
+/// An event that will be sent.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({"event_id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b72"})))]
+struct Accepted {
+    event_id: Uuid,
+}
+
+/// Lists the attempts to deliver to a webhook, newest first.
 #[utoipa::path(
     get, path = "/api/v1/webhooks/{id}/deliveries", tag = "Webhooks", operation_id = "listDeliveries",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:read"])), params(RecordId),
-    responses((status = 200, description = "The attempts", body = [Delivery], example = json!([]))),
+    security(("bearer" = []), ("serviceKey" = ["webhooks:read"])), params(RecordId, Requested),
+    responses((status = 200, description = "A page", body = [AttemptRecord], headers(("Link")))),
 )]
 pub(super) async fn deliveries(
     State(app): State<App>,
     caller: Allowed<WebhooksRead>,
     id: RecordId,
+    uri: Uri,
 ) -> Result<Response, ApiError> {
     let id = id.known("webhook")?;
+    let page = paging::requested(&uri, "deliveries", caller.tenant(), &id.to_string())?;
     let mut tx = app.store.read(caller.tenant()).await?;
     webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let attempts = deliveries::attempts(&mut tx, id, page.fetch()).await?;
     tx.end().await?;
-    Ok(Json::<[Delivery; 0]>([]).into_response())
+    Ok(page.respond(attempts, |attempt| attempt.id))
 }
 
-/// An attempt to deliver.
-#[derive(Serialize, ToSchema)]
-struct Delivery {}
+/// Delivers an event again.
+///
+/// It is the same event and delivery, with the same id and body; its failures count from 0 again.
+#[utoipa::path(
+    post, path = "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", tag = "Webhooks",
+    operation_id = "redeliver", security(("bearer" = []), ("serviceKey" = ["webhooks:write"])),
+    params(
+        ("id" = Uuid, Path, description = "The webhook's id"),
+        ("delivery_id" = Uuid, Path, description = "The delivery's id"),
+    ),
+    responses((status = 202, description = "It will be sent", body = Accepted)),
+)]
+pub(super) async fn redeliver(
+    State(app): State<App>,
+    caller: Allowed<WebhooksWrite>,
+    Segments((webhook, delivery)): Segments<(String, String)>,
+) -> Result<Response, ApiError> {
+    const NO_DELIVERY: ApiError = ApiError::NotFound("delivery");
+    let parse = |text: &str| Uuid::try_parse(text).map_err(|_| NO_DELIVERY);
+    let (webhook, delivery) = (parse(&webhook)?, parse(&delivery)?);
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let event = deliveries::redeliver(&mut tx, webhook, delivery, by.at).await?;
+    let event_id = event.ok_or(NO_DELIVERY)?;
+    app.commit(tx).await?;
+    Ok((StatusCode::ACCEPTED, Json(Accepted { event_id })).into_response())
+}
 
 /// `secret` as the store keeps it: it decrypts in this record's column alone.
 fn encrypted(app: &App, record: &WebhookRecord, secret: &Secret) -> Result<Vec<u8>, ApiError> {
-    let context =
-        Context { tenant: &record.tenant_id, record: record.id, column: "webhooks.secret" };
+    let context = Context::of_webhook_secret(&record.tenant_id, record.id);
     let encrypted = app.keys.encrypt(context, secret.as_bytes());
     encrypted.map_err(|error| ApiError::Internal(error.into()))
 }

@@ -6,13 +6,14 @@ use std::time::Duration;
 use std::{fs, str};
 
 use anyhow::{Context, bail};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use portcullis_engine::{Json, json};
 use url::Url;
 
 use super::Rule;
 use crate::config::Variables;
-use crate::egress::Client;
+use crate::egress::{Answer, Client};
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 /// How long one request may take.
@@ -47,7 +48,8 @@ impl Target {
         let mut url = base.clone();
         let path = format!("{}/api/v1/resources/policies", url.path().trim_end_matches('/'));
         url.set_path(&path);
-        let headers = HeaderMap::from_iter([(KEY_HEADER, key)]);
+        let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let headers = HeaderMap::from_iter([json, (KEY_HEADER, key)]);
         Ok(Self { url, headers, client: Client::trusted(TIMEOUT)? })
     }
 
@@ -83,11 +85,11 @@ impl Target {
         let Rule { sub, obj, act, .. } = rule;
         let body = serde_json::to_vec(rule)?;
         let posted = self.client.post(self.url.clone(), self.headers.clone(), body, MAX_ANSWER);
-        let (status, answer) =
+        let Answer { status, body } =
             posted.await.with_context(|| format!("the rule `{sub}, {obj}, {act}`"))?;
         match status {
             StatusCode::CREATED | StatusCode::CONFLICT => Ok(status),
-            _ => bail!("the rule `{sub}, {obj}, {act}`: {status}: {}", message(&answer)),
+            _ => bail!("the rule `{sub}, {obj}, {act}`: {status}: {}", message(&body)),
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! An input is read with `portcullis_engine::fields`, so that a refused one names every problem at once.
 
+pub(crate) mod delivery;
+pub(crate) mod event;
 pub(crate) mod page;
 pub(crate) mod policy;
 pub(crate) mod provider;
@@ -11,6 +13,8 @@ pub(crate) mod schema;
 pub(crate) mod service_key;
 pub(crate) mod tenant;
 pub(crate) mod webhook;
+
+use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use portcullis_engine::Json;
@@ -33,6 +37,17 @@ impl Timestamp {
     /// From milliseconds since the Unix epoch, as a store holds them.
     pub(crate) fn from_millis(millis: i64) -> Self {
         Self(millis)
+    }
+
+    /// When a UUIDv7 was made.
+    pub(crate) fn of(id: Uuid) -> Self {
+        // Its first 48 bits (RFC 9562 section 5.7).
+        Self((id.as_u128() >> 80) as i64)
+    }
+
+    /// So much later.
+    pub(crate) fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
     /// Milliseconds since the Unix epoch.

@@ -5,7 +5,10 @@
 //! both read (`$1`, `ON CONFLICT`, `RETURNING`), and run through the macros below, the one place that
 //! knows which database is behind a transaction.
 
+pub(crate) mod deliveries;
 mod error;
+pub(crate) mod events;
+pub(crate) mod lanes;
 pub(crate) mod policies;
 mod postgres;
 pub(crate) mod providers;
@@ -16,11 +19,15 @@ mod sqlite;
 pub(crate) mod tenants;
 pub(crate) mod webhooks;
 
+use std::net::SocketAddr;
+
 use portcullis_engine::ResourcePattern;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool, Transaction};
 
 pub(crate) use error::{OpenError, StoreError};
-pub(crate) use postgres::Notices;
+pub(crate) use postgres::{Change, Notice, Notices};
+
+use crate::model::event::Event;
 
 /// Runs one statement on whichever database is behind the transaction.
 macro_rules! on_database {
@@ -84,6 +91,18 @@ pub(crate) struct Tx {
     inner: Inner,
     /// The resources that the changes so far touch; `None` while there is no change.
     touched: Option<Vec<ResourcePattern>>,
+    /// What has happened and is not written down yet.
+    events: Vec<Event>,
+    wrote: Wrote,
+}
+
+/// What a transaction wrote that somebody waits for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wrote {
+    /// Something for a webhook to be told.
+    pub(crate) deliveries: bool,
+    /// A webhook.
+    pub(crate) webhooks: bool,
 }
 
 #[derive(Debug)]
@@ -122,12 +141,17 @@ impl Store {
             Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
             Self::Postgres(pool) => Inner::Postgres(postgres::begin_read(pool, tenant).await?),
         };
-        Ok(Tx { tenant: tenant.to_owned(), inner, touched: None })
+        Ok(Tx::new(tenant, inner))
     }
 
     /// Begins a transaction of the service itself, which sees every tenant, to read.
     pub(crate) async fn read_all(&self) -> Result<Tx, StoreError> {
         self.read(EVERY_TENANT).await
+    }
+
+    /// Begins a transaction of the service itself, which sees every tenant, to write.
+    pub(crate) async fn write_all(&self) -> Result<Tx, StoreError> {
+        self.write_as(EVERY_TENANT).await
     }
 
     /// Begins a transaction that may write, for a tenant that it neither locks nor creates.
@@ -136,7 +160,20 @@ impl Store {
             Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
             Self::Postgres(pool) => Inner::Postgres(postgres::begin_write(pool, tenant).await?),
         };
-        Ok(Tx { tenant: tenant.to_owned(), inner, touched: None })
+        Ok(Tx::new(tenant, inner))
+    }
+
+    /// What names a process that listens on `address` among all that use this database, before and after it
+    /// was started again.
+    pub(crate) fn place_of(&self, address: SocketAddr) -> String {
+        match self {
+            // There is no other.
+            Self::Sqlite { .. } => String::new(),
+            Self::Postgres(_) => {
+                let host = rustix::system::uname();
+                format!("{} {address} ", host.nodename().to_string_lossy())
+            }
+        }
     }
 
     /// One round trip to the database.
@@ -175,9 +212,15 @@ pub(crate) struct Committed {
     pub(crate) revision: u64,
     /// The resources that it touched; `None` when it changed nothing.
     pub(crate) touched: Option<Vec<ResourcePattern>>,
+    pub(crate) wrote: Wrote,
 }
 
 impl Tx {
+    fn new(tenant: &str, inner: Inner) -> Self {
+        let tenant = tenant.to_owned();
+        Self { tenant, inner, touched: None, events: Vec::new(), wrote: Wrote::default() }
+    }
+
     /// The tenant that every statement is bound to.
     pub(crate) fn tenant(&self) -> &str {
         &self.tenant
@@ -189,9 +232,16 @@ impl Tx {
         self.touched.get_or_insert_default().extend(touched);
     }
 
+    /// Notes an event, which is written before the transaction is committed. Every function that writes
+    /// what webhooks are told of calls it, so that no write can forget to tell them.
+    pub(crate) fn happened(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
     /// Commits; a transaction that changed something raises the tenant's revision by one, and tells the
     /// other replicas.
     pub(crate) async fn commit(mut self) -> Result<Committed, StoreError> {
+        events::write(&mut self).await?;
         let revision = match self.touched.take() {
             None => tenants::revision(&mut self).await?,
             Some(touched) => {
@@ -203,11 +253,15 @@ impl Tx {
                 revision
             }
         };
+        if let Inner::Postgres(connection) = &mut self.inner {
+            postgres::notify_of(connection, self.wrote).await?;
+        }
         match self.inner {
             Inner::Sqlite(inner) => inner.commit().await?,
             Inner::Postgres(inner) => inner.commit().await?,
         }
-        Ok(Committed { tenant: self.tenant, revision, touched: self.touched })
+        let (tenant, touched, wrote) = (self.tenant, self.touched, self.wrote);
+        Ok(Committed { tenant, revision, touched, wrote })
     }
 
     /// Ends a transaction that only read.
@@ -231,5 +285,7 @@ fn from_json_list(text: &str, what: &'static str) -> Result<Vec<String>, StoreEr
     serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,10 @@ use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
-use crate::model::Timestamp;
+use crate::model::event::Event;
 use crate::model::page::Page;
 use crate::model::policy::{PolicyRecord, RuleData};
+use crate::model::{Authorship, Timestamp};
 
 #[derive(FromRow)]
 struct Row {
@@ -77,10 +78,11 @@ pub(crate) async fn list(
     rows.into_iter().map(PolicyRecord::try_from).collect()
 }
 
-/// The enabled policies that can match `resource`, as a plan needs them.
+/// The enabled policies that can match `resource`, as a plan needs them; in order of creation, so that an
+/// explanation is the same on every database.
 pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
-        AND enabled AND resource IN ($2, $3, $4)";
+        AND enabled AND resource IN ($2, $3, $4) ORDER BY id";
     let [exact, name, any] = ResourcePattern::matching(resource);
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
     let policy = |record: PolicyRecord| Policy {
@@ -116,11 +118,17 @@ pub(crate) async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), Sto
         policy.created_at.millis(),
     )?;
     tx.changed([policy.resource.clone()]);
+    tx.happened(Event::policy_created(policy));
     Ok(())
 }
 
-/// Stores what an update changed; the resource never does.
-pub(crate) async fn update(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError> {
+/// Stores what an update made of `old`; the resource never changes.
+pub(crate) async fn update(
+    tx: &mut Tx,
+    old: &PolicyRecord,
+    policy: &PolicyRecord,
+    by: &Authorship,
+) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET name = $3, description = $4, effect = $5, \
         format = $6, rule_data = $7, priority = $8, enabled = $9, updated_by = $10, \
         updated_at = $11 WHERE tenant_id = $1 AND id = $2";
@@ -140,17 +148,19 @@ pub(crate) async fn update(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), Sto
         policy.updated_at.map(Timestamp::millis),
     )?;
     tx.changed([policy.resource.clone()]);
+    tx.happened(Event::policy_updated(old, policy, by));
     Ok(())
 }
 
-/// Marks `policy` as deleted at `now`; the record is retained.
+/// Marks `policy` as deleted; the record is retained.
 pub(crate) async fn delete(
     tx: &mut Tx,
     policy: &PolicyRecord,
-    now: Timestamp,
+    by: &Authorship,
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
-    execute!(tx, SQL, &tx.tenant, policy.id, now.millis())?;
+    execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
     tx.changed([policy.resource.clone()]);
+    tx.happened(Event::policy_deleted(policy, by));
     Ok(())
 }

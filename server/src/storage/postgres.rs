@@ -9,14 +9,18 @@ use serde::{Deserialize, Serialize};
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use sqlx::{PgConnection, PgPool, Postgres, Transaction};
 
-use super::{OpenError, Store, StoreError};
+use super::{OpenError, Store, StoreError, Wrote};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
 /// How long a request waits for a connection before the store counts as down.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The channel of changes.
-const CHANNEL: &str = "portcullis_changes";
+const CHANGES: &str = "portcullis_changes";
+/// The channel of webhooks that were written.
+const WEBHOOKS: &str = "portcullis_webhooks";
+/// The channel of deliveries that were written.
+const DELIVERIES: &str = "portcullis_deliveries";
 /// A notification may hold 8,000 bytes; a longer one says that everything is touched.
 const MAX_PAYLOAD: usize = 7_900;
 
@@ -62,14 +66,25 @@ async fn bind_to(connection: &mut PgConnection, tenant: &str) -> Result<(), sqlx
 }
 
 /// What a notification says.
+#[derive(Debug)]
+pub(crate) enum Notice {
+    /// What decisions depend on changed.
+    Change(Change),
+    /// Some tenant's webhooks changed.
+    Webhooks,
+    /// There is something to deliver.
+    Deliveries,
+}
+
+/// A committed change of what decisions depend on.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Notice {
+pub(crate) struct Change {
     pub(crate) tenant: String,
     pub(crate) revision: u64,
     touched: Vec<String>,
 }
 
-impl Notice {
+impl Change {
     /// The resources that the change touched.
     pub(crate) fn touched(&self) -> Vec<ResourcePattern> {
         let parse = |text: &String| ResourcePattern::parse(text).unwrap_or(ResourcePattern::Any);
@@ -85,30 +100,55 @@ pub(super) async fn notify(
     touched: &[ResourcePattern],
 ) -> Result<(), sqlx::Error> {
     let touched = touched.iter().map(ToString::to_string).collect();
-    let mut notice = Notice { tenant: tenant.to_owned(), revision, touched };
-    let mut payload = serde_json::json!(notice).to_string();
+    let mut change = Change { tenant: tenant.to_owned(), revision, touched };
+    let mut payload = serde_json::json!(change).to_string();
     if payload.len() > MAX_PAYLOAD {
-        notice.touched = vec![ResourcePattern::Any.to_string()];
-        payload = serde_json::json!(notice).to_string();
+        change.touched = vec![ResourcePattern::Any.to_string()];
+        payload = serde_json::json!(change).to_string();
     }
-    let notify = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(payload);
+    send(connection, CHANGES, &payload).await
+}
+
+/// Tells them what else was written.
+pub(super) async fn notify_of(
+    connection: &mut PgConnection,
+    wrote: Wrote,
+) -> Result<(), sqlx::Error> {
+    for (channel, written) in [(WEBHOOKS, wrote.webhooks), (DELIVERIES, wrote.deliveries)] {
+        if written {
+            send(connection, channel, "").await?;
+        }
+    }
+    Ok(())
+}
+
+async fn send(
+    connection: &mut PgConnection,
+    channel: &str,
+    payload: &str,
+) -> Result<(), sqlx::Error> {
+    let notify = sqlx::query("SELECT pg_notify($1, $2)").bind(channel).bind(payload);
     notify.execute(connection).await.map(drop)
 }
 
-/// The changes of every replica, as they are committed.
+/// The notices of every replica, as they are committed.
 #[derive(Debug)]
 pub(crate) struct Notices(PgListener);
 
 impl Notices {
     pub(super) async fn listen(pool: &PgPool) -> Result<Self, StoreError> {
         let mut listener = PgListener::connect_with(pool).await?;
-        listener.listen(CHANNEL).await?;
+        listener.listen_all([CHANGES, WEBHOOKS, DELIVERIES]).await?;
         Ok(Self(listener))
     }
 
-    /// The next change; `None` when some may have been missed.
+    /// The next notice; `None` when some may have been missed.
     pub(crate) async fn next(&mut self) -> Result<Option<Notice>, StoreError> {
-        let notification = self.0.try_recv().await?;
-        Ok(notification.and_then(|heard| serde_json::from_str(heard.payload()).ok()))
+        let heard = self.0.try_recv().await?;
+        Ok(heard.and_then(|heard| match heard.channel() {
+            WEBHOOKS => Some(Notice::Webhooks),
+            DELIVERIES => Some(Notice::Deliveries),
+            _ => serde_json::from_str(heard.payload()).ok().map(Notice::Change),
+        }))
     }
 }

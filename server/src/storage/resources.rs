@@ -4,9 +4,10 @@ use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
-use crate::model::Timestamp;
+use crate::model::event::Event;
 use crate::model::page::Page;
 use crate::model::resource::{Registration, ResourceRecord};
+use crate::model::{Authorship, Timestamp};
 
 #[derive(FromRow)]
 struct Row {
@@ -66,7 +67,11 @@ pub(crate) async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ResourceRecord>,
 
 /// Inserts `resource`, or replaces the one with its id. No decision reads this table, so no plan is
 /// touched.
-pub(crate) async fn upsert(tx: &mut Tx, resource: &ResourceRecord) -> Result<(), StoreError> {
+pub(crate) async fn upsert(
+    tx: &mut Tx,
+    resource: &ResourceRecord,
+    by: &Authorship,
+) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO resources (tenant_id, id, name, display_name, service_name, \
         default_roles, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
         ON CONFLICT (tenant_id, id) DO UPDATE SET display_name = excluded.display_name, \
@@ -87,5 +92,6 @@ pub(crate) async fn upsert(tx: &mut Tx, resource: &ResourceRecord) -> Result<(),
         resource.updated_at.map(Timestamp::millis),
     )?;
     tx.changed([]);
+    tx.happened(Event::resource(resource, by));
     Ok(())
 }

@@ -5,9 +5,10 @@ use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
-use crate::model::Timestamp;
+use crate::model::event::{Change, Event};
 use crate::model::page::Page;
 use crate::model::rule::{Origin, RuleRecord};
+use crate::model::{Authorship, Timestamp};
 
 #[derive(FromRow)]
 struct Row {
@@ -118,6 +119,8 @@ pub(crate) async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, Store
         return Ok(false);
     }
     tx.changed([rule.tuple.obj.clone()]);
+    let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
+    tx.happened(Event::rule(Change::Created, rule, &by));
     Ok(true)
 }
 
@@ -126,6 +129,7 @@ pub(crate) async fn update(
     tx: &mut Tx,
     old: &RuleRecord,
     new: &RuleRecord,
+    by: &Authorship,
 ) -> Result<bool, StoreError> {
     const SQL: &str = "UPDATE rbac_rules SET obj = $3, sub = $4, dom = $5, act = $6, effect = $7, \
         origin = $8, updated_by = $9, updated_at = $10 WHERE tenant_id = $1 AND id = $2";
@@ -147,13 +151,19 @@ pub(crate) async fn update(
         new.updated_at.map(Timestamp::millis),
     )?;
     tx.changed([old.tuple.obj.clone(), new.tuple.obj.clone()]);
+    tx.happened(Event::rule(Change::Updated, new, by));
     Ok(true)
 }
 
 /// Removes `rule`.
-pub(crate) async fn delete(tx: &mut Tx, rule: &RuleRecord) -> Result<(), StoreError> {
+pub(crate) async fn delete(
+    tx: &mut Tx,
+    rule: &RuleRecord,
+    by: &Authorship,
+) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, rule.id)?;
     tx.changed([rule.tuple.obj.clone()]);
+    tx.happened(Event::rule(Change::Deleted, rule, by));
     Ok(())
 }

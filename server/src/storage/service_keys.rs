@@ -4,9 +4,11 @@ use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
-use crate::model::Timestamp;
+use crate::model::event::Event;
 use crate::model::page::Page;
 use crate::model::service_key::{Permission, ServiceKeyRecord, key_prefix};
+use crate::model::webhook::EventType;
+use crate::model::{Authorship, Timestamp};
 
 #[derive(FromRow)]
 struct Row {
@@ -89,6 +91,8 @@ pub(crate) async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), St
         key.created_at.millis(),
         key.expires_at.map(Timestamp::millis),
     )?;
+    let by = Authorship { actor: key.created_by.clone(), at: key.created_at };
+    tx.happened(Event::service_key(EventType::ServiceKeyCreated, key.id, &key.name, &by));
     Ok(())
 }
 
@@ -100,7 +104,11 @@ pub(crate) async fn used(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result<(), St
 }
 
 /// Revokes the key with this id; false when there is none.
-pub(crate) async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
-    const SQL: &str = "DELETE FROM service_keys WHERE tenant_id = $1 AND id = $2";
-    Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
+pub(crate) async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, StoreError> {
+    const SQL: &str = "DELETE FROM service_keys WHERE tenant_id = $1 AND id = $2 RETURNING name";
+    let Some((name,)) = fetch_optional!(tx, (String,), SQL, &tx.tenant, id)? else {
+        return Ok(false);
+    };
+    tx.happened(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
+    Ok(true)
 }

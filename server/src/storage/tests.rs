@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use portcullis_engine::{Effect, Json, RuleTuple, json};
-use portcullis_test_postgres::Cluster;
 use sqlx::SqlSafeStr;
-use tempfile::TempDir;
 use uuid::Uuid;
 
+use super::testing::{Database, on_every_database};
 use super::*;
 use crate::model::page::Page;
 use crate::model::policy::NewPolicy;
@@ -16,51 +15,6 @@ use crate::model::resource::Registration;
 use crate::model::rule::{NewRule, Origin, RuleRecord};
 use crate::model::service_key::NewServiceKey;
 use crate::model::{Authorship, Timestamp};
-
-/// An empty database of its own for a test.
-enum Database {
-    Sqlite(TempDir),
-    Postgres(portcullis_test_postgres::Database),
-}
-
-impl Database {
-    fn sqlite() -> Option<Self> {
-        Some(Self::Sqlite(TempDir::new().expect("a directory")))
-    }
-
-    /// `None`, with a message, where no PostgreSQL is to be had.
-    fn postgres() -> Option<Self> {
-        Some(Self::Postgres(Cluster::shared()?.database()))
-    }
-
-    async fn open(&self) -> Store {
-        let url = match self {
-            Self::Sqlite(dir) => format!("sqlite://{}", dir.path().join("test.db").display()),
-            Self::Postgres(database) => database.url().to_owned(),
-        };
-        Store::open(&url).await.expect("opens")
-    }
-}
-
-/// Makes each function a test on every database.
-macro_rules! on_every_database {
-    ($($test:ident),* $(,)?) => {
-        mod on_sqlite {
-            use super::Database;
-            $(#[tokio::test]
-            async fn $test() {
-                if let Some(database) = Database::sqlite() { super::$test(database).await }
-            })*
-        }
-        mod on_postgres {
-            use super::Database;
-            $(#[tokio::test]
-            async fn $test() {
-                if let Some(database) = Database::postgres() { super::$test(database).await }
-            })*
-        }
-    };
-}
 
 on_every_database!(
     a_commit_raises_the_revision_by_one_whatever_it_holds,
@@ -142,10 +96,10 @@ async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: Database) {
     let mut tx = store.write("a", 0).await.expect("begins");
     let mut changed = own.clone();
     changed.effect = Effect::Deny;
-    assert!(rules::update(&mut tx, &own, &changed).await.expect("works"));
+    assert!(rules::update(&mut tx, &own, &changed, &by()).await.expect("works"));
     tx.commit().await.expect("commits");
     let mut tx = store.write("a", 0).await.expect("begins");
-    rules::delete(&mut tx, &changed).await.expect("works");
+    rules::delete(&mut tx, &changed, &by()).await.expect("works");
     tx.commit().await.expect("commits");
     let mut tx = store.read("b").await.expect("begins");
     let found = rules::find(&mut tx, own.id).await.expect("works").expect("untouched");
@@ -160,7 +114,8 @@ async fn a_tuple_has_one_rule(database: Database) {
     let mut tx = store.write("acme", 0).await.expect("begins");
     assert!(!rules::insert(&mut tx, &rule(3, "doc:read")).await.expect("works"));
     let moved = RuleRecord { id: Uuid::from_u128(2), ..rule(2, "doc:read") };
-    let refused = !rules::update(&mut tx, &rule(2, "doc:write"), &moved).await.expect("works");
+    let refused =
+        !rules::update(&mut tx, &rule(2, "doc:write"), &moved, &by()).await.expect("works");
     assert!(refused);
     assert_eq!(tx.commit().await.expect("commits").revision, 2, "nothing changed");
 }
@@ -185,7 +140,7 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     }
     let deleted =
         policies::find(&mut tx, Uuid::from_u128(12)).await.expect("works").expect("there");
-    policies::delete(&mut tx, &deleted, Timestamp::from_millis(2)).await.expect("works");
+    policies::delete(&mut tx, &deleted, &by()).await.expect("works");
     tx.commit().await.expect("commits");
     let mut tx = store.read("acme").await.expect("begins");
     let rules = rules::of_plan(&mut tx, "doc:read").await.expect("works");
@@ -236,6 +191,9 @@ async fn a_url_of_another_database_or_an_unusable_path_is_an_error() {
 /// The statements of every file here: the string constants of their source.
 fn statements() -> Vec<String> {
     let sources = [
+        include_str!("deliveries.rs"),
+        include_str!("events.rs"),
+        include_str!("lanes.rs"),
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
         include_str!("providers.rs"),
@@ -263,6 +221,7 @@ async fn every_statement_fits_the_schema(database: Database) {
         let prepared = match &mut tx.inner {
             // Set up for one database only.
             Inner::Sqlite(_) if statement.contains("set_config") => continue,
+            Inner::Sqlite(_) if statement.contains("SKIP LOCKED") => continue,
             Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
             Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
         };
@@ -414,7 +373,7 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: Database
     let taken =
         crate::model::provider::ProviderRecord { id: Uuid::from_u128(9), ..provider.clone() };
     assert!(!providers::insert(&mut tx, &taken).await.expect("works"), "an issuer has one tenant");
-    assert!(!service_keys::delete(&mut tx, key.id).await.expect("works"), "a foreign key");
+    assert!(!service_keys::delete(&mut tx, key.id, &by()).await.expect("works"), "a foreign key");
     tx.commit().await.expect("commits");
     let mut tx = store.read_all().await.expect("begins");
     let (found, tenant, slug) =

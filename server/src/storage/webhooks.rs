@@ -3,7 +3,10 @@
 use sqlx::FromRow;
 use uuid::Uuid;
 
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
+use super::{
+    StoreError, Tx, deliveries, execute, fetch_all, fetch_optional, from_json_list, lanes,
+    to_json_list,
+};
 use crate::model::Timestamp;
 use crate::model::page::Page;
 use crate::model::webhook::{EventType, WebhookRecord};
@@ -76,6 +79,8 @@ pub(crate) async fn insert(
         &webhook.created_by,
         webhook.created_at.millis(),
     )?;
+    lanes::insert(tx, webhook.id).await?;
+    tx.wrote.webhooks = true;
     Ok(())
 }
 
@@ -97,13 +102,26 @@ pub(crate) async fn update(
         secret,
         webhook.updated_at.map(Timestamp::millis),
     )?;
+    tx.wrote.webhooks = true;
     Ok(())
 }
 
-/// Removes the webhook with this id; false when there is none.
+/// Removes the webhook with this id, and whatever is pending for it; false when there is none.
 pub(crate) async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM webhooks WHERE tenant_id = $1 AND id = $2";
+    // The lane first: whoever serves it finishes what it is writing, and finds the lane gone.
+    lanes::delete(tx, id).await?;
+    deliveries::delete_of(tx, id).await?;
+    tx.wrote.webhooks = true;
     Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
+}
+
+/// The tenants that have a webhook for denied checks. For a transaction that sees every tenant.
+pub(crate) async fn tenants_told_of_denials(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = "SELECT DISTINCT tenant_id FROM webhooks WHERE events LIKE $1";
+    let listed = format!("%\"{}\"%", EventType::AccessDenied.as_str());
+    let rows = fetch_all!(tx, (String,), SQL, listed)?;
+    Ok(rows.into_iter().map(|(tenant,)| tenant).collect())
 }
 
 #[cfg(test)]

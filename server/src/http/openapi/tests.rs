@@ -145,7 +145,9 @@ fn every_operation_has_the_errors_of_its_kind() {
             if path.contains('{') {
                 expected.push("404");
             }
-            if matches!(method, "post" | "put") {
+            // What is asked for by its path alone.
+            let bodiless = path.ends_with("/test") || path.ends_with("/redeliver");
+            if matches!(method, "post" | "put") && !bodiless {
                 expected.push("415");
                 assert!(operation.get("requestBody").is_some(), "{method} {path}");
             }

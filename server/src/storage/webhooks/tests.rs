@@ -1,14 +1,16 @@
 //! What the table of webhooks keeps, and from whom.
 
-use tempfile::TempDir;
-
 use super::*;
 use crate::storage::Store;
+use crate::storage::testing::{Database, on_every_database};
 
-async fn open(dir: &TempDir) -> Store {
-    let path = dir.path().join("test.db");
-    Store::open(&format!("sqlite://{}", path.display())).await.expect("opens")
-}
+on_every_database!(
+    what_is_inserted_is_found_and_listed,
+    an_update_keeps_the_secret_unless_it_brings_one,
+    a_deletion_says_whether_the_webhook_was_there,
+    a_foreign_webhook_is_not_there,
+    an_unknown_event_in_a_row_is_reported,
+);
 
 fn webhook(id: u128, tenant: &str) -> WebhookRecord {
     WebhookRecord {
@@ -42,10 +44,8 @@ async fn ids(tx: &mut Tx, page: Page) -> Vec<u128> {
     records.iter().map(|record| record.id.as_u128()).collect()
 }
 
-#[tokio::test]
-async fn what_is_inserted_is_found_and_listed() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn what_is_inserted_is_found_and_listed(database: Database) {
+    let store = database.open().await;
     insert_all(&store, "acme", &[3, 1, 2]).await;
     let mut tx = store.read("acme").await.expect("begins");
     let found = find(&mut tx, Uuid::from_u128(2)).await.expect("works");
@@ -56,10 +56,8 @@ async fn what_is_inserted_is_found_and_listed() {
     assert_eq!(ids(&mut tx, Page { after: Uuid::from_u128(2), limit: 2 }).await, [3]);
 }
 
-#[tokio::test]
-async fn an_update_keeps_the_secret_unless_it_brings_one() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn an_update_keeps_the_secret_unless_it_brings_one(database: Database) {
+    let store = database.open().await;
     insert_all(&store, "acme", &[1, 2]).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     let mut changed = webhook(1, "acme");
@@ -75,10 +73,8 @@ async fn an_update_keeps_the_secret_unless_it_brings_one() {
     assert_eq!(secret(&mut tx, 2).await, b"encrypted");
 }
 
-#[tokio::test]
-async fn a_deletion_says_whether_the_webhook_was_there() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn a_deletion_says_whether_the_webhook_was_there(database: Database) {
+    let store = database.open().await;
     insert_all(&store, "acme", &[1, 2]).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     assert!(delete(&mut tx, Uuid::from_u128(1)).await.expect("works"));
@@ -86,10 +82,8 @@ async fn a_deletion_says_whether_the_webhook_was_there() {
     assert_eq!(ids(&mut tx, Page::ALL).await, [2]);
 }
 
-#[tokio::test]
-async fn a_foreign_webhook_is_not_there() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn a_foreign_webhook_is_not_there(database: Database) {
+    let store = database.open().await;
     insert_all(&store, "a", &[1]).await;
     insert_all(&store, "b", &[1, 2]).await;
     let mut tx = store.write("a", 0).await.expect("begins");
@@ -110,10 +104,8 @@ async fn a_foreign_webhook_is_not_there() {
     }
 }
 
-#[tokio::test]
-async fn an_unknown_event_in_a_row_is_reported() {
-    let dir = TempDir::new().expect("a directory");
-    let store = open(&dir).await;
+async fn an_unknown_event_in_a_row_is_reported(database: Database) {
+    let store = database.open().await;
     insert_all(&store, "acme", &[1]).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     const SQL: &str = "UPDATE webhooks SET events = $2 WHERE tenant_id = $1";

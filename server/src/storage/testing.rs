@@ -1,0 +1,53 @@
+//! Databases for tests: each test runs on an empty one of its own, on every kind.
+
+use portcullis_test_postgres::Cluster;
+use tempfile::TempDir;
+
+use super::Store;
+
+/// An empty database of its own for a test.
+pub(crate) enum Database {
+    Sqlite(TempDir),
+    Postgres(portcullis_test_postgres::Database),
+}
+
+impl Database {
+    pub(crate) fn sqlite() -> Option<Self> {
+        Some(Self::Sqlite(TempDir::new().expect("a directory")))
+    }
+
+    /// `None`, with a message, where no PostgreSQL is to be had.
+    pub(crate) fn postgres() -> Option<Self> {
+        Some(Self::Postgres(Cluster::shared()?.database()))
+    }
+
+    pub(crate) async fn open(&self) -> Store {
+        let url = match self {
+            Self::Sqlite(dir) => format!("sqlite://{}", dir.path().join("test.db").display()),
+            Self::Postgres(database) => database.url().to_owned(),
+        };
+        Store::open(&url).await.expect("opens")
+    }
+}
+
+/// Makes each function a test on every database.
+macro_rules! on_every_database {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            use $crate::storage::testing::Database;
+            $(#[tokio::test]
+            async fn $test() {
+                if let Some(database) = Database::sqlite() { super::$test(database).await }
+            })*
+        }
+        mod on_postgres {
+            use $crate::storage::testing::Database;
+            $(#[tokio::test]
+            async fn $test() {
+                if let Some(database) = Database::postgres() { super::$test(database).await }
+            })*
+        }
+    };
+}
+
+pub(crate) use on_every_database;

@@ -1,0 +1,214 @@
+//! Figures, for who wants to know: they are printed, and only what is promised is asserted.
+//!
+//! `cargo build --release -p portcullis-server`, and then `PORTCULLIS_BIN=$PWD/target/release/portcullis cargo test
+//! -p portcullis-server --test selfhost_sqlite -- --ignored --test-threads 1 figures`; the same with `selfhost_postgres`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::everywhere::deliveries::{register, settings, tenant};
+use crate::setup;
+use crate::support::openid::say;
+use crate::support::{Answer, Provider, Receiver, Request, Server, Tenant};
+
+fn database() -> &'static str {
+    if setup::POSTGRES { "PostgreSQL" } else { "SQLite" }
+}
+
+/// The value below which this part of all is, in milliseconds.
+fn quantile(times: &mut [Duration], part: f64) -> f64 {
+    times.sort_unstable();
+    times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3
+}
+
+/// A number from `/proc/<pid>/status`, in KiB.
+fn memory(server: &Server, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("Linux has it");
+    line.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a number")
+}
+
+/// Processor time so far.
+fn processor_time(server: &Server) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.process.id())).unwrap();
+    let (_, rest) = stat.rsplit_once(") ").expect("the name is in parentheses");
+    let field = |index: usize| rest.split(' ').nth(index).unwrap().parse::<u64>().unwrap();
+    // In hundredths of a second.
+    Duration::from_millis((field(11) + field(12)) * 10)
+}
+
+#[test]
+#[ignore = "prints figures"]
+fn figures_of_the_first_attempt() {
+    let server = settings().start();
+    let (tenant, receiver) = (tenant(&server), Receiver::start());
+    register(&tenant, &receiver.url("/"), &["policy.rbac.changed"]);
+    let (mut since_request, mut since_answer) = (Vec::new(), Vec::new());
+    for number in 0..300 {
+        let began = Instant::now();
+        tenant.rule(&format!("user-{number}"), "doc:read", "read", "allow");
+        let answered = Instant::now();
+        let arrived = receiver.wait_for(number + 1)[number].at;
+        since_request.push(arrived.duration_since(began));
+        since_answer.push(arrived.saturating_duration_since(answered));
+    }
+    let median = quantile(&mut since_request, 0.5);
+    say(&format!(
+        "{}: from the request that changes something to the first attempt: median {median:.1} ms, 99 % {:.1} ms; \
+         from its answer: median {:.1} ms, 99 % {:.1} ms",
+        database(),
+        quantile(&mut since_request, 0.99),
+        quantile(&mut since_answer, 0.5),
+        quantile(&mut since_answer, 0.99),
+    ));
+    assert!(median <= 50.0, "the commit is later than the request");
+}
+
+#[test]
+#[ignore = "prints figures"]
+fn figures_of_idleness() {
+    let server = settings().start();
+    let (tenant, receiver) = (tenant(&server), Receiver::start());
+    for number in 0..20 {
+        register(&tenant, &receiver.url(&format!("/{number}")), &["policy.rbac.changed"]);
+    }
+    tenant.rule("somebody", "doc:read", "read", "allow");
+    receiver.wait_for(20);
+    let (before, period) = (processor_time(&server), Duration::from_secs(20));
+    std::thread::sleep(period);
+    let used = (processor_time(&server) - before).as_secs_f64() / period.as_secs_f64();
+    say(&format!("{}: idle with 20 webhooks: {:.2} % of one core", database(), used * 100.0));
+}
+
+/// Denied checks of `tenant` by so many clients: median and 99 % in milliseconds, and how many in a second.
+fn denied(tenant: &Tenant<'_>, clients: usize, each: usize) -> (f64, f64, f64) {
+    let token = tenant.token("gateway", &["service"]);
+    let check = json!({"subject": "mallory", "resource": "doc:read", "action": "read"});
+    let request = Request::new("POST /api/v1/check").token(&token).json(&check);
+    let began = Instant::now();
+    let client = || -> Vec<Duration> {
+        let one = |_| {
+            let began = Instant::now();
+            request.send(tenant.address).is(200);
+            began.elapsed()
+        };
+        (0..each).map(one).collect()
+    };
+    let mut times: Vec<_> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..clients).map(|_| scope.spawn(client)).collect();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    });
+    let rate = times.len() as f64 / began.elapsed().as_secs_f64();
+    (quantile(&mut times, 0.5), quantile(&mut times, 0.99), rate)
+}
+
+#[test]
+#[ignore = "prints figures"]
+fn figures_of_denied_checks() {
+    let server = settings().start();
+    let receiver = Receiver::start();
+    let quiet = tenant(&server);
+    let told = Tenant::of(&server, Provider::shared(), "listening");
+    register(&told, &receiver.url("/"), &["access.denied"]);
+    for (name, tenant) in [("nobody wants to know", &quiet), ("a webhook wants to know", &told)] {
+        denied(tenant, 1, 50);
+        for (clients, each) in [(1, 500), (32, 100)] {
+            let (median, most, rate) = denied(tenant, clients, each);
+            say(&format!(
+                "{}: denied checks, {name}, {clients} clients: median {median:.2} ms, 99 % {most:.2} ms, {rate:.0}/s",
+                database()
+            ));
+        }
+    }
+    // Others' checks while many are written.
+    let (median, most, _) = std::thread::scope(|scope| {
+        let noise = scope.spawn(|| denied(&told, 16, 150));
+        let quiet = denied(&quiet, 1, 200);
+        noise.join().unwrap();
+        quiet
+    });
+    say(&format!(
+        "{}: denied checks of a tenant that nobody listens to, meanwhile: median {median:.2} ms, 99 % {most:.2} ms",
+        database()
+    ));
+}
+
+const TENANTS: usize = 100;
+const WEBHOOKS: usize = 10;
+const EVENTS: usize = 100;
+/// Of each two tenants, one webhook is dead or slow.
+const BAD: usize = TENANTS / 2;
+
+#[test]
+#[ignore = "takes minutes"]
+fn figures_of_a_thousand_webhooks() {
+    let server = settings().set("WEBHOOK_BACKOFF", "10s").start();
+    // Several, for their ports: each connection needs one.
+    let receivers: Vec<_> = (0..WEBHOOKS).map(|_| Receiver::start()).collect();
+    let bad = Receiver::with(|one| match one.path.as_str() {
+        "/dead" => Answer::Status(500),
+        _ => Answer::Hang,
+    });
+    let tenants: Vec<_> = (0..TENANTS)
+        .map(|number| Tenant::of(&server, Provider::shared(), &format!("load-{number}")))
+        .collect();
+    for (number, tenant) in tenants.iter().enumerate() {
+        for (index, receiver) in receivers.iter().enumerate() {
+            let url = match (index, number % 4) {
+                (0, 0) => bad.url("/dead"),
+                (0, 2) => bad.url("/hanging"),
+                _ => receiver.url(&format!("/{number}")),
+            };
+            register(tenant, &url, &["policy.rbac.changed"]);
+        }
+    }
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for part in tenants.chunks(TENANTS / 4) {
+            scope.spawn(move || {
+                for event in 0..EVENTS {
+                    for tenant in part {
+                        tenant.rule(&format!("user-{event}"), "doc:read", "read", "allow");
+                    }
+                }
+            });
+        }
+    });
+    let caused = began.elapsed();
+    let healthy = (TENANTS * WEBHOOKS - BAD) * EVENTS;
+    let deadline = began + Duration::from_secs(900);
+    let count = || receivers.iter().map(Receiver::count).sum::<usize>();
+    while count() < healthy && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let done = began.elapsed();
+    let peak = memory(&server, "VmHWM:") / 1_024;
+    say(&format!(
+        "{}: {} events to {} webhooks, {BAD} of them dead or hanging: caused in {:.0} s, {healthy} deliveries to the \
+         healthy ones done after {:.0} s ({:.0}/s), most memory {peak} MiB",
+        database(),
+        TENANTS * EVENTS,
+        TENANTS * WEBHOOKS,
+        caused.as_secs_f64(),
+        done.as_secs_f64(),
+        healthy as f64 / done.as_secs_f64(),
+    ));
+    assert_eq!(count(), healthy, "each is delivered, and once");
+    assert!(peak < 512, "memory is bounded");
+    for receiver in &receivers {
+        in_order(&receiver.deliveries());
+    }
+}
+
+/// Asserts that each webhook got its events in order.
+fn in_order(deliveries: &[crate::support::Delivery]) {
+    let mut webhooks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for one in deliveries {
+        webhooks.entry(&one.path).or_default().push(one.id());
+    }
+    for ids in webhooks.values() {
+        assert!(ids.is_sorted() && ids.iter().collect::<BTreeSet<_>>().len() == EVENTS);
+    }
+}
