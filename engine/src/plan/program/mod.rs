@@ -19,8 +19,8 @@ use steps::Steps;
 /// Names a part of a program.
 pub(crate) type NodeId = u32;
 
-/// Parts of a plan whose truth is remembered during one check, at most.
-const MAX_REMEMBERED: u8 = u8::MAX;
+/// Parts of a plan whose truth is remembered during one check, at most: a bit each.
+const MAX_REMEMBERED: u8 = 64;
 /// Asking again for what costs less than this is as cheap as remembering it.
 const WORTH_REMEMBERING: u32 = 8;
 

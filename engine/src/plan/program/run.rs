@@ -6,9 +6,6 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::plan::slots::{Slot, SlotValue, Symbol};
 use crate::value::Value;
 
-/// Words of bits for what is remembered.
-const WORDS: usize = 4;
-
 /// Why a test is undetermined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
@@ -23,16 +20,16 @@ pub(crate) enum Cause {
 pub(crate) struct Run<'r> {
     program: &'r Program,
     values: &'r [SlotValue<'r>],
-    known: [u64; WORDS],
-    /// Of what is known: whether it is true, and whether it is undetermined.
-    truths: [u64; WORDS],
-    open: [u64; WORDS],
+    /// What is remembered.
+    known: u64,
+    /// Of that: what is true, and what is undetermined.
+    truths: u64,
+    open: u64,
 }
 
 impl<'r> Run<'r> {
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
-        let none = [0; WORDS];
-        Self { program, values, known: none, truths: none, open: none }
+        Self { program, values, known: 0, truths: 0, open: 0 }
     }
 
     /// The value of an attribute; `None` is absent.
@@ -56,41 +53,50 @@ impl<'r> Run<'r> {
                 Symbol::NO_TEXT => self.ask_node(node),
                 found => Some((found == symbol) != negated),
             },
-            Step::Symbols { slot, set, negated } => match self.symbol(slot) {
+            Step::Mask { negated, slot, mask } => match self.symbol(slot) {
                 Symbol::NO_TEXT => self.ask_node(node),
-                found => Some(steps.has(set, found) != negated),
+                found => Some(steps.mask_has(mask, found) != negated),
             },
-            Step::Order { slot, operator, bound } => match self.value(slot) {
+            Step::Sorted { negated, count, slot, first } => match self.symbol(slot) {
+                Symbol::NO_TEXT => self.ask_node(node),
+                found => Some(steps.sorted_has(first, count, found) != negated),
+            },
+            Step::Order { operator, slot, bound } => match self.value(slot) {
                 Some(Value::Number(number)) => {
                     operator.holds_in_order(number.cmp(&steps.number(bound)))
                 }
                 _ => self.ask_node(node),
             },
-            Step::All { children, place: None } => self.settle(children, false),
-            Step::Any { children, place: None } => self.settle(children, true),
-            Step::Node { place: None } => self.ask_node(node),
-            Step::All { place: Some(place), .. }
-            | Step::Any { place: Some(place), .. }
-            | Step::Node { place: Some(place) } => self.recall(node, place),
+            Step::All { place, children } => match place.bit() {
+                None => self.settle(children, false),
+                Some(bit) => self.recall(node, bit),
+            },
+            Step::Any { place, children } => match place.bit() {
+                None => self.settle(children, true),
+                Some(bit) => self.recall(node, bit),
+            },
+            Step::Node { place } => match place.bit() {
+                None => self.ask_node(node),
+                Some(bit) => self.recall(node, bit),
+            },
         }
     }
 
-    /// The truth of a part that is remembered at `place` once it was asked.
-    fn recall(&mut self, node: NodeId, place: u8) -> Option<bool> {
-        let (word, bit) = (usize::from(place / 64), 1u64 << (place % 64));
-        if self.known[word] & bit != 0 {
-            return (self.open[word] & bit == 0).then_some(self.truths[word] & bit != 0);
+    /// The truth of a part that is remembered once it was asked.
+    fn recall(&mut self, node: NodeId, bit: u64) -> Option<bool> {
+        if self.known & bit != 0 {
+            return (self.open & bit == 0).then_some(self.truths & bit != 0);
         }
         let truth = match self.program.steps.step(node) {
             Step::All { children, .. } => self.settle(children, false),
             Step::Any { children, .. } => self.settle(children, true),
             _ => self.ask_node(node),
         };
-        self.known[word] |= bit;
+        self.known |= bit;
         match truth {
-            Some(true) => self.truths[word] |= bit,
+            Some(true) => self.truths |= bit,
             Some(false) => {}
-            None => self.open[word] |= bit,
+            None => self.open |= bit,
         }
         truth
     }

@@ -1,6 +1,6 @@
 //! The program as most checks run it: few bytes for each part, and those that are asked together close together.
 
-use super::{NodeId, Operation};
+use super::{MAX_REMEMBERED, NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::operator::Operator;
@@ -16,56 +16,71 @@ pub(super) struct Steps {
     symbols: Box<[Symbol]>,
 }
 
-/// What one node comes to. The three tests serve a value of the type that they compare; with any other, the
-/// node itself is asked.
+/// What one node comes to. The tests serve a value of the type that they compare; with any other, the node itself
+/// is asked. The tag is told apart by itself, not by what the fields cannot be: every check decodes many.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub(super) enum Step {
     All {
+        place: Place,
         children: Children,
-        place: Option<u8>,
     },
     Any {
+        place: Place,
         children: Children,
-        place: Option<u8>,
     },
     /// A text is this literal, or is not.
     Symbol {
+        negated: bool,
         slot: Slot,
         symbol: Symbol,
-        negated: bool,
     },
-    /// A text is one of these literals, or is none.
-    Symbols {
-        slot: Slot,
-        set: Set,
+    /// A text is one of these literals, or is none: a mask of 64 bits, by its index.
+    Mask {
         negated: bool,
+        slot: Slot,
+        mask: u32,
+    },
+    /// The same, for more literals: a sorted range.
+    Sorted {
+        negated: bool,
+        count: u16,
+        slot: Slot,
+        first: u32,
     },
     /// A number compared with a number.
     Order {
-        slot: Slot,
         operator: Operator,
+        slot: Slot,
         bound: u32,
     },
     /// Anything else.
     Node {
-        place: Option<u8>,
+        place: Place,
     },
 }
 
 /// The children of AND or OR.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Children {
-    first: u32,
     count: u16,
+    first: u32,
 }
 
-/// A set of symbols.
+/// Where a truth is remembered, if it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Set {
-    /// A mask of 64 bits, by its index.
-    Mask(u32),
-    /// A sorted range.
-    Sorted { first: u32, count: u16 },
+pub(super) struct Place(u8);
+
+impl Place {
+    fn new(place: Option<u8>) -> Self {
+        Self(place.unwrap_or(u8::MAX))
+    }
+
+    /// The bit of the place.
+    #[inline]
+    pub(super) fn bit(self) -> Option<u64> {
+        (self.0 < MAX_REMEMBERED).then(|| 1 << self.0)
+    }
 }
 
 impl Steps {
@@ -108,13 +123,12 @@ impl Steps {
     }
 
     #[inline]
-    pub(super) fn has(&self, set: Set, symbol: Symbol) -> bool {
-        match set {
-            Set::Mask(mask) => symbol.bit().is_some_and(|bit| self.masks[mask as usize] & bit != 0),
-            Set::Sorted { first, count } => {
-                self.symbols[first as usize..][..usize::from(count)].binary_search(&symbol).is_ok()
-            }
-        }
+    pub(super) fn mask_has(&self, mask: u32, symbol: Symbol) -> bool {
+        symbol.bit().is_some_and(|bit| self.masks[mask as usize] & bit != 0)
+    }
+
+    pub(super) fn sorted_has(&self, first: u32, count: u16, symbol: Symbol) -> bool {
+        self.symbols[first as usize..][..usize::from(count)].binary_search(&symbol).is_ok()
     }
 
     pub(super) fn weight(&self) -> usize {
@@ -146,6 +160,7 @@ impl<'s> Packer<'s> {
     }
 
     fn step(&mut self, node: &Operation, place: Option<u8>) -> Step {
+        let place = Place::new(place);
         let step = match node {
             Operation::All(all) => {
                 let children = self.children(all.iter().map(|child| child.node));
@@ -178,8 +193,7 @@ impl<'s> Packer<'s> {
             (Operator::In | Operator::NotIn, Operand::List(list)) => {
                 let negated = *operator == Operator::NotIn;
                 let symbols = list.texts().map(|text| self.slots.symbol(slot, text));
-                let set = self.set(symbols.collect::<Option<Vec<_>>>()?)?;
-                Some(Step::Symbols { slot, set, negated })
+                self.set(slot, negated, symbols.collect::<Option<_>>()?)
             }
             (operator, Operand::Number(number)) if operator.orders() => {
                 let known = self.numbers.iter().rev().take(16).position(|known| known == number);
@@ -196,15 +210,15 @@ impl<'s> Packer<'s> {
         }
     }
 
-    fn set(&mut self, mut symbols: Vec<Symbol>) -> Option<Set> {
+    fn set(&mut self, slot: Slot, negated: bool, mut symbols: Vec<Symbol>) -> Option<Step> {
         if let Some(bits) = symbols.iter().map(|symbol| symbol.bit()).collect::<Option<Vec<_>>>() {
             self.masks.push(bits.into_iter().fold(0, |mask, bit| mask | bit));
-            return index(self.masks.len() - 1).map(Set::Mask);
+            return Some(Step::Mask { negated, slot, mask: index(self.masks.len() - 1)? });
         }
         symbols.sort_unstable();
         let (first, count) = (index(self.symbols.len())?, u16::try_from(symbols.len()).ok()?);
         self.symbols.extend(symbols);
-        Some(Set::Sorted { first, count })
+        Some(Step::Sorted { negated, count, slot, first })
     }
 }
 
