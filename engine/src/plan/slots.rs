@@ -65,12 +65,22 @@ pub(crate) struct Slots {
 /// one text up as to compare so many.
 const MANY_TEXTS: usize = 4;
 
-/// Slots by name. Short names stand in the list itself, where looking at one costs least.
+/// Slots by name.
 #[derive(Debug, Default)]
 struct Names {
-    list: Vec<(CompactString, Slot)>,
+    /// One name after the other.
+    text: String,
+    list: Vec<Name>,
     /// Filled when the list is longer than [`FEW`].
     map: HashMap<CompactString, Slot>,
+}
+
+/// Where a name stands in the text. Most names differ in length, so that few are compared.
+#[derive(Debug)]
+struct Name {
+    start: u32,
+    length: u32,
+    slot: Slot,
 }
 
 /// A list of so few names is searched faster than a hash is computed.
@@ -82,13 +92,33 @@ impl Names {
         if self.list.len() > FEW {
             return self.map.get(name).copied();
         }
-        self.list.iter().find(|(known, _)| known == name).map(|(_, slot)| *slot)
+        let found = self.list.iter().find(|known| {
+            known.length as usize == name.len() && self.bytes(known) == name.as_bytes()
+        });
+        found.map(|known| known.slot)
+    }
+
+    fn bytes(&self, name: &Name) -> &[u8] {
+        &self.text.as_bytes()[name.start as usize..][..name.length as usize]
+    }
+
+    /// Each name and its slot.
+    fn iter(&self) -> impl Iterator<Item = (&str, Slot)> {
+        self.list.iter().map(|name| {
+            let start = name.start as usize;
+            (&self.text[start..start + name.length as usize], name.slot)
+        })
     }
 
     fn insert(&mut self, name: &str, slot: Slot) {
-        self.list.push((name.into(), slot));
+        // The names of one plan do not have four billion bytes.
+        let [start, length] =
+            [self.text.len(), name.len()].map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+        self.text.push_str(name);
+        self.list.push(Name { start, length, slot });
         if self.list.len() > FEW {
-            let missing = self.list.iter().skip(self.map.len()).cloned();
+            let missing = self.iter().skip(self.map.len());
+            let missing: Vec<_> = missing.map(|(name, slot)| (name.into(), slot)).collect();
             self.map.extend(missing);
         }
     }
@@ -157,8 +187,8 @@ impl Slots {
             });
         }
         if let Some(claims) = check.claims {
-            for (path, slot) in &self.token.list {
-                values[*slot as usize].value = claims.claim(path).map(Value::from);
+            for (path, slot) in self.token.iter() {
+                values[slot as usize].value = claims.claim(path).map(Value::from);
             }
         }
         for (slot, symbols) in &self.symbols {
@@ -191,13 +221,12 @@ impl Slots {
 
     /// `request.time` as text; empty, since nothing reads it, when the plan does not.
     pub(crate) fn time_text(&self, now: DateTime<Utc>) -> TimeText {
-        let mut text = TimeText::new();
-        if !self.request.is_empty()
-            && self.request.iter().any(|(field, _)| *field == RequestField::Time)
-        {
-            // Nothing that is written here is longer than the buffer.
-            let _ = write_time(&mut text, now);
+        if self.request.iter().all(|(field, _)| *field != RequestField::Time) {
+            return TimeText::new();
         }
+        let mut text = TimeText::new();
+        // Nothing that is written here is longer than the buffer.
+        let _ = write_time(&mut text, now);
         text
     }
 
