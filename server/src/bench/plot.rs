@@ -7,7 +7,7 @@ use super::shown::{rate, time};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 320.0;
 const LEFT: f64 = 66.0;
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 26.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
 /// Percentiles that are written below the axis.
@@ -88,10 +88,12 @@ impl Plot {
     /// Checks per second by threads, and what as many times one thread would give.
     pub(super) fn throughput(rows: &[Throughput]) -> Self {
         let most = rows.iter().map(|row| row.threads).max().unwrap_or(1) as f64;
-        let alone = rows.first().map_or(0.0, |row| row.per_thread);
+        let alone = rows.first().map_or(0.0, |row| row.per_second / row.threads as f64);
         let measured = rows.iter().map(|row| row.per_second);
-        let step = nice(measured.fold(alone * most, f64::max) / 4.0);
-        let highest = step * 5.0;
+        let highest = measured.fold(alone * most, f64::max);
+        let step = nice(highest / 5.0);
+        let steps = (highest / step).ceil().max(1.0);
+        let highest = step * steps;
         let x = |threads: f64| scale(threads / (most + 0.5), LEFT, WIDTH - RIGHT);
         let y = |rate: f64| scale(rate / highest, HEIGHT - BOTTOM, TOP);
         let measured = rows.iter().map(|row| (x(row.threads as f64), y(row.per_second)));
@@ -106,7 +108,8 @@ impl Plot {
                 .iter()
                 .map(|row| Tick { at: x(row.threads as f64), label: row.threads.to_string() })
                 .collect(),
-            y_ticks: (0..=5)
+            // At most five, and so a few.
+            y_ticks: (0..=steps as u8)
                 .map(|index| step * f64::from(index))
                 .map(|rate| Tick { at: y(rate), label: short(rate) })
                 .collect(),

@@ -162,9 +162,12 @@ impl From<&Histogram<u64>> for Latency {
 #[derive(Debug, Serialize)]
 pub(super) struct Throughput {
     pub(super) threads: usize,
+    /// Of wall-clock time.
     pub(super) per_second: f64,
-    /// For each of the threads.
-    pub(super) per_thread: f64,
+    /// Of time that a core spent on it.
+    pub(super) per_core_second: f64,
+    /// Cores that the threads had; fewer than there are threads if others wanted them too.
+    pub(super) cores: f64,
 }
 
 #[derive(Debug, Default, Serialize)]

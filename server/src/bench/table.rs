@@ -25,12 +25,12 @@ impl Report {
     pub(super) fn summary(&self) -> Vec<String> {
         let tenants = self.tenants.iter().map(|tenant| {
             format!(
-                "tenant {}: {} rules, {} policies; checks of {} resources, decided by {} of them",
+                "tenant {}: {} rules and {} policies, of which {} decide a check; {} resources are asked about",
                 tenant.tenant,
                 count(tenant.rules),
                 count(tenant.policies),
-                count(tenant.resources),
                 count(tenant.deciding),
+                count(tenant.resources),
             )
         });
         let checks = &self.checks;
@@ -116,11 +116,13 @@ impl Latency {
 }
 
 fn throughput(report: &Report) -> Vec<Vec<String>> {
-    let head = ["threads", "checks per second", "per thread"].map(str::to_owned).to_vec();
-    let rows = report
-        .throughput
-        .iter()
-        .map(|row| vec![row.threads.to_string(), rate(row.per_second), rate(row.per_thread)]);
+    let head = ["threads", "checks per second", "per second of a core", "cores had"]
+        .map(str::to_owned)
+        .to_vec();
+    let rows = report.throughput.iter().map(|row| {
+        let (wall, core) = (rate(row.per_second), rate(row.per_core_second));
+        vec![row.threads.to_string(), wall, core, format!("{:.1}", row.cores)]
+    });
     [head].into_iter().chain(rows).collect()
 }
 

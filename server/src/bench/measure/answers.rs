@@ -2,12 +2,14 @@
 
 use std::hint::black_box;
 use std::sync::Barrier;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use portcullis_engine::{CachedPlan, Effect, PlanCache};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::{Bench, GETS, HITS, LOADS, Question, THROUGHPUT, since, times};
+use crate::bench::progress::Step;
 use crate::bench::report::Throughput;
 use crate::bench::source::Source;
 
@@ -119,7 +121,7 @@ impl Bench<'_> {
         Ok(times)
     }
 
-    fn loading(&self, what: &str, source: &Source) -> crate::bench::progress::Step {
+    fn loading(&self, what: &str, source: &Source) -> Step {
         let share = self.share(LOADS / 2.0 / self.sources.len() as f64);
         self.progress.step(format!("{what}: {}", source.name), share)
     }
@@ -140,22 +142,20 @@ impl Bench<'_> {
                 let together = Barrier::new(threads);
                 let work = |thread: usize| {
                     together.wait();
-                    self.runtime.block_on(async {
-                        let (start, mut answered) = (Instant::now(), 0_usize);
-                        // Not all at the same place.
-                        let mut next = thread * questions.len() / threads;
-                        while step.goes_on() {
-                            for _ in 0..BATCH {
-                                black_box(questions[next].answer(cache, source).await?);
-                                next = (next + 1) % questions.len();
-                            }
-                            answered += BATCH;
-                        }
-                        anyhow::Ok(answered as f64 / start.elapsed().as_secs_f64())
-                    })
+                    // Not all at the same place.
+                    let first = thread * questions.len() / threads;
+                    let work = answer_until(&step, questions, first, cache, source);
+                    self.runtime.block_on(work)
                 };
-                let per_second = on_threads(threads, work)?;
-                Ok(Throughput { threads, per_second, per_thread: per_second / threads as f64 })
+                let total = on_threads(threads, work)?;
+                let (answered, cores) = (total.answered as f64, total.cpu / total.wall);
+                Ok(Throughput {
+                    threads,
+                    // The walls of all threads are about the same.
+                    per_second: answered / (total.wall / threads as f64),
+                    per_core_second: answered / total.cpu,
+                    cores: cores * threads as f64,
+                })
             })
             .collect()
     }
@@ -176,20 +176,56 @@ impl Question<'_> {
     }
 }
 
-/// The sum of what `work` gives on each of so many threads.
+/// What threads have done, and the seconds that it took.
+#[derive(Default)]
+struct Done {
+    answered: usize,
+    wall: f64,
+    cpu: f64,
+}
+
+async fn answer_until(
+    step: &Step,
+    questions: &[Question<'_>],
+    first: usize,
+    cache: &PlanCache,
+    source: &Source,
+) -> anyhow::Result<Done> {
+    let (start, cpu) = (Instant::now(), thread_time());
+    let (mut next, mut answered) = (first, 0);
+    while step.goes_on() {
+        for _ in 0..BATCH {
+            black_box(questions[next].answer(cache, source).await?);
+            next = (next + 1) % questions.len();
+        }
+        answered += BATCH;
+    }
+    let (wall, cpu) = (start.elapsed().as_secs_f64(), (thread_time() - cpu).as_secs_f64());
+    Ok(Done { answered, wall, cpu })
+}
+
+/// CPU time that the calling thread has used.
+fn thread_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
+/// The sum of what `work` does on each of so many threads.
 fn on_threads(
     threads: usize,
-    work: impl Fn(usize) -> anyhow::Result<f64> + Sync,
-) -> anyhow::Result<f64> {
+    work: impl Fn(usize) -> anyhow::Result<Done> + Sync,
+) -> anyhow::Result<Done> {
     std::thread::scope(|scope| {
         let work = &work;
         let spawned: Vec<_> =
             (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
-        let joined = spawned.into_iter().map(|thread| match thread.join() {
-            Ok(given) => given,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        joined.sum()
+        let mut total = Done::default();
+        for thread in spawned {
+            let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            total.answered += done.answered;
+            total.wall += done.wall;
+            total.cpu += done.cpu;
+        }
+        Ok(total)
     })
 }
 
