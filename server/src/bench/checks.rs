@@ -85,7 +85,7 @@ pub(super) fn replay(
     tenants: &[Tenant],
     now: DateTime<Utc>,
 ) -> anyhow::Result<Vec<Asked>> {
-    let at = |what: String| Unusable::new(format!("{}{what}", file.display()));
+    let at = |what: String| Unusable::error(format!("{}{what}", file.display()));
     let text = std::fs::read(file).map_err(|error| at(format!(": cannot be read: {error}")))?;
     if tenants.len() != 1 {
         return Err(at(format!(": is for one tenant, not for {}", tenants.len())));

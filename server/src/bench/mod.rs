@@ -80,7 +80,7 @@ fn seconds(text: &str) -> Result<f64, &'static str> {
 pub(crate) struct Unusable(String);
 
 impl Unusable {
-    fn new(what: impl std::fmt::Display) -> anyhow::Error {
+    fn error(what: impl std::fmt::Display) -> anyhow::Error {
         Self(what.to_string()).into()
     }
 }
@@ -99,7 +99,7 @@ pub(crate) fn run(
     let (tenants, sources) = runtime.block_on(open(arguments, variables))?;
     let asked = asked(arguments, &tenants)?;
     if asked.is_empty() {
-        return Err(Unusable::new("there is no check to measure: the rules are empty"));
+        return Err(Unusable::error("there is no check to measure: the rules are empty"));
     }
     let bench = Bench {
         tenants: &tenants,
@@ -139,7 +139,7 @@ impl<'a> Outputs<'a> {
             let open = |path: &'a PathBuf| match std::fs::File::create(path) {
                 Ok(file) => Ok((path.as_path(), file)),
                 Err(error) => {
-                    Err(Unusable::new(format!("{}: cannot be written: {error}", path.display())))
+                    Err(Unusable::error(format!("{}: cannot be written: {error}", path.display())))
                 }
             };
             path.as_ref().map(open).transpose()

@@ -28,7 +28,7 @@ pub(super) fn rate(per_second: f64) -> String {
 /// A whole number, its digits in groups.
 pub(super) fn count(count: usize) -> String {
     let digits = count.to_string();
-    let comma = |index: usize| index > 0 && (digits.len() - index) % 3 == 0;
+    let comma = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
     let grouped = digits.chars().enumerate();
     grouped
         .flat_map(|(index, digit)| [comma(index).then_some(','), Some(digit)])

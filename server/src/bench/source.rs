@@ -41,7 +41,7 @@ impl Source {
     /// A database that is only read.
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let store = usable(url, Store::open_to_read(url).await)?;
-        Ok(Self { name: serve::without_password(url), from: From::Store(store, None) })
+        Ok(Self { name: shown(url), from: From::Store(store, None) })
     }
 
     /// An empty database, with `tenants` stored in it.
@@ -52,7 +52,7 @@ impl Source {
             let name = "sqlite, temporary file".to_owned();
             (format!("sqlite://{}", file.display()), name, Some(folder))
         } else {
-            (url.to_owned(), serve::without_password(url), None)
+            (url.to_owned(), shown(url), None)
         };
         let store = usable(&url, Store::open_empty(&url).await)?;
         let (ids, at) = (Ids::new(), Clock::system().now().into());
@@ -67,7 +67,7 @@ impl Source {
 
     /// The tenant with this id or slug, whose checks are in `domain` if they name none.
     pub(super) async fn tenant(&self, named: &str, domain: Option<&str>) -> anyhow::Result<Tenant> {
-        let unknown = || Unusable::new(format!("{}: there is no tenant `{named}`", self.name));
+        let unknown = || Unusable::error(format!("{}: there is no tenant `{named}`", self.name));
         let From::Store(store, _) = &self.from else { return Err(unknown()) };
         let mut tx = store.read_all().await?;
         let found = tenants::find_by_id_or_slug(&mut tx, named).await?;
@@ -96,12 +96,18 @@ impl Source {
     }
 }
 
+/// A URL as a report may show it: its parameters can hold a password too.
+fn shown(url: &str) -> String {
+    let shown = serve::without_password(url);
+    shown.split_once('?').map_or_else(|| shown.clone(), |(address, _)| address.to_owned())
+}
+
 /// What the user can mend is [`Unusable`].
 fn usable(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> {
-    let shown = serve::without_password(url);
+    let shown = shown(url);
     opened.map_err(|error| match error {
         OpenError::Url(expected) => ConfigError::database_url(expected, shown).into(),
-        OpenError::Schema(_) | OpenError::InUse => Unusable::new(format!("`{shown}`: {error}")),
+        OpenError::Schema(_) | OpenError::InUse => Unusable::error(format!("`{shown}`: {error}")),
         failed => anyhow::Error::new(failed).context(format!("`{shown}`")),
     })
 }

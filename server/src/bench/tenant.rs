@@ -66,14 +66,14 @@ impl Tenant {
 pub(super) fn read_folders(path: &Path, domain: Option<&str>) -> anyhow::Result<Vec<Tenant>> {
     let found = policy_test::read_all(&[path.to_owned()]).map_err(|errors| {
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Unusable::new(lines.join("\n"))
+        Unusable::error(lines.join("\n"))
     })?;
     let mut tenants: Vec<Tenant> = Vec::new();
     for Found { folder, bundle } in found {
         let id = bundle.tenant.clone();
         if tenants.iter().any(|tenant| tenant.id == id) {
             let what = format!("{}: `{id}` is another folder's tenant", folder.display());
-            return Err(Unusable::new(what));
+            return Err(Unusable::error(what));
         }
         let book = &bundle.rulebook;
         let (rules, policies) = (book.rules().to_vec(), book.policies().to_vec());
