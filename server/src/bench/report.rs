@@ -140,18 +140,21 @@ const CURVE: [f64; 17] = [
 
 impl From<&Histogram<u64>> for Latency {
     fn from(times: &Histogram<u64>) -> Self {
-        let at = |percentile| times.value_at_percentile(percentile);
+        let at = |share| times.value_at_quantile(share);
         // A percentile that fewer than one sample lies beyond is the slowest sample.
         let known = |percentile: &f64| (100.0 - percentile) / 100.0 * times.len() as f64 >= 1.0;
-        let curve =
-            CURVE.iter().copied().filter(known).map(|percentile| (percentile, at(percentile)));
+        let curve = CURVE
+            .iter()
+            .copied()
+            .filter(known)
+            .map(|percentile| (percentile, at(percentile / 100.0)));
         Self {
             samples: times.len(),
             mean_ns: times.mean(),
-            p50_ns: at(50.0),
-            p90_ns: at(90.0),
-            p99_ns: at(99.0),
-            p999_ns: at(99.9),
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            p99_ns: at(0.99),
+            p999_ns: at(0.999),
             max_ns: times.max(),
             curve: curve.collect(),
         }
@@ -191,4 +194,31 @@ pub(super) struct PlanSize {
     pub(super) bytes: u64,
     /// The median of the times that it took to compile it.
     pub(super) compile_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latency(times: impl IntoIterator<Item = u64>) -> Latency {
+        let mut histogram = Histogram::new(3).expect("a histogram");
+        times.into_iter().for_each(|time| histogram.record(time).expect("in range"));
+        Latency::from(&histogram)
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_samples() {
+        let thousand = latency(1..=1_000);
+        let percentiles = [thousand.p50_ns, thousand.p90_ns, thousand.p99_ns, thousand.p999_ns];
+        assert_eq!((thousand.samples, thousand.max_ns), (1_000, 1_000));
+        assert_eq!(percentiles, [500, 900, 990, 999]);
+        assert!((thousand.mean_ns - 500.5).abs() < 1.0);
+        assert_eq!(latency([]).samples, 0);
+    }
+
+    #[test]
+    fn a_curve_ends_where_no_sample_is_left() {
+        let ends = |count: u64| latency(1..=count).curve.last().map(|(percentile, _)| *percentile);
+        assert_eq!([1, 10, 150, 20_000].map(ends), [0.0, 90.0, 99.0, 99.99].map(Some));
+    }
 }
