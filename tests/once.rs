@@ -10,6 +10,7 @@
 
 mod admin;
 mod api_tour;
+mod bench;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;

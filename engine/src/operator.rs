@@ -176,12 +176,12 @@ impl Pattern {
     }
 
     /// The expression as it was written.
-    pub(crate) fn source(&self) -> &str {
+    pub fn source(&self) -> &str {
         &self.source
     }
 
     /// Whether a part that matches is enough.
-    pub(crate) fn is_search(&self) -> bool {
+    pub fn is_search(&self) -> bool {
         self.anywhere
     }
 
@@ -240,7 +240,7 @@ impl Networks {
     }
 
     /// Each network.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &IpNet> {
+    pub fn iter(&self) -> impl Iterator<Item = &IpNet> {
         self.0.iter()
     }
 

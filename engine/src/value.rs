@@ -132,12 +132,12 @@ impl LiteralList {
     }
 
     /// Its strings.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|text| &**text)
     }
 
     /// Its numbers.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
+    pub fn numbers(&self) -> impl Iterator<Item = Number> {
         self.numbers.iter().copied()
     }
 

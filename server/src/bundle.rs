@@ -430,6 +430,16 @@ impl Rulebook {
         Self { policies, rules }
     }
 
+    /// The enabled policies.
+    pub(crate) fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+
+    /// The rules, those of default roles included.
+    pub(crate) fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
     /// The plan that decides checks of `resource`.
     pub(crate) fn plan(&self, resource: &str) -> Plan {
         let matching = self.policies.iter().filter(|policy| policy.resource.matches(resource));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::import;
+use crate::{bench, import};
 
 /// Portcullis: a multi-tenant authorization service.
 #[derive(Debug, Parser)]
@@ -43,6 +43,13 @@ pub(crate) enum Command {
         /// Run only the cases whose name contains this text.
         #[arg(long)]
         case: Option<String>,
+    },
+    /// Measure what decisions cost on a tenant's own rules, without a server.
+    Bench {
+        #[command(flatten)]
+        arguments: bench::Arguments,
+        #[command(flatten)]
+        file: EnvFile,
     },
 }
 

@@ -199,6 +199,12 @@ impl Variables {
         self.get("DATABASE_URL").unwrap_or("sqlite://portcullis.db").to_owned()
     }
 
+    /// Most bytes of plans in memory.
+    pub(crate) fn plan_cache_bytes(&self) -> Result<u64, ConfigError> {
+        let bytes = self.parsed("PLAN_CACHE_BYTES", "a size such as `256MiB`", parse_size)?;
+        Ok(bytes.unwrap_or(256 << 20))
+    }
+
     /// The service key with which `import` calls another Portcullis.
     pub(crate) fn service_api_key(&self) -> Result<&str, ConfigError> {
         self.required("SERVICE_API_KEY", "a service key with `policies:write`")
@@ -222,7 +228,6 @@ impl Config {
     /// Reads everything that `serve` needs.
     pub(crate) fn read(variables: &Variables) -> Result<Self, ConfigError> {
         let manager_roles = variables.get("MANAGER_ROLES").unwrap_or("admin");
-        let bytes = variables.parsed("PLAN_CACHE_BYTES", "a size such as `256MiB`", parse_size)?;
         Ok(Self {
             listen: variables.listen()?,
             database_url: variables.database_url(),
@@ -230,7 +235,7 @@ impl Config {
             encryption_keys: encryption_keys(variables)?,
             egress: egress(variables)?,
             manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
-            plan_cache_bytes: bytes.unwrap_or(256 << 20),
+            plan_cache_bytes: variables.plan_cache_bytes()?,
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
         })

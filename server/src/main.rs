@@ -2,6 +2,7 @@
 
 mod app;
 mod auth;
+mod bench;
 mod bundle;
 mod cli;
 mod clock;
@@ -30,7 +31,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use cli::{Cli, Command, EnvFile, Import, Keys};
-use config::{Config, ConfigError, Variables};
+use config::{Config, Variables};
 
 /// The exit code of a process that was told something that it cannot use.
 const BAD_CONFIGURATION: u8 = 2;
@@ -40,8 +41,11 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "portcullis: {error:#}");
-            let configuration = error.is::<ConfigError>();
-            if configuration { ExitCode::from(BAD_CONFIGURATION) } else { ExitCode::FAILURE }
+            if bench::is_usage(&error) {
+                ExitCode::from(BAD_CONFIGURATION)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }
@@ -73,6 +77,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
                 let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
                 import::run(&arguments, &variables, &mut out, &mut err).await
             })
+        }
+        Command::Bench { arguments, file } => {
+            let variables = prepare(&file)?;
+            bench::run(&arguments, &variables, &mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());

@@ -104,7 +104,7 @@ impl Plans {
     ) -> Result<Arc<CachedPlan>, PlanError> {
         let began = Instant::now();
         loop {
-            let load = || self.load(tenant, resource);
+            let load = || load(&self.store, tenant, resource);
             let cached = self.cache.get(tenant, resource, at_least, load).await?;
             if cached.revision() >= at_least {
                 return Ok(cached);
@@ -113,23 +113,6 @@ impl Plans {
                 return Err(PlanError::NoSuchRevision { at_least, latest: cached.revision() });
             }
             tokio::time::sleep(MIN_REVISION_POLL).await;
-        }
-    }
-
-    /// Loads in a task of its own: a client that goes away must not cancel a `begin` half-way, after
-    /// which sqlx could lose somebody else's write (transact-rs/sqlx#4385).
-    fn load(
-        &self,
-        tenant: &str,
-        resource: &str,
-    ) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-        let (store, tenant, resource) =
-            (self.store.clone(), tenant.to_owned(), resource.to_owned());
-        async move {
-            match tokio::spawn(load(store, tenant, resource)).await {
-                Ok(loaded) => loaded,
-                Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-            }
         }
     }
 
@@ -182,8 +165,24 @@ impl Plans {
     }
 }
 
+/// Loads a plan in a task of its own: a client that goes away must not cancel a `begin` half-way, after
+/// which sqlx could lose somebody else's write (transact-rs/sqlx#4385).
+pub(crate) fn load(
+    store: &Store,
+    tenant: &str,
+    resource: &str,
+) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
+    let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
+    async move {
+        match tokio::spawn(load_snapshot(store, tenant, resource)).await {
+            Ok(loaded) => loaded,
+            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+        }
+    }
+}
+
 /// Reads everything in one snapshot, so that the rules are exactly those of the revision.
-async fn load(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
+async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
     let mut tx = store.read(&tenant).await?;
     let revision = tenants::revision(&mut tx).await?;
     let rules = rules::of_plan(&mut tx, &resource).await?;

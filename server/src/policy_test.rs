@@ -14,7 +14,7 @@ use crate::bundle::{Bundle, BundleError, Case, Expected, SampleUser, TENANT_FILE
 
 /// The instant of a case without `now`: 2026-01-15T10:00:00Z, a Thursday morning. It never moves, so
 /// that a case that passes today passes tomorrow.
-const DEFAULT_NOW: DateTime<Utc> = match DateTime::from_timestamp(1_768_471_200, 0) {
+pub(crate) const DEFAULT_NOW: DateTime<Utc> = match DateTime::from_timestamp(1_768_471_200, 0) {
     Some(instant) => instant,
     None => DateTime::UNIX_EPOCH,
 };
@@ -28,7 +28,7 @@ const REFUSED: u8 = 2;
 
 /// Why nothing was tested.
 #[derive(Debug, thiserror::Error)]
-enum TestError {
+pub(crate) enum TestError {
     #[error(transparent)]
     Bundle(#[from] BundleError),
     #[error("{0}: cannot be read: {1}")]
@@ -46,9 +46,9 @@ enum TestError {
 }
 
 /// A tenant folder that was read, and where it was found.
-struct Found {
-    folder: PathBuf,
-    bundle: Bundle,
+pub(crate) struct Found {
+    pub(crate) folder: PathBuf,
+    pub(crate) bundle: Bundle,
 }
 
 #[derive(Default)]
@@ -93,7 +93,7 @@ fn status(paths: &[PathBuf], filter: Option<&str>, out: &mut dyn Write, err: &mu
 
 /// Reads every tenant before a case of any runs: a typing error in the last one is not found only after
 /// screens of results, and all of them are reported together.
-fn read_all(paths: &[PathBuf]) -> Result<Vec<Found>, Vec<TestError>> {
+pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Found>, Vec<TestError>> {
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         match tenant_folders(path) {

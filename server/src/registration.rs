@@ -4,11 +4,33 @@
 //! again at each start never resurrects a rule that an operator removed, and never overwrites one that
 //! an operator changed.
 
+use crate::bundle::Bundle;
 use crate::ids::Ids;
 use crate::model::Authorship;
 use crate::model::resource::{Registration, ResourceRecord};
 use crate::model::rule::Origin;
-use crate::storage::{StoreError, Tx, resources, rules};
+use crate::storage::{StoreError, Tx, policies, resources, rules};
+
+/// Stores a tenant that is kept as files in the transaction's tenant.
+pub(crate) async fn store(
+    tx: &mut Tx,
+    bundle: &Bundle,
+    by: &Authorship,
+    ids: &Ids,
+) -> Result<(), StoreError> {
+    // The bundle's order: explicit rules first, so that a default role makes no second rule.
+    for rule in &bundle.rules {
+        rules::insert(tx, &rule.clone().into_record(ids.next(by.at), Origin::Explicit, by)).await?;
+    }
+    for policy in &bundle.policies {
+        let record = policy.clone().into_record(ids.next(by.at), &bundle.tenant, by);
+        policies::insert(tx, &record).await?;
+    }
+    for resource in &bundle.resources {
+        register(tx, resource.clone(), &bundle.tenant, by, ids).await?;
+    }
+    Ok(())
+}
 
 /// Stores `registration` in the transaction's tenant; its default roles get their rules in `domain`.
 /// Gives the record, and whether it is new.

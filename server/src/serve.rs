@@ -106,7 +106,8 @@ pub(crate) async fn open(url: &str) -> anyhow::Result<Store> {
     }
 }
 
-fn without_password(url: &str) -> String {
+/// `url` as it may be shown.
+pub(crate) fn without_password(url: &str) -> String {
     match url::Url::parse(url) {
         Ok(mut parsed) if parsed.password().is_some() => {
             let _ = parsed.set_password(Some("***"));

@@ -20,10 +20,9 @@ use crate::crypto::KeyRing;
 use crate::egress::Rules;
 use crate::http;
 use crate::model::provider::ClaimConfig;
-use crate::model::rule::Origin;
 use crate::registration;
 use crate::serve::{self, Delivery};
-use crate::storage::{policies, rules, tenants};
+use crate::storage::tenants;
 use crate::webhooks::WebhookConfig;
 use issuer::Issuer;
 
@@ -87,19 +86,7 @@ async fn load(app: &App, bundle: &Bundle) -> anyhow::Result<()> {
     if tenants::revision(&mut tx).await? > 0 {
         return Ok(tx.end().await?);
     }
-    // The bundle's order: explicit rules first, so that a default role makes no second rule.
-    for rule in &bundle.rules {
-        let record = rule.clone().into_record(app.ids.next(by.at), Origin::Explicit, &by);
-        rules::insert(&mut tx, &record).await?;
-    }
-    for policy in &bundle.policies {
-        let record = policy.clone().into_record(app.ids.next(by.at), &bundle.tenant, &by);
-        policies::insert(&mut tx, &record).await?;
-    }
-    for resource in &bundle.resources {
-        let resource = resource.clone();
-        registration::register(&mut tx, resource, &bundle.tenant, &by, &app.ids).await?;
-    }
+    registration::store(&mut tx, bundle, &by, &app.ids).await?;
     app.commit(tx).await?;
     Ok(())
 }

@@ -41,6 +41,12 @@ pub(crate) enum OpenError {
     /// No connection could be made.
     #[error("cannot open the database: {0}")]
     Connect(sqlx::Error),
+    /// The schema is missing, or of another version.
+    #[error("{0}")]
+    Schema(&'static str),
+    /// Somebody's tables are in a database that was to be empty.
+    #[error("it must be empty, but it has tables")]
+    InUse,
     /// The schema could not be brought up to date.
     #[error("cannot migrate the database: {0}")]
     Migrate(sqlx::migrate::MigrateError),

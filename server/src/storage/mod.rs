@@ -14,6 +14,7 @@ mod postgres;
 pub(crate) mod providers;
 pub(crate) mod resources;
 pub(crate) mod rules;
+mod schema;
 pub(crate) mod service_keys;
 mod sqlite;
 pub(crate) mod tenants;
@@ -125,6 +126,29 @@ impl Store {
             Some(("postgres" | "postgresql", _)) => postgres::open(url).await,
             _ => Err(OpenError::Url("`sqlite://<file>` or `postgres://…`".to_owned())),
         }
+    }
+
+    /// Opens the database at `url` to read only, and neither creates nor migrates anything. What a write gets
+    /// is an error.
+    ///
+    /// # Errors
+    /// As [`Store::open`], or the schema is not the one that this version makes.
+    pub(crate) async fn open_to_read(url: &str) -> Result<Self, OpenError> {
+        match url.split_once(':') {
+            Some(("sqlite", _)) => sqlite::open_to_read(url).await,
+            Some(("postgres" | "postgresql", _)) => postgres::open_to_read(url).await,
+            _ => Err(OpenError::Url("`sqlite://<file>` or `postgres://…`".to_owned())),
+        }
+    }
+
+    /// As [`Store::open`], for a database that nobody uses yet: one that has a table is refused.
+    pub(crate) async fn open_empty(url: &str) -> Result<Self, OpenError> {
+        let empty = match url.split_once(':') {
+            Some(("sqlite", _)) => sqlite::is_empty(url).await?,
+            Some(("postgres" | "postgresql", _)) => postgres::is_empty(url).await?,
+            _ => true,
+        };
+        if empty { Self::open(url).await } else { Err(OpenError::InUse) }
     }
 
     /// Begins a transaction that may write, for `tenant`, which comes into being with its first write.

@@ -85,15 +85,26 @@ pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, 
         AND enabled AND resource IN ($2, $3, $4) ORDER BY id";
     let [exact, name, any] = ResourcePattern::matching(resource);
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
-    let policy = |record: PolicyRecord| Policy {
+    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+}
+
+/// Every enabled policy, as plans need them.
+pub(crate) async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
+    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND enabled ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+}
+
+fn of_record(record: PolicyRecord) -> Policy {
+    Policy {
         id: record.id,
         condition: Policy::stored_condition(record.format, record.rule_data.text()),
         name: record.name,
         resource: record.resource,
         effect: record.effect,
         priority: record.priority,
-    };
-    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(policy)).collect()
+    }
 }
 
 /// Inserts `policy`.

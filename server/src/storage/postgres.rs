@@ -7,9 +7,9 @@ use std::time::Duration;
 use portcullis_engine::ResourcePattern;
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
-use sqlx::{PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{Connection, Executor, PgConnection, PgPool, Postgres, Transaction};
 
-use super::{OpenError, Store, StoreError, Wrote};
+use super::{OpenError, Store, StoreError, Wrote, schema};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
@@ -37,6 +37,40 @@ pub(super) async fn open(url: &str) -> Result<Store, OpenError> {
         .map_err(OpenError::Connect)?;
     MIGRATIONS.run(&pool).await.map_err(OpenError::Migrate)?;
     Ok(Store::Postgres(pool))
+}
+
+/// Opens it in sessions whose transactions only read.
+pub(super) async fn open_to_read(url: &str) -> Result<Store, OpenError> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| OpenError::Url("`postgres://<user>@<host>/<database>`".to_owned()))?;
+    let pool = PgPoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                connection.execute("SET default_transaction_read_only = on").await.map(drop)
+            })
+        })
+        .connect_with(options)
+        .await
+        .map_err(OpenError::Connect)?;
+    let applied = sqlx::query_as(schema::APPLIED).fetch_all(&pool).await;
+    schema::check(&MIGRATIONS, applied)?;
+    Ok(Store::Postgres(pool))
+}
+
+/// Whether the database has no table.
+pub(super) async fn is_empty(url: &str) -> Result<bool, OpenError> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|_| OpenError::Url("`postgres://<user>@<host>/<database>`".to_owned()))?;
+    let connected = PgConnection::connect_with(&options).await;
+    let mut connection = connected.map_err(OpenError::Connect)?;
+    let tables = sqlx::query_scalar(
+        "SELECT count(*) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
+    );
+    let tables: i64 = tables.fetch_one(&mut connection).await.map_err(OpenError::Connect)?;
+    connection.close().await.map_err(OpenError::Connect)?;
+    Ok(tables == 0)
 }
 
 /// Begins a transaction that reads one snapshot, behind the row-level security of `tenant`.

@@ -91,9 +91,18 @@ pub(crate) async fn matching(
 /// All those rules, as a plan needs them.
 pub(crate) async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
     let records = matching(tx, resource, Page::ALL).await?;
-    let rule =
-        |record: RuleRecord| Rule { id: record.id, tuple: record.tuple, effect: record.effect };
-    Ok(records.into_iter().map(rule).collect())
+    Ok(records.into_iter().map(of_record).collect())
+}
+
+/// Every rule, as plans need them.
+pub(crate) async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Rule>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(|row| RuleRecord::try_from(row).map(of_record)).collect()
+}
+
+fn of_record(record: RuleRecord) -> Rule {
+    Rule { id: record.id, tuple: record.tuple, effect: record.effect }
 }
 
 /// Inserts `rule`; false when its tuple has a rule already.

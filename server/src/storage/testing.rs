@@ -22,11 +22,14 @@ impl Database {
     }
 
     pub(crate) async fn open(&self) -> Store {
-        let url = match self {
+        Store::open(&self.url()).await.expect("opens")
+    }
+
+    pub(crate) fn url(&self) -> String {
+        match self {
             Self::Sqlite(dir) => format!("sqlite://{}", dir.path().join("test.db").display()),
             Self::Postgres(database) => database.url().to_owned(),
-        };
-        Store::open(&url).await.expect("opens")
+        }
     }
 }
 

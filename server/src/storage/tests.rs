@@ -25,6 +25,8 @@ on_every_database!(
     a_registration_comes_back_as_it_went_in,
     the_read_transaction_cannot_write,
     every_statement_fits_the_schema,
+    what_is_opened_to_read_is_neither_made_nor_changed,
+    only_an_empty_database_is_opened_as_an_empty_one,
     pages_follow_one_another,
     writes_of_one_tenant_happen_one_after_the_other,
     service_keys_and_providers_come_back_as_they_went_in,
@@ -208,6 +210,29 @@ fn statements() -> Vec<String> {
     let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
     let is_statement = |text: &String| words.iter().any(|word| text.starts_with(word));
     constants.filter_map(text).filter(is_statement).collect()
+}
+
+async fn what_is_opened_to_read_is_neither_made_nor_changed(database: Database) {
+    let url = database.url();
+    Store::open_to_read(&url).await.expect_err("there is no schema");
+    let store = database.open().await;
+    let mut tx = store.write("acme", 1).await.expect("begins");
+    rules::insert(&mut tx, &rule(1, "doc:read")).await.expect("works");
+    tx.commit().await.expect("commits");
+    let reading = Store::open_to_read(&url).await.expect("the schema is there");
+    let mut tx = reading.read("acme").await.expect("begins");
+    assert_eq!(rules::of_every_plan(&mut tx).await.expect("works").len(), 1);
+    assert_eq!(policies::of_every_plan(&mut tx).await.expect("works").len(), 0);
+    tx.end().await.expect("ends");
+    let written = reading.write("acme", 2).await;
+    written.map(drop).expect_err("it is only read");
+    reading.close().await;
+}
+
+async fn only_an_empty_database_is_opened_as_an_empty_one(database: Database) {
+    Store::open_empty(&database.url()).await.expect("it is empty").close().await;
+    let again = Store::open_empty(&database.url()).await.map(drop);
+    assert!(matches!(again, Err(OpenError::InUse)), "{again:?}");
 }
 
 async fn every_statement_fits_the_schema(database: Database) {

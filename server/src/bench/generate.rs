@@ -1,0 +1,229 @@
+//! Checks that are made from a tenant's own rules: for each rule and policy one that it decides, if one is found,
+//! and beside them checks that differ from those in something, or are about something unknown.
+
+mod draft;
+mod solve;
+mod text;
+mod vocabulary;
+
+use std::collections::HashMap;
+
+use fastrand::Rng;
+use portcullis_engine::{Plan, ResourcePattern, Rule};
+use uuid::Uuid;
+
+use super::checks::{Asked, Origin};
+use super::tenant::Tenant;
+use draft::Draft;
+use solve::Solver;
+use vocabulary::Vocabulary;
+
+/// Fewest checks of a tenant: enough that they do not all stay in the processor's fastest cache.
+const FEWEST: usize = 1_024;
+/// Most rules and policies that a check is looked for.
+const MOST_TARGETS: usize = 4_096;
+/// How often a check is mended until its rule or policy decides it. What has not succeeded by then is nearly
+/// always shadowed by others.
+const MENDINGS: usize = 64;
+
+/// Checks of the tenant with this index.
+pub(super) fn checks(tenant: usize, tenants: &[Tenant], rng: Rng) -> Vec<Asked> {
+    let Some(subject) = tenants.get(tenant) else { return Vec::new() };
+    let mut generator = Generator::new(subject, rng);
+    let asked = |draft: Draft| Asked {
+        tenant,
+        origin: Origin::Generated,
+        now: draft.now,
+        caller: draft.token(),
+        body: draft.body(),
+    };
+    generator.drafts().into_iter().map(asked).collect()
+}
+
+/// What a check is wanted to be decided by: the position of a rule or of a policy.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Rule(usize),
+    Policy(usize),
+}
+
+struct Generator<'a> {
+    tenant: &'a Tenant,
+    words: Vocabulary,
+    rng: Rng,
+    plans: HashMap<String, Plan>,
+    /// Where each rule and policy stands.
+    positions: HashMap<Uuid, Target>,
+}
+
+impl<'a> Generator<'a> {
+    fn new(tenant: &'a Tenant, rng: Rng) -> Self {
+        let rules = tenant.rules.iter().enumerate();
+        let rules = rules.map(|(index, rule)| (rule.id, Target::Rule(index)));
+        let policies = tenant.policies.iter().enumerate();
+        let policies = policies.map(|(index, policy)| (policy.id, Target::Policy(index)));
+        Self {
+            tenant,
+            words: Vocabulary::of(tenant),
+            rng,
+            plans: HashMap::new(),
+            positions: rules.chain(policies).collect(),
+        }
+    }
+
+    fn drafts(&mut self) -> Vec<Draft> {
+        let rules = (0..self.tenant.rules.len()).map(Target::Rule);
+        let policies = (0..self.tenant.policies.len()).map(Target::Policy);
+        let mut targets: Vec<Target> = rules.chain(policies).collect();
+        if targets.is_empty() {
+            return Vec::new();
+        }
+        if targets.len() > MOST_TARGETS {
+            self.rng.shuffle(&mut targets);
+            targets.truncate(MOST_TARGETS);
+        }
+        let mut drafts: Vec<Draft> =
+            targets.into_iter().map(|target| self.decided_by(target)).collect();
+        let aimed = drafts.len();
+        while drafts.len() < FEWEST.max(aimed + aimed / 4) {
+            let like = self.rng.usize(..aimed);
+            let mut draft = drafts[like].clone();
+            self.vary(&mut draft);
+            drafts.push(draft);
+        }
+        self.rng.shuffle(&mut drafts);
+        drafts
+    }
+
+    /// A check that `target` decides, or the last one that was tried.
+    fn decided_by(&mut self, target: Target) -> Draft {
+        let pattern = match target {
+            Target::Rule(index) => &self.tenant.rules[index].tuple.obj,
+            Target::Policy(index) => &self.tenant.policies[index].resource,
+        };
+        let resource = self.resource(pattern);
+        let mut draft = self.words.draft(&mut self.rng, &self.tenant.domain, resource);
+        for _ in 0..MENDINGS {
+            self.bring_about(&mut draft, target, true);
+            let Some(decider) = self.decider(&draft) else { continue };
+            match self.positions.get(&decider) {
+                Some(other) if !other.is(target) => self.bring_about(&mut draft, *other, false),
+                _ => return draft,
+            }
+        }
+        draft
+    }
+
+    /// Makes the rule match or the condition true, or does what prevents it.
+    fn bring_about(&mut self, draft: &mut Draft, target: Target, wanted: bool) {
+        match target {
+            Target::Rule(index) => {
+                let rule = &self.tenant.rules[index];
+                if wanted { self.make_match(draft, rule) } else { self.prevent(draft, rule) }
+            }
+            Target::Policy(index) => {
+                if let Ok(condition) = &self.tenant.policies[index].condition {
+                    Solver { draft, words: &self.words, rng: &mut self.rng }
+                        .satisfy(condition, wanted);
+                }
+            }
+        }
+    }
+
+    fn make_match(&mut self, draft: &mut Draft, rule: &Rule) {
+        let tuple = &rule.tuple;
+        if tuple.sub != "*" && !draft.is_principal(&tuple.sub) {
+            // Which of the two it means, a rule does not say.
+            if self.words.is_user(&tuple.sub) || self.rng.u8(..4) == 0 {
+                draft.subject.clone_from(&tuple.sub);
+            } else {
+                draft.roles.push(tuple.sub.clone());
+            }
+        }
+        if tuple.dom != "*" {
+            draft.domain.clone_from(&tuple.dom);
+        }
+        if tuple.act != "*" {
+            draft.action.clone_from(&tuple.act);
+        }
+    }
+
+    fn prevent(&mut self, draft: &mut Draft, rule: &Rule) {
+        let tuple = &rule.tuple;
+        if tuple.sub != "*" {
+            draft.roles.retain(|role| *role != tuple.sub);
+            if draft.subject == tuple.sub {
+                draft.subject = self.words.stranger(&mut self.rng);
+            }
+        } else if tuple.act != "*" {
+            draft.action = self.words.action(&mut self.rng);
+        }
+    }
+
+    /// What decides the check; `None` if nothing matches.
+    fn decider(&mut self, draft: &Draft) -> Option<Uuid> {
+        let plan = self
+            .plans
+            .entry(draft.resource.clone())
+            .or_insert_with(|| self.tenant.plan(&draft.resource));
+        let asked = Asked {
+            tenant: 0,
+            origin: Origin::Generated,
+            body: draft.body(),
+            caller: draft.token(),
+            now: draft.now,
+        };
+        let check = asked.check(std::slice::from_ref(self.tenant))?;
+        plan.evaluate(&check).rule_id()
+    }
+
+    /// A resource that `pattern` matches.
+    fn resource(&mut self, pattern: &ResourcePattern) -> String {
+        let known: Vec<&String> =
+            self.words.resources.iter().filter(|known| pattern.matches(known)).collect();
+        match (self.rng.choice(known), pattern) {
+            (Some(known), _) => known.clone(),
+            (None, ResourcePattern::Name(name)) => format!("{name}:other"),
+            (None, ResourcePattern::Exact(resource)) => resource.clone(),
+            (None, ResourcePattern::Any) => "something:other".to_owned(),
+        }
+    }
+
+    /// Changes one or two things, as callers differ from each other.
+    fn vary(&mut self, draft: &mut Draft) {
+        for _ in 0..=self.rng.usize(..2) {
+            match self.rng.u8(..8) {
+                0 => draft.subject = self.words.stranger(&mut self.rng),
+                1 => draft.action = self.words.action(&mut self.rng),
+                2 => draft.roles = self.words.roles(&mut self.rng),
+                3 => draft.forget(&mut self.rng),
+                4 => draft.resource = "unknown:read".to_owned(),
+                5 => {
+                    if let Some(resource) = self.rng.choice(&self.words.resources) {
+                        draft.resource.clone_from(resource);
+                    }
+                }
+                _ if self.tenant.policies.is_empty() => {}
+                _ => {
+                    let policy = Target::Policy(self.rng.usize(..self.tenant.policies.len()));
+                    let wanted = self.rng.bool();
+                    self.bring_about(draft, policy, wanted);
+                }
+            }
+        }
+    }
+}
+
+impl Target {
+    fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Rule(own), Self::Rule(other)) | (Self::Policy(own), Self::Policy(other)) => {
+                own == other
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Changes a draft until a condition holds, or does not: by values that the operators themselves say fit. Two tests
+//! of one attribute can be at odds; whoever asks looks at what came of it, and asks again.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use fastrand::Rng;
+use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
+use portcullis_engine::operator::Operator;
+use portcullis_engine::{Condition, Json, Number};
+
+use super::draft::{Draft, date_time, string};
+use super::text;
+use super::vocabulary::Vocabulary;
+
+/// Far enough from an instant to be before or after it.
+const APART: TimeDelta = TimeDelta::hours(1);
+/// Most items of a list that are tried.
+const MOST_ITEMS: usize = 16;
+
+pub(super) struct Solver<'a> {
+    pub(super) draft: &'a mut Draft,
+    pub(super) words: &'a Vocabulary,
+    pub(super) rng: &'a mut Rng,
+}
+
+impl Solver<'_> {
+    /// Makes the condition true, or false.
+    pub(super) fn satisfy(&mut self, condition: &Condition, wanted: bool) {
+        match (condition, wanted) {
+            (Condition::And(children), true) | (Condition::Or(children), false) => {
+                children.iter().for_each(|child| self.satisfy(child, wanted));
+            }
+            (Condition::And(children), false) | (Condition::Or(children), true) => {
+                if let Some(child) = self.rng.choice(children) {
+                    self.satisfy(child, wanted);
+                }
+            }
+            (Condition::Not(child), _) => self.satisfy(child, !wanted),
+            (Condition::Test(test), _) => self.test(test, wanted),
+        }
+    }
+
+    fn test(&mut self, test: &Test, wanted: bool) {
+        let path = &test.attribute;
+        if test.if_missing == Some(wanted) && self.rng.u8(..4) == 0 {
+            return self.draft.set(path, None);
+        }
+        let value = match &test.predicate {
+            Predicate::Exists if wanted => match self.draft.get(path) {
+                Some(_) => return,
+                None => Some(self.any_value(path)),
+            },
+            Predicate::Exists => return self.draft.set(path, None),
+            Predicate::Matches(pattern) => text::matching(pattern, wanted, self.rng).map(string),
+            Predicate::IpIn(networks) => text::address(networks, wanted, self.rng).map(string),
+            Predicate::Compare(operator, operand) => {
+                return self.compare(path, *operator, operand, wanted);
+            }
+        };
+        if value.is_some() {
+            self.draft.set(path, value);
+        }
+    }
+
+    fn compare(
+        &mut self,
+        path: &AttributePath,
+        operator: Operator,
+        operand: &Operand,
+        wanted: bool,
+    ) {
+        let Operand::Attribute(other) = operand else {
+            let right = literal(operand);
+            return self.choose(path, &candidates(operator, &right), |value| {
+                operator.holds(value.into(), (&right).into()) == Some(wanted)
+            });
+        };
+        // Either side may be the one that changes.
+        let fixed = matches!(path, AttributePath::Request(_));
+        if fixed || (self.draft.get(path).is_some() && self.rng.bool()) {
+            let left = self.draft.get(path).unwrap_or(Json::Null);
+            self.choose(other, &counterparts(operator, &left), |value| {
+                operator.holds((&left).into(), value.into()) == Some(wanted)
+            });
+            return;
+        }
+        let right = self.draft.get(other).unwrap_or_else(|| {
+            let value = match operator {
+                Operator::Before | Operator::After => date_time(self.draft.now),
+                Operator::In | Operator::NotIn => Json::Array(vec![self.any_value(path)]),
+                _ => self.any_value(other),
+            };
+            self.draft.set(other, Some(value.clone()));
+            value
+        });
+        self.choose(path, &candidates(operator, &right), |value| {
+            operator.holds(value.into(), (&right).into()) == Some(wanted)
+        });
+    }
+
+    /// Gives the attribute one of `candidates`, or of the values that it is compared with elsewhere, that fits. A
+    /// list that is there already is changed in one item only.
+    fn choose(
+        &mut self,
+        path: &AttributePath,
+        candidates: &[Json<'static>],
+        fits: impl Fn(&Json<'static>) -> bool,
+    ) {
+        let current = self.draft.get(path);
+        if current.as_ref().is_some_and(&fits) {
+            return;
+        }
+        let changed = current.as_ref().and_then(Json::as_array).map(|items| {
+            let more = candidates.iter().filter_map(Json::as_array).flatten();
+            let more = more.map(|item| Json::Array([items, std::slice::from_ref(item)].concat()));
+            let less = (0..items.len()).map(|left_out| {
+                let kept = items.iter().enumerate().filter(|(index, _)| *index != left_out);
+                Json::Array(kept.map(|(_, item)| item.clone()).collect())
+            });
+            more.chain(less).filter(&fits).collect::<Vec<_>>()
+        });
+        let elsewhere = self.words.values(path);
+        let value = self.rng.choice(changed.unwrap_or_default()).or_else(|| {
+            let fitting = candidates.iter().chain(elsewhere).filter(|value| fits(value));
+            self.rng.choice(fitting.collect::<Vec<_>>()).cloned()
+        });
+        if value.is_some() {
+            self.draft.set(path, value);
+        }
+    }
+
+    fn any_value(&mut self, path: &AttributePath) -> Json<'static> {
+        let known = self.rng.choice(self.words.values(path));
+        known.cloned().unwrap_or_else(|| string(format!("value-{}", self.rng.u8(..8))))
+    }
+}
+
+/// The right side of a comparison as a request would write it.
+fn literal(operand: &Operand) -> Json<'static> {
+    match operand {
+        // Has no value of its own.
+        Operand::Attribute(_) => Json::Null,
+        Operand::Text(text) => string(&**text),
+        Operand::Number(number) => Json::Number(*number),
+        Operand::Bool(value) => Json::Bool(*value),
+        Operand::Instant(instant) => date_time(*instant),
+        Operand::List(list) => {
+            let texts = list.texts().map(string);
+            Json::Array(texts.chain(list.numbers().map(Json::Number)).collect())
+        }
+    }
+}
+
+/// Values of which some stand in any relation of the operator to `right`, and some do not.
+fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
+    let mut values = match right {
+        Json::Array(items) => {
+            let step = items.len().div_ceil(MOST_ITEMS).max(1);
+            items.iter().step_by(step).cloned().chain([string("none of them")]).collect()
+        }
+        scalar => near(scalar),
+    };
+    if operator == Operator::Contains {
+        values.extend(near(right).into_iter().map(|item| Json::Array(vec![item])));
+    }
+    values
+}
+
+/// The same for the right side of the operator, with `left` on the other.
+fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> {
+    match (operator, left) {
+        (Operator::In | Operator::NotIn, item) => {
+            near(item).into_iter().map(|item| Json::Array(vec![item])).collect()
+        }
+        (_, Json::Array(items)) => {
+            items.iter().take(MOST_ITEMS).cloned().chain([string("none of them")]).collect()
+        }
+        (_, scalar) => near(scalar),
+    }
+}
+
+/// The value itself, and values beside it.
+fn near(value: &Json<'static>) -> Vec<Json<'static>> {
+    match value {
+        Json::Number(number) => [0.0, -1.0, 1.0]
+            .into_iter()
+            .filter_map(|difference| Number::from_f64(number.as_f64() + difference))
+            .chain([*number])
+            .map(Json::Number)
+            .collect(),
+        Json::Bool(_) => vec![Json::Bool(true), Json::Bool(false)],
+        Json::String(text) => match text.parse::<DateTime<Utc>>() {
+            Ok(instant) => {
+                vec![value.clone(), date_time(instant - APART), date_time(instant + APART)]
+            }
+            Err(_) => vec![
+                value.clone(),
+                string(format!("{text}~")),
+                string(format!("{text} ")),
+                string(format!("!{text}")),
+                string("!"),
+            ],
+        },
+        _ => Vec::new(),
+    }
+}

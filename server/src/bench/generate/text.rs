@@ -1,0 +1,123 @@
+//! Texts that match a pattern, and addresses of a network.
+
+use fastrand::Rng;
+use portcullis_engine::operator::{Networks, Pattern};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// How often a text is tried: look-arounds are ignored while one is made.
+const TRIES: usize = 16;
+/// More repetitions than it takes at least.
+const MORE: u32 = 2;
+/// Longest text: a pattern may ask for thousands of repetitions.
+const LONGEST: usize = 1_024;
+/// Texts that hardly any pattern matches.
+const ODD: [&str; 3] = ["~", "", "no such text"];
+/// Addresses that are in few networks (RFC 5737 and RFC 3849), and what is no address.
+const ELSEWHERE: [&str; 3] = ["203.0.113.7", "2001:db8:ffff::7", "192.0.2.1"];
+
+/// A text that matches the pattern, or one that does not; `None` if none is found.
+pub(super) fn matching(pattern: &Pattern, wanted: bool, rng: &mut Rng) -> Option<String> {
+    if !wanted {
+        let odd = ODD.iter().find(|text| !pattern.matches(text))?;
+        return Some((*odd).to_owned());
+    }
+    let hir = regex_syntax::parse(pattern.source()).ok()?;
+    (0..TRIES)
+        .map(|_| {
+            let mut text = String::new();
+            write(&hir, rng, &mut text);
+            text
+        })
+        .find(|text| pattern.matches(text))
+}
+
+/// An address in one of the networks, or in none of them.
+pub(super) fn address(networks: &Networks, wanted: bool, rng: &mut Rng) -> Option<String> {
+    if wanted {
+        let networks: Vec<_> = networks.iter().collect();
+        return rng.choice(networks).map(|network| network.addr().to_string());
+    }
+    let outside = |address: &&&str| networks.contain(address) == Some(false);
+    ELSEWHERE.iter().find(outside).map(|address| (*address).to_owned())
+}
+
+fn write(hir: &Hir, rng: &mut Rng, text: &mut String) {
+    if text.len() > LONGEST {
+        return;
+    }
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(class) => text.extend(character(class, rng)),
+        HirKind::Capture(capture) => write(&capture.sub, rng, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| write(part, rng, text)),
+        HirKind::Alternation(parts) => {
+            if let Some(part) = rng.choice(parts) {
+                write(part, rng, text);
+            }
+        }
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or(u32::MAX).min(repetition.min.saturating_add(MORE));
+            for _ in 0..rng.u32(repetition.min..=most).min(LONGEST as u32) {
+                write(&repetition.sub, rng, text);
+            }
+        }
+    }
+}
+
+/// A character of the class, a printable one of ASCII if it has one.
+fn character(class: &Class, rng: &mut Rng) -> Option<char> {
+    let ranges: Vec<(char, char)> = match class {
+        Class::Unicode(class) => {
+            class.ranges().iter().map(|range| (range.start(), range.end())).collect()
+        }
+        Class::Bytes(class) => {
+            class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect()
+        }
+    };
+    let printable = ranges.iter().filter_map(|(start, end)| {
+        let (start, end) = (*start.max(&' '), *end.min(&'~'));
+        (start <= end).then_some((start, end))
+    });
+    let printable: Vec<(char, char)> = printable.collect();
+    let (start, end) = rng.choice(printable).or_else(|| rng.choice(&ranges).copied())?;
+    Some(rng.char(start..=end))
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::operator::parse_network;
+
+    use super::*;
+
+    #[test]
+    fn texts_match_their_patterns_or_do_not() {
+        let mut rng = Rng::with_seed(1);
+        for source in ["(?s)\\pL.{9,}", "a|b", "v[0-9]+(\\.[0-9]+){2}", "\\d{4}-\\d{2}", "ä+", "x?"]
+        {
+            let pattern = Pattern::new(source).expect("a pattern");
+            let text = matching(&pattern, true, &mut rng).expect(source);
+            assert!(pattern.matches(&text), "`{source}` and `{text}`");
+            let text = matching(&pattern, false, &mut rng).expect(source);
+            assert!(!pattern.matches(&text), "`{source}` and `{text}`");
+        }
+        let everything = Pattern::new("(?s).*").expect("a pattern");
+        assert_eq!(matching(&everything, false, &mut rng), None);
+        let nothing = Pattern::new("a\\bb").expect("a pattern");
+        assert_eq!(matching(&nothing, true, &mut rng), None);
+    }
+
+    #[test]
+    fn addresses_are_in_their_networks_or_not() {
+        let mut rng = Rng::with_seed(1);
+        let parse = |texts: &[&str]| {
+            Networks::new(&texts.iter().filter_map(|text| parse_network(text)).collect::<Vec<_>>())
+        };
+        let networks = parse(&["10.20.0.0/16", "203.0.113.0/24", "2001:db8:20::/48"]);
+        for wanted in [true, false] {
+            let address = address(&networks, wanted, &mut rng).expect("an address");
+            assert_eq!(networks.contain(&address), Some(wanted), "{address}");
+        }
+        assert_eq!(address(&parse(&["0.0.0.0/0", "::/0"]), false, &mut rng), None);
+    }
+}

@@ -1,0 +1,224 @@
+//! What a run has found: the JSON file as it is, and what the table and the page show.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// Everything that a run has found. Times are nanoseconds of wall-clock time.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Report {
+    /// Of Portcullis.
+    pub(super) version: &'static str,
+    /// How long it was to measure.
+    pub(super) seconds: f64,
+    /// What the checks were made from; `null` when they were replayed.
+    pub(super) seed: Option<u64>,
+    /// Of the machine.
+    pub(super) cores: usize,
+    /// What reading the clock takes; no other figure includes it.
+    pub(super) clock_ns: u64,
+    pub(super) tenants: Vec<TenantSize>,
+    pub(super) checks: Checks,
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) cases: Vec<DecidedCase>,
+    /// Databases that decide some checks otherwise than the first source of rules.
+    pub(super) differing: Vec<Differing>,
+    /// Compiling a plan from rules that are in memory.
+    pub(super) compile: Latency,
+    /// Answering a check.
+    pub(super) answers: Vec<Answering>,
+    pub(super) throughput: Vec<Throughput>,
+    pub(super) memory: Memory,
+    pub(super) plans: Vec<PlanSize>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct TenantSize {
+    pub(super) tenant: String,
+    pub(super) rules: usize,
+    pub(super) policies: usize,
+    /// Resources that checks are about.
+    pub(super) resources: usize,
+    /// How many of the rules and policies decide at least one of the checks.
+    pub(super) deciding: usize,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Checks {
+    pub(super) count: usize,
+    pub(super) generated: usize,
+    pub(super) cases: usize,
+    pub(super) replayed: usize,
+}
+
+/// How many checks come out in one way.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome {
+    pub(super) decision: &'static str,
+    /// `policy`, `rule` or `default`.
+    pub(super) by: &'static str,
+    pub(super) checks: usize,
+    /// Of all checks, from 0 to 1.
+    pub(super) share: f64,
+}
+
+/// What was decided for a case of a tenant's folder.
+#[derive(Debug, Serialize)]
+pub(super) struct DecidedCase {
+    pub(super) tenant: String,
+    pub(super) name: String,
+    pub(super) decision: &'static str,
+    pub(super) rule: String,
+    pub(super) as_expected: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Differing {
+    pub(super) source: String,
+    pub(super) checks: usize,
+}
+
+/// One way to answer a check.
+#[derive(Debug, Serialize)]
+pub(super) struct Answering {
+    pub(super) way: Way,
+    /// Where plans are loaded from; `null` where none is.
+    pub(super) source: Option<String>,
+    pub(super) latency: Latency,
+}
+
+/// How a check gets its plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Way {
+    /// As the service looks a plan up that is in memory.
+    Hit,
+    /// From moka alone, without the map of hot plans in front of it.
+    Get,
+    /// It is loaded and kept.
+    Miss,
+    /// It is loaded for this check.
+    NoCache,
+}
+
+impl Way {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Get => "hit, moka alone",
+            Self::Miss => "miss",
+            Self::NoCache => "no cache",
+        }
+    }
+}
+
+impl Answering {
+    /// The way, and where its plans come from.
+    pub(super) fn name(&self) -> String {
+        let name = self.way.name();
+        self.source.as_ref().map_or_else(|| name.to_owned(), |source| format!("{name}: {source}"))
+    }
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Latency {
+    pub(super) samples: u64,
+    pub(super) mean_ns: f64,
+    pub(super) p50_ns: u64,
+    pub(super) p90_ns: u64,
+    pub(super) p99_ns: u64,
+    pub(super) p999_ns: u64,
+    pub(super) max_ns: u64,
+    /// For a plot: percentiles, and the time that they do not exceed.
+    pub(super) curve: Vec<(f64, u64)>,
+}
+
+/// Percentiles of the curve: ever finer towards the slowest.
+const CURVE: [f64; 17] = [
+    0.0, 10.0, 25.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.75, 99.9, 99.95,
+    99.99, 99.999,
+];
+
+impl From<&Histogram<u64>> for Latency {
+    fn from(times: &Histogram<u64>) -> Self {
+        let at = |share| times.value_at_quantile(share);
+        // A percentile that fewer than one sample lies beyond is the slowest sample.
+        let known = |percentile: &f64| (100.0 - percentile) / 100.0 * times.len() as f64 >= 1.0;
+        let curve = CURVE
+            .iter()
+            .copied()
+            .filter(known)
+            .map(|percentile| (percentile, at(percentile / 100.0)));
+        Self {
+            samples: times.len(),
+            mean_ns: times.mean(),
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            p99_ns: at(0.99),
+            p999_ns: at(0.999),
+            max_ns: times.max(),
+            curve: curve.collect(),
+        }
+    }
+}
+
+/// Decisions on plans in memory, on so many threads at once.
+#[derive(Debug, Serialize)]
+pub(super) struct Throughput {
+    pub(super) threads: usize,
+    /// Of wall-clock time.
+    pub(super) per_second: f64,
+    /// Of time that a core spent on it.
+    pub(super) per_core_second: f64,
+    /// Cores that the threads had; fewer than there are threads if others wanted them too.
+    pub(super) cores: f64,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Memory {
+    /// All plans that the checks need.
+    pub(super) total_bytes: u64,
+    pub(super) p50_bytes: u64,
+    pub(super) p99_bytes: u64,
+    pub(super) max_bytes: u64,
+    /// `PLAN_CACHE_BYTES`
+    pub(super) cache_bytes: u64,
+}
+
+/// One plan.
+#[derive(Debug, Serialize)]
+pub(super) struct PlanSize {
+    pub(super) tenant: String,
+    pub(super) resource: String,
+    pub(super) rules: usize,
+    pub(super) policies: usize,
+    pub(super) bytes: u64,
+    /// The median of the times that it took to compile it.
+    pub(super) compile_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latency(times: impl IntoIterator<Item = u64>) -> Latency {
+        let mut histogram = Histogram::new(3).expect("a histogram");
+        times.into_iter().for_each(|time| histogram.record(time).expect("in range"));
+        Latency::from(&histogram)
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_samples() {
+        let thousand = latency(1..=1_000);
+        let percentiles = [thousand.p50_ns, thousand.p90_ns, thousand.p99_ns, thousand.p999_ns];
+        assert_eq!((thousand.samples, thousand.max_ns), (1_000, 1_000));
+        assert_eq!(percentiles, [500, 900, 990, 999]);
+        assert!((thousand.mean_ns - 500.5).abs() < 1.0);
+        assert_eq!(latency([]).samples, 0);
+    }
+
+    #[test]
+    fn a_curve_ends_where_no_sample_is_left() {
+        let ends = |count: u64| latency(1..=count).curve.last().map(|(percentile, _)| *percentile);
+        assert_eq!([1, 10, 150, 20_000].map(ends), [0.0, 90.0, 99.0, 99.99].map(Some));
+    }
+}
