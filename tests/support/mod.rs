@@ -35,7 +35,11 @@ pub(crate) const NO_ID: &str = "01890000-0000-7000-8000-000000000000";
 
 /// The names of an object's members, sorted.
 pub(crate) fn names(object: &serde_json::Value) -> Vec<&str> {
-    object.as_object().into_iter().flatten().map(|(name, _)| &**name).collect()
+    let mut names: Vec<_> =
+        object.as_object().into_iter().flatten().map(|(name, _)| &**name).collect();
+    // Whether serde_json keeps the order of the text depends on what else is built with it.
+    names.sort_unstable();
+    names
 }
 
 /// Whether `text` is a UUID of version 7 in lower case.
