@@ -203,7 +203,7 @@ fn rule_data_is_measured_as_compact_json() {
     assert_eq!(reply.details()["path"], "/rule_data");
     // White space between the tokens does not count.
     let body = policy_with("rule_data", sized(limit)).to_string();
-    let spaced = body.replacen(':', &format!(":{}", " ".repeat(4_096)), 4);
+    let spaced = body.replacen("\":", &format!("\":{}", " ".repeat(4_096)), 4);
     let request = tenant.managing("POST /api/v1/abac/policies").body("application/json", spaced);
     tenant.send(&request).is(201);
 }
