@@ -9,23 +9,13 @@ use serde_json::{Value, json};
 use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
 use crate::support::{
-    MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant, eventually_some,
+    MANAGER, NO_ID, PERMISSIONS, Provider, Reply, Request, Server, Settings, Tenant,
+    eventually_some,
 };
 
 mod table;
 
 use table::{Access, Kind, ROUTES, Row};
-
-const PERMISSIONS: [&str; 8] = [
-    "resources:read",
-    "resources:write",
-    "policies:read",
-    "policies:write",
-    "webhooks:read",
-    "webhooks:write",
-    "resolvers:read",
-    "resolvers:write",
-];
 
 /// One of two tenants of a server.
 struct Party<'p> {

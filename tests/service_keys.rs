@@ -4,23 +4,12 @@ use serde_json::{Value, json};
 
 use crate::support::saas::{self, Account};
 use crate::support::{
-    NO_ID, Provider, Reply, Request, Settings, Tenant, eventually, eventually_some, is_timestamp,
-    is_uuid_v7, names,
+    NO_ID, PERMISSIONS, Provider, Reply, Request, Settings, Tenant, eventually, eventually_some,
+    is_timestamp, is_uuid_v7, names,
 };
 
 const KEYS: &str = "/api/v1/service-api-keys";
 const CREATE: &str = "POST /api/v1/service-api-keys";
-
-const PERMISSIONS: [&str; 8] = [
-    "resources:read",
-    "resources:write",
-    "policies:read",
-    "policies:write",
-    "webhooks:read",
-    "webhooks:write",
-    "resolvers:read",
-    "resolvers:write",
-];
 
 /// A request with a service key.
 fn with_key(tenant: &Tenant<'_>, key: &str, route: &str, body: Option<&Value>) -> Reply {

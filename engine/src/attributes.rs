@@ -75,19 +75,6 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
-    /// The value of the attribute called `name`.
-    pub(crate) fn get(self, name: &str) -> Option<Value<'r>> {
-        match self.0 {
-            Form::Tree(members) => {
-                members.iter().find(|(own, _)| own == name).map(|(_, value)| Value::from(value))
-            }
-            Form::Flat(flat, items) => {
-                let found = flat.iter().find(|attribute| attribute.name == name);
-                found.map(|attribute| attribute.value.of(items))
-            }
-        }
-    }
-
     /// The items of the list called `name`; a scalar is a list of one.
     pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
         match self.0 {

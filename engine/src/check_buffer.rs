@@ -13,8 +13,7 @@ use smallvec::SmallVec;
 
 use crate::attributes::{AttributeMap, Attributes, FlatAttribute, FlatValue};
 use crate::fields::within;
-use crate::json::{self, Json, JsonError};
-use crate::number::Number;
+use crate::json::{self, Json, JsonError, Tree};
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::request::CheckBody;
 use crate::resource::split_resource;
@@ -249,60 +248,30 @@ impl<'a> Visitor<'a> for AttributeSeed<'_, 'a> {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<FlatValue<'a>, E> {
-        ItemSeed.visit_u64(value).map(FlatValue::Scalar)
+        Tree::LEAF.visit_u64(value).map(FlatValue::Scalar)
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<FlatValue<'a>, E> {
-        ItemSeed.visit_i64(value).map(FlatValue::Scalar)
+        Tree::LEAF.visit_i64(value).map(FlatValue::Scalar)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<FlatValue<'a>, E> {
-        ItemSeed.visit_f64(value).map(FlatValue::Scalar)
+        Tree::LEAF.visit_f64(value).map(FlatValue::Scalar)
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'a str) -> Result<FlatValue<'a>, E> {
-        ItemSeed.visit_borrowed_str(value).map(FlatValue::Scalar)
+        Tree::LEAF.visit_borrowed_str(value).map(FlatValue::Scalar)
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut sequence: A) -> Result<FlatValue<'a>, A::Error> {
         let place = |items: &[Json<'a>]| u32::try_from(items.len()).map_err(A::Error::custom);
         let start = place(self.items)?;
-        while let Some(item) = sequence.next_element_seed(ItemSeed)? {
-            self.items.push(item);
+        while let Some(item) = sequence.next_element_seed(Tree::LEAF)? {
+            match item {
+                Json::String(Cow::Borrowed(_)) | Json::Number(_) => self.items.push(item),
+                _ => return Err(not_plain()),
+            }
         }
         Ok(FlatValue::List(start..place(self.items)?))
-    }
-}
-
-/// A string or a number.
-struct ItemSeed;
-
-impl<'a> DeserializeSeed<'a> for ItemSeed {
-    type Value = Json<'a>;
-
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Json<'a>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'a> Visitor<'a> for ItemSeed {
-    type Value = Json<'a>;
-
-    expecting!("a string or a number");
-
-    fn visit_u64<E>(self, value: u64) -> Result<Json<'a>, E> {
-        Ok(Json::Number(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Json<'a>, E> {
-        Ok(Json::Number(value.into()))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Json<'a>, E> {
-        Number::from_f64(value).map(Json::Number).ok_or_else(not_plain)
-    }
-
-    fn visit_borrowed_str<E>(self, value: &'a str) -> Result<Json<'a>, E> {
-        Ok(Json::String(Cow::Borrowed(value)))
     }
 }

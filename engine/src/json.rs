@@ -190,11 +190,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
 
 /// Reads a tree that may nest so many levels deeper.
 #[derive(Clone, Copy)]
-struct Tree {
+pub(crate) struct Tree {
     levels_left: usize,
 }
 
 impl Tree {
+    /// Reads what is no array and no object.
+    pub(crate) const LEAF: Self = Self { levels_left: 0 };
+
     fn one_level_deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         let levels_left = self.levels_left.checked_sub(1);
         levels_left

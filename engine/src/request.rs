@@ -1,9 +1,8 @@
 //! The check request: what is asked, by whom, about whom (semantics.md section 2).
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
 pub use crate::attributes::{AttributeMap, Attributes};
-use crate::condition::RequestField;
 use crate::fields::{Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
@@ -138,23 +137,6 @@ impl<'r> Check<'r> {
             attributes: body.attributes,
             claims: caller.map(|caller| caller.claims),
             now,
-        }
-    }
-}
-
-impl<'r> Check<'r> {
-    /// A field of `request.*`, for people to read.
-    pub(crate) fn field(&self, field: RequestField) -> Json<'r> {
-        let text = |text: &'r str| Json::String(text.into());
-        match field {
-            RequestField::Subject => text(self.subject),
-            RequestField::Resource => text(self.resource),
-            RequestField::Action => text(self.action),
-            RequestField::Domain => text(self.domain),
-            RequestField::Time => {
-                Json::String(self.now.to_rfc3339_opts(SecondsFormat::Millis, true).into())
-            }
-            RequestField::Roles => Json::Array(self.roles.iter().map(text).collect()),
         }
     }
 }

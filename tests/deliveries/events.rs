@@ -4,18 +4,7 @@ use serde_json::{Value, json};
 
 use super::{register, settings, tenant};
 use crate::support::tenant::always;
-use crate::support::{MANAGER, Receiver, Request, Tenant};
-
-const ALL: [&str; 8] = [
-    "resource.registered",
-    "policy.rbac.changed",
-    "policy.abac.created",
-    "policy.abac.updated",
-    "policy.abac.deleted",
-    "access.denied",
-    "service_api_key.created",
-    "service_api_key.revoked",
-];
+use crate::support::{EVENTS, MANAGER, Receiver, Request, Tenant};
 
 const RULES: &str = "/api/v1/resources/policies";
 const POLICIES: &str = "/api/v1/abac/policies";
@@ -138,7 +127,7 @@ impl Story<'_> {
 fn each_change_tells_what_it_is_in_order_of_commit() {
     let server = settings().start();
     let (tenant, receiver) = (tenant(&server), Receiver::start());
-    register(&tenant, &receiver.url("/"), &ALL);
+    register(&tenant, &receiver.url("/"), &EVENTS);
     let mut story = Story { tenant: &tenant, expected: Vec::new() };
     story.resources();
     story.rules();

@@ -33,6 +33,30 @@ pub(crate) const MANAGER: &str = "admin";
 /// A UUID that no record has.
 pub(crate) const NO_ID: &str = "01890000-0000-7000-8000-000000000000";
 
+/// Every permission of a service key (semantics.md section 6).
+pub(crate) const PERMISSIONS: [&str; 8] = [
+    "resources:read",
+    "resources:write",
+    "policies:read",
+    "policies:write",
+    "webhooks:read",
+    "webhooks:write",
+    "resolvers:read",
+    "resolvers:write",
+];
+
+/// Every event that a change or a check causes (interface.md, "Events").
+pub(crate) const EVENTS: [&str; 8] = [
+    "resource.registered",
+    "policy.rbac.changed",
+    "policy.abac.created",
+    "policy.abac.updated",
+    "policy.abac.deleted",
+    "access.denied",
+    "service_api_key.created",
+    "service_api_key.revoked",
+];
+
 /// The names of an object's members, sorted.
 pub(crate) fn names(object: &serde_json::Value) -> Vec<&str> {
     let mut names: Vec<_> =

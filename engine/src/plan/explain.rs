@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::program::{NodeId, Operation, Run};
+use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, Values};
 use super::{MatchedRule, Plan, PlannedPolicy, applies};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::decision::Undetermined;
 use crate::json::Json;
 use crate::rbac::Effect;
-use crate::request::{AttributeMap, Check};
+use crate::request::Check;
 use crate::value::Value;
 
 /// Everything that was looked at for one check (semantics.md section 2).
@@ -187,14 +187,10 @@ impl<'e> Explainer<'e, '_> {
         let operation: &'e Operation = self.plan.program.node(id);
         match operation {
             Operation::All(children) => {
-                let children =
-                    self.children(children.iter().map(|child| (child.position, child.node)));
-                ExplainedNode::And { outcome, children }
+                ExplainedNode::And { outcome, children: self.children(children) }
             }
             Operation::Any(children) => {
-                let children =
-                    self.children(children.iter().map(|child| (child.position, child.node)));
-                ExplainedNode::Or { outcome, children }
+                ExplainedNode::Or { outcome, children: self.children(children) }
             }
             Operation::Not(child) => {
                 ExplainedNode::Not { outcome, child: Box::new(self.node(*child)) }
@@ -204,13 +200,8 @@ impl<'e> Explainer<'e, '_> {
     }
 
     /// In the order of the tree, not in that of the program.
-    fn children(
-        &mut self,
-        children: impl Iterator<Item = (u32, NodeId)>,
-    ) -> Vec<ExplainedNode<'e>> {
-        let mut children: Vec<_> = children.collect();
-        children.sort_unstable();
-        children.into_iter().map(|(_, child)| self.node(child)).collect()
+    fn children(&mut self, children: &[Child]) -> Vec<ExplainedNode<'e>> {
+        as_written(children).map(|child| self.node(child)).collect()
     }
 
     fn test(&self, test: &'e Test<Slot>, outcome: Outcome) -> ExplainedTest<'e> {
@@ -225,7 +216,7 @@ impl<'e> Explainer<'e, '_> {
             operator: test.predicate.operator_name(),
             value: self.right_side(&test.predicate),
             if_missing: test.if_missing,
-            actual: self.actual(self.plan.path(test.attribute)),
+            actual: self.actual(test.attribute),
         }
     }
 
@@ -269,7 +260,7 @@ impl<'e> Explainer<'e, '_> {
     }
 
     fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
-        let explained = |path: &'e AttributePath| ExplainedAttribute {
+        let explained = |(slot, path): (Slot, &'e AttributePath)| ExplainedAttribute {
             attribute: path.to_string(),
             source: match path {
                 AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Request(_) => {
@@ -277,20 +268,16 @@ impl<'e> Explainer<'e, '_> {
                 }
                 AttributePath::Token(_) => "token",
             },
-            value: self.actual(path),
+            value: self.actual(slot),
         };
-        self.plan.slots.paths().map(explained).collect()
+        (0..).zip(self.plan.slots.paths()).map(explained).collect()
     }
 
-    /// The attribute as the check has it, which may be of a type that no operator compares.
-    fn actual(&self, path: &AttributePath) -> Option<Json<'e>> {
-        let check = self.check;
-        let member = |attributes: AttributeMap<'e>, name: &str| attributes.get(name).map(shown);
-        match path {
-            AttributePath::User(name) => member(check.attributes.user, name),
-            AttributePath::Resource(name) => member(check.attributes.resource, name),
-            AttributePath::Token(path) => check.claims?.claim(path).cloned(),
-            AttributePath::Request(field) => Some(check.field(*field)),
+    /// The value that the conditions see; a claim whole, which may be of a type that no operator compares.
+    fn actual(&self, slot: Slot) -> Option<Json<'e>> {
+        match self.plan.path(slot) {
+            AttributePath::Token(path) => self.check.claims?.claim(path).cloned(),
+            _ => self.run.value(slot).map(|value| shown(value).into_owned()),
         }
     }
 }

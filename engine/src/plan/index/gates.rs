@@ -116,16 +116,6 @@ impl Kinds {
 }
 
 impl<'v> Scalar<'v> {
-    /// The literal that `operand` is, if it is one.
-    fn literal<A>(operand: &'v Operand<A>) -> Option<Self> {
-        match operand {
-            Operand::Text(text) => Some(Self::Text(text)),
-            Operand::Number(number) => Some(Self::Number(*number)),
-            Operand::Bool(value) => Some(Self::Bool(*value)),
-            Operand::Attribute(_) | Operand::List(_) | Operand::Instant(_) => None,
-        }
-    }
-
     pub(super) fn of(value: Value<'v>) -> Option<Self> {
         match value {
             Value::Text(text) => Some(Self::Text(text)),
@@ -300,7 +290,7 @@ impl<'c> Finder<'c> {
         let undetermined = if undetermined_passes { Kinds::PRESENT } else { Kinds::NONE };
         let (open, keys) = match (*operator, negated) {
             (Operator::Eq, false) | (Operator::Ne, true) => {
-                let literal = Scalar::literal(operand)?;
+                let literal = Scalar::of(operand.literal())?;
                 let key = self.numbered(test.attribute, literal);
                 (undetermined.without(&[literal.kind()]), Keys::Values(vec![key]))
             }
@@ -312,7 +302,7 @@ impl<'c> Finder<'c> {
                 (undetermined.without(&[Text, Number, Bool]), Keys::Values(keys.collect()))
             }
             (Operator::Contains, false) => {
-                let literal = Scalar::literal(operand)?;
+                let literal = Scalar::of(operand.literal())?;
                 let open = undetermined.without(&[List]);
                 // A text is searched for a text: no hash can tell.
                 let open = if literal.kind() == Text { open.with(Text) } else { open };

@@ -47,14 +47,21 @@ pub(crate) enum Operation {
 pub(crate) struct Child {
     pub(crate) node: NodeId,
     /// Its place in the tree that people wrote.
-    pub(crate) position: u32,
+    position: u32,
+}
+
+/// The children in the order in which people wrote them.
+pub(crate) fn as_written(children: &[Child]) -> impl Iterator<Item = NodeId> + use<> {
+    let mut children = children.to_vec();
+    children.sort_unstable_by_key(|child| child.position);
+    children.into_iter().map(|child| child.node)
 }
 
 /// Collects the conditions of a plan's policies.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     operations: IndexSet<Operation, hashbrown::DefaultHashBuilder>,
-    pub(crate) slots: Slots,
+    slots: Slots,
 }
 
 impl Builder {

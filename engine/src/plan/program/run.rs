@@ -1,7 +1,7 @@
 //! One check's run of a program.
 
 use super::steps::{Children, Step};
-use super::{Child, NodeId, Operation, Program};
+use super::{NodeId, Operation, Program, as_written};
 use crate::condition::{Operand, Predicate, Test};
 use crate::plan::slots::{Slot, SlotValue, Symbol};
 use crate::value::Value;
@@ -164,11 +164,9 @@ impl<'r> Run<'r> {
     pub(crate) fn causes(&mut self, node: NodeId, causes: &mut Vec<Cause>) {
         match self.program.node(node) {
             Operation::All(children) | Operation::Any(children) => {
-                let mut children: Vec<Child> = children.to_vec();
-                children.sort_unstable_by_key(|child| child.position);
-                for child in children {
-                    if self.truth(child.node).is_none() {
-                        self.causes(child.node, causes);
+                for child in as_written(children) {
+                    if self.truth(child).is_none() {
+                        self.causes(child, causes);
                     }
                 }
             }

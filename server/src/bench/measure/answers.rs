@@ -41,17 +41,8 @@ impl Bench<'_> {
         clock: u64,
     ) -> anyhow::Result<Histogram<u64>> {
         let step = self.progress.step("answering from plans in memory", self.share(HITS));
-        let (mut times, mut next) = (times()?, 0);
-        while step.goes_on() {
-            for _ in 0..BATCH {
-                let question = &questions[next];
-                next = (next + 1) % questions.len();
-                let start = Instant::now();
-                black_box(question.answer(cache, source).await?);
-                times.record(since(start, clock))?;
-            }
-        }
-        Ok(times)
+        time_each(&step, questions, clock, async |question| question.answer(cache, source).await)
+            .await
     }
 
     /// The same without the map of hot plans.
@@ -63,17 +54,10 @@ impl Bench<'_> {
         clock: u64,
     ) -> anyhow::Result<Histogram<u64>> {
         let step = self.progress.step("answering from moka alone", self.share(GETS));
-        let (mut times, mut next) = (times()?, 0);
-        while step.goes_on() {
-            for _ in 0..BATCH {
-                let question = &questions[next];
-                next = (next + 1) % questions.len();
-                let start = Instant::now();
-                black_box(question.decide(&*question.plan(cache, source).await?));
-                times.record(since(start, clock))?;
-            }
-        }
-        Ok(times)
+        time_each(&step, questions, clock, async |question| {
+            Ok(question.decide(&*question.plan(cache, source).await?))
+        })
+        .await
     }
 
     /// As the service answers the first check of each plan, into an empty cache, again and again.
@@ -233,6 +217,26 @@ fn on_threads(
 fn thread_counts(most: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1_usize), |count| count.checked_mul(2));
     powers.take_while(|count| *count < most).chain([most]).collect()
+}
+
+/// How long each `answer` takes, to one question after the other until the step is over.
+async fn time_each(
+    step: &Step,
+    questions: &[Question<'_>],
+    clock: u64,
+    answer: impl AsyncFn(&Question<'_>) -> anyhow::Result<Effect>,
+) -> anyhow::Result<Histogram<u64>> {
+    let (mut times, mut next) = (times()?, 0);
+    while step.goes_on() {
+        for _ in 0..BATCH {
+            let question = &questions[next];
+            next = (next + 1) % questions.len();
+            let start = Instant::now();
+            black_box(answer(question).await?);
+            times.record(since(start, clock))?;
+        }
+    }
+    Ok(times)
 }
 
 #[cfg(test)]
