@@ -50,6 +50,8 @@ mod plan;
 mod policy;
 pub mod rbac;
 pub mod request;
+#[cfg(feature = "resolver")]
+pub mod resolver;
 pub mod resource;
 mod value;
 

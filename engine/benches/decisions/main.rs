@@ -1,6 +1,6 @@
 //! What the engine's decisions cost, against the bars of `docs/performance.md` that it can show alone.
 //!
-//! `cargo bench -p portcullis-engine -- [GROUP]… [--json FILE]`. Alternatives of one run are timed in turns, as
+//! `cargo bench -p portcullis-engine --bench decisions -- [GROUP]… [--json FILE]`. Alternatives of one run are timed in turns, as
 //! CPU time of the thread. A missed bar is reported; a wrong decision ends the run.
 
 mod cache;

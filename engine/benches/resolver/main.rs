@@ -1,0 +1,18 @@
+//! What attribute resolvers cost, against bar 10 of `docs/performance.md`.
+//!
+//! `cargo bench -p portcullis-engine --bench resolver -- [GROUP]… [--json FILE]`. Everything runs on one thread, so
+//! that its CPU time is all that a call takes. The component is `directory` of `tests/guests`.
+
+mod call;
+mod loading;
+mod surroundings;
+
+use portcullis_workloads::report::Report;
+
+fn main() -> anyhow::Result<()> {
+    let mut report = Report::from_args(std::env::args())?;
+    report.group("10 call", call::call)?;
+    report.group("load", loading::load)?;
+    report.group("memory", loading::memory)?;
+    report.finish()
+}

@@ -1,0 +1,110 @@
+//! An answer, held against what the resolver declared and was asked.
+
+use std::time::Duration;
+
+use super::error::CallError;
+use super::log::cut;
+use super::{Attribute, AttributeSpec, Descriptor, Kind, Request, Resolution, Value, types};
+
+/// What a resolver answered of one attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// The name, without the namespace.
+    pub name: String,
+    /// The value; none if the attribute is absent.
+    pub value: Option<Value>,
+    /// How long this may be cached, as far as the resolver is concerned.
+    pub ttl: Duration,
+}
+
+/// Every attribute that was answered: those that were wanted and are not here are undetermined.
+pub(super) fn check(
+    descriptor: &Descriptor,
+    request: &Request,
+    resolution: Resolution,
+) -> Result<Vec<Answered>, CallError> {
+    let mut answer = Vec::<Answered>::with_capacity(resolution.attributes.len());
+    let mut push = |name: String, value: Option<Value>, ttl_ms: Option<u32>| {
+        let spec = spec(descriptor, request, &name)?;
+        if value.as_ref().is_some_and(|value| kind(value) != spec.kind) {
+            let expected = kind_name(spec.kind);
+            return Err(bad(format!("`{name}` is declared as {expected}, and is something else")));
+        }
+        if value.as_ref().is_some_and(|value| !is_finite(value)) {
+            return Err(bad(format!("`{name}` is not a finite number")));
+        }
+        if answer.iter().any(|other| other.name == name) {
+            return Err(bad(format!("`{name}` is answered twice")));
+        }
+        let ttl = ttl_ms.unwrap_or(spec.default_ttl_ms);
+        answer.push(Answered { name, value, ttl: Duration::from_millis(ttl.into()) });
+        Ok(())
+    };
+    for Attribute { name, value, ttl_ms } in resolution.attributes {
+        push(name, Some(value), ttl_ms)?;
+    }
+    for name in resolution.absent {
+        push(name, None, None)?;
+    }
+    Ok(answer)
+}
+
+/// The declaration of an attribute that was wanted.
+fn spec<'d>(
+    descriptor: &'d Descriptor,
+    request: &Request,
+    name: &str,
+) -> Result<&'d AttributeSpec, CallError> {
+    let shown = || cut(name.to_owned());
+    let Some(spec) = descriptor.attributes.iter().find(|spec| spec.name == name) else {
+        return Err(bad(format!("`{}` is not declared", shown())));
+    };
+    if !request.wanted.iter().any(|wanted| wanted == name) {
+        return Err(bad(format!("`{}` was not wanted", shown())));
+    }
+    Ok(spec)
+}
+
+/// The guest's own failure, with texts of a bounded length.
+pub(super) fn failure(error: types::Error) -> CallError {
+    match error {
+        types::Error::Invalid(why) => CallError::Invalid(cut(why)),
+        types::Error::Internal(why) => CallError::Internal(cut(why)),
+        types::Error::Unavailable(mut failure) => {
+            failure.message = cut(failure.message);
+            CallError::Unavailable(failure)
+        }
+    }
+}
+
+fn kind(value: &Value) -> Kind {
+    match value {
+        Value::Text(_) => Kind::Text,
+        Value::Number(_) => Kind::Number,
+        Value::Boolean(_) => Kind::Boolean,
+        Value::Texts(_) => Kind::Texts,
+        Value::Numbers(_) => Kind::Numbers,
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "a string",
+        Kind::Number => "a number",
+        Kind::Boolean => "a boolean",
+        Kind::Texts => "a list of strings",
+        Kind::Numbers => "a list of numbers",
+    }
+}
+
+fn is_finite(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_finite(),
+        Value::Numbers(numbers) => numbers.iter().all(|number| number.is_finite()),
+        Value::Text(_) | Value::Boolean(_) | Value::Texts(_) => true,
+    }
+}
+
+fn bad(why: String) -> CallError {
+    CallError::BadAnswer(why)
+}

@@ -1,0 +1,174 @@
+//! Why a call has no answer, and why a module is not loaded.
+
+use std::time::Duration;
+
+use wasmtime::Trap;
+use wasmtime_wasi::I32Exit;
+
+use super::Failure;
+use super::limits::{HANDLES, MODULE_BYTES, PASSED_BYTES, STACK_BYTES};
+use super::log::cut;
+use super::store::State;
+
+/// Why a call has no answer: the attributes are undetermined, with this text as the cause. Never cached.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CallError {
+    /// All instances, or the resolver's share of them, were busy.
+    #[error("no instance was free within {} ms", .0.as_millis())]
+    Busy(Duration),
+    /// Wall time ran out.
+    #[error("timed out after {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    /// A growth of memory was refused, and the guest ended.
+    #[error("memory limit of {} MiB", .0 >> 20)]
+    Memory(usize),
+    /// Too deep a recursion.
+    #[error("stack limit of {} KiB", STACK_BYTES >> 10)]
+    Stack,
+    /// An access outside linear memory. The stack of C and Rust lies in it, and ends below its first byte.
+    #[error("memory access out of bounds, as by a stack that is exhausted")]
+    OutOfBounds,
+    /// More bytes than may be passed to the host at once, in the answer or a call of the host.
+    #[error("passed more than {} KiB to the host", PASSED_BYTES >> 10)]
+    TooLarge,
+    /// Too many handles of resources.
+    #[error("more than {HANDLES} handles")]
+    Handles,
+    /// A panic, with its text.
+    #[error("panicked: {0}")]
+    Panicked(String),
+    /// Another trap.
+    #[error("trapped: {0}")]
+    Trapped(String),
+    /// The guest called `exit`, as if it were a process.
+    #[error("called `exit`")]
+    Exited,
+    /// What it exports is not what a resolver exports; found when it is loaded.
+    #[error("does not fit `portcullis:resolver@1.0.0`: {0}")]
+    Contract(String),
+    /// The guest asked the host for what it must not have.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// The answer breaks the descriptor.
+    #[error("bad answer: {0}")]
+    BadAnswer(String),
+    /// The guest's `error.invalid`.
+    #[error("invalid request: {0}")]
+    Invalid(String),
+    /// The guest's `error.unavailable`: the last good answer may serve.
+    #[error("unavailable: {}", .0.message)]
+    Unavailable(Failure),
+    /// The guest's `error.internal`.
+    #[error("internal error: {0}")]
+    Internal(String),
+    /// The host's own fault.
+    #[error("the host failed")]
+    Host,
+}
+
+impl CallError {
+    /// What ended a call. A trap says less than what was recorded before it.
+    pub(super) fn of(error: &wasmtime::Error, state: &State) -> Self {
+        if let Some(known) = error.downcast_ref::<Self>() {
+            return known.clone();
+        }
+        if error.is::<I32Exit>() {
+            return Self::Exited;
+        }
+        if let Some(trap) = error.downcast_ref::<Trap>() {
+            return Self::of_trap(*trap, state);
+        }
+        // wasmtime names these two by their text alone; the tests hold it.
+        let text = error.root_cause().to_string();
+        if text.contains("fuel allocated for hostcalls") {
+            return Self::TooLarge;
+        }
+        if text.contains("handle limit") {
+            return Self::Handles;
+        }
+        match state.meter.denied {
+            Some(limit) => Self::Memory(limit),
+            None if state.started => Self::Trapped(cut(text)),
+            None => Self::Contract(cut(text)),
+        }
+    }
+
+    fn of_trap(trap: Trap, state: &State) -> Self {
+        match trap {
+            Trap::StackOverflow => Self::Stack,
+            Trap::UnreachableCodeReached | Trap::MemoryOutOfBounds => {
+                match (state.meter.denied, state.log.last_words()) {
+                    (Some(limit), _) => Self::Memory(limit),
+                    (None, _) if trap == Trap::MemoryOutOfBounds => Self::OutOfBounds,
+                    (None, Some(words)) => Self::Panicked(words.to_owned()),
+                    (None, None) => Self::Trapped(trap.to_string()),
+                }
+            }
+            other => Self::Trapped(other.to_string()),
+        }
+    }
+}
+
+/// Why a module is not loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The module is larger than is accepted.
+    #[error("the module has {0} bytes: at most {MODULE_BYTES} are accepted")]
+    TooLarge(usize),
+    /// The bytes are no component.
+    #[error("not a component: {0}")]
+    NotAComponent(String),
+    /// The component is faulty, or needs more than an instance may have.
+    #[error("the module cannot be compiled: {0}")]
+    Compile(String),
+    /// It imports what the host does not offer.
+    #[error("the module imports what resolvers are not offered: {}", quoted(.0))]
+    Imports(Vec<String>),
+    /// It does not export what a resolver does.
+    #[error("the module does not fit `portcullis:resolver@1.0.0`: {0}")]
+    Contract(String),
+    /// `describe` failed.
+    #[error("`describe` failed: {0}")]
+    Describe(CallError),
+    /// What `describe` says makes no sense.
+    #[error("`describe` answers {0}")]
+    Descriptor(String),
+    /// Compilation did not end in time, or others are waiting for theirs.
+    #[error("the module was not compiled within {} s", .0.as_secs())]
+    Slow(Duration),
+    /// The host's own fault.
+    #[error("the host failed")]
+    Host,
+}
+
+/// What of a manifest does not fit its module.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BindError {
+    /// A key that the module requires is missing.
+    #[error("`config` lacks `{0}`, which the module requires")]
+    MissingKey(String),
+    /// A key that the module does not read.
+    #[error("`config` has `{0}`, which the module does not read")]
+    UnknownKey(String),
+    /// An endpoint that the module calls is not granted.
+    #[error("endpoint `{0}`, which the module calls, is not granted")]
+    MissingEndpoint(String),
+    /// A limit is zero or above what there is.
+    #[error("{0}")]
+    Limit(&'static str),
+}
+
+impl From<CallError> for LoadError {
+    /// Of a call of `describe`.
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Contract(why) => Self::Contract(why),
+            error => Self::Describe(error),
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,193 @@
+//! A module: compiled, admitted, and bound to what a manifest gives it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use wasmtime::Engine;
+use wasmtime::component::{Component, Linker};
+
+use super::bindings::GuestPre;
+use super::error::{BindError, LoadError};
+use super::imports::is_offered;
+use super::limits::{ATTRIBUTES, Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES, TIMEOUT_MAX};
+use super::store::State;
+use super::surroundings::Endpoints;
+use super::{Descriptor, Digest};
+
+/// A component that was admitted as a resolver.
+pub struct Module {
+    pub(super) digest: Digest,
+    pub(super) size: usize,
+    pub(super) imports: Vec<String>,
+    pub(super) descriptor: Descriptor,
+    pub(super) pre: GuestPre<State>,
+}
+
+impl Module {
+    /// The SHA-256 of its bytes.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// How many bytes it had.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// What it can call, by the names of its imports. The toolchain prunes those that nothing calls, so this is the
+    /// true list.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+
+    /// What it says of itself.
+    pub fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module").field("descriptor", &self.descriptor).finish_non_exhaustive()
+    }
+}
+
+/// What a manifest gives a module.
+#[derive(Clone)]
+pub struct Grant {
+    /// The configuration, secrets included.
+    pub config: BTreeMap<String, String>,
+    /// Where it may send requests.
+    pub endpoints: Arc<dyn Endpoints>,
+}
+
+/// A module with what its manifest gives it: what can be called.
+pub struct Resolver {
+    pub(super) module: Arc<Module>,
+    pub(super) grant: Arc<Grant>,
+    pub(super) limits: Limits,
+    /// Its share of the instances.
+    pub(super) slots: Arc<Semaphore>,
+}
+
+impl Resolver {
+    /// The module.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+}
+
+impl fmt::Debug for Resolver {
+    /// Without the grant, which has secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (module, limits) = (&self.module, &self.limits);
+        f.debug_struct("Resolver")
+            .field("module", module)
+            .field("limits", limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a manifest gives, where the module needs it, and nothing besides.
+pub(super) fn check_grant(
+    descriptor: &Descriptor,
+    grant: &Grant,
+    limits: Limits,
+) -> Result<(), BindError> {
+    for key in &descriptor.config_keys {
+        if key.required && !grant.config.contains_key(&key.name) {
+            return Err(BindError::MissingKey(key.name.clone()));
+        }
+    }
+    for key in grant.config.keys() {
+        if !descriptor.config_keys.iter().any(|known| known.name == *key) {
+            return Err(BindError::UnknownKey(key.clone()));
+        }
+    }
+    for endpoint in &descriptor.endpoints {
+        if !grant.endpoints.has(endpoint) {
+            return Err(BindError::MissingEndpoint(endpoint.clone()));
+        }
+    }
+    if limits.timeout.is_zero() || limits.timeout > TIMEOUT_MAX {
+        return Err(BindError::Limit("the timeout must be above 0 and at most 30 s"));
+    }
+    if limits.memory_bytes == 0 || limits.memory_bytes > MEMORY_BYTES {
+        return Err(BindError::Limit("the memory must be above 0 and at most 64 MiB"));
+    }
+    Ok(())
+}
+
+/// The bytes, if they can be a component.
+pub(super) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
+    if bytes.len() > MODULE_BYTES {
+        return Err(LoadError::TooLarge(bytes.len()));
+    }
+    let not = |what: &str| Err(LoadError::NotAComponent(what.to_owned()));
+    // Magic number, version, layer: https://github.com/WebAssembly/component-model/blob/main/design/mvp/Binary.md
+    match bytes {
+        [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => Ok(()),
+        [b'\0', b'a', b's', b'm', _, _, 0, 0, ..] => {
+            not("this is a core module; the target `wasm32-wasip2` gives a component")
+        }
+        [b'\0', b'a', b's', b'm', ..] => not("the header is cut off or unknown"),
+        _ => not("the bytes do not begin with `\\0asm`"),
+    }
+}
+
+/// Compiles the component.
+pub(super) fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, LoadError> {
+    Component::from_binary(engine, bytes)
+        .map_err(|error| LoadError::Compile(super::log::cut(format!("{error:#}"))))
+}
+
+/// The component's imports, and what instantiates it, if it imports and exports what it should.
+pub(super) fn link(
+    engine: &Engine,
+    linker: &Linker<State>,
+    component: &Component,
+) -> Result<(Vec<String>, GuestPre<State>), LoadError> {
+    let shape = component.component_type();
+    let imports: Vec<_> = shape.imports(engine).map(|(name, _)| name.to_owned()).collect();
+    let refused: Vec<_> = imports.iter().filter(|name| !is_offered(name)).cloned().collect();
+    if !refused.is_empty() {
+        return Err(LoadError::Imports(refused));
+    }
+    let contract =
+        |error: wasmtime::Error| LoadError::Contract(super::log::cut(format!("{error:#}")));
+    let pre = linker.instantiate_pre(component).map_err(contract)?;
+    Ok((imports, GuestPre::new(pre).map_err(contract)?))
+}
+
+/// What a module says of itself, if others can rely on it.
+pub(super) fn check_descriptor(descriptor: &Descriptor) -> Result<(), LoadError> {
+    let fault = |what: String| Err(LoadError::Descriptor(what));
+    if descriptor.attributes.is_empty() || descriptor.attributes.len() > ATTRIBUTES {
+        let count = descriptor.attributes.len();
+        return fault(format!("{count} attributes: expected 1 to {ATTRIBUTES}"));
+    }
+    let lists: [(&str, Vec<&String>); 5] = [
+        ("name", vec![&descriptor.name]),
+        ("version", vec![&descriptor.version]),
+        ("attribute", descriptor.attributes.iter().map(|spec| &spec.name).collect()),
+        ("config key", descriptor.config_keys.iter().map(|key| &key.name).collect()),
+        ("endpoint", descriptor.endpoints.iter().collect()),
+    ];
+    for (what, names) in lists {
+        let mut seen = HashSet::new();
+        for name in names {
+            if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
+                let name = super::log::cut(name.clone());
+                return fault(format!(
+                    "{what} {name:?}: expected 1 to {NAME_BYTES} bytes without control characters"
+                ));
+            }
+            if !seen.insert(name) {
+                return fault(format!("{what} `{name}` twice"));
+            }
+        }
+    }
+    Ok(())
+}

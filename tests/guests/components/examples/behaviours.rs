@@ -1,0 +1,166 @@
+//! A resolver that does what the request's subject says, most of which a host must survive.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use portcullis_guest_sdk::{
+    Attribute, AttributeSpec, ConfigKey, Descriptor, Error, Failure, FailureKind, Host,
+    HttpRequest, Kind, Level, Request, Resolution, Resolver, Value, export_resolver,
+};
+
+struct Behaviours;
+
+impl Resolver for Behaviours {
+    fn describe() -> Descriptor {
+        Descriptor {
+            attributes: vec![
+                AttributeSpec::new("text", Kind::Text, 1_000),
+                AttributeSpec::new("number", Kind::Number, 1_000),
+                AttributeSpec::new("numbers", Kind::Numbers, 1_000),
+            ],
+            config_keys: vec![ConfigKey::optional("greeting")],
+            endpoints: vec!["source".to_owned()],
+            ..Descriptor::new("behaviours", "1.0.0")
+        }
+    }
+
+    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+        behave(&request.subject, host)
+    }
+}
+
+export_resolver!(Behaviours);
+
+fn behave(subject: &str, host: &dyn Host) -> Result<Resolution, Error> {
+    match subject {
+        // What is allowed.
+        "greet" => text(host.config("greeting").unwrap_or_default()),
+        "other key" => text(format!("{:?}", host.config("other"))),
+        "fetch" => {
+            let response = host.send("source", &HttpRequest::get("/a"))?.success()?;
+            text(String::from_utf8_lossy(&response.body))
+        }
+        "absent" => Ok(Resolution::new(vec![], vec!["text".to_owned()])),
+        "silent" => Ok(Resolution::new(vec![], vec![])),
+        "standard library" => standard_library(),
+
+        // Failures that are values.
+        "invalid" => Err(Error::Invalid("no such person".to_owned())),
+        "unavailable" => Err(Error::Unavailable(Failure {
+            kind: FailureKind::Unreachable,
+            message: "the directory is down".to_owned(),
+        })),
+        "internal" => Err(Error::Internal("no idea".to_owned())),
+
+        // Answers that break the contract.
+        "undeclared" => Ok(Attribute::new("shoe_size", Value::Number(43.0)).into()),
+        "undeclared absent" => Ok(Resolution::new(vec![], vec!["shoe_size".to_owned()])),
+        "mistyped" => Ok(Attribute::new("text", Value::Number(1.0)).into()),
+        "unwanted" => Ok(Attribute::new("number", Value::Number(1.0)).into()),
+        "unwanted absent" => Ok(Resolution::new(vec![], vec!["number".to_owned()])),
+        "nan" => Ok(Attribute::new("number", Value::Number(f64::NAN)).into()),
+        "infinity" => {
+            Ok(Attribute::new("numbers", Value::Numbers(vec![1.0, f64::INFINITY])).into())
+        }
+        "twice" => {
+            let attribute = Attribute::new("text", Value::Text("a".to_owned()));
+            Ok(Resolution::new(vec![attribute.clone(), attribute], vec![]))
+        }
+        "both" => {
+            let attribute = Attribute::new("text", Value::Text("a".to_owned()));
+            Ok(Resolution::new(vec![attribute], vec!["text".to_owned()]))
+        }
+        "100 MB" => text("x".repeat(100_000_000)),
+        "50 MB" => text("x".repeat(50_000_000)),
+        "list of 50 MB" => {
+            Ok(Attribute::new("numbers", Value::Numbers(vec![1.0; 6_000_000])).into())
+        }
+
+        // Attacks on time, memory and the stack.
+        "loop" => loop {
+            black_box(());
+        },
+        "sleep" => {
+            std::thread::sleep(std::time::Duration::from_secs(3_600));
+            text("awake")
+        }
+        "recurse" => text(recurse(1).to_string()),
+        "recurse with large frames" => text(recurse_with_large_frames(1).to_string()),
+        "memory" => {
+            let mut kept = Vec::new();
+            loop {
+                kept.push(black_box(vec![1_u8; 1 << 20]));
+            }
+        }
+        "panic" => panic!("the sky is falling"),
+        "long panic" => panic!("{}", "x".repeat(100_000)),
+        "exit" => std::process::exit(7),
+
+        // Floods.
+        "log" => {
+            for line in 0..1_000 {
+                host.log(Level::Info, &format!("line {line} {}", "é".repeat(10_000)));
+            }
+            text("logged")
+        }
+        "log for ever" => loop {
+            host.log(Level::Info, "again");
+        },
+        "log 50 MB" => {
+            host.log(Level::Info, &"x".repeat(50_000_000));
+            text("logged")
+        }
+        "config for ever" => loop {
+            black_box(host.config("greeting"));
+        },
+        "print for ever" => loop {
+            println!("again");
+        },
+        "request too many" => loop {
+            host.send("source", &HttpRequest::get("/a"))?;
+        },
+        "request of 50 MB" => {
+            let body = Some(vec![0; 50_000_000]);
+            host.send("source", &HttpRequest { body, ..HttpRequest::get("/a") })?;
+            text("sent")
+        }
+        "elsewhere" => match host.send("elsewhere", &HttpRequest::get("/a")) {
+            Ok(_) => text("sent"),
+            Err(_) => Ok(Resolution::new(vec![], vec!["text".to_owned()])),
+        },
+        "path" => {
+            // Takes a refusal for an answer, which must not be possible.
+            let _ = host.send("source", &HttpRequest::get("/refused"));
+            Ok(Resolution::new(vec![], vec!["text".to_owned()]))
+        }
+        other => text(other),
+    }
+}
+
+fn text(text: impl Into<String>) -> Result<Resolution, Error> {
+    Ok(Attribute::new("text", Value::Text(text.into())).into())
+}
+
+/// What std asks of WASI: random seeds, clocks, the environment, arguments, standard streams.
+fn standard_library() -> Result<Resolution, Error> {
+    let map: HashMap<_, _> = std::env::vars().chain([("a".to_owned(), "b".to_owned())]).collect();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis());
+    let elapsed = Instant::now().elapsed().as_secs();
+    eprintln!("nobody reads this");
+    text(format!("{} {} {now} {elapsed}", map.len(), std::env::args().count()))
+}
+
+/// Exhausts the stack of WebAssembly, where parameters and locals are.
+#[expect(unconditional_recursion, reason = "the host ends it")]
+#[inline(never)]
+fn recurse(depth: u64) -> u64 {
+    recurse(depth.wrapping_mul(3)) ^ recurse(depth + 1) ^ depth
+}
+
+/// Exhausts the stack in linear memory, where everything is whose address is taken.
+#[expect(unconditional_recursion, reason = "the host ends it")]
+fn recurse_with_large_frames(depth: u64) -> u64 {
+    let frame = black_box([depth; 512]);
+    recurse_with_large_frames(frame[3] + 1) + frame[5]
+}

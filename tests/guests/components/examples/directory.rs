@@ -1,0 +1,45 @@
+//! A resolver that behaves: who works where, as the configuration says.
+
+use portcullis_guest_sdk::{
+    Attribute, AttributeSpec, ConfigKey, Descriptor, Error, Host, Kind, Request, Resolution,
+    Resolver, Value, export_resolver,
+};
+
+struct Directory;
+
+impl Resolver for Directory {
+    fn describe() -> Descriptor {
+        Descriptor {
+            attributes: vec![
+                AttributeSpec::new("department", Kind::Text, 60_000),
+                AttributeSpec::new("manager", Kind::Boolean, 1_000),
+            ],
+            config_keys: vec![ConfigKey::required("department")],
+            ..Descriptor::new("directory", "1.0.0")
+        }
+    }
+
+    /// `department` is that of the configuration for everybody but strangers, who have none.
+    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+        let mut resolution = Resolution::new(vec![], vec![]);
+        for name in &request.wanted {
+            match name.as_str() {
+                "department" if request.subject == "stranger" => {
+                    resolution.absent.push(name.clone());
+                }
+                "department" => {
+                    let department = host.config("department").unwrap_or_default();
+                    let attribute = Attribute::new(name, Value::Text(department));
+                    resolution.attributes.push(Attribute { ttl_ms: Some(5_000), ..attribute });
+                }
+                _ => {
+                    let manager = request.roles.iter().any(|role| role == "manager");
+                    resolution.attributes.push(Attribute::new(name, Value::Boolean(manager)));
+                }
+            }
+        }
+        Ok(resolution)
+    }
+}
+
+export_resolver!(Directory);

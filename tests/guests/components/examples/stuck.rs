@@ -1,0 +1,21 @@
+//! A resolver that never says what it is.
+
+use portcullis_guest_sdk::{
+    Descriptor, Error, Host, Request, Resolution, Resolver, export_resolver,
+};
+
+struct Stuck;
+
+impl Resolver for Stuck {
+    fn describe() -> Descriptor {
+        loop {
+            std::hint::black_box(());
+        }
+    }
+
+    fn resolve(_: &Request, _: &dyn Host) -> Result<Resolution, Error> {
+        Ok(Resolution::new(vec![], vec![]))
+    }
+}
+
+export_resolver!(Stuck);
