@@ -37,6 +37,7 @@ impl Descriptor {
             name: name.into(),
             version: version.into(),
             attributes: vec![],
+            inputs: vec![],
             config_keys: vec![],
             endpoints: vec![],
             ext: vec![],

@@ -105,14 +105,14 @@ impl Host {
         };
         let (imports, pre) = module::link(&self.engine, &self.linker, &component)?;
         let descriptor = self.describe(pre.clone()).await?;
-        module::check_descriptor(&descriptor)?;
+        let inputs = module::check_descriptor(&descriptor)?;
         if is_new {
             let host = self.clone();
             let keep = move || host.compiled.as_ref().map(|code| code.store(&digest, &component));
             // A full disk costs the next start some time, and nothing else.
             let _ = self.in_the_background(keep).await?;
         }
-        Ok(Module { digest, size, imports, descriptor, pre })
+        Ok(Module { digest, size, imports, descriptor, inputs, pre })
     }
 
     /// Drops the compiled code of a module that no resolver uses any more.

@@ -13,6 +13,7 @@ mod compiled;
 mod error;
 mod host;
 mod imports;
+mod inputs;
 pub mod limits;
 mod log;
 mod module;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use wasmtime::Engine;
@@ -11,10 +12,12 @@ use wasmtime::component::{Component, Linker};
 use super::bindings::GuestPre;
 use super::error::{BindError, LoadError};
 use super::imports::is_offered;
+use super::inputs::Inputs;
 use super::limits::{ATTRIBUTES, Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES, TIMEOUT_MAX};
 use super::store::State;
 use super::surroundings::Endpoints;
-use super::{Descriptor, Digest};
+use super::{Descriptor, Digest, Request};
+use crate::request::Check;
 
 /// A component that was admitted as a resolver.
 pub struct Module {
@@ -22,6 +25,7 @@ pub struct Module {
     pub(super) size: usize,
     pub(super) imports: Vec<String>,
     pub(super) descriptor: Descriptor,
+    pub(super) inputs: Inputs,
     pub(super) pre: GuestPre<State>,
 }
 
@@ -46,6 +50,18 @@ impl Module {
     pub fn descriptor(&self) -> &Descriptor {
         &self.descriptor
     }
+
+    /// The request for `wanted` that a check of `tenant` makes: it shows what the descriptor's `inputs` name. The call
+    /// may take up to `budget`.
+    pub fn request(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+        budget: Duration,
+    ) -> Request {
+        self.inputs.request(tenant, check, wanted, budget)
+    }
 }
 
 impl fmt::Debug for Module {
@@ -57,7 +73,7 @@ impl fmt::Debug for Module {
 /// What a manifest gives a module.
 #[derive(Clone)]
 pub struct Grant {
-    /// The configuration, secrets included.
+    /// The configuration. Secrets are not among it: they belong to the endpoints.
     pub config: BTreeMap<String, String>,
     /// Where it may send requests.
     pub endpoints: Arc<dyn Endpoints>,
@@ -161,19 +177,20 @@ pub(super) fn link(
     Ok((imports, GuestPre::new(pre).map_err(contract)?))
 }
 
-/// What a module says of itself, if others can rely on it.
-pub(super) fn check_descriptor(descriptor: &Descriptor) -> Result<(), LoadError> {
+/// Whether others can rely on what a module says of itself; if so, what it is shown of a check.
+pub(super) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadError> {
     let fault = |what: String| Err(LoadError::Descriptor(what));
     if descriptor.attributes.is_empty() || descriptor.attributes.len() > ATTRIBUTES {
         let count = descriptor.attributes.len();
         return fault(format!("{count} attributes: expected 1 to {ATTRIBUTES}"));
     }
-    let lists: [(&str, Vec<&String>); 5] = [
+    let lists: [(&str, Vec<&String>); 6] = [
         ("name", vec![&descriptor.name]),
         ("version", vec![&descriptor.version]),
         ("attribute", descriptor.attributes.iter().map(|spec| &spec.name).collect()),
         ("config key", descriptor.config_keys.iter().map(|key| &key.name).collect()),
         ("endpoint", descriptor.endpoints.iter().collect()),
+        ("input", descriptor.inputs.iter().collect()),
     ];
     for (what, names) in lists {
         let mut seen = HashSet::new();
@@ -189,5 +206,10 @@ pub(super) fn check_descriptor(descriptor: &Descriptor) -> Result<(), LoadError>
             }
         }
     }
-    Ok(())
+    Inputs::parse(&descriptor.inputs).or_else(|unknown| {
+        fault(format!(
+            "input `{unknown}`: expected `subject`, `domain`, `resource`, `action`, `roles`, `user.<name>`, \
+             `resource.<name>`, `user.*` or `resource.*`"
+        ))
+    })
 }

@@ -19,6 +19,7 @@ impl Resolver for Behaviours {
                 AttributeSpec::new("number", Kind::Number, 1_000),
                 AttributeSpec::new("numbers", Kind::Numbers, 1_000),
             ],
+            inputs: vec!["subject".to_owned()],
             config_keys: vec![ConfigKey::optional("greeting")],
             endpoints: vec!["source".to_owned()],
             ..Descriptor::new("behaviours", "1.0.0")

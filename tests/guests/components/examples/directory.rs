@@ -10,6 +10,7 @@ struct Directory;
 impl Resolver for Directory {
     fn describe() -> Descriptor {
         Descriptor {
+            inputs: vec!["subject".to_owned(), "roles".to_owned()],
             attributes: vec![
                 AttributeSpec::new("department", Kind::Text, 60_000),
                 AttributeSpec::new("manager", Kind::Boolean, 1_000),
