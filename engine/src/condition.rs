@@ -80,6 +80,17 @@ pub enum AttributePath {
     Request(RequestField),
     /// `token.<dotted path>`, a verified claim of the caller.
     Token(Box<str>),
+    /// `<namespace>.<name>`, from the resolver that answers the namespace.
+    Resolved(ResolvedAttribute),
+}
+
+/// An attribute that a resolver answers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ResolvedAttribute {
+    /// The resolver's namespace.
+    pub namespace: Box<str>,
+    /// The name within it.
+    pub name: Box<str>,
 }
 
 /// A field of `request.*`.
@@ -116,12 +127,16 @@ impl fmt::Display for AttributePath {
             Self::Resource(name) => write!(f, "resource.{name}"),
             Self::Request(field) => write!(f, "request.{}", field.name()),
             Self::Token(path) => write!(f, "token.{path}"),
+            Self::Resolved(ResolvedAttribute { namespace, name }) => {
+                write!(f, "{namespace}.{name}")
+            }
         }
     }
 }
 
 impl AttributePath {
-    /// The attribute that `text` names.
+    /// The attribute that `text` names. Whether there is a resolver of that namespace, and an attribute of that name, is
+    /// for [`Condition::check`] to say.
     ///
     /// # Errors
     /// What is expected instead.
@@ -143,9 +158,10 @@ impl AttributePath {
                      `request.time` or `request.roles`"
                         .to_owned()
                 }),
-            other => Err(format!(
-                "an attribute of `user`, `resource`, `request` or `token`; there is no resolver `{other}`"
-            )),
+            namespace => Ok(Self::Resolved(ResolvedAttribute {
+                namespace: namespace.into(),
+                name: name.into(),
+            })),
         }
     }
 
@@ -153,6 +169,7 @@ impl AttributePath {
     pub(crate) fn name_len(&self) -> usize {
         match self {
             Self::User(name) | Self::Resource(name) | Self::Token(name) => name.len(),
+            Self::Resolved(ResolvedAttribute { namespace, name }) => namespace.len() + name.len(),
             Self::Request(_) => 0,
         }
     }

@@ -35,10 +35,12 @@ pub enum Matched<'p> {
 }
 
 /// Why a condition is undetermined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undetermined<'p> {
     /// The attribute is absent.
     Absent(&'p AttributePath),
+    /// The attribute's resolver has no answer, because of this.
+    Unresolved(&'p AttributePath, Box<str>),
     /// The operator does not compare what the attribute is with what it is compared to.
     Incomparable(&'p AttributePath, &'static str),
     /// The stored condition does not compile any more.
@@ -140,6 +142,7 @@ impl fmt::Display for Undetermined<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent(path) => write!(f, "attribute `{path}` is missing"),
+            Self::Unresolved(path, cause) => write!(f, "attribute `{path}` is not known: {cause}"),
             Self::Incomparable(path, operator) => {
                 write!(f, "attribute `{path}` is not of a type that `{operator}` compares here")
             }

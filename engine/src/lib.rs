@@ -35,6 +35,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answers;
 mod attributes;
 mod cache;
 pub mod casbin;
@@ -44,6 +45,7 @@ mod decision;
 pub mod fields;
 pub mod invalid;
 pub mod json;
+mod namespaces;
 mod number;
 pub mod operator;
 mod plan;
@@ -55,16 +57,18 @@ pub mod resolver;
 pub mod resource;
 mod value;
 
+pub use answers::{Answers, Ask, Resolved, ResolverRef};
 pub use cache::{CachedPlan, PlanCache};
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined};
 pub use invalid::Invalid;
 pub use json::Json;
+pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    MatchedRule, Outcome, Plan, PlannedPolicy,
+    MatchedRule, Outcome, Plan, PlannedPolicy, Verdict,
 };
 pub use policy::{Format, Policy};
 pub use rbac::{Effect, Rule, RuleTuple};

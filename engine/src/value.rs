@@ -21,6 +21,10 @@ pub enum Value<'r> {
     Instant(DateTime<Utc>),
     /// Something that is present but that no operator compares: an object of a token.
     Opaque,
+    /// Not known, not even whether it is present, since its resolver failed. Every test of it is undetermined.
+    Failed,
+    /// Not known, since its resolver was not asked.
+    Unasked,
 }
 
 /// A list, in the form in which it is stored.

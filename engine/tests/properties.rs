@@ -8,12 +8,13 @@
 
 mod scenarios;
 mod support;
+mod two_stages;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use portcullis_engine::json::{self, JsonError};
-use portcullis_engine::{Check, CheckBody, CheckBuffer, Effect, Outcome, Plan};
+use portcullis_engine::{Answers, Check, CheckBody, CheckBuffer, Effect, Outcome, Plan};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
@@ -79,7 +80,9 @@ fn explained(
     scenario: &Scenario,
     request: &Request,
 ) -> TestCaseResult {
-    let explanation = plan.explain(question);
+    let decision = plan.evaluate(question);
+    let answers = Answers::default();
+    let explanation = plan.explain(question, &answers, decision.rule_id());
     for explained in &explanation.policies {
         let policy = scenario.policies.iter().find(|policy| policy.id == explained.id);
         let policy = policy.expect("a policy of the scenario");
@@ -106,7 +109,6 @@ fn explained(
         (Some(deny @ (Effect::Deny, _)), _) | (_, Some(deny @ (Effect::Deny, _))) => Some(deny),
         (abac, rbac) => abac.or(rbac),
     };
-    let decision = plan.evaluate(question);
     let (effect, id) = (decision.effect(), decision.rule_id());
     prop_assert_eq!(leads_to.unzip(), (id.map(|_| effect), id), "where the explanation leads");
     let flagged = (explanation.policies.iter().filter(|policy| policy.decides).map(|it| it.id))

@@ -1,7 +1,8 @@
 //! What is refused, where, and why: condition trees (semantics.md sections 4 and 10) and the check
 //! request (section 2), as tables.
 
-use portcullis_engine::{CheckBody, Condition, Invalid, json};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{CheckBody, Condition, Invalid, Namespaces, json};
 
 /// A text, and each problem that it has: a JSON pointer and a part of the message.
 type Row<'r> = (&'r str, &'r [(&'r str, &'r str)]);
@@ -36,7 +37,10 @@ fn verify_conditions(rows: &[Row<'_>]) {
 
 fn tree(text: &str) -> Result<(), Invalid> {
     let json = json::parse(text.as_bytes()).map_err(content_fault)?;
-    Condition::parse(&json).map(drop)
+    let condition = Condition::parse(&json)?;
+    let mut problems = Problems::default();
+    condition.check(&Namespaces::default(), &Place::root(), &mut problems);
+    problems.into_result()
 }
 
 fn check_body(text: &str) -> Result<(), Invalid> {

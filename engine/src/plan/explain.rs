@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::index::Indexed;
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, Values};
-use super::{MatchedRule, Plan, PlannedPolicy, applies};
+use super::{MatchedRule, Plan, PlannedPolicy, why_unresolved};
+use crate::answers::Answers;
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::decision::Undetermined;
 use crate::json::Json;
@@ -121,11 +123,14 @@ pub struct ExplainedRule<'e> {
 pub struct ExplainedAttribute<'e> {
     /// Its path.
     pub attribute: String,
-    /// Where its value comes from.
-    pub source: &'static str,
-    /// Its value; `None` when it is absent.
+    /// Where its value comes from: `request`, `token` or `resolver:<namespace>`.
+    pub source: Cow<'static, str>,
+    /// Its value; `None` when it is absent, or not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Json<'e>>,
+    /// Why a resolver gave no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
 }
 
 /// An attribute of the request, which is a scalar or a list of scalars.
@@ -139,19 +144,23 @@ fn shown(value: Value<'_>) -> Json<'_> {
             list.for_each(|item| items.push(shown(item)));
             Json::Array(items)
         }
-        Value::Instant(_) | Value::Opaque => Json::Null,
+        Value::Instant(_) | Value::Opaque | Value::Failed | Value::Unasked => Json::Null,
     }
 }
 
 impl Plan {
-    /// Why [`Plan::evaluate`] decides `check` as it does.
-    pub fn explain<'e>(&'e self, check: &'e Check<'e>) -> Explanation<'e> {
-        let decides = self.evaluate(check).rule_id();
+    /// Why `check` is decided as it is by `decides`, the id of a policy or rule, with these `answers`.
+    pub fn explain<'e>(
+        &'e self,
+        check: &'e Check<'e>,
+        answers: &'e Answers,
+        decides: Option<Uuid>,
+    ) -> Explanation<'e> {
         let now = self.slots.time_text(check.now);
         let mut values = Values::new();
-        self.slots.read(check, &now, &mut values);
-        let mut explainer =
-            Explainer { plan: self, check, run: Run::new(&self.program, &values), decides };
+        self.slots.read(check, answers, &now, &mut values);
+        let run = Run::new(&self.program, &values);
+        let mut explainer = Explainer { plan: self, check, answers, run, decides };
         Explanation {
             policies: self.policies.iter().map(|policy| explainer.policy(policy)).collect(),
             rules: explainer.rules(),
@@ -163,6 +172,7 @@ impl Plan {
 struct Explainer<'e, 'r> {
     plan: &'e Plan,
     check: &'e Check<'e>,
+    answers: &'e Answers,
     run: Run<'r>,
     decides: Option<Uuid>,
 }
@@ -175,11 +185,17 @@ impl<'e> Explainer<'e, '_> {
             name: &policy.name,
             effect: policy.effect,
             priority: policy.priority,
-            applies: applies(policy.effect, truth),
+            applies: self.applies(policy),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
             condition: policy.condition.map(|condition| self.node(condition)),
         }
+    }
+
+    /// An attribute that was not asked for turns nothing, so that its policy counts only if it applies in any case.
+    fn applies(&mut self, policy: &PlannedPolicy) -> bool {
+        let PlannedPolicy { effect, condition, .. } = *policy;
+        self.run.applies(Indexed { effect, condition }) == Some(true)
     }
 
     fn node(&mut self, id: NodeId) -> ExplainedNode<'e> {
@@ -206,7 +222,7 @@ impl<'e> Explainer<'e, '_> {
 
     fn test(&self, test: &'e Test<Slot>, outcome: Outcome) -> ExplainedTest<'e> {
         let because = (outcome == Outcome::Undetermined)
-            .then(|| self.plan.undetermined(self.run.cause(test)))
+            .then(|| self.plan.undetermined(self.run.cause(test), self.answers))
             .as_ref()
             .map(Undetermined::to_string);
         ExplainedTest {
@@ -264,11 +280,16 @@ impl<'e> Explainer<'e, '_> {
             attribute: path.to_string(),
             source: match path {
                 AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Request(_) => {
-                    "request"
+                    "request".into()
                 }
-                AttributePath::Token(_) => "token",
+                AttributePath::Token(_) => "token".into(),
+                AttributePath::Resolved(resolved) => {
+                    format!("resolver:{}", resolved.namespace).into()
+                }
             },
             value: self.actual(slot),
+            because: matches!(self.run.value(slot), Some(Value::Failed | Value::Unasked))
+                .then(|| why_unresolved(path, self.answers)),
         };
         (0..).zip(self.plan.slots.paths()).map(explained).collect()
     }
@@ -277,7 +298,10 @@ impl<'e> Explainer<'e, '_> {
     fn actual(&self, slot: Slot) -> Option<Json<'e>> {
         match self.plan.path(slot) {
             AttributePath::Token(path) => self.check.claims?.claim(path).cloned(),
-            _ => self.run.value(slot).map(|value| shown(value).into_owned()),
+            _ => match self.run.value(slot)? {
+                Value::Failed | Value::Unasked => None,
+                value => Some(shown(value).into_owned()),
+            },
         }
     }
 }

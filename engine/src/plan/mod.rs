@@ -6,13 +6,15 @@
 
 mod explain;
 mod index;
+mod open;
 mod program;
 mod rbac;
 mod slots;
 
 use uuid::Uuid;
 
-use crate::condition::AttributePath;
+use crate::answers::{Answers, Ask, Resolved, ResolverRef};
+use crate::condition::{AttributePath, ResolvedAttribute};
 use crate::decision::{Decision, Undetermined, combine};
 use crate::policy::Policy;
 use crate::rbac::{Effect, Rule};
@@ -24,6 +26,7 @@ pub use explain::{
     Outcome,
 };
 use index::{Index, Indexed, Rank, Search};
+use open::Undecided;
 use program::{Cause, NodeId, Program, Run};
 pub use rbac::MatchedRule;
 use rbac::RbacIndex;
@@ -57,6 +60,15 @@ pub struct PlannedPolicy {
     pub priority: i32,
     /// `None` when the stored condition does not compile any more.
     condition: Option<NodeId>,
+}
+
+/// What comes of a check, as far as is known.
+#[derive(Debug)]
+pub enum Verdict<'p> {
+    /// The decision: no resolver can change it.
+    Decided(Decision<'p>),
+    /// Resolvers must be asked, each once, and all at the same time.
+    Open(Vec<Ask>),
 }
 
 /// The ABAC policy that decided.
@@ -125,9 +137,53 @@ impl Plan {
         self.revision
     }
 
-    /// Decides `check` with both engines (semantics.md section 2, "Combined").
+    /// Says which resolver answers a namespace; without this, no resolver of the tenant does.
+    #[must_use]
+    pub fn with_resolvers(mut self, resolver: impl Fn(&str) -> Option<ResolverRef>) -> Self {
+        self.slots.bind(resolver);
+        self
+    }
+
+    /// Decides `check` with both engines (semantics.md section 2, "Combined"), or says which resolvers must be asked
+    /// before: those that can still change the decision, given what `answers` has.
+    pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Verdict<'p> {
+        if self.slots.namespaces().is_empty() {
+            return Verdict::Decided(self.evaluate_all(check, answers));
+        }
+        let now = self.slots.time_text(check.now);
+        let mut values = Values::new();
+        self.slots.read(check, answers, &now, &mut values);
+        let mut search = Undecided::new(&self.conditions, Run::new(&self.program, &values));
+        self.index.visit(&mut search);
+        search.drop_what_comes_later();
+        let rule = self.rules.decide(check, &self.resource);
+        if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !search.is_settled() {
+            return Verdict::Decided(combine(None, || rule));
+        }
+        let applied = self.applied(search.found, &mut search.run, answers);
+        let decision = combine(applied, || rule);
+        search.drop_what_turns_nothing(decision.effect());
+        if search.is_settled() {
+            return Verdict::Decided(decision);
+        }
+        Verdict::Open(search.asks(self))
+    }
+
+    /// Decides `check` with both engines, without resolvers: their attributes are undetermined.
     pub fn evaluate<'p>(&'p self, check: &Check<'_>) -> Decision<'p> {
-        combine(self.apply_policies(check), || self.rules.decide(check, &self.resource))
+        self.evaluate_with(check, &Answers::default())
+    }
+
+    /// Decides `check` with both engines. What `answers` has not got is undetermined, as if its resolver had failed.
+    pub fn evaluate_with<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Decision<'p> {
+        match self.decide(check, answers) {
+            Verdict::Decided(decision) => decision,
+            Verdict::Open(_) => self.evaluate_all(check, answers),
+        }
+    }
+
+    fn evaluate_all<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Decision<'p> {
+        combine(self.apply_policies(check, answers), || self.rules.decide(check, &self.resource))
     }
 
     /// Decides `check` by RBAC alone: the legacy check.
@@ -135,22 +191,32 @@ impl Plan {
         combine(None, || self.rules.decide(check, &self.resource))
     }
 
-    fn apply_policies<'p>(&'p self, check: &Check<'_>) -> Option<Applied<'p>> {
+    fn apply_policies<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Option<Applied<'p>> {
         if self.policies.is_empty() {
             return None;
         }
         let now = self.slots.time_text(check.now);
         let mut values = Values::new();
-        self.slots.read(check, &now, &mut values);
+        self.slots.read(check, answers, &now, &mut values);
         let mut first = FirstThatApplies {
             conditions: &self.conditions,
             run: Run::new(&self.program, &values),
             found: Rank::MAX,
         };
         self.index.visit(&mut first);
-        let policy = self.policies.get(first.found as usize)?;
+        self.applied(first.found, &mut first.run, answers)
+    }
+
+    /// The policy of a rank, if there is one, and why it applies.
+    fn applied<'p>(
+        &'p self,
+        rank: Rank,
+        run: &mut Run<'_>,
+        answers: &Answers,
+    ) -> Option<Applied<'p>> {
+        let policy = self.policies.get(rank as usize)?;
         let undetermined = match policy.effect {
-            Effect::Deny => self.why_undetermined(policy, &mut first.run),
+            Effect::Deny => self.why_undetermined(policy, run, answers),
             Effect::Allow => Vec::new(),
         };
         Some(Applied { policy, undetermined })
@@ -161,6 +227,7 @@ impl Plan {
         &'p self,
         policy: &'p PlannedPolicy,
         run: &mut Run<'_>,
+        answers: &Answers,
     ) -> Vec<Undetermined<'p>> {
         let Some(condition) = policy.condition else { return vec![Undetermined::Broken] };
         if run.truth(condition).is_some() {
@@ -168,12 +235,16 @@ impl Plan {
         }
         let mut causes = Vec::new();
         run.causes(condition, &mut causes);
-        causes.into_iter().map(|cause| self.undetermined(cause)).collect()
+        causes.into_iter().map(|cause| self.undetermined(cause, answers)).collect()
     }
 
-    fn undetermined(&self, cause: Cause) -> Undetermined<'_> {
+    fn undetermined(&self, cause: Cause, answers: &Answers) -> Undetermined<'_> {
         match cause {
             Cause::Absent(slot) => Undetermined::Absent(self.path(slot)),
+            Cause::Unresolved(slot) => {
+                let path = self.path(slot);
+                Undetermined::Unresolved(path, why_unresolved(path, answers).into())
+            }
             Cause::Incomparable(slot, operator) => {
                 Undetermined::Incomparable(self.path(slot), operator)
             }
@@ -196,6 +267,17 @@ impl Plan {
             + self.index.weight()
             + self.program.weight()
             + self.slots.weight()
+    }
+}
+
+/// Why an attribute of a resolver is not known.
+fn why_unresolved(path: &AttributePath, answers: &Answers) -> String {
+    let AttributePath::Resolved(ResolvedAttribute { namespace, name }) = path else {
+        return String::new();
+    };
+    match answers.get(namespace, name) {
+        Some(Resolved::Failed(cause)) => cause.to_string(),
+        _ => format!("resolver `{namespace}` was not asked"),
     }
 }
 

@@ -9,7 +9,8 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 use smallvec::SmallVec;
 
-use crate::condition::{AttributePath, RequestField};
+use crate::answers::{Answers, Resolved, ResolverRef};
+use crate::condition::{AttributePath, RequestField, ResolvedAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::value::{List, Value};
 
@@ -57,8 +58,18 @@ pub(crate) struct Slots {
     resource: Names,
     token: Names,
     request: Vec<(RequestField, Slot)>,
+    resolved: Vec<Namespace>,
     /// Of the attributes that are compared with many texts: each text and its number.
     symbols: Vec<(Slot, HashMap<CompactString, Symbol>)>,
+}
+
+/// The attributes of one resolver.
+#[derive(Debug)]
+pub(crate) struct Namespace {
+    pub(crate) name: Box<str>,
+    /// The tenant's resolver that answers it.
+    pub(crate) resolver: Option<ResolverRef>,
+    attributes: Names,
 }
 
 /// An attribute that is compared with so many different texts has them numbered: it costs a check as much to look
@@ -145,6 +156,9 @@ impl Slots {
             AttributePath::User(name) => find_or_insert(&mut self.user, name, next),
             AttributePath::Resource(name) => find_or_insert(&mut self.resource, name, next),
             AttributePath::Token(name) => find_or_insert(&mut self.token, name, next),
+            AttributePath::Resolved(ResolvedAttribute { namespace, name }) => {
+                find_or_insert(self.namespace(namespace), name, next)
+            }
             AttributePath::Request(field) => {
                 let known = self.request.iter().find(|(known, _)| known == field);
                 known.map(|(_, slot)| *slot).unwrap_or_else(|| {
@@ -159,6 +173,35 @@ impl Slots {
         slot
     }
 
+    /// The attributes of a namespace. A plan reads few namespaces.
+    fn namespace(&mut self, name: &str) -> &mut Names {
+        let known = self.resolved.iter().position(|known| *known.name == *name);
+        let index = known.unwrap_or_else(|| {
+            let namespace =
+                Namespace { name: name.into(), resolver: None, attributes: Names::default() };
+            self.resolved.push(namespace);
+            self.resolved.len() - 1
+        });
+        &mut self.resolved[index].attributes
+    }
+
+    /// The namespaces of resolvers that the plan reads.
+    pub(crate) fn namespaces(&self) -> &[Namespace] {
+        &self.resolved
+    }
+
+    /// Says which resolver answers each namespace.
+    pub(crate) fn bind(&mut self, resolver: impl Fn(&str) -> Option<ResolverRef>) {
+        for namespace in &mut self.resolved {
+            namespace.resolver = resolver(&namespace.name);
+        }
+    }
+
+    /// Whether a resolver answers the attribute.
+    pub(crate) fn is_resolved(&self, slot: Slot) -> bool {
+        matches!(self.path(slot), AttributePath::Resolved(_))
+    }
+
     /// The attribute that has the slot.
     pub(crate) fn path(&self, slot: Slot) -> &AttributePath {
         &self.paths[slot as usize]
@@ -169,9 +212,15 @@ impl Slots {
         self.paths.iter()
     }
 
-    /// Reads every attribute of the plan from `check` into `values`; `now` is `request.time`, see
+    /// Reads every attribute of the plan from `check` and `answers` into `values`; `now` is `request.time`, see
     /// [`Slots::time_text`]. Filled in place, since a buffer of that size takes long to move.
-    pub(crate) fn read<'v>(&self, check: &'v Check<'v>, now: &'v str, values: &mut Values<'v>) {
+    pub(crate) fn read<'v>(
+        &self,
+        check: &'v Check<'v>,
+        answers: &'v Answers,
+        now: &'v str,
+        values: &mut Values<'v>,
+    ) {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         values.resize(self.paths.len(), absent);
         self.user.read(check.attributes.user, values);
@@ -189,6 +238,16 @@ impl Slots {
         if let Some(claims) = check.claims {
             for (path, slot) in self.token.iter() {
                 values[slot as usize].value = claims.claim(path).map(Value::from);
+            }
+        }
+        for namespace in &self.resolved {
+            for (name, slot) in namespace.attributes.iter() {
+                values[slot as usize].value = match answers.get(&namespace.name, name) {
+                    Some(Resolved::Value(value)) => Some(Value::from(value)),
+                    Some(Resolved::Absent) => None,
+                    Some(Resolved::Failed(_)) => Some(Value::Failed),
+                    None => Some(Value::Unasked),
+                };
             }
         }
         for (slot, symbols) in &self.symbols {

@@ -298,6 +298,7 @@ fn request(resources: &'static [&'static str]) -> impl Strategy<Value = Request>
         |((subject, resource, action), (domain, own_domain), (user, of_resource), claims, now)| {
             let attributes = object(vec![("user", user), ("resource", of_resource)]);
             Request {
+                failed: Vec::new(),
                 body: object(vec![
                     ("subject", Some(json!(subject))),
                     ("resource", Some(json!(resource))),

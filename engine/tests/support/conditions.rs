@@ -75,6 +75,11 @@ fn disjunction(children: &[Truth]) -> Truth {
 }
 
 fn condition(node: &Value, request: &Request) -> Truth {
+    let fails = |side: &Value| side.as_str().is_some_and(|path| request.fails(path));
+    // "`exists` is never undetermined unless its resolver failed."
+    if fails(&node["attribute"]) {
+        return Undetermined;
+    }
     let left = node["attribute"].as_str().and_then(|path| attribute(path, request));
     let operator = node["operator"].as_str().unwrap_or_default();
     if operator == "exists" {
@@ -84,6 +89,7 @@ fn condition(node: &Value, request: &Request) -> Truth {
         return node["if_missing"].as_bool().map_or(Undetermined, Truth::from);
     };
     let right = match &node["value"] {
+        Value::Object(reference) if fails(&reference["attribute"]) => return Undetermined,
         Value::Object(reference) => {
             reference["attribute"].as_str().and_then(|path| attribute(path, request))
         }

@@ -54,6 +54,8 @@ pub(crate) struct Request {
     pub(crate) caller_domain: String,
     /// `request.time`: RFC 3339 in UTC with milliseconds.
     pub(crate) now: String,
+    /// Paths of attributes whose resolver has no answer.
+    pub(crate) failed: Vec<String>,
 }
 
 /// Rules, policies, and the requests to decide by them.
@@ -68,6 +70,11 @@ impl Request {
     /// The resource that is asked about.
     pub(crate) fn resource(&self) -> &str {
         self.body["resource"].as_str().unwrap_or_default()
+    }
+
+    /// Whether the attribute's resolver has no answer.
+    pub(crate) fn fails(&self, path: &str) -> bool {
+        self.failed.iter().any(|failed| failed == path)
     }
 
     /// The domain that is asked about.
@@ -103,7 +110,11 @@ impl fmt::Debug for Request {
             Some(claims) => write!(f, "{claims}")?,
             None => f.write_str("(no caller)")?,
         }
-        write!(f, " of {}", self.caller_domain)
+        write!(f, " of {}", self.caller_domain)?;
+        if !self.failed.is_empty() {
+            write!(f, " without {:?}", self.failed)?;
+        }
+        Ok(())
     }
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn request(choices: &mut impl Choices, values: &Values, resource: &st
         body["domain"] = name(choices, values, &DOMAINS).into();
     }
     Request {
+        failed: Vec::new(),
         body,
         claims: (complete || choices.chance(80)).then_some(claims.into()),
         caller_domain: choices.pick(&DOMAINS).to_string(),

@@ -88,7 +88,7 @@ pub(super) async fn check(
         caller.must_manage(body.domain, &app.manager_roles)?;
     }
     let answer = |cached: &CachedPlan, check: &Check<'_>, decision: &Decision<'_>| {
-        let explanation = explain.then(|| explanation(cached, check)).flatten();
+        let explanation = explain.then(|| explanation(cached, check, decision)).flatten();
         respond(cached, Answer { explanation, ..Answer::from(decision) })
     };
     decide(&app, &caller, body, at_least, Plan::evaluate, answer).await

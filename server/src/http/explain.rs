@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use portcullis_engine::{CachedPlan, Check, Explanation};
+use portcullis_engine::{Answers, CachedPlan, Check, Decision, Explanation};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -44,16 +44,21 @@ impl IntoParams for Explain {
     }
 }
 
-/// Why `cached` decides `check` as it does, as JSON text.
-pub(super) fn explanation(cached: &CachedPlan, check: &Check<'_>) -> Option<Box<RawValue>> {
+/// Why `cached` decides `check` by `decision`, as JSON text.
+pub(super) fn explanation(
+    cached: &CachedPlan,
+    check: &Check<'_>,
+    decision: &Decision<'_>,
+) -> Option<Box<RawValue>> {
     #[derive(Serialize)]
     struct Explained<'e> {
         revision: u64,
         #[serde(flatten)]
         explanation: Explanation<'e>,
     }
-    let (revision, explanation) = (cached.revision(), cached.plan().explain(check));
-    to_raw_value(&Explained { revision, explanation }).ok()
+    let answers = Answers::default();
+    let explanation = cached.plan().explain(check, &answers, decision.rule_id());
+    to_raw_value(&Explained { revision: cached.revision(), explanation }).ok()
 }
 
 /// An explanation, as the document describes it.

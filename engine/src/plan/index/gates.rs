@@ -121,7 +121,7 @@ impl<'v> Scalar<'v> {
             Value::Text(text) => Some(Self::Text(text)),
             Value::Number(number) => Some(Self::Number(number)),
             Value::Bool(value) => Some(Self::Bool(value)),
-            Value::List(_) | Value::Instant(_) | Value::Opaque => None,
+            _ => None,
         }
     }
 
@@ -285,6 +285,10 @@ impl<'c> Finder<'c> {
     fn gate(&self, node: NodeId, test: &'c Test<Slot>, negated: bool) -> Option<Gate<'c>> {
         use Kind::{Bool, List, Number, Text};
         let Predicate::Compare(operator, operand) = &test.predicate else { return None };
+        if self.slots.is_resolved(test.attribute) {
+            // Policies are found before resolvers are asked.
+            return None;
+        }
         let undetermined_passes = self.effect == Effect::Deny;
         // The kinds that leave the operator undetermined are open to a deny, the others are decided by value.
         let undetermined = if undetermined_passes { Kinds::PRESENT } else { Kinds::NONE };

@@ -101,7 +101,7 @@ impl ByAttribute {
             }
             Some(Value::Bool(value)) => visit_one(&self.values, Scalar::Bool(value), search),
             Some(Value::List(list)) => self.visit_members(list, search),
-            Some(Value::Instant(_) | Value::Opaque) | None => {}
+            Some(Value::Instant(_) | Value::Opaque | Value::Failed | Value::Unasked) | None => {}
         }
         search.attempt(&self.open[kind(value) as usize]);
     }
@@ -148,7 +148,7 @@ fn kind(value: Option<Value<'_>>) -> Kind {
         Some(Value::Number(_)) => Kind::Number,
         Some(Value::Bool(_)) => Kind::Bool,
         Some(Value::List(_)) => Kind::List,
-        Some(Value::Instant(_) | Value::Opaque) => Kind::Opaque,
+        Some(Value::Instant(_) | Value::Opaque | Value::Failed | Value::Unasked) => Kind::Opaque,
     }
 }
 

@@ -11,6 +11,8 @@ use crate::value::Value;
 pub(crate) enum Cause {
     /// The attribute is absent.
     Absent(Slot),
+    /// The attribute's resolver failed, or was not asked.
+    Unresolved(Slot),
     /// The attribute's type, or the pair of types, is none that the operator compares.
     Incomparable(Slot, &'static str),
 }
@@ -42,6 +44,11 @@ impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn symbol(&self, slot: Slot) -> Symbol {
         self.values[slot as usize].symbol
+    }
+
+    /// What a part says.
+    pub(crate) fn operation(&self, node: NodeId) -> &'r Operation {
+        self.program.node(node)
     }
 
     /// True, false, or undetermined (`None`).
@@ -141,6 +148,7 @@ impl<'r> Run<'r> {
                 };
                 operator.holds(value, right)
             }
+            (Predicate::Exists, Value::Failed | Value::Unasked) => None,
             (Predicate::Exists, _) => Some(true),
             (Predicate::Matches(pattern), Value::Text(text)) => Some(pattern.matches(text)),
             (Predicate::IpIn(networks), Value::Text(text)) => networks.contain(text),
@@ -150,14 +158,18 @@ impl<'r> Run<'r> {
 
     /// Why a test is undetermined, which it must be.
     pub(crate) fn cause(&self, test: &Test<Slot>) -> Cause {
-        let slot = test.attribute;
-        match &test.predicate {
-            _ if self.value(slot).is_none() => Cause::Absent(slot),
-            Predicate::Compare(_, Operand::Attribute(other)) if self.value(*other).is_none() => {
-                Cause::Absent(*other)
+        let right = match &test.predicate {
+            Predicate::Compare(_, Operand::Attribute(other)) => Some(*other),
+            _ => None,
+        };
+        for slot in [Some(test.attribute), right].into_iter().flatten() {
+            match self.value(slot) {
+                None => return Cause::Absent(slot),
+                Some(Value::Failed | Value::Unasked) => return Cause::Unresolved(slot),
+                Some(_) => {}
             }
-            predicate => Cause::Incomparable(slot, predicate.operator_name()),
         }
+        Cause::Incomparable(test.attribute, test.predicate.operator_name())
     }
 
     /// Collects why `node` is undetermined, which it must be: the tests that leave it open.

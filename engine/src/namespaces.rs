@@ -1,0 +1,375 @@
+//! The namespaces of resolvers, as far as policies are checked against them when they are saved.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use crate::condition::{
+    AttributePath, Condition, Operand, Predicate, RequestField, ResolvedAttribute, Test,
+};
+use crate::invalid::{Invalid, Place, Problems};
+use crate::operator::Operator;
+
+/// The type of a resolver's attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum AttributeKind {
+    Text,
+    Number,
+    Boolean,
+    Texts,
+    Numbers,
+}
+
+impl AttributeKind {
+    /// Each kind and its name on the wire.
+    pub const NAMES: [(Self, &'static str); 5] = [
+        (Self::Text, "text"),
+        (Self::Number, "number"),
+        (Self::Boolean, "boolean"),
+        (Self::Texts, "texts"),
+        (Self::Numbers, "numbers"),
+    ];
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    }
+
+    /// The kind that `name` names.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
+    }
+}
+
+impl fmt::Display for AttributeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "a string",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Texts => "a list of strings",
+            Self::Numbers => "a list of numbers",
+        })
+    }
+}
+
+/// The namespaces that the policies of a tenant may read, and the attributes of each.
+#[derive(Clone, Debug, Default)]
+pub struct Namespaces(HashMap<String, BTreeMap<String, AttributeKind>>);
+
+impl Namespaces {
+    /// Adds a namespace; one that is there already stays as it is.
+    pub fn insert(
+        &mut self,
+        name: &str,
+        attributes: impl IntoIterator<Item = (String, AttributeKind)>,
+    ) {
+        self.0.entry(name.to_owned()).or_insert_with(|| attributes.into_iter().collect());
+    }
+
+    /// The kind of an attribute, or what is expected instead of it.
+    fn kind(&self, attribute: &ResolvedAttribute) -> Result<AttributeKind, String> {
+        let ResolvedAttribute { namespace, name } = attribute;
+        let Some(attributes) = self.0.get(&**namespace) else {
+            return Err(format!(
+                "an attribute of `user`, `resource`, `request` or `token`; there is no resolver `{namespace}`"
+            ));
+        };
+        attributes.get(&**name).copied().ok_or_else(|| {
+            let known: Vec<_> =
+                attributes.keys().map(|known| format!("`{namespace}.{known}`")).collect();
+            format!("{}; resolver `{namespace}` has no `{name}`", known.join(", "))
+        })
+    }
+}
+
+impl Condition {
+    /// Holds every attribute of a resolver in the tree against what there is: its namespace, its name, and whether its
+    /// kind is one that the operator compares with the other side. `at` is where the tree stands.
+    pub fn check(&self, namespaces: &Namespaces, at: &Place<'_>, problems: &mut Problems) {
+        match self {
+            Self::And(children) | Self::Or(children) => {
+                let list = at.key("children");
+                for (index, child) in children.iter().enumerate() {
+                    child.check(namespaces, &list.index(index), problems);
+                }
+            }
+            Self::Not(child) => child.check(namespaces, &at.key("child"), problems),
+            Self::Test(test) => check_test(test, namespaces, at, problems),
+        }
+    }
+
+    /// The same, of a tree that stands at the JSON pointer `/<member>` of a record.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn check_member(&self, namespaces: &Namespaces, member: &str) -> Result<(), Invalid> {
+        let mut problems = Problems::default();
+        self.check(namespaces, &Place::root().key(member), &mut problems);
+        problems.into_result()
+    }
+
+    /// Every attribute of a resolver that the tree reads, as often as it does.
+    pub fn resolved_attributes(&self) -> Vec<&ResolvedAttribute> {
+        let mut found = Vec::new();
+        self.collect_resolved(&mut found);
+        found
+    }
+
+    fn collect_resolved<'c>(&'c self, found: &mut Vec<&'c ResolvedAttribute>) {
+        match self {
+            Self::And(children) | Self::Or(children) => {
+                children.iter().for_each(|child| child.collect_resolved(found));
+            }
+            Self::Not(child) => child.collect_resolved(found),
+            Self::Test(test) => {
+                let right = match &test.predicate {
+                    Predicate::Compare(_, Operand::Attribute(path)) => Some(path),
+                    _ => None,
+                };
+                for path in [Some(&test.attribute), right].into_iter().flatten() {
+                    if let AttributePath::Resolved(attribute) = path {
+                        found.push(attribute);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The types that one side of a test may have, a bit each.
+#[derive(Clone, Copy)]
+struct Types(u8);
+
+impl Types {
+    const TEXT: u8 = 1;
+    const NUMBER: u8 = 2;
+    const BOOLEAN: u8 = 4;
+    const TEXTS: u8 = 8;
+    const NUMBERS: u8 = 16;
+    const ANY: Self = Self(0b1_1111);
+
+    fn of_kind(kind: AttributeKind) -> Self {
+        Self(match kind {
+            AttributeKind::Text => Self::TEXT,
+            AttributeKind::Number => Self::NUMBER,
+            AttributeKind::Boolean => Self::BOOLEAN,
+            AttributeKind::Texts => Self::TEXTS,
+            AttributeKind::Numbers => Self::NUMBERS,
+        })
+    }
+
+    fn of_literal(operand: &Operand) -> Self {
+        Self(match operand {
+            Operand::Attribute(_) => return Self::ANY,
+            Operand::Text(_) | Operand::Instant(_) => Self::TEXT,
+            Operand::Number(_) => Self::NUMBER,
+            Operand::Bool(_) => Self::BOOLEAN,
+            Operand::List(list) => {
+                let (texts, numbers) = (list.texts().next(), list.numbers().next());
+                match (texts.is_some(), numbers.is_some()) {
+                    (true, false) => Self::TEXTS,
+                    (false, true) => Self::NUMBERS,
+                    _ => Self::TEXTS | Self::NUMBERS,
+                }
+            }
+        })
+    }
+
+    fn has(self, types: u8) -> bool {
+        self.0 & types != 0
+    }
+}
+
+/// The pairs of types between which an operator can hold.
+fn compared(operator: Operator) -> &'static [(u8, u8)] {
+    match operator {
+        Operator::Eq | Operator::Ne => &[
+            (Types::TEXT, Types::TEXT),
+            (Types::NUMBER, Types::NUMBER),
+            (Types::BOOLEAN, Types::BOOLEAN),
+        ],
+        Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
+            &[(Types::TEXT, Types::TEXT), (Types::NUMBER, Types::NUMBER)]
+        }
+        Operator::In | Operator::NotIn => {
+            &[(Types::TEXT, Types::TEXTS), (Types::NUMBER, Types::NUMBERS)]
+        }
+        Operator::Contains => &[
+            (Types::TEXT, Types::TEXT),
+            (Types::TEXTS, Types::TEXT),
+            (Types::NUMBERS, Types::NUMBER),
+        ],
+        Operator::StartsWith | Operator::EndsWith | Operator::Before | Operator::After => {
+            &[(Types::TEXT, Types::TEXT)]
+        }
+    }
+}
+
+fn check_test(test: &Test, namespaces: &Namespaces, at: &Place<'_>, problems: &mut Problems) {
+    let value = at.key("value");
+    let mut types = |path: &AttributePath, at: &Place<'_>| match path {
+        AttributePath::Resolved(attribute) => namespaces
+            .kind(attribute)
+            .map(Types::of_kind)
+            .map_err(|expected| problems.expected(at, expected))
+            .ok(),
+        AttributePath::Request(RequestField::Roles) => Some(Types(Types::TEXTS)),
+        AttributePath::Request(_) => Some(Types(Types::TEXT)),
+        AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
+            Some(Types::ANY)
+        }
+    };
+    let left = types(&test.attribute, &at.key("attribute"));
+    let (right, fits): (_, &dyn Fn(Types, Types) -> bool) = match &test.predicate {
+        Predicate::Exists => (Some(Types::ANY), &|_, _| true),
+        Predicate::Matches(_) | Predicate::IpIn(_) => {
+            (Some(Types::ANY), &|left, _| left.has(Types::TEXT))
+        }
+        Predicate::Compare(operator, operand) => {
+            let right = match operand {
+                Operand::Attribute(path) => types(path, &value.key("attribute")),
+                literal => Some(Types::of_literal(literal)),
+            };
+            let pairs = compared(*operator);
+            (right, &move |left, right| pairs.iter().any(|(x, y)| left.has(*x) && right.has(*y)))
+        }
+    };
+    let (Some(left), Some(right)) = (left, right) else { return };
+    if fits(left, right) {
+        return;
+    }
+    let resolved = |path: &AttributePath| match path {
+        AttributePath::Resolved(attribute) => namespaces.kind(attribute).ok(),
+        _ => None,
+    };
+    let operator = test.predicate.operator_name();
+    if let Some(kind) = resolved(&test.attribute) {
+        let path = &test.attribute;
+        let what =
+            format!("an attribute that `{operator}` compares with this value; `{path}` is {kind}");
+        problems.expected(&at.key("attribute"), what);
+    } else if let Predicate::Compare(_, Operand::Attribute(path)) = &test.predicate
+        && let Some(kind) = resolved(path)
+    {
+        let what = format!(
+            "an attribute that `{operator}` compares `{}` with; `{path}` is {kind}",
+            test.attribute
+        );
+        problems.expected(&value.key("attribute"), what);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn faults(tree: &str) -> String {
+        let mut namespaces = Namespaces::default();
+        let kinds = AttributeKind::NAMES.map(|(kind, name)| (name.to_owned(), kind));
+        namespaces.insert("geo", kinds);
+        let tree = json::parse(tree.as_bytes()).expect("JSON");
+        let condition = Condition::parse(&tree).expect("a condition");
+        match condition.check_member(&namespaces, "rule_data") {
+            Ok(()) => String::new(),
+            Err(invalid) => invalid.to_string(),
+        }
+    }
+
+    fn test(attribute: &str, operator: &str, value: &str) -> String {
+        format!(
+            r#"{{"type": "CONDITION", "attribute": "{attribute}", "operator": "{operator}", "value": {value}}}"#
+        )
+    }
+
+    #[test]
+    fn knows_namespaces_and_attributes() {
+        let tree = format!(
+            r#"{{"type": "AND", "children": [{}, {{"type": "NOT", "child": {}}}, {}]}}"#,
+            test("geo.text", "eq", r#""DE""#),
+            test("weather.rain", "eq", "true"),
+            test("user.country", "eq", r#"{"attribute": "geo.region"}"#),
+        );
+        assert_eq!(
+            faults(&tree),
+            "at `/rule_data/children/1/child/attribute`: expected an attribute of `user`, `resource`, `request` or \
+             `token`; there is no resolver `weather`; at `/rule_data/children/2/value/attribute`: expected \
+             `geo.boolean`, `geo.number`, `geo.numbers`, `geo.text`, `geo.texts`; resolver `geo` has no `region`"
+        );
+    }
+
+    #[test]
+    fn compares_kinds_with_literals() {
+        for (attribute, operator, value, fits) in [
+            ("geo.text", "eq", r#""DE""#, true),
+            ("geo.text", "eq", "1", false),
+            ("geo.number", "eq", "1", true),
+            ("geo.number", "ne", "true", false),
+            ("geo.boolean", "eq", "true", true),
+            ("geo.boolean", "eq", r#""true""#, false),
+            ("geo.texts", "eq", r#""DE""#, false),
+            ("geo.number", "gte", "1", true),
+            ("geo.number", "gte", r#""1""#, false),
+            ("geo.text", "in", r#"["DE", 1]"#, true),
+            ("geo.text", "in", "[]", true),
+            ("geo.text", "not_in", "[1]", false),
+            ("geo.boolean", "in", r#"["true"]"#, false),
+            ("geo.texts", "in", r#"["DE"]"#, false),
+            ("geo.texts", "contains", r#""DE""#, true),
+            ("geo.texts", "contains", "1", false),
+            ("geo.numbers", "contains", "1", true),
+            ("geo.text", "contains", r#""D""#, true),
+            ("geo.number", "starts_with", r#""D""#, false),
+            ("geo.text", "matches", r#""D.""#, true),
+            ("geo.texts", "matches", r#""D.""#, false),
+            ("geo.text", "ip_in", r#""10.0.0.0/8""#, true),
+            ("geo.number", "ip_in", r#""10.0.0.0/8""#, false),
+            ("geo.text", "before", r#""2026-03-01T08:00:00Z""#, true),
+            ("geo.number", "after", r#""2026-03-01T08:00:00Z""#, false),
+        ] {
+            let tree = test(attribute, operator, value);
+            assert_eq!(faults(&tree).is_empty(), fits, "{tree}: {}", faults(&tree));
+        }
+        assert_eq!(
+            faults(&test("geo.number", "eq", r#""1""#)),
+            "at `/rule_data/attribute`: expected an attribute that `eq` compares with this value; `geo.number` is a number"
+        );
+    }
+
+    #[test]
+    fn compares_kinds_with_attributes() {
+        for (left, operator, right, fits) in [
+            ("geo.text", "eq", "user.country", true),
+            ("geo.text", "eq", "request.subject", true),
+            ("geo.number", "eq", "request.subject", false),
+            ("request.subject", "in", "geo.texts", true),
+            ("request.subject", "in", "geo.numbers", false),
+            ("user.country", "in", "geo.text", false),
+            ("user.country", "eq", "geo.texts", false),
+            ("request.roles", "contains", "geo.text", true),
+            ("request.roles", "contains", "geo.number", false),
+            ("geo.text", "eq", "geo.number", false),
+            // What no resolver answers is for the check to tell.
+            ("request.roles", "eq", "request.subject", true),
+        ] {
+            let tree = test(left, operator, &format!(r#"{{"attribute": "{right}"}}"#));
+            assert_eq!(faults(&tree).is_empty(), fits, "{tree}: {}", faults(&tree));
+        }
+        assert_eq!(
+            faults(&test("user.country", "in", r#"{"attribute": "geo.text"}"#)),
+            "at `/rule_data/value/attribute`: expected an attribute that `in` compares `user.country` with; \
+             `geo.text` is a string"
+        );
+    }
+
+    #[test]
+    fn exists_takes_every_kind() {
+        for (_, name) in AttributeKind::NAMES {
+            let tree = format!(
+                r#"{{"type": "CONDITION", "attribute": "geo.{name}", "operator": "exists"}}"#
+            );
+            assert_eq!(faults(&tree), "");
+        }
+    }
+}
