@@ -6,12 +6,14 @@
 mod call;
 mod loading;
 mod surroundings;
+mod unneeded;
 
 use portcullis_workloads::report::Report;
 
 fn main() -> anyhow::Result<()> {
     let mut report = Report::from_args(std::env::args())?;
     report.group("10 call", call::call)?;
+    report.group("10 unneeded", unneeded::unneeded)?;
     report.group("load", loading::load)?;
     report.group("memory", loading::memory)?;
     report.finish()

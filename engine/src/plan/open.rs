@@ -83,17 +83,22 @@ impl Truths {
 
 impl Run<'_> {
     fn truths(&mut self, node: NodeId) -> Truths {
+        let operation = self.operation(node);
+        if let Operation::Test(test) = operation
+            && self.unasked(test).next().is_some()
+        {
+            return Truths::ANY;
+        }
         // With what was not asked taken for undetermined, a truth that comes out is the only possible one.
         if let Some(truth) = self.truth(node) {
             return Truths::of(Some(truth));
         }
-        match self.operation(node) {
+        match operation {
             Operation::All(children) => Truths::of_all(self.each(children)),
             Operation::Any(children) => {
                 Truths::of_all(self.each(children).map(Truths::negated)).negated()
             }
             Operation::Not(child) => self.truths(*child).negated(),
-            Operation::Test(test) if self.unasked(test).next().is_some() => Truths::ANY,
             Operation::Test(_) => Truths::UNDETERMINED,
         }
     }
@@ -102,13 +107,16 @@ impl Run<'_> {
         children.iter().map(|child| self.truths(child.node))
     }
 
-    /// The attributes of a test that were not asked for.
+    /// The attributes of a test that were not asked for, and on which its truth depends.
     fn unasked(&self, test: &Test<Slot>) -> impl Iterator<Item = Slot> + use<> {
+        let unasked = |slot: &Slot| matches!(self.value(*slot), Some(Value::Unasked));
+        // If the attribute is known to be absent, what it is compared with does not matter.
         let right = match &test.predicate {
-            Predicate::Compare(_, Operand::Attribute(slot)) => Some(*slot),
+            Predicate::Compare(_, Operand::Attribute(slot)) => {
+                self.value(test.attribute).and(Some(*slot))
+            }
             _ => None,
         };
-        let unasked = |slot: &Slot| matches!(self.value(*slot), Some(Value::Unasked));
         let slots = [Some(test.attribute).filter(unasked), right.filter(unasked)];
         slots.into_iter().flatten()
     }
@@ -143,7 +151,7 @@ pub(super) struct Undecided<'p, 'r> {
     pub(super) run: Run<'r>,
     /// The smallest rank that applies for certain, of those that were tried.
     pub(super) found: Rank,
-    open: SmallVec<[Rank; 8]>,
+    open: SmallVec<[Rank; 32]>,
 }
 
 impl<'p, 'r> Undecided<'p, 'r> {
