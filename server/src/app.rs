@@ -10,9 +10,11 @@ use crate::config::Mode;
 use crate::crypto::KeyRing;
 use crate::egress::Rules;
 use crate::ids::Ids;
+use crate::metrics::Metrics;
 use crate::model::Authorship;
 use crate::model::provider::ProviderRecord;
 use crate::plans::Plans;
+use crate::resolvers::Resolvers;
 use crate::storage::{Notice, Store, StoreError, Tx, providers};
 use crate::webhooks::Webhooks;
 
@@ -40,6 +42,8 @@ pub(crate) struct Parts {
     /// Where requests of ours may go.
     pub(crate) egress: Rules,
     pub(crate) webhooks: Webhooks,
+    pub(crate) resolvers: Resolvers,
+    pub(crate) metrics: Metrics,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
 }
@@ -85,6 +89,8 @@ impl App {
         tokio::spawn(async move { app.webhooks.poll().await });
         let app = self.clone();
         tokio::spawn(async move { app.listen().await });
+        let app = self.clone();
+        tokio::spawn(async move { app.resolvers.watch().await });
         let app = self.clone();
         tokio::spawn(async move {
             loop {

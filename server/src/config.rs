@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use portcullis_engine::operator::parse_network;
@@ -15,6 +15,7 @@ use url::Url;
 use crate::crypto::KeyRing;
 use crate::egress::Rules;
 use crate::model::provider::ClaimConfig;
+use crate::resolvers::ResolverConfig;
 use crate::webhooks::WebhookConfig;
 
 /// Everything that `serve` can be told.
@@ -33,6 +34,7 @@ pub(crate) struct Config {
     /// How long checks go on while the store cannot be asked for changes.
     pub(crate) max_staleness: Duration,
     pub(crate) webhooks: WebhookConfig,
+    pub(crate) resolvers: ResolverConfig,
 }
 
 /// Who the tenants are.
@@ -66,6 +68,9 @@ pub(crate) struct OidcConfig {
     pub(crate) audience: Option<String>,
     pub(crate) claims: ClaimConfig,
 }
+
+/// Most calls of resolvers at once: each reserves address space, of which a process has 128 TiB.
+const MAX_INSTANCES: u32 = 1_000;
 
 /// Fewest characters of the admin key.
 const MIN_ADMIN_KEY: usize = 32;
@@ -238,6 +243,7 @@ impl Config {
             plan_cache_bytes: variables.plan_cache_bytes()?,
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
+            resolvers: resolvers(variables)?,
         })
     }
 }
@@ -300,6 +306,34 @@ fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {
         timeout: positive("WEBHOOK_TIMEOUT", default.timeout)?,
         retention: positive("WEBHOOK_RETENTION", default.retention)?,
     })
+}
+
+fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
+    let default = ResolverConfig::default();
+    let number = format!("a number from 1 to {MAX_INSTANCES}");
+    let instances = variables.parsed("RESOLVER_INSTANCES", &number, |text| {
+        text.parse().ok().filter(|instances| (1..=MAX_INSTANCES).contains(instances))
+    })?;
+    let cache_bytes =
+        variables.parsed("RESOLVER_CACHE_BYTES", "a size such as `64MiB`", parse_size)?;
+    let directory = variables.parsed("RESOLVERS_DIR", "a directory that can be read", |path| {
+        std::fs::read_dir(path).is_ok().then(|| PathBuf::from(path))
+    })?;
+    let code = variables.get("RESOLVER_CODE_DIR").map(PathBuf::from);
+    Ok(ResolverConfig {
+        instances: instances.unwrap_or(default.instances),
+        cache_bytes: cache_bytes.unwrap_or(default.cache_bytes),
+        directory,
+        code: code.or_else(|| code_directory(&variables.database_url())),
+    })
+}
+
+/// Where compiled code is kept unless something else is said: beside the file of the database, if it is one.
+fn code_directory(database_url: &str) -> Option<PathBuf> {
+    let file = database_url.strip_prefix("sqlite:")?;
+    let file = file.strip_prefix("//").unwrap_or(file);
+    let file = file.split('?').next().filter(|file| !file.is_empty() && *file != ":memory:")?;
+    Some(Path::new(file).with_file_name("portcullis-code"))
 }
 
 impl OidcConfig {
@@ -380,6 +414,8 @@ mod tests {
         assert_eq!(config.plan_cache_bytes, 268_435_456);
         assert_eq!(config.max_staleness, Duration::from_secs(30));
         assert_eq!(config.manager_roles, ["admin"]);
+        assert_eq!((config.resolvers.instances, config.resolvers.cache_bytes), (64, 67_108_864));
+        assert_eq!(config.resolvers.directory, None);
         assert_eq!(oidc.claims, ClaimConfig::default());
     }
 
@@ -404,6 +440,9 @@ mod tests {
             ("WEBHOOK_MAX_FAILURES", "0", "WEBHOOK_MAX_FAILURES: expected a number"),
             ("WEBHOOK_TIMEOUT", "0s", "WEBHOOK_TIMEOUT: expected a duration"),
             ("WEBHOOK_RETENTION", "30", "WEBHOOK_RETENTION: expected a duration"),
+            ("RESOLVER_INSTANCES", "0", "RESOLVER_INSTANCES: expected a number from 1 to 1000"),
+            ("RESOLVER_CACHE_BYTES", "64", "RESOLVER_CACHE_BYTES: expected a size"),
+            ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
         ] {
             refused(&[ISSUER, KEY, (name, value)], expected);
         }
@@ -425,6 +464,27 @@ mod tests {
     fn without_oidc_no_issuer_is_needed() {
         let config = Config::read(&variables(&[KEY, ("OIDC_ENABLED", "false")])).expect("valid");
         assert!(matches!(config.mode, Mode::Selfhost(None)));
+    }
+
+    #[test]
+    fn compiled_code_is_beside_the_file_of_the_database() {
+        for (url, expected) in [
+            ("sqlite://portcullis.db", Some("portcullis-code")),
+            (
+                "sqlite:///var/lib/portcullis/data.db?mode=rwc",
+                Some("/var/lib/portcullis/portcullis-code"),
+            ),
+            ("sqlite:data/portcullis.db", Some("data/portcullis-code")),
+            ("sqlite::memory:", None),
+            ("postgres://db.example/portcullis", None),
+        ] {
+            let entries = [KEY, ISSUER, ("DATABASE_URL", url)];
+            let config = Config::read(&variables(&entries)).expect("valid");
+            assert_eq!(config.resolvers.code.as_deref(), expected.map(Path::new), "{url}");
+        }
+        let entries = [KEY, ISSUER, ("RESOLVER_CODE_DIR", "/var/cache/portcullis")];
+        let config = Config::read(&variables(&entries)).expect("valid");
+        assert_eq!(config.resolvers.code, Some(PathBuf::from("/var/cache/portcullis")));
     }
 
     #[test]

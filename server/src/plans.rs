@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use portcullis_engine::{CachedPlan, Plan, PlanCache, ResourcePattern};
+use prometheus_client::metrics::counter::Counter;
 use tokio::time::Instant;
 
 use crate::storage::{Change, Committed, Store, StoreError, Tx, policies, rules, tenants};
@@ -28,6 +29,8 @@ pub(crate) struct Plans {
     store: Store,
     cache: PlanCache,
     freshness: Freshness,
+    /// Counts the plans that are loaded.
+    loads: Counter,
 }
 
 /// Why there is no plan to answer from.
@@ -72,10 +75,15 @@ impl Freshness {
 }
 
 impl Plans {
-    pub(crate) fn new(store: Store, max_bytes: u64, max_staleness: Duration) -> Self {
+    pub(crate) fn new(
+        store: Store,
+        max_bytes: u64,
+        max_staleness: Duration,
+        loads: Counter,
+    ) -> Self {
         let start = Instant::now();
         let freshness = Freshness { start, max_staleness, proved_at: AtomicU64::new(0) };
-        Self { store, cache: PlanCache::new(max_bytes), freshness }
+        Self { store, cache: PlanCache::new(max_bytes), freshness, loads }
     }
 
     /// What `answer` makes of the plan that decides `resource` in `tenant`, which is no older than any write
@@ -96,7 +104,8 @@ impl Plans {
         Ok(answer(&*self.get(tenant, resource, at_least).await?))
     }
 
-    async fn get(
+    /// The plan that decides `resource` in `tenant`, as [`Plans::with`] has it, but that it is only looked up in moka.
+    pub(crate) async fn get(
         &self,
         tenant: &str,
         resource: &str,
@@ -104,7 +113,10 @@ impl Plans {
     ) -> Result<Arc<CachedPlan>, PlanError> {
         let began = Instant::now();
         loop {
-            let load = || load(&self.store, tenant, resource);
+            let load = || {
+                self.loads.inc();
+                load(&self.store, tenant, resource)
+            };
             let cached = self.cache.get(tenant, resource, at_least, load).await?;
             if cached.revision() >= at_least {
                 return Ok(cached);

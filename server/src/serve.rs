@@ -18,7 +18,9 @@ use crate::egress::Client;
 use crate::http;
 use crate::ids::Ids;
 use crate::listener::Listener;
+use crate::metrics::Metrics;
 use crate::plans::Plans;
+use crate::resolvers::Resolvers;
 use crate::storage::{OpenError, Store};
 use crate::webhooks::{
     Courier, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, Worker, prune_for_ever,
@@ -29,9 +31,11 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
     let store = open(&config.database_url).await?;
     let listener = bind(config.listen).await?;
-    let delivery = Delivery::wire(&store, &config, listener.address())?;
-    let app = wire(store, config)?;
+    let metrics = Metrics::new();
+    let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
+    let app = wire(store, config, metrics)?;
     app.reload_providers().await?;
+    app.resolvers.look().await;
     app.webhooks.heard_of_webhooks().await;
     app.keep_up();
     tracing::info!("listening on http://{}", listener.address());
@@ -78,6 +82,7 @@ impl Delivery {
         store: &Store,
         config: &Config,
         address: SocketAddr,
+        metrics: &Metrics,
     ) -> anyhow::Result<Self> {
         let (clock, ids) = (Clock::system(), Ids::new());
         let place = store.place_of(address);
@@ -92,6 +97,7 @@ impl Delivery {
             ids,
             transactions: Semaphore::new(MAX_TRANSACTIONS),
             stopping: AtomicBool::new(false),
+            metrics: metrics.attempts.clone(),
         };
         Ok(Self { courier, place, retention: config.webhooks.retention })
     }
@@ -125,7 +131,7 @@ pub(crate) async fn bind(address: SocketAddr) -> anyhow::Result<Listener> {
 }
 
 /// The service on top of an open store.
-pub(crate) fn wire(store: Store, config: Config) -> anyhow::Result<App> {
+pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Result<App> {
     let authenticator = match &config.mode {
         Mode::Selfhost(oidc) => Authenticator::selfhost(oidc.as_ref())?,
         Mode::Saas { .. } => {
@@ -133,16 +139,23 @@ pub(crate) fn wire(store: Store, config: Config) -> anyhow::Result<App> {
             Authenticator::Saas(Providers::new(client))
         }
     };
+    let clock = Clock::system();
+    let resolver_metrics = metrics.resolvers.clone();
+    let resolvers =
+        Resolvers::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
+    let plan_loads = metrics.plan_loads.clone();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness),
-        webhooks: Webhooks::new(store.clone()),
+        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plan_loads),
+        webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),
+        resolvers,
+        metrics,
         store,
         mode: config.mode,
         authenticator,
         manager_roles: config.manager_roles,
         keys: config.encryption_keys,
         egress: config.egress,
-        clock: Clock::system(),
+        clock,
         ids: Ids::new(),
     }))
 }

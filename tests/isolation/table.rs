@@ -75,9 +75,10 @@ const PROVIDER: &str = r#"{
 }"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 34] = [
+pub(crate) const ROUTES: [Row; 35] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
+    row("GET /metrics", Access::Open, Kind::None, "", 200),
     row("GET /openapi.json", Access::Open, Kind::None, "", 200),
     row("GET /docs", Access::Open, Kind::None, "", 200),
     row("GET /docs/{file}", Access::Open, Kind::File, "", 200),

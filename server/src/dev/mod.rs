@@ -19,8 +19,10 @@ use crate::config::{Config, Mode, OidcConfig};
 use crate::crypto::KeyRing;
 use crate::egress::Rules;
 use crate::http;
+use crate::metrics::Metrics;
 use crate::model::provider::ClaimConfig;
 use crate::registration;
+use crate::resolvers::ResolverConfig;
 use crate::serve::{self, Delivery};
 use crate::storage::tenants;
 use crate::webhooks::WebhookConfig;
@@ -57,10 +59,15 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         plan_cache_bytes: PLAN_CACHE_BYTES,
         max_staleness: MAX_STALENESS,
         webhooks: WebhookConfig::default(),
+        resolvers: ResolverConfig {
+            code: Some(data_dir.join("portcullis-code")),
+            ..ResolverConfig::default()
+        },
     };
     let store = serve::open(&config.database_url).await?;
-    let delivery = Delivery::wire(&store, &config, listener.address())?;
-    let app = serve::wire(store, config)?;
+    let metrics = Metrics::new();
+    let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
+    let app = serve::wire(store, config, metrics)?;
     app.keep_up();
     for bundle in &bundles {
         load(&app, bundle).await.with_context(|| format!("tenant `{}`", bundle.tenant))?;

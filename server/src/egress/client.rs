@@ -9,9 +9,9 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{RequestBuilder, redirect};
+use reqwest::redirect;
 use url::{Host, Url};
 
 use super::Rules;
@@ -56,7 +56,7 @@ impl Client {
     /// The body of a successful answer, which must have at most `max_bytes`.
     pub(crate) async fn get(&self, url: Url, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
         // One byte more tells that there are too many.
-        let answer = self.exchange(self.http.get(url.clone()), &url, max_bytes + 1).await?;
+        let answer = self.send(Method::GET, url, HeaderMap::new(), None, max_bytes + 1).await?;
         anyhow::ensure!(answer.status.is_success(), "status {}", answer.status);
         let fits = answer.body.len() <= max_bytes;
         anyhow::ensure!(fits, "the answer is larger than {max_bytes} bytes");
@@ -71,22 +71,27 @@ impl Client {
         body: Vec<u8>,
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
-        let request = self.http.post(url.clone()).headers(headers).body(body);
-        self.exchange(request, &url, max_bytes).await
+        self.send(Method::POST, url, headers, Some(body), max_bytes).await
     }
 
-    /// Sends a request to `url`; no more than `max_bytes` of the answer's body are read.
-    async fn exchange(
+    /// Sends a request, and gives the answer, whatever its status, with the first `max_bytes` of its body.
+    pub(crate) async fn send(
         &self,
-        request: RequestBuilder,
-        url: &Url,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+        body: Option<Vec<u8>>,
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
         if let Some(rules) = &self.rules {
-            rules.check_url(url).map_err(RequestError::Refused)?;
-            if literal_address(url).is_some_and(|address| is_own(rules, address)) {
+            rules.check_url(&url).map_err(RequestError::Refused)?;
+            if literal_address(&url).is_some_and(|address| is_own(rules, address)) {
                 return Err(RequestError::Refused("an address that is not our own".to_owned()));
             }
+        }
+        let mut request = self.http.request(method, url).headers(headers);
+        if let Some(body) = body {
+            request = request.body(body);
         }
         let mut response = request.send().await?;
         if let Some(rules) = &self.rules {
@@ -102,7 +107,8 @@ impl Client {
             let room = max_bytes - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         }
-        Ok(Answer { status: response.status(), body })
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        Ok(Answer { status, headers, body })
     }
 }
 
@@ -110,6 +116,7 @@ impl Client {
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
     /// The beginning of the body.
     pub(crate) body: Vec<u8>,
 }
@@ -120,6 +127,9 @@ pub(crate) enum RequestError {
     /// The request may not go there.
     #[error("expected {0}")]
     Refused(String),
+    /// The host's name stands for an address where requests may not go.
+    #[error("cannot connect: {0}")]
+    RefusedName(RefusedName),
     /// The deadline passed.
     #[error("no complete answer in time")]
     Timeout,
@@ -137,9 +147,12 @@ impl From<reqwest::Error> for RequestError {
             return Self::Timeout;
         }
         // What reqwest itself says is general, and names the URL.
-        let mut cause: &dyn Error = &error;
+        let mut cause: &(dyn Error + 'static) = &error;
         while let Some(deeper) = cause.source() {
             cause = deeper;
+        }
+        if let Some(refused) = cause.downcast_ref() {
+            return Self::RefusedName(*refused);
         }
         if error.is_connect() {
             Self::Connect(cause.to_string())
@@ -185,6 +198,11 @@ impl Resolve for SystemResolver {
     }
 }
 
+/// A name was resolved, and is refused.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the name has an address that is not allowed")]
+pub(crate) struct RefusedName;
+
 /// Refuses a name if any of its addresses is not allowed. What it gives is what gets connected.
 struct GuardedResolver {
     names: Arc<dyn Resolve>,
@@ -201,7 +219,7 @@ impl Resolve for GuardedResolver {
                 rules.permits(address) && !is_own(&rules, address)
             };
             if !addresses.iter().all(allowed) {
-                return Err("the name has an address that is not allowed".into());
+                return Err(RefusedName.into());
             }
             Ok(Box::new(addresses.into_iter()) as Addrs)
         })

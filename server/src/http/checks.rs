@@ -7,10 +7,11 @@ use http::request::Parts;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CachedPlan, Check, CheckBody, CheckBuffer, Decision, Effect, Plan};
+use portcullis_engine::{CachedPlan, Check, CheckBody, CheckBuffer, Decision, Effect};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use tokio::time::Instant;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
@@ -21,7 +22,9 @@ use super::{digits, parameter, revision_header};
 use crate::app::App;
 use crate::auth::TenantMember;
 use crate::error::ApiError;
+use crate::metrics::CheckKind;
 use crate::model::schema::{self, AnySchema};
+use crate::resolvers::Asked;
 
 /// The answer to a check.
 #[derive(Serialize, ToSchema)]
@@ -87,11 +90,13 @@ pub(super) async fn check(
     if explain {
         caller.must_manage(body.domain, &app.manager_roles)?;
     }
-    let answer = |cached: &CachedPlan, check: &Check<'_>, decision: &Decision<'_>| {
-        let explanation = explain.then(|| explanation(cached, check, decision)).flatten();
-        respond(cached, Answer { explanation, ..Answer::from(decision) })
-    };
-    decide(&app, &caller, body, at_least, Plan::evaluate, answer).await
+    let answer =
+        |cached: &CachedPlan, check: &Check<'_>, asked: &Asked, decision: &Decision<'_>| {
+            let explanation =
+                explain.then(|| explanation(cached, check, asked, decision)).flatten();
+            respond(cached, Answer { explanation, ..Answer::from(decision) })
+        };
+    decide(&app, &caller, body, at_least, CheckKind::Combined, answer).await
 }
 
 /// Decides a request by RBAC rules alone.
@@ -120,31 +125,33 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let answer = |cached: &CachedPlan, _: &Check<'_>, decision: &Decision<'_>| {
+    let answer = |cached: &CachedPlan, _: &Check<'_>, _: &Asked, decision: &Decision<'_>| {
         let allowed = decision.effect() == Effect::Allow;
         respond(cached, LegacyAnswer { allowed, answer: Answer::from(decision) })
     };
-    decide(&app, &caller, body, at_least, Plan::evaluate_rbac, answer).await
+    decide(&app, &caller, body, at_least, CheckKind::Legacy, answer).await
 }
 
-/// What `answer` makes of the plan that decides what `body` asks, of the complete question, and of how
-/// `evaluate` decides it. A denied check is told of before the answer leaves.
+/// What `answer` makes of the plan that decides what `body` asks, of the complete question, of what resolvers were
+/// asked, and of the decision. A denied check is told of before the answer leaves.
 async fn decide(
     app: &App,
     caller: &TenantMember,
     body: CheckBody<'_>,
     at_least: u64,
-    evaluate: for<'p> fn(&'p Plan, &Check<'_>) -> Decision<'p>,
-    answer: impl Fn(&CachedPlan, &Check<'_>, &Decision<'_>) -> Response,
+    kind: CheckKind,
+    answer: impl Fn(&CachedPlan, &Check<'_>, &Asked, &Decision<'_>) -> Response,
 ) -> Result<Response, ApiError> {
+    let began = Instant::now();
     let domain = body.domain.unwrap_or(&caller.identity.domain);
     let tenant = caller.tenant_of(domain)?;
     let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
-    let answer = |cached: &CachedPlan| {
-        let decision = evaluate(cached.plan(), &check);
-        (answer(cached, &check, &decision), app.webhooks.denial(tenant, &check, &decision))
+    let tell = |cached: &CachedPlan, asked: &Asked, decision: &Decision<'_>| {
+        let denial = app.webhooks.denial(tenant, &check, decision);
+        (answer(cached, &check, asked, decision), decision.effect(), denial)
     };
-    let (response, denial) = app.plans.with(tenant, body.resource, at_least, answer).await?;
+    let (response, effect, denial) = app.decide(tenant, &check, at_least, kind, tell).await?;
+    app.metrics.checks.decided(kind, effect, began.elapsed());
     if let Some(event) = denial {
         app.webhooks.tell(tenant, event).await;
     }

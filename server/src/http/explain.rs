@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use portcullis_engine::{Answers, CachedPlan, Check, Decision, Explanation};
+use portcullis_engine::{CachedPlan, Check, Decision, Explanation};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -17,6 +17,7 @@ use crate::model::schema::{
     self, AnySchema, boolean, choice, effect, id, integer, list, named, one_of, record, string,
     typed,
 };
+use crate::resolvers::{Asked, Report};
 
 /// Whether the query asks for an explanation.
 #[derive(Clone, Copy)]
@@ -44,10 +45,11 @@ impl IntoParams for Explain {
     }
 }
 
-/// Why `cached` decides `check` by `decision`, as JSON text.
+/// Why `cached` decides `check` by `decision`, with what resolvers were asked, as JSON text.
 pub(super) fn explanation(
     cached: &CachedPlan,
     check: &Check<'_>,
+    asked: &Asked,
     decision: &Decision<'_>,
 ) -> Option<Box<RawValue>> {
     #[derive(Serialize)]
@@ -55,10 +57,11 @@ pub(super) fn explanation(
         revision: u64,
         #[serde(flatten)]
         explanation: Explanation<'e>,
+        resolvers: &'e [Report],
     }
-    let answers = Answers::default();
-    let explanation = cached.plan().explain(check, &answers, decision.rule_id());
-    to_raw_value(&Explained { revision: cached.revision(), explanation }).ok()
+    let (revision, resolvers) = (cached.revision(), &asked.reports[..]);
+    let explanation = cached.plan().explain(check, &asked.answers, decision.rule_id());
+    to_raw_value(&Explained { revision, explanation, resolvers }).ok()
 }
 
 /// An explanation, as the document describes it.
@@ -96,13 +99,32 @@ impl PartialSchema for ExplanationSchema {
             .about("An RBAC rule that matches");
         let attribute = record()
             .field("attribute", string())
-            .field("source", choice(["request", "token"]))
-            .about("An attribute that a condition reads; without `value` it is absent");
+            .field("source", string())
+            .about(
+                "An attribute that a condition reads, and where its value comes from: `request`, `token` or \
+                 `resolver:<namespace>`. Without `value` it is absent, or there is no answer, and `because` says why",
+            );
+        let resolver = record()
+            .field("namespace", string())
+            .field("origin", schema::nullable(choice(["tenant", "operator"])))
+            .field(
+                "attributes",
+                list(
+                    record()
+                        .field("name", string())
+                        .field("source", choice(["cache", "stale", "call", "nowhere"])),
+                ),
+            )
+            .about(
+                "A resolver that was asked. `cause` says why answers are missing or stale; `call` is there if the \
+                 module was called, with `elapsed_us`, `memory_bytes` and its `log`",
+            );
         record()
             .field("revision", typed(Type::Integer).minimum(Some(0)))
             .field("policies", list(policy))
             .field("rules", list(rule))
             .field("attributes", list(attribute))
+            .field("resolvers", list(resolver))
             .about("Everything that was looked at; for `explain=true`")
             .into()
     }

@@ -14,6 +14,7 @@ mod etag;
 mod explain;
 mod health;
 pub(crate) mod layers;
+mod metrics;
 mod openapi;
 mod paging;
 mod policies;
@@ -105,6 +106,7 @@ fn table(mode: &Mode) -> OpenApiRouter<App> {
     let service = OpenApiRouter::new()
         .at("/healthz/live", routes!(health::live))
         .at("/healthz/ready", routes!(health::ready))
+        .at("/metrics", routes!(metrics::metrics))
         .at("/docs", routes!(docs::page))
         .at("/docs/{file}", routes!(docs::file));
     decisions.merge(management).merge(service)

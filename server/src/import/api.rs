@@ -85,7 +85,7 @@ impl Target {
         let Rule { sub, obj, act, .. } = rule;
         let body = serde_json::to_vec(rule)?;
         let posted = self.client.post(self.url.clone(), self.headers.clone(), body, MAX_ANSWER);
-        let Answer { status, body } =
+        let Answer { status, body, .. } =
             posted.await.with_context(|| format!("the rule `{sub}, {obj}, {act}`"))?;
         match status {
             StatusCode::CREATED | StatusCode::CONFLICT => Ok(status),

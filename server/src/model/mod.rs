@@ -7,6 +7,7 @@ pub(crate) mod event;
 pub(crate) mod page;
 pub(crate) mod policy;
 pub(crate) mod provider;
+pub(crate) mod resolver;
 pub(crate) mod resource;
 pub(crate) mod rule;
 pub(crate) mod schema;

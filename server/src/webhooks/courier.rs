@@ -11,6 +11,7 @@ use crate::clock::Clock;
 use crate::crypto::{Context, KeyRing};
 use crate::egress::Client;
 use crate::ids::Ids;
+use crate::metrics::AttemptMetrics;
 use crate::model::Timestamp;
 use crate::model::delivery::{AttemptRecord, DeliveryState};
 use crate::storage::deliveries::{self, Job};
@@ -45,6 +46,7 @@ pub(crate) struct Courier {
     pub(crate) transactions: Semaphore,
     /// Set when the process is to end.
     pub(crate) stopping: AtomicBool,
+    pub(crate) metrics: AttemptMetrics,
 }
 
 /// An attempt that is over.
@@ -165,6 +167,7 @@ impl Courier {
             }
         };
         let attempt = self.judge(&job, outcome, at);
+        self.metrics.made(attempt.state);
         let slow = attempt.state != DeliveryState::Delivered
             || u128::try_from(attempt.duration_ms).unwrap_or(0) > SLOW.as_millis();
         Done { job, attempt, slow }

@@ -2,10 +2,10 @@
 //! under way is written by the next one.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use prometheus_client::metrics::counter::Counter;
 use tokio::sync::{Notify, Semaphore, oneshot};
 
 use crate::model::event::Event;
@@ -30,7 +30,7 @@ struct Shared {
     transactions: Semaphore,
     wake: Arc<Notify>,
     /// Events that were not written.
-    lost: AtomicU64,
+    lost: Counter,
 }
 
 #[derive(Debug)]
@@ -41,13 +41,13 @@ struct Waiting {
 }
 
 impl Denials {
-    pub(super) fn new(store: Store, wake: Arc<Notify>) -> Self {
+    pub(super) fn new(store: Store, wake: Arc<Notify>, lost: Counter) -> Self {
         Self(Arc::new(Shared {
             store,
             queues: Mutex::default(),
             transactions: Semaphore::new(MAX_TRANSACTIONS),
             wake,
-            lost: AtomicU64::new(0),
+            lost,
         }))
     }
 
@@ -59,7 +59,7 @@ impl Denials {
             tokio::spawn(async move { shared.write_all(&tenant).await });
         }
         if !matches!(tokio::time::timeout(PATIENCE, told).await, Ok(Ok(()))) {
-            let lost = self.0.lost.fetch_add(1, Ordering::Relaxed) + 1;
+            let lost = self.0.lost.inc() + 1;
             tracing::error!(lost, "an `access.denied` event may be lost: the store is unavailable");
         }
     }

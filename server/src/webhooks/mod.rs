@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_engine::{Check, Decision, Effect};
+use prometheus_client::metrics::counter::Counter;
 use tokio::sync::Notify;
 
 use crate::model::event::Event;
@@ -60,9 +61,10 @@ pub(crate) struct Webhooks {
 }
 
 impl Webhooks {
-    pub(crate) fn new(store: Store) -> Self {
+    /// `denials_lost` counts denied checks whose event may be lost.
+    pub(crate) fn new(store: Store, denials_lost: Counter) -> Self {
         let (interest, wake) = (Arc::new(Interest::new(store.clone())), Arc::new(Notify::new()));
-        Self { interest, denials: Denials::new(store, Arc::clone(&wake)), wake }
+        Self { interest, denials: Denials::new(store, Arc::clone(&wake), denials_lost), wake }
     }
 
     /// Takes note of what a transaction wrote, once it is committed and before it is acknowledged.

@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::crypto::{Context, KeyRing};
 use crate::egress::{Client, Rules};
 use crate::ids::Ids;
+use crate::metrics::Metrics;
 use crate::model::Timestamp;
 use crate::model::event::Event;
 use crate::model::page::Page;
@@ -162,6 +163,7 @@ fn courier(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> Courier {
         holder: "this".to_owned(),
         transactions: Semaphore::new(courier::MAX_TRANSACTIONS),
         stopping: AtomicBool::new(false),
+        metrics: Metrics::new().attempts,
     }
 }
 

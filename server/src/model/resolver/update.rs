@@ -1,0 +1,91 @@
+//! The update of a resolver's manifest.
+
+use std::collections::BTreeMap;
+
+use portcullis_engine::fields::{Fields, boolean};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::resolver::Limits;
+use portcullis_engine::{Invalid, Json};
+
+use super::endpoint::Endpoint;
+use super::manifest::{
+    MAX_AGE_MS, MAX_DESCRIPTION, Manifest, config, endpoints, hosts, limits, milliseconds,
+    namespace,
+};
+use super::secrets::Secrets;
+use crate::egress::Rules;
+use crate::model::short;
+
+/// What changes of a manifest: what is absent stays. What is there replaces the whole member.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ManifestUpdate {
+    pub(crate) namespace: Option<String>,
+    /// `Some(None)` clears it.
+    pub(crate) description: Option<Option<String>>,
+    pub(crate) config: Option<BTreeMap<String, String>>,
+    pub(crate) secrets: Option<Secrets>,
+    pub(crate) endpoints: Option<BTreeMap<String, Endpoint>>,
+    pub(crate) allowed_hosts: Option<Vec<String>>,
+    pub(crate) limits: Option<Limits>,
+    /// `Some(None)` clears it.
+    pub(crate) cache_ttl_ms: Option<Option<u32>>,
+    pub(crate) stale_if_error_ms: Option<u32>,
+    /// No part of the manifest: whether policies may read the namespace's attributes.
+    pub(crate) enabled: Option<bool>,
+}
+
+impl ManifestUpdate {
+    /// Reads an update that stands at `at`.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub(crate) fn parse(json: &Json<'_>, at: &Place<'_>, rules: &Rules) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let update = Self::read(json, at, &mut problems, rules);
+        problems.finish(update)
+    }
+
+    fn read(
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        rules: &Rules,
+    ) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let update = Self {
+            namespace: fields.change("namespace", namespace),
+            description: fields.clearable("description", short(MAX_DESCRIPTION)),
+            config: fields.change("config", config),
+            secrets: fields.change("secrets", Secrets::read),
+            endpoints: fields.change("endpoints", endpoints(rules)),
+            allowed_hosts: fields.change("allowed_hosts", hosts(rules)),
+            limits: fields.change("limits", limits),
+            cache_ttl_ms: fields.clearable("cache_ttl_ms", milliseconds(MAX_AGE_MS)),
+            stale_if_error_ms: fields.change("stale_if_error_ms", milliseconds(MAX_AGE_MS)),
+            enabled: fields.change("enabled", boolean),
+        };
+        fields.close();
+        Some(update)
+    }
+
+    /// The manifest that the update, which stands at `at`, makes of `old`.
+    ///
+    /// # Errors
+    /// What does not fit what stays.
+    pub(crate) fn applied_to(self, old: Manifest, at: &Place<'_>) -> Result<Manifest, Invalid> {
+        let new = Manifest {
+            namespace: self.namespace.unwrap_or(old.namespace),
+            description: self.description.unwrap_or(old.description),
+            config: self.config.unwrap_or(old.config),
+            secrets: self.secrets.unwrap_or(old.secrets),
+            endpoints: self.endpoints.unwrap_or(old.endpoints),
+            allowed_hosts: self.allowed_hosts.unwrap_or(old.allowed_hosts),
+            limits: self.limits.unwrap_or(old.limits),
+            cache_ttl_ms: self.cache_ttl_ms.unwrap_or(old.cache_ttl_ms),
+            stale_if_error_ms: self.stale_if_error_ms.unwrap_or(old.stale_if_error_ms),
+        };
+        let mut problems = Problems::default();
+        let fits = new.check(at, &mut problems);
+        problems.finish(fits.then_some(new))
+    }
+}

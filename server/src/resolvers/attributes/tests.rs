@@ -1,0 +1,160 @@
+//! When an answer is used, and when it is not. The clock is the tests'.
+
+use std::collections::HashSet;
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+const NO_CAP: Terms = Terms { ttl: None, stale: Duration::ZERO };
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn scope(generation: u64, tenant: &'static str, inputs: &'static [u8]) -> Scope<'static> {
+    Scope { generation, tenant, inputs }
+}
+
+const ACME: Scope<'static> = Scope { generation: 1, tenant: "acme", inputs: b"ann" };
+
+fn sales() -> Option<Json<'static>> {
+    Some(Json::String("sales".into()))
+}
+
+/// A cache with an answer that was asked for at 100 ms.
+fn with(ttl: Duration, terms: Terms) -> Attributes {
+    let answers = Attributes::new(MIB);
+    answers.put(ACME, "department", sales(), ttl, terms, ms(100));
+    answers
+}
+
+#[test]
+fn an_answer_is_used_up_to_its_last_millisecond() {
+    let answers = with(ms(50), NO_CAP);
+    for now in [100, 149] {
+        let known = answers.get(ACME, "department", ms(now));
+        assert_eq!(known, Some(Known::Fresh(sales())), "{now}");
+    }
+    assert_eq!(answers.get(ACME, "department", ms(150)), None);
+    assert_eq!(answers.get(ACME, "department", ms(149)), Some(Known::Fresh(sales())));
+}
+
+#[test]
+fn that_there_is_no_value_is_an_answer() {
+    let answers = Attributes::new(MIB);
+    answers.put(ACME, "manager", None, ms(50), NO_CAP, ms(0));
+    assert_eq!(answers.get(ACME, "manager", ms(0)), Some(Known::Fresh(None)));
+}
+
+#[test]
+fn the_manifest_caps_what_the_module_says_and_a_day_caps_both() {
+    let until = |ttl: Duration, cap: Option<Duration>, last: Duration| {
+        let answers = with(ttl, Terms { ttl: cap, stale: Duration::ZERO });
+        let last = ms(100) + last;
+        let fresh = answers.get(ACME, "department", last - ms(1)).is_some();
+        fresh && answers.get(ACME, "department", last).is_none()
+    };
+    assert!(until(ms(50), Some(ms(20)), ms(20)));
+    assert!(until(ms(50), Some(ms(80)), ms(50)));
+    assert!(until(ms(u64::from(u32::MAX)), None, LONGEST));
+    // Nothing is kept for no time, not even to be stale.
+    for (ttl, cap) in [(ms(50), Some(ms(0))), (ms(0), None), (ms(0), Some(ms(50)))] {
+        let answers = with(ttl, Terms { ttl: cap, stale: ms(1_000) });
+        assert_eq!(answers.get(ACME, "department", ms(100)), None, "{ttl:?} {cap:?}");
+    }
+}
+
+#[test]
+fn a_stale_answer_says_that_it_is() {
+    let answers = with(ms(50), Terms { ttl: None, stale: ms(30) });
+    let known = |now| answers.get(ACME, "department", ms(now));
+    assert_eq!(known(149), Some(Known::Fresh(sales())));
+    assert_eq!(known(150), Some(Known::Stale(sales())));
+    assert_eq!(known(179), Some(Known::Stale(sales())));
+    assert_eq!(known(180), None);
+}
+
+#[test]
+fn whatever_an_answer_depends_on_tells_it_apart() {
+    let answers = with(ms(50), NO_CAP);
+    assert!(answers.get(ACME, "department", ms(100)).is_some());
+    for (other, attribute) in [
+        (scope(2, "acme", b"ann"), "department"),
+        (scope(1, "bolt", b"ann"), "department"),
+        (scope(1, "acme", b"bob"), "department"),
+        (scope(1, "acme", b""), "department"),
+        (ACME, "manager"),
+        // The same bytes, cut elsewhere.
+        (scope(1, "acm", b"eann"), "department"),
+        (scope(1, "acme", b"annd"), "epartment"),
+    ] {
+        assert_eq!(answers.get(other, attribute, ms(100)), None, "{other:?} {attribute}");
+    }
+}
+
+#[test]
+fn what_is_in_memory_is_bounded() {
+    let answers = Attributes::new(64 << 10);
+    let text = Some(Json::String("x".repeat(1 << 10).into()));
+    let names: Vec<_> = (0..1_000).map(|number| number.to_string()).collect();
+    for name in &names {
+        answers.put(ACME, name, text.clone(), ms(50), NO_CAP, ms(0));
+    }
+    answers.0.run_pending_tasks();
+    let kept = names.iter().filter(|name| answers.get(ACME, name, ms(0)).is_some()).count();
+    assert!((1..=64).contains(&kept), "{kept}");
+    assert!(answers.0.weighted_size() <= 64 << 10);
+}
+
+fn request() -> Request {
+    Request {
+        tenant: "acme".to_owned(),
+        subject: "ann".to_owned(),
+        domain: String::new(),
+        resource: String::new(),
+        action: String::new(),
+        roles: vec![],
+        user: vec![],
+        resource_attributes: vec![],
+        wanted: vec!["department".to_owned()],
+        now_ms: 1,
+        budget_ms: 1,
+        ext: vec![],
+    }
+}
+
+#[test]
+fn inputs_that_differ_are_different_bytes() {
+    let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let input = |name: &str, value| Input { name: name.to_owned(), value };
+    let user = |value| Request { user: vec![input("a", value)], ..request() };
+    let (subject, resource) = ("a".to_owned(), "b".to_owned());
+    let different = [
+        request(),
+        Request { subject: String::new(), domain: "ann".to_owned(), ..request() },
+        Request { subject: "an".to_owned(), domain: "n".to_owned(), ..request() },
+        Request { subject: subject.clone(), action: resource.clone(), ..request() },
+        Request { subject, resource, ..request() },
+        Request { roles: texts(&["a"]), ..request() },
+        Request { roles: texts(&["a", ""]), ..request() },
+        Request { roles: texts(&["", "a"]), ..request() },
+        Request { roles: texts(&["a", "b"]), ..request() },
+        Request { roles: texts(&["ab"]), ..request() },
+        user(Value::Text("1".to_owned())),
+        user(Value::Number(1.0)),
+        user(Value::Number(0.0)),
+        user(Value::Boolean(true)),
+        user(Value::Boolean(false)),
+        user(Value::Texts(vec![])),
+        user(Value::Texts(texts(&["1"]))),
+        user(Value::Numbers(vec![])),
+        user(Value::Numbers(vec![1.0])),
+        Request { user: vec![input("b", Value::Boolean(true))], ..request() },
+        Request { resource_attributes: vec![input("a", Value::Boolean(true))], ..request() },
+    ];
+    let bytes: HashSet<_> = different.iter().map(inputs).collect();
+    assert_eq!(bytes.len(), different.len());
+    // What is no input is not among them.
+    let later = Request { now_ms: 2, budget_ms: 2, wanted: vec![], ..request() };
+    assert_eq!(inputs(&later), inputs(&request()));
+}

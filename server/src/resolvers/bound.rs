@@ -1,0 +1,155 @@
+//! Modules and what binds them: what every tenant's resolvers share, and a module with its manifest.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use portcullis_engine::Check;
+use portcullis_engine::resolver::{
+    self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Runtime as _, Settings, limits,
+};
+
+use super::attributes::{Attributes, Terms};
+use super::endpoints::Granted;
+use super::runtime::OwnRuntime;
+use crate::clock::Clock;
+use crate::egress::{Client, Rules};
+use crate::metrics::ResolverMetrics;
+use crate::model::resolver::Manifest;
+
+/// What an operator sets.
+#[derive(Clone, Debug)]
+pub(crate) struct ResolverConfig {
+    /// How many calls run at once.
+    pub(crate) instances: u32,
+    /// Most bytes of answers in memory.
+    pub(crate) cache_bytes: u64,
+    /// Components for every tenant.
+    pub(crate) directory: Option<PathBuf>,
+    /// Where compiled code is kept; without it, every start compiles anew.
+    pub(crate) code: Option<PathBuf>,
+}
+
+impl Default for ResolverConfig {
+    /// 64 calls at once take at most 4 GiB of memory, and only while they run.
+    fn default() -> Self {
+        Self { instances: 64, cache_bytes: 64 << 20, directory: None, code: None }
+    }
+}
+
+/// What all resolvers share.
+pub(super) struct Workshop {
+    pub(super) host: Arc<Host>,
+    runtime: Arc<OwnRuntime>,
+    pub(super) answers: Attributes,
+    pub(super) metrics: ResolverMetrics,
+    pub(super) clock: Clock,
+    /// Goes where the egress rules allow. The time limit of a call ends its requests.
+    client: Client,
+    generations: AtomicU64,
+}
+
+/// A module with what its manifest gives it.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub(super) resolver: Resolver,
+    pub(super) terms: Terms,
+    pub(super) timeout: Duration,
+    /// No other has, or will have, the same.
+    pub(super) generation: u64,
+}
+
+/// What of a manifest does not fit its module.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BindError {
+    /// The module says otherwise.
+    #[error(transparent)]
+    Module(#[from] resolver::BindError),
+    /// A header cannot be made of its template and the secrets.
+    #[error("endpoint `{0}` has a header that cannot be made of its template and `secrets`")]
+    Header(String),
+}
+
+impl Workshop {
+    /// Starts the host and the threads that resolvers run on.
+    pub(super) fn open(
+        config: &ResolverConfig,
+        egress: &Rules,
+        metrics: ResolverMetrics,
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        let runtime = Arc::new(OwnRuntime::start().context("cannot start threads for resolvers")?);
+        let settings = Settings { instances: config.instances, compiled: config.code.clone() };
+        let host = Host::new(&settings, runtime.clone()).with_context(|| match &config.code {
+            Some(code) => format!("cannot run resolvers with compiled code in {}", code.display()),
+            None => "cannot run resolvers".to_owned(),
+        })?;
+        Ok(Self {
+            host,
+            runtime,
+            answers: Attributes::new(config.cache_bytes),
+            metrics,
+            clock,
+            client: Client::guarded(egress, limits::TIMEOUT_MAX)?,
+            generations: AtomicU64::new(0),
+        })
+    }
+
+    /// The present moment, for what is cached and for breakers.
+    pub(super) fn now(&self) -> Duration {
+        self.runtime.elapsed()
+    }
+
+    /// Compiles a module and admits it.
+    pub(super) async fn admit(&self, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
+        self.host.load(bytes).await.map(Arc::new)
+    }
+
+    /// Gives a module what `manifest` has for it.
+    pub(super) fn bind(
+        &self,
+        module: Arc<Module>,
+        manifest: &Manifest,
+    ) -> Result<Bound, BindError> {
+        let endpoints = Granted::new(self.client.clone(), manifest).map_err(BindError::Header)?;
+        let grant = Grant { config: manifest.config.clone(), endpoints: Arc::new(endpoints) };
+        let millis = |millis: u32| Duration::from_millis(millis.into());
+        Ok(Bound {
+            resolver: self.host.bind(module, grant, manifest.limits)?,
+            terms: Terms {
+                ttl: manifest.cache_ttl_ms.map(millis),
+                stale: millis(manifest.stale_if_error_ms),
+            },
+            timeout: manifest.limits.timeout,
+            generation: self.generations.fetch_add(1, Ordering::Relaxed),
+        })
+    }
+
+    /// Calls a resolver, whatever is cached and however often it failed.
+    pub(super) async fn try_out(
+        &self,
+        bound: &Bound,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+    ) -> Outcome {
+        let request = bound.resolver.module().request(tenant, check, wanted, bound.timeout);
+        self.host.resolve(&bound.resolver, request).await
+    }
+
+    /// Drops the compiled code of a module.
+    pub(super) fn forget(&self, digest: &Digest) {
+        if let Err(error) = self.host.forget(digest) {
+            tracing::warn!(%error, %digest, "cannot remove the compiled code of a module");
+        }
+    }
+}
+
+impl fmt::Debug for Workshop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Workshop").field("host", &self.host).finish_non_exhaustive()
+    }
+}

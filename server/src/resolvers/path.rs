@@ -1,0 +1,145 @@
+//! Where the path of a guest leads: below the base URL of its endpoint, and nowhere else.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+/// The URL of `path`, with its query, below `base`. How servers read a path differs, so that whatever one of them
+/// could take for a step upwards is refused: `..` and `.`, percent-encoded, more than once too, with parameters behind
+/// it, or beside a backslash.
+///
+/// # Errors
+/// What the path must be instead; shows neither the path nor the base.
+pub(super) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
+    if path.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\' || c == '#') {
+        return Err("without white space, control characters, `\\` and `#`");
+    }
+    let (path, query) = match path.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (path, None),
+    };
+    let below = path.strip_prefix('/').unwrap_or(path);
+    if below.starts_with('/') {
+        return Err("that does not begin with `//`");
+    }
+    if climbs(below) {
+        return Err("without the segments `.` and `..`");
+    }
+    let mut url = base.clone();
+    if !path.is_empty() {
+        let root = base.path().trim_end_matches('/');
+        url.set_path(&format!("{root}/{below}"));
+    }
+    match (base.query(), query) {
+        (Some(fixed), Some(query)) => url.set_query(Some(&format!("{fixed}&{query}"))),
+        (None, Some(query)) => url.set_query(Some(query)),
+        (_, None) => {}
+    }
+    if is_below(base, &url) { Ok(url) } else { Err("below that of the endpoint") }
+}
+
+/// Whether any server could read a step upwards or sideways in `path`.
+fn climbs(path: &str) -> bool {
+    let mut path = Cow::Borrowed(path);
+    loop {
+        if path.split(['/', '\\']).any(is_dots) || path.contains(char::is_control) {
+            return true;
+        }
+        let decoded = percent_decode_str(&path).decode_utf8_lossy();
+        if decoded == path {
+            return false;
+        }
+        path = Cow::Owned(decoded.into_owned());
+    }
+}
+
+/// Whether a segment is dots alone, up to its parameters (RFC 3986 section 3.3).
+fn is_dots(segment: &str) -> bool {
+    matches!(segment.split(';').next(), Some("." | ".."))
+}
+
+/// What was parsed is what was meant.
+fn is_below(base: &Url, url: &Url) -> bool {
+    let root = base.path().trim_end_matches('/');
+    let rest = url.path().strip_prefix(root);
+    url.origin() == base.origin()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(base: &str, path: &str) -> Result<String, &'static str> {
+        join(&base.parse().expect("a URL"), path).map(String::from)
+    }
+
+    #[test]
+    fn a_path_is_appended_to_the_base() {
+        for (base, path, expected) in [
+            ("https://hr.example/api/", "/users/4?a=b", "https://hr.example/api/users/4?a=b"),
+            ("https://hr.example/api", "users/4", "https://hr.example/api/users/4"),
+            ("https://hr.example/api", "", "https://hr.example/api"),
+            ("https://hr.example/api/", "/", "https://hr.example/api/"),
+            ("https://hr.example", "/a//b/", "https://hr.example/a//b/"),
+            (
+                "https://hr.example/api?v=1",
+                "/users?a=../b",
+                "https://hr.example/api/users?v=1&a=../b",
+            ),
+            ("https://hr.example/api?v=1", "/users", "https://hr.example/api/users?v=1"),
+            ("https://hr.example/api/", "/anna@x.example", "https://hr.example/api/anna@x.example"),
+            (
+                "https://hr.example/api/",
+                "/http://other.example/",
+                "https://hr.example/api/http://other.example/",
+            ),
+            ("https://hr.example/", "@other.example/", "https://hr.example/@other.example/"),
+            ("https://hr.example/", ":8080/", "https://hr.example/:8080/"),
+            (
+                "https://hr.example/a/",
+                "/..a/b../.../%2e%2ex",
+                "https://hr.example/a/..a/b../.../%2e%2ex",
+            ),
+            ("https://hr.example/a/", "/caf\u{e9}%20%25", "https://hr.example/a/caf%C3%A9%20%25"),
+        ] {
+            assert_eq!(joined(base, path).as_deref(), Ok(expected), "{base} {path}");
+        }
+    }
+
+    #[test]
+    fn no_path_leads_elsewhere() {
+        for path in [
+            "//other.example/",
+            "///other.example/",
+            "/../admin",
+            "..",
+            "/.",
+            "/a/../../admin",
+            "/%2e%2e/admin",
+            "/.%2E/admin",
+            "/%252e%252e/admin",
+            "/%25252e%25252e/admin",
+            "/a/..%2fadmin",
+            "/a/%2e%2e%5cadmin",
+            "/a/..;x=1/admin",
+            "/a/..%3Bx/admin",
+            "/\\other.example",
+            "\\\\other.example",
+            "/a\\..\\..\\admin",
+            "/a#b",
+            "/a b",
+            "/a\r\nhost: other.example",
+            "/a\t/../admin",
+            "/a%0d%0ahost:%20other.example",
+            "/a\0",
+            "/a%00",
+            "/\u{a0}",
+        ] {
+            assert!(joined("https://hr.example/api/", path).is_err(), "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What came of asking resolvers, for the decision and for whoever wants it explained.
+
+use std::time::Duration;
+
+use portcullis_engine::Answers;
+use portcullis_engine::resolver::{Level, Log, LogLine};
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
+use crate::model::resolver::Origin;
+
+/// What came of all that a check asked.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) answers: Answers,
+    /// One for each resolver, in the order in which they were asked.
+    pub(crate) reports: Vec<Report>,
+}
+
+/// What came of asking one resolver.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) namespace: Box<str>,
+    /// Whose resolver it is; none where there is none.
+    pub(crate) origin: Option<Origin>,
+    /// What was asked, and where each answer comes from.
+    pub(crate) attributes: Vec<Provenance>,
+    /// Why answers are missing, or stale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cause: Option<Box<str>>,
+    /// The call of the module, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<Call>,
+}
+
+/// An attribute that was asked for.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Provenance {
+    pub(crate) name: Box<str>,
+    pub(crate) source: Source,
+}
+
+/// Where the answer of an attribute comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Source {
+    /// An earlier call, within its time.
+    Cache,
+    /// An earlier call, beyond its time: the source is unavailable.
+    Stale,
+    /// The call of this check.
+    Call,
+    /// There is no answer.
+    Nowhere,
+}
+
+/// A call of a module.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) elapsed: Duration,
+    /// The most linear memory that the guest had.
+    pub(crate) memory_bytes: usize,
+    pub(crate) log: Log,
+}
+
+impl Serialize for Call {
+    /// `elapsed_us`, `memory_bytes`, `log` (a list of `level` and `text`), and `log_dropped`, the number of lines that
+    /// were too many.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Line<'l> {
+            level: &'static str,
+            text: &'l str,
+        }
+        fn shown(line: &LogLine) -> Line<'_> {
+            Line { level: level(line.level), text: &line.text }
+        }
+        let log: Vec<_> = self.log.lines.iter().map(shown).collect();
+        let elapsed = u64::try_from(self.elapsed.as_micros()).unwrap_or(u64::MAX);
+        let mut call = serializer.serialize_struct("Call", 4)?;
+        call.serialize_field("elapsed_us", &elapsed)?;
+        call.serialize_field("memory_bytes", &self.memory_bytes)?;
+        call.serialize_field("log", &log)?;
+        call.serialize_field("log_dropped", &self.log.dropped)?;
+        call.end()
+    }
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warn => "warn",
+        Level::Error => "error",
+        Level::Critical => "critical",
+    }
+}

@@ -1,0 +1,76 @@
+//! The resolvers that tenants have in this process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use portcullis_engine::ResolverRef;
+use uuid::Uuid;
+
+use super::live::Live;
+use super::statistics::{Figures, Statistics};
+
+/// Resolvers by tenant and id.
+#[derive(Debug, Default)]
+pub(super) struct Tenants(RwLock<HashMap<String, HashMap<Uuid, Slot>>>);
+
+#[derive(Debug)]
+struct Slot {
+    version: u64,
+    state: State,
+    /// Of all versions.
+    statistics: Arc<Statistics>,
+}
+
+/// Whether a resolver can be asked.
+#[derive(Clone, Debug)]
+pub(super) enum State {
+    Live(Arc<Live>),
+    /// It cannot; completes "resolver `geo` …".
+    Idle(Arc<str>),
+}
+
+impl Tenants {
+    /// The resolver that `reference` means, or a later version of it: what was written since is acknowledged, or is
+    /// about to be.
+    pub(super) fn find(&self, tenant: &str, reference: ResolverRef) -> Option<State> {
+        let tenants = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let slot = tenants.get(tenant)?.get(&reference.id)?;
+        (slot.version >= reference.version).then(|| slot.state.clone())
+    }
+
+    /// The resolver of this id, in whatever version, and its figures.
+    pub(super) fn get(&self, tenant: &str, id: Uuid) -> Option<(State, Figures)> {
+        let tenants = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let slot = tenants.get(tenant)?.get(&id)?;
+        Some((slot.state.clone(), slot.statistics.figures()))
+    }
+
+    /// Puts a version in the place of the one before it, whose figures it goes on with, unless a later one is there.
+    pub(super) fn put(
+        &self,
+        tenant: &str,
+        reference: ResolverRef,
+        state: impl FnOnce(Arc<Statistics>) -> State,
+    ) {
+        let mut tenants = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let slots = tenants.entry(tenant.to_owned()).or_default();
+        let before = slots.get(&reference.id);
+        if before.is_some_and(|before| before.version > reference.version) {
+            return;
+        }
+        let statistics = before.map(|before| Arc::clone(&before.statistics)).unwrap_or_default();
+        let state = state(Arc::clone(&statistics));
+        slots.insert(reference.id, Slot { version: reference.version, state, statistics });
+    }
+
+    /// Forgets a resolver. Calls in flight finish.
+    pub(super) fn remove(&self, tenant: &str, id: Uuid) {
+        let mut tenants = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slots) = tenants.get_mut(tenant) {
+            slots.remove(&id);
+            if slots.is_empty() {
+                tenants.remove(tenant);
+            }
+        }
+    }
+}
