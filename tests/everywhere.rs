@@ -20,5 +20,6 @@ mod legacy_check;
 mod permissions;
 mod policies;
 mod process;
+pub(crate) mod resolvers;
 mod resources;
 mod rules;

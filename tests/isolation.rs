@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::support::resolver::{Form, guest};
 use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
 use crate::support::{
@@ -15,7 +16,7 @@ use crate::support::{
 
 mod table;
 
-use table::{Access, Kind, ROUTES, Row};
+use table::{Access, Kind, RESOLVER, ROUTES, Row};
 
 /// One of two tenants of a server.
 struct Party<'p> {
@@ -65,6 +66,7 @@ impl<'p> Party<'p> {
                 });
                 tenant.manage("POST /api/v1/webhooks", &body).is(201).id()
             }
+            Kind::Resolver => tenant.directory(&format!("record_{n}")),
             Kind::Delivery => {
                 let webhook = format!("/api/v1/webhooks/{}", self.record(Kind::Webhook));
                 tenant.send(&tenant.managing(format!("POST {webhook}/test"))).is(202);
@@ -103,6 +105,11 @@ impl<'p> Party<'p> {
         let request = Request::new(path);
         if row.body.is_empty() {
             return request;
+        }
+        if row.body == RESOLVER {
+            let manifest = row.body.replace("$new", &n.replace('-', "_"));
+            let form = Form::default().part("manifest", manifest);
+            return form.part("module", guest("directory")).on(request);
         }
         request.body("application/json", row.body.replace("$id", id).replace("$new", &n))
     }
@@ -255,11 +262,12 @@ fn judge(row: &Row, credential: Credential, own: &Reply, others: &[Reply; 2]) {
 }
 
 /// The lists of a tenant, and what is in them.
-const LISTS: [(&str, Kind); 4] = [
+const LISTS: [(&str, Kind); 5] = [
     ("/api/v1/resources", Kind::Resource),
     ("/api/v1/abac/policies", Kind::Policy),
     ("/api/v1/service-api-keys", Kind::Key),
     ("/api/v1/webhooks", Kind::Webhook),
+    ("/api/v1/resolvers", Kind::Resolver),
 ];
 
 fn ids(list: &Value) -> Vec<&str> {
@@ -306,6 +314,7 @@ fn a_foreign_credential_changes_nothing() {
         for (kind, path) in [
             (Kind::Policy, "/api/v1/abac/policies"),
             (Kind::Webhook, "/api/v1/webhooks"),
+            (Kind::Resolver, "/api/v1/resolvers"),
             (Kind::Key, "/api/v1/service-api-keys"),
         ] {
             let id = own.record(kind);

@@ -15,6 +15,7 @@ mod bench;
 mod configuration;
 mod dev;
 mod entity_tags;
+mod hostile;
 mod https;
 mod import;
 mod isolation;

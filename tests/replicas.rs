@@ -1,6 +1,7 @@
 //! Several servers on one PostgreSQL, and one whose PostgreSQL goes away.
 
 mod outage;
+mod resolvers;
 mod webhooks;
 
 use serde_json::json;

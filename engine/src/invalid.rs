@@ -52,6 +52,14 @@ impl Invalid {
         let fault = Fault::Expected(expected.into());
         Self { problems: vec![Problem { path: path.into(), fault }] }
     }
+
+    /// The same of an input that is a part of another one, where it stands at the JSON pointer `parent`.
+    pub fn under(mut self, parent: &str) -> Self {
+        for problem in &mut self.problems {
+            problem.path.insert_str(0, parent);
+        }
+        self
+    }
 }
 
 impl fmt::Display for Invalid {

@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 use crate::model::Authorship;
 use crate::model::provider::ProviderRecord;
 use crate::plans::Plans;
-use crate::resolvers::Resolvers;
+use crate::resolvers::{Loading, Resolvers};
 use crate::storage::{Notice, Store, StoreError, Tx, providers};
 use crate::webhooks::Webhooks;
 
@@ -43,6 +43,7 @@ pub(crate) struct Parts {
     pub(crate) egress: Rules,
     pub(crate) webhooks: Webhooks,
     pub(crate) resolvers: Resolvers,
+    pub(crate) loading: Loading,
     pub(crate) metrics: Metrics,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
@@ -87,6 +88,8 @@ impl App {
         tokio::spawn(async move { app.plans.poll().await });
         let app = self.clone();
         tokio::spawn(async move { app.webhooks.poll().await });
+        let app = self.clone();
+        tokio::spawn(async move { app.keep_resolvers().await });
         let app = self.clone();
         tokio::spawn(async move { app.listen().await });
         let app = self.clone();

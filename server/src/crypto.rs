@@ -55,6 +55,11 @@ impl<'c> Context<'c> {
         Self { tenant, record: webhook, column: "webhooks.secret" }
     }
 
+    /// Where the secrets of a resolver are kept.
+    pub(crate) fn of_resolver_secrets(tenant: &'c str, resolver: Uuid) -> Self {
+        Self { tenant, record: resolver, column: "resolvers.secrets" }
+    }
+
     /// Each part after its length, so that no two contexts give the same bytes.
     fn associated_data(&self) -> Vec<u8> {
         let mut data = Vec::new();

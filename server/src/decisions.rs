@@ -54,7 +54,7 @@ impl App {
             Verdict::Decided(decision) => return Ok(tell(&cached, &Asked::default(), &decision)),
             Verdict::Open(asks) => asks,
         };
-        let asked = self.resolvers.ask(tenant, check, &asks).await;
+        let asked = self.ask(tenant, check, &asks).await;
         let decision = cached.plan().evaluate_with(check, &asked.answers);
         Ok(tell(&cached, &asked, &decision))
     }

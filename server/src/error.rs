@@ -14,7 +14,9 @@ use portcullis_engine::invalid::Fault;
 use portcullis_engine::json::JsonError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
+use crate::crypto::CryptoError;
 use crate::plans::PlanError;
 use crate::storage::StoreError;
 
@@ -41,12 +43,14 @@ pub(crate) enum ApiError {
     MethodNotAllowed(Option<HeaderValue>),
     /// 409
     Conflict(String),
+    /// 409: these policies read what would be gone.
+    StillRead(String, Vec<Uuid>),
     /// 412: the record is not the one that `If-Match` names.
     PreconditionFailed,
     /// 413, with the limit in bytes.
     PayloadTooLarge(usize),
-    /// 415
-    UnsupportedMediaType,
+    /// 415, with the type that is expected.
+    UnsupportedMediaType(&'static str),
     /// 503: what is down, for the client; and why, for the log.
     Unavailable(&'static str, Cause),
     /// 500: the cause is for the log alone.
@@ -64,10 +68,10 @@ impl ApiError {
             Self::AccessDenied(_) => (StatusCode::FORBIDDEN, "ACCESS_DENIED"),
             Self::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED"),
-            Self::Conflict(_) => (StatusCode::CONFLICT, "CONFLICT"),
+            Self::Conflict(_) | Self::StillRead(..) => (StatusCode::CONFLICT, "CONFLICT"),
             Self::PreconditionFailed => (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED"),
             Self::PayloadTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
-            Self::UnsupportedMediaType => {
+            Self::UnsupportedMediaType(_) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
             Self::Unavailable(..) => (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE"),
@@ -88,7 +92,8 @@ impl ApiError {
             | Self::TokenRefused(message)
             | Self::CredentialRefused(message)
             | Self::AccessDenied(message)
-            | Self::Conflict(message) => message.clone(),
+            | Self::Conflict(message)
+            | Self::StillRead(message, _) => message.clone(),
             Self::NoCredential => {
                 "a credential is needed, such as `Authorization: Bearer <token>`".to_owned()
             }
@@ -98,8 +103,8 @@ impl ApiError {
                 "the record has changed since: read it again, and send its `ETag`".to_owned()
             }
             Self::PayloadTooLarge(limit) => format!("the body is larger than {limit} bytes"),
-            Self::UnsupportedMediaType => {
-                "the body must be JSON: send `Content-Type: application/json`".to_owned()
+            Self::UnsupportedMediaType(expected) => {
+                format!("the body is of another type: send `Content-Type: {expected}`")
             }
             Self::Unavailable(what, _) => format!("{what} is unavailable; try again later"),
             Self::Internal(_) => "an internal error; the log has the details".to_owned(),
@@ -110,6 +115,7 @@ impl ApiError {
         match self {
             Self::Invalid(invalid) => invalid_details(invalid),
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
+            Self::StillRead(_, policies) => json!({"policy_ids": policies}),
             _ => json!({}),
         }
     }
@@ -225,6 +231,12 @@ impl From<JsonError> for ApiError {
             JsonError::Syntax(_) => Self::BadRequest(error.to_string()),
             JsonError::Invalid(invalid) => Self::Invalid(invalid),
         }
+    }
+}
+
+impl From<CryptoError> for ApiError {
+    fn from(error: CryptoError) -> Self {
+        Self::Internal(error.into())
     }
 }
 

@@ -10,7 +10,9 @@ use portcullis_engine::{CachedPlan, Plan, PlanCache, ResourcePattern};
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::Instant;
 
-use crate::storage::{Change, Committed, Store, StoreError, Tx, policies, rules, tenants};
+use crate::storage::{
+    Change, Committed, Store, StoreError, Tx, policies, resolvers, rules, tenants,
+};
 
 /// How often the revisions of all tenants are compared with what is known, unless `MAX_STALENESS` needs it
 /// more often. Another process's write is seen after two rounds at the latest; on PostgreSQL its
@@ -199,6 +201,8 @@ async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result
     let revision = tenants::revision(&mut tx).await?;
     let rules = rules::of_plan(&mut tx, &resource).await?;
     let policies = policies::of_plan(&mut tx, &resource).await?;
+    let resolvers = resolvers::of_plans(&mut tx).await?;
     tx.end().await?;
-    Ok(Plan::compile(&resource, revision, &rules, policies))
+    let plan = Plan::compile(&resource, revision, &rules, policies);
+    Ok(plan.with_resolvers(|namespace| resolvers.get(namespace).copied()))
 }

@@ -74,6 +74,7 @@ fn an_explanation_shows_every_candidate_and_what_decided() {
                 {"attribute": "request.subject", "source": "request", "value": "alice"},
                 {"attribute": "user.manager", "source": "request"},
             ],
+            "resolvers": [],
         })
     );
 }

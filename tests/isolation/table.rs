@@ -24,6 +24,7 @@ pub(crate) enum Kind {
     Rule,
     Policy,
     Webhook,
+    Resolver,
     Delivery,
     Key,
     Tenant,
@@ -57,6 +58,8 @@ const POLICIES_READ: Access = Access::Manage("policies:read");
 const POLICIES_WRITE: Access = Access::Manage("policies:write");
 const WEBHOOKS_READ: Access = Access::Manage("webhooks:read");
 const WEBHOOKS_WRITE: Access = Access::Manage("webhooks:write");
+const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
+const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
 
 const CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "action": "read"}"#;
 const LEGACY_CHECK: &str = r#"{"resource": "doc:read"}"#;
@@ -74,8 +77,14 @@ const PROVIDER: &str = r#"{
     "issuer_url": "https://$new.example/", "jwks_uri": "https://keys.example/"
 }"#;
 
+/// The manifest of a resolver; the module comes with it.
+pub(crate) const RESOLVER: &str =
+    r#"{"namespace": "$new", "config": {"department": "obstetrics"}}"#;
+const TRY_OUT: &str =
+    r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
+
 /// Every route.
-pub(crate) const ROUTES: [Row; 35] = [
+pub(crate) const ROUTES: [Row; 41] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -124,6 +133,18 @@ pub(crate) const ROUTES: [Row; 35] = [
         "",
         202,
     ),
+    row("POST /api/v1/resolvers", RESOLVERS_WRITE, Kind::None, RESOLVER, 201),
+    row("GET /api/v1/resolvers", RESOLVERS_READ, Kind::None, "", 200),
+    row("GET /api/v1/resolvers/{id}", RESOLVERS_READ, Kind::Resolver, "", 200),
+    row(
+        "PUT /api/v1/resolvers/{id}",
+        RESOLVERS_WRITE,
+        Kind::Resolver,
+        r#"{"description": "$new"}"#,
+        200,
+    ),
+    row("DELETE /api/v1/resolvers/{id}", RESOLVERS_WRITE, Kind::Resolver, "", 204),
+    row("POST /api/v1/resolvers/{id}/test", RESOLVERS_WRITE, Kind::Resolver, TRY_OUT, 200),
     row(
         "POST /admin/tenants",
         Access::Operate,

@@ -10,6 +10,7 @@ pub(crate) mod operator;
 pub(crate) mod process;
 pub(crate) mod provider;
 pub(crate) mod receiver;
+pub(crate) mod resolver;
 pub(crate) mod routes;
 pub(crate) mod saas;
 pub(crate) mod server;

@@ -288,7 +288,16 @@ macro_rules! rights {
     )*};
 }
 
-rights!(ResourcesRead, ResourcesWrite, PoliciesRead, PoliciesWrite, WebhooksRead, WebhooksWrite);
+rights!(
+    ResourcesRead,
+    ResourcesWrite,
+    PoliciesRead,
+    PoliciesWrite,
+    WebhooksRead,
+    WebhooksWrite,
+    ResolversRead,
+    ResolversWrite
+);
 
 impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = ApiError;

@@ -44,7 +44,7 @@ fn kinds() -> [(ApiError, &'static str); 14] {
         ),
         (ApiError::PreconditionFailed, "The record is not the one that `If-Match` names"),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
-        (ApiError::UnsupportedMediaType, "The body is not sent as JSON"),
+        (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
         (ApiError::Internal("".into()), "An internal error, which the log explains"),
         (ApiError::Unavailable("the database", "".into()), "Something that is needed is down"),
     ]

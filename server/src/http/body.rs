@@ -45,7 +45,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
             Some(true) => Ok(Self(body)),
             // Nothing was sent, so nothing is of the wrong type.
             None if body.is_empty() => Ok(Self(body)),
-            Some(false) | None => Err(ApiError::UnsupportedMediaType),
+            Some(false) | None => Err(ApiError::UnsupportedMediaType("application/json")),
         }
     }
 }

@@ -183,7 +183,7 @@ impl IntoParams for MinRevision {
 }
 
 /// The body of a check, as the document describes it.
-struct CheckRequest;
+pub(super) struct CheckRequest;
 
 impl ToSchema for CheckRequest {}
 

@@ -17,6 +17,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
+use super::upload::{self, MAX_UPLOAD, Unread};
 use crate::error::{ApiError, LoggedCause, internal_body};
 
 /// Largest request body, in bytes.
@@ -85,23 +86,33 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 /// Marks a request whose body is too large. It is for the credential to be judged, or for the size to be
 /// refused, once route and method are known: [`refuse_oversize`].
 #[derive(Clone, Copy, Debug)]
-struct Oversize;
+struct Oversize {
+    limit: usize,
+}
 
 /// The fault of a request whose body is too large; the first thing that every route looks at.
 pub(crate) fn refuse_oversize(parts: &Parts) -> Result<(), ApiError> {
-    match parts.extensions.get::<Oversize>() {
-        Some(_) => Err(ApiError::PayloadTooLarge(MAX_BODY)),
+    match parts.extensions.get() {
+        Some(Oversize { limit }) => Err(ApiError::PayloadTooLarge(*limit)),
         None => Ok(()),
     }
 }
 
-/// Reads the body, up to the limit.
+/// Reads the body, up to the limit. The body of an upload is left to its handler, which knows the sender.
 pub(super) async fn limit_body(request: Request, next: Next) -> Response {
+    let is_upload = upload::is_upload(&request);
+    let limit = if is_upload { MAX_UPLOAD } else { MAX_BODY };
     let (mut parts, mut body) = request.into_parts();
     let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let declared = declared.and_then(|text| text.parse().ok()).unwrap_or(0_u64);
-    let read = if declared <= MAX_BODY as u64 {
-        read_body(&mut body).await
+    let read = if declared <= limit as u64 {
+        if is_upload {
+            let unread = Unread::new(body);
+            parts.extensions.insert(unread.clone());
+            let answer = next.run(Request::from_parts(parts, Body::empty())).await;
+            return unread.drain(answer).await;
+        }
+        read_body(&mut body, limit).await
     } else if parts.headers.contains_key(EXPECT) {
         // A client that waits to be asked is not asked.
         Read::TooLarge
@@ -111,7 +122,7 @@ pub(super) async fn limit_body(request: Request, next: Next) -> Response {
     let body = match read {
         Read::Whole(body) => Body::from(body),
         Read::TooLarge => {
-            parts.extensions.insert(Oversize);
+            parts.extensions.insert(Oversize { limit });
             Body::empty()
         }
         Read::Broken => {
@@ -121,19 +132,20 @@ pub(super) async fn limit_body(request: Request, next: Next) -> Response {
     next.run(Request::from_parts(parts, body)).await
 }
 
-enum Read {
+/// What came of reading a body.
+pub(super) enum Read {
     Whole(Bytes),
     TooLarge,
     Broken,
 }
 
 /// Reads a body to its end, or to the limit.
-async fn read_body(body: &mut Body) -> Read {
+pub(super) async fn read_body(body: &mut Body, limit: usize) -> Read {
     let mut kept = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Read::Broken };
         let Ok(data) = frame.into_data() else { continue };
-        if kept.len() + data.len() > MAX_BODY {
+        if kept.len() + data.len() > limit {
             return throw_away(body).await;
         }
         kept.extend_from_slice(&data);
@@ -142,7 +154,7 @@ async fn read_body(body: &mut Body) -> Read {
 }
 
 /// Reads what a client is still sending: if the connection closed on it, it would never see its answer.
-async fn throw_away(body: &mut Body) -> Read {
+pub(super) async fn throw_away(body: &mut Body) -> Read {
     let mut length = 0;
     while length < MAX_DRAINED
         && let Ok(Some(Ok(frame))) = tokio::time::timeout(DRAIN_PAUSE, body.frame()).await

@@ -18,9 +18,11 @@ mod metrics;
 mod openapi;
 mod paging;
 mod policies;
+mod resolvers;
 mod resources;
 mod rules;
 mod service_keys;
+mod upload;
 mod webhooks;
 
 use axum::extract::{FromRequestParts, Path};
@@ -90,7 +92,13 @@ fn table(mode: &Mode) -> OpenApiRouter<App> {
         .at(
             "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
             routes!(webhooks::redeliver),
-        );
+        )
+        .at("/api/v1/resolvers", routes!(resolvers::create, resolvers::list))
+        .at(
+            "/api/v1/resolvers/{id}",
+            routes!(resolvers::show, resolvers::update, resolvers::delete),
+        )
+        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test));
     let admin = OpenApiRouter::new()
         .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
         .at(

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, Uri};
-use portcullis_engine::Effect;
+use portcullis_engine::{Effect, Policy};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
@@ -18,7 +18,8 @@ use crate::auth::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::model::policy::{Changed, NewPolicy, PolicyRecord, PolicyUpdate};
 use crate::model::schema;
-use crate::storage::policies;
+use crate::resolvers::namespaces;
+use crate::storage::{Tx, policies};
 
 const NOT_FOUND: ApiError = ApiError::NotFound("policy");
 
@@ -40,6 +41,7 @@ pub(super) async fn create(
     let by = app.authored_by(caller.actor());
     let record = policy.into_record(app.ids.next(by.at), caller.tenant(), &by);
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    must_resolve(&app, &mut tx, &record).await?;
     policies::insert(&mut tx, &record).await?;
     let revision = app.commit(tx).await?;
     let location = format!("/api/v1/abac/policies/{}", record.id);
@@ -151,6 +153,9 @@ pub(super) async fn update(
     etag::check(&headers, &old)?;
     let mut record = old.clone();
     if update.apply(&mut record)? == Changed::Yes {
+        if record.rule_data != old.rule_data || record.enabled > old.enabled {
+            must_resolve(&app, &mut tx, &record).await?;
+        }
         record.updated_by = Some(by.actor.clone());
         record.updated_at = Some(by.at);
         policies::update(&mut tx, &old, &record, &by).await?;
@@ -184,4 +189,17 @@ pub(super) async fn delete(
     policies::delete(&mut tx, &record, &by).await?;
     let revision = app.commit(tx).await?;
     Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())
+}
+
+/// Refuses a condition that reads what no resolver answers, in the transaction that writes it: no resolver changes in
+/// between.
+async fn must_resolve(app: &App, tx: &mut Tx, policy: &PolicyRecord) -> Result<(), ApiError> {
+    let condition = Policy::stored_condition(policy.format, policy.rule_data.text());
+    if let Ok(condition) = condition
+        && !condition.resolved_attributes().is_empty()
+    {
+        let namespaces = namespaces::of_tenant(tx, &app.resolvers.installed()).await?;
+        condition.check_member(&namespaces, "rule_data")?;
+    }
+    Ok(())
 }

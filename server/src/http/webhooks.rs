@@ -197,6 +197,5 @@ pub(super) async fn redeliver(
 /// `secret` as the store keeps it: it decrypts in this record's column alone.
 fn encrypted(app: &App, record: &WebhookRecord, secret: &Secret) -> Result<Vec<u8>, ApiError> {
     let context = Context::of_webhook_secret(&record.tenant_id, record.id);
-    let encrypted = app.keys.encrypt(context, secret.as_bytes());
-    encrypted.map_err(|error| ApiError::Internal(error.into()))
+    Ok(app.keys.encrypt(context, secret.as_bytes())?)
 }

@@ -6,15 +6,17 @@ mod input;
 mod manifest;
 mod record;
 mod secrets;
+mod shown;
 mod stored;
 mod update;
 
-pub(crate) use endpoint::Endpoint;
 pub(crate) use manifest::Manifest;
-pub(crate) use record::{
-    AttributeRecord, ModuleRecord, Origin, ResolverRecord, ResolverState, StoredResolver,
+pub(crate) use record::{ModuleRecord, StoredResolver};
+pub(crate) use secrets::Secrets;
+pub(crate) use shown::{
+    ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, Origin, ResolverRecord,
+    ResolverState,
 };
-pub(crate) use secrets::{SecretNames, Secrets};
 pub(crate) use update::ManifestUpdate;
 
 #[cfg(test)]

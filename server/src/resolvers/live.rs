@@ -244,7 +244,7 @@ fn resolved(value: Option<Json<'static>>) -> Resolved {
 }
 
 /// The value as conditions see it. The host has made sure that numbers are finite.
-fn json(value: Value) -> Json<'static> {
+pub(crate) fn json(value: Value) -> Json<'static> {
     let number = |number| Number::from_f64(number).map_or(Json::Null, Json::Number);
     let text = |text: String| Json::String(text.into());
     match value {

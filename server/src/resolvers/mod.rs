@@ -10,9 +10,13 @@ mod breaker;
 mod endpoints;
 mod installed;
 mod live;
+mod loading;
+pub(crate) mod namespaces;
 mod path;
 mod report;
 mod runtime;
+pub(crate) mod sealing;
+pub(crate) mod standing;
 mod statistics;
 mod tenants;
 
@@ -35,8 +39,13 @@ use tenants::{State, Tenants};
 pub(crate) use bound::{BindError, Bound, ResolverConfig};
 pub(crate) use breaker::BreakerState;
 pub(crate) use installed::Installed;
-pub(crate) use report::{Asked, Call, Provenance, Report};
+pub(crate) use live::json;
+pub(crate) use loading::Loading;
+pub(crate) use report::{Asked, Provenance, Report};
 pub(crate) use statistics::{Figures, OUTCOMES};
+
+/// Why a resolver that a manager has switched off is not asked; completes "resolver `geo` …".
+pub(crate) const DISABLED: &str = "is disabled";
 
 /// Every resolver that this process can ask.
 #[derive(Debug)]
@@ -111,6 +120,16 @@ impl Resolvers {
     /// Forgets a tenant's resolver. Calls in flight finish.
     pub(crate) fn remove(&self, tenant: &str, id: Uuid) {
         self.tenants.remove(tenant, id);
+    }
+
+    /// Whether what `reference` means is in memory, in service or not, or a later version of it.
+    pub(crate) fn knows(&self, tenant: &str, reference: ResolverRef) -> bool {
+        self.tenants.find(tenant, reference).is_some()
+    }
+
+    /// Every resolver of tenants that is in memory.
+    pub(crate) fn present(&self) -> Vec<(String, Uuid)> {
+        self.tenants.all()
     }
 
     /// How a tenant's resolver is doing; none if it is not in memory.

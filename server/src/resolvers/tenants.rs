@@ -45,6 +45,15 @@ impl Tenants {
         Some((slot.state.clone(), slot.statistics.figures()))
     }
 
+    /// Every one, by tenant and id.
+    pub(super) fn all(&self) -> Vec<(String, Uuid)> {
+        let tenants = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let of = |(tenant, slots): (&String, &HashMap<Uuid, Slot>)| {
+            slots.keys().map(|id| (tenant.clone(), *id)).collect::<Vec<_>>()
+        };
+        tenants.iter().flat_map(of).collect()
+    }
+
     /// Puts a version in the place of the one before it, whose figures it goes on with, unless a later one is there.
     pub(super) fn put(
         &self,

@@ -12,6 +12,7 @@ pub(crate) mod lanes;
 pub(crate) mod policies;
 mod postgres;
 pub(crate) mod providers;
+pub(crate) mod resolvers;
 pub(crate) mod resources;
 pub(crate) mod rules;
 mod schema;

@@ -199,6 +199,7 @@ fn statements() -> Vec<String> {
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
         include_str!("providers.rs"),
+        include_str!("resolvers.rs"),
         include_str!("resources.rs"),
         include_str!("rules.rs"),
         include_str!("service_keys.rs"),

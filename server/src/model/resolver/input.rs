@@ -153,8 +153,8 @@ pub(super) fn shown_endpoints() -> AnySchema {
 
 /// The limits of a record.
 pub(super) fn shown_limits() -> AnySchema {
-    schema::record()
+    let limits = schema::record()
         .field("timeout_ms", schema::typed(Type::Integer))
-        .field("memory_mib", schema::typed(Type::Integer))
-        .into()
+        .field("memory_mib", schema::typed(Type::Integer));
+    schema::nullable(limits)
 }

@@ -1,16 +1,15 @@
-//! Resolvers as the store keeps them, and as the API shows them.
+//! Resolvers as the store keeps them.
 
-use std::collections::BTreeMap;
-
-use portcullis_engine::resolver::{AttributeSpec, Descriptor, Kind, Limits, Module};
+use portcullis_engine::resolver::{AttributeSpec, Module};
+use portcullis_engine::{AttributeKind, ResolverRef};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
 use uuid::Uuid;
 
-use super::endpoint::Endpoint;
 use super::manifest::Manifest;
 use super::secrets::SecretNames;
-use super::{input, stored};
+use super::stored;
 use crate::model::schema;
 use crate::model::{Authorship, Timestamp};
 
@@ -52,6 +51,11 @@ impl StoredResolver {
             updated_at: None,
         }
     }
+
+    /// What plans know it by.
+    pub(crate) fn reference(&self) -> ResolverRef {
+        ResolverRef { id: self.id, version: self.version }
+    }
 }
 
 /// A module, by what it says of itself.
@@ -77,7 +81,7 @@ pub(crate) struct ModuleRecord {
 
 impl ModuleRecord {
     pub(crate) fn of(module: &Module) -> Self {
-        let descriptor: &Descriptor = module.descriptor();
+        let descriptor = module.descriptor();
         let keys = descriptor.config_keys.iter();
         Self {
             name: descriptor.name.clone(),
@@ -86,7 +90,7 @@ impl ModuleRecord {
             size: module.size() as u64,
             imports: module.imports().to_vec(),
             attributes: descriptor.attributes.iter().map(AttributeRecord::of).collect(),
-            inputs: Vec::new(),
+            inputs: descriptor.inputs.clone(),
             config_keys: keys
                 .map(|key| ConfigKeyRecord { name: key.name.clone(), required: key.required })
                 .collect(),
@@ -102,7 +106,7 @@ pub(crate) struct AttributeRecord {
     pub(crate) name: String,
     #[serde(with = "stored::kind")]
     #[schema(schema_with = kind_schema)]
-    pub(crate) kind: Kind,
+    pub(crate) kind: AttributeKind,
     /// How long a value may be cached, in milliseconds, unless the answer says otherwise.
     pub(crate) default_ttl_ms: u32,
 }
@@ -110,7 +114,7 @@ pub(crate) struct AttributeRecord {
 impl AttributeRecord {
     fn of(spec: &AttributeSpec) -> Self {
         let AttributeSpec { name, kind, default_ttl_ms } = spec;
-        Self { name: name.clone(), kind: *kind, default_ttl_ms: *default_ttl_ms }
+        Self { name: name.clone(), kind: (*kind).into(), default_ttl_ms: *default_ttl_ms }
     }
 }
 
@@ -121,140 +125,7 @@ pub(crate) struct ConfigKeyRecord {
     pub(crate) required: bool,
 }
 
-/// Who installed a resolver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Origin {
-    /// The tenant, by this API.
-    Tenant,
-    /// The operator, for every tenant.
-    Operator,
-}
-
-/// Whether a resolver can answer, in the process that was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ResolverState {
-    /// It is in memory, and is called when a check needs it.
-    Ready,
-    /// It is not called: what it would answer is undetermined.
-    Disabled,
-    /// It is not in memory yet.
-    Loading,
-    /// It could not be loaded; `error` says why. It is tried again.
-    Failed,
-}
-
-/// A resolver as the API shows it. Of one that the operator installed, `config`, `secrets`, `endpoints` and
-/// `allowed_hosts` are the operator's affair and `null`, and so are the fields of authorship.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(examples(json!({
-    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b80",
-    "tenant_id": "hospital",
-    "origin": "tenant",
-    "namespace": "hr",
-    "description": "who works where",
-    "enabled": true,
-    "state": "ready",
-    "error": null,
-    "config": {"region": "eu"},
-    "secrets": ["hr_token"],
-    "endpoints": {"directory": {"url": "https://hr.example.com/api/", "methods": ["GET"],
-        "headers": {"authorization": "Bearer ${hr_token}"}}},
-    "allowed_hosts": [],
-    "limits": {"timeout_ms": 250, "memory_mib": 64},
-    "cache_ttl_ms": 60000,
-    "stale_if_error_ms": 0,
-    "module": {
-        "name": "hr-directory", "version": "0.1.0", "size": 51234,
-        "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        "imports": ["portcullis:resolver/http@1.0.0"],
-        "attributes": [{"name": "department", "kind": "text", "default_ttl_ms": 60000}],
-        "inputs": ["subject"],
-        "config_keys": [{"name": "region", "required": true}],
-        "endpoints": ["directory"],
-    },
-    "version": 1,
-    "created_by": "ines-admin",
-    "created_at": "2026-05-16T09:30:00.000Z",
-    "updated_by": null,
-    "updated_at": null,
-})))]
-pub(crate) struct ResolverRecord {
-    pub(crate) id: Uuid,
-    pub(crate) tenant_id: String,
-    pub(crate) origin: Origin,
-    pub(crate) namespace: String,
-    #[schema(required)]
-    pub(crate) description: Option<String>,
-    pub(crate) enabled: bool,
-    pub(crate) state: ResolverState,
-    /// Why it could not be loaded.
-    #[schema(required)]
-    pub(crate) error: Option<String>,
-    #[schema(required)]
-    pub(crate) config: Option<BTreeMap<String, String>>,
-    /// Their names; nobody sees their values again.
-    #[schema(required, value_type = Option<Vec<String>>)]
-    pub(crate) secrets: Option<SecretNames>,
-    #[schema(required, schema_with = input::shown_endpoints)]
-    pub(crate) endpoints: Option<BTreeMap<String, Endpoint>>,
-    #[schema(required)]
-    pub(crate) allowed_hosts: Option<Vec<String>>,
-    #[serde(with = "stored::limits")]
-    #[schema(schema_with = input::shown_limits)]
-    pub(crate) limits: Limits,
-    #[schema(required)]
-    pub(crate) cache_ttl_ms: Option<u32>,
-    pub(crate) stale_if_error_ms: u32,
-    pub(crate) module: ModuleRecord,
-    /// How often it was changed, and 1.
-    pub(crate) version: u64,
-    #[schema(required)]
-    pub(crate) created_by: Option<String>,
-    #[schema(required)]
-    pub(crate) created_at: Option<Timestamp>,
-    #[schema(required)]
-    pub(crate) updated_by: Option<String>,
-    #[schema(required)]
-    pub(crate) updated_at: Option<Timestamp>,
-}
-
-impl ResolverRecord {
-    /// A tenant's own, and how it is in this process.
-    pub(crate) fn of_tenant(
-        stored: StoredResolver,
-        state: ResolverState,
-        error: Option<String>,
-    ) -> Self {
-        let manifest = stored.manifest;
-        Self {
-            id: stored.id,
-            tenant_id: stored.tenant_id,
-            origin: Origin::Tenant,
-            namespace: manifest.namespace,
-            description: manifest.description,
-            enabled: stored.enabled,
-            state,
-            error,
-            config: Some(manifest.config),
-            secrets: Some(manifest.secrets),
-            endpoints: Some(manifest.endpoints),
-            allowed_hosts: Some(manifest.allowed_hosts),
-            limits: manifest.limits,
-            cache_ttl_ms: manifest.cache_ttl_ms,
-            stale_if_error_ms: manifest.stale_if_error_ms,
-            module: stored.module,
-            version: stored.version,
-            created_by: Some(stored.created_by),
-            created_at: Some(stored.created_at),
-            updated_by: stored.updated_by,
-            updated_at: stored.updated_at,
-        }
-    }
-}
-
-fn kind_schema() -> utoipa::openapi::schema::ObjectBuilder {
-    schema::choice(stored::kind::NAMES.map(|(_, name)| name))
+fn kind_schema() -> ObjectBuilder {
+    schema::choice(AttributeKind::NAMES.map(|(_, name)| name))
         .description(Some("The type of its values: a string, a number, a boolean, or a list"))
 }

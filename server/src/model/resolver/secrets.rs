@@ -27,10 +27,6 @@ impl Secrets {
         self.0.get(name).map(String::as_str)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The text that is encrypted.
     pub(crate) fn to_plain(&self) -> Vec<u8> {
         serde_json::json!(self.0).to_string().into_bytes()

@@ -71,26 +71,21 @@ pub(super) mod limits {
 
 /// Kinds as the contract with modules names them.
 pub(super) mod kind {
-    use portcullis_engine::resolver::Kind;
+    use portcullis_engine::AttributeKind;
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(crate) const NAMES: [(Kind, &str); 5] = [
-        (Kind::Text, "text"),
-        (Kind::Number, "number"),
-        (Kind::Boolean, "boolean"),
-        (Kind::Texts, "texts"),
-        (Kind::Numbers, "numbers"),
-    ];
-
-    pub(crate) fn serialize<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
-        let name = NAMES.iter().find(|(known, _)| known == kind).map_or("", |(_, name)| name);
-        serializer.serialize_str(name)
+    pub(crate) fn serialize<S: Serializer>(
+        kind: &AttributeKind,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(kind.as_str())
     }
 
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Kind, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let known = NAMES.iter().find(|(_, name)| *name == text);
-        known.map(|(kind, _)| *kind).ok_or_else(|| D::Error::custom("an unknown kind"))
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<AttributeKind, D::Error> {
+        let kind = AttributeKind::parse(&String::deserialize(deserializer)?);
+        kind.ok_or_else(|| D::Error::custom("an unknown kind"))
     }
 }

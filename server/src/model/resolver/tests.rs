@@ -1,10 +1,10 @@
 //! What a manifest may say, and where each refusal points.
 
-use portcullis_engine::invalid::Place;
 use portcullis_engine::resolver::{Limits, Method};
 use portcullis_engine::{Invalid, json};
 use serde_json::{Value, json};
 
+use super::secrets::SecretNames;
 use super::*;
 use crate::egress::Rules;
 
@@ -16,8 +16,8 @@ fn parsed(body: &Value) -> Result<Manifest, Invalid> {
 fn updated(old: &Value, update: &Value) -> Result<Manifest, Invalid> {
     let update = update.to_string();
     let update = json::parse(update.as_bytes()).expect("JSON");
-    let update = ManifestUpdate::parse(&update, &Place::root(), &Rules::default())?;
-    update.applied_to(parsed(old).expect("valid"), &Place::root())
+    let update = ManifestUpdate::parse(&update, &Rules::default())?;
+    update.applied_to(parsed(old).expect("valid"))
 }
 
 fn body() -> Value {
@@ -65,7 +65,7 @@ fn all_but_the_namespace_has_a_default() {
     let manifest = parsed(&json!({"namespace": "a"})).expect("valid");
     assert_eq!(manifest.limits, Limits::default());
     assert_eq!((manifest.cache_ttl_ms, manifest.stale_if_error_ms), (None, 0));
-    assert!(manifest.secrets.is_empty() && manifest.every_endpoint().is_empty());
+    assert!(manifest.secrets == Secrets::default() && manifest.every_endpoint().is_empty());
 }
 
 #[test]

@@ -35,23 +35,19 @@ pub(crate) struct ManifestUpdate {
 }
 
 impl ManifestUpdate {
-    /// Reads an update that stands at `at`.
+    /// Reads a request body.
     ///
     /// # Errors
     /// Every fault, by JSON pointer.
-    pub(crate) fn parse(json: &Json<'_>, at: &Place<'_>, rules: &Rules) -> Result<Self, Invalid> {
+    pub(crate) fn parse(json: &Json<'_>, rules: &Rules) -> Result<Self, Invalid> {
         let mut problems = Problems::default();
-        let update = Self::read(json, at, &mut problems, rules);
+        let update = Self::read(json, &mut problems, rules);
         problems.finish(update)
     }
 
-    fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        rules: &Rules,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
+    fn read(json: &Json<'_>, problems: &mut Problems, rules: &Rules) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
         let update = Self {
             namespace: fields.change("namespace", namespace),
             description: fields.clearable("description", short(MAX_DESCRIPTION)),
@@ -68,11 +64,11 @@ impl ManifestUpdate {
         Some(update)
     }
 
-    /// The manifest that the update, which stands at `at`, makes of `old`.
+    /// The manifest that the update makes of `old`.
     ///
     /// # Errors
     /// What does not fit what stays.
-    pub(crate) fn applied_to(self, old: Manifest, at: &Place<'_>) -> Result<Manifest, Invalid> {
+    pub(crate) fn applied_to(self, old: Manifest) -> Result<Manifest, Invalid> {
         let new = Manifest {
             namespace: self.namespace.unwrap_or(old.namespace),
             description: self.description.unwrap_or(old.description),
@@ -85,7 +81,7 @@ impl ManifestUpdate {
             stale_if_error_ms: self.stale_if_error_ms.unwrap_or(old.stale_if_error_ms),
         };
         let mut problems = Problems::default();
-        let fits = new.check(at, &mut problems);
+        let fits = new.check(&Place::root(), &mut problems);
         problems.finish(fits.then_some(new))
     }
 }

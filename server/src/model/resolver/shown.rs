@@ -1,0 +1,250 @@
+//! Resolvers as the API shows them.
+
+use std::collections::BTreeMap;
+
+use portcullis_engine::resolver::Limits;
+use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::endpoint::Endpoint;
+use super::input;
+use super::record::{ModuleRecord, StoredResolver};
+use super::secrets::SecretNames;
+use super::stored;
+use crate::model::Timestamp;
+
+/// Who installed a resolver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Origin {
+    /// The tenant, by this API.
+    Tenant,
+    /// The operator, for every tenant.
+    Operator,
+}
+
+/// Whether a resolver is asked, by the process that answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ResolverState {
+    /// It is called when a check needs it, as far as its breaker lets calls through.
+    Ready,
+    /// It is not: what it would answer is undetermined.
+    Disabled,
+    /// It is not in memory yet.
+    Loading,
+    /// It could not be loaded; `error` says why. It is tried again when a check needs it.
+    Failed,
+}
+
+/// What its breaker does with calls, after calls that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BreakerRecord {
+    /// It lets them through.
+    Closed,
+    /// It refuses them for a while.
+    Open,
+    /// It lets one through to see how it goes.
+    HalfOpen,
+}
+
+/// What became of a resolver's calls in the process that answers, since it started.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ActivityRecord {
+    #[schema(required)]
+    pub(crate) breaker: Option<BreakerRecord>,
+    /// Calls of the module, failed ones included.
+    pub(crate) calls: u64,
+    /// Calls that failed, by what they came to.
+    pub(crate) failures: BTreeMap<&'static str, u64>,
+    /// Attributes that needed no call.
+    pub(crate) cached: u64,
+    /// Attributes that were used beyond their time, since their source was unavailable.
+    pub(crate) stale: u64,
+    /// How long calls took; `null` without any.
+    #[schema(required)]
+    pub(crate) latency_us: Option<LatencyRecord>,
+    #[schema(required)]
+    pub(crate) last_error: Option<LastErrorRecord>,
+}
+
+/// How long calls took, in microseconds.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub(crate) struct LatencyRecord {
+    pub(crate) p50: u64,
+    pub(crate) p99: u64,
+    pub(crate) max: u64,
+}
+
+/// The last call that failed.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct LastErrorRecord {
+    pub(crate) at: Timestamp,
+    pub(crate) message: String,
+}
+
+/// A resolver as the API shows it. Of one that the operator installed, what the operator's manifest says, and the
+/// fields of authorship, are `null`.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b80",
+    "tenant_id": "hospital",
+    "origin": "tenant",
+    "namespace": "hr",
+    "description": "who works where",
+    "enabled": true,
+    "version": 1,
+    "config": {"region": "eu"},
+    "secrets": ["hr_token"],
+    "endpoints": {"directory": {"url": "https://hr.example.com/api/", "methods": ["GET"],
+        "headers": {"authorization": "Bearer ${hr_token}"}}},
+    "allowed_hosts": [],
+    "limits": {"timeout_ms": 250, "memory_mib": 64},
+    "cache_ttl_ms": 60000,
+    "stale_if_error_ms": 0,
+    "module": {
+        "name": "hr-directory", "version": "0.1.0",
+        "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "size": 51234,
+        "imports": ["portcullis:resolver/http@1.0.0"],
+        "attributes": [{"name": "department", "kind": "text", "default_ttl_ms": 60000}],
+        "inputs": ["subject"],
+        "config_keys": [{"name": "region", "required": true}],
+        "endpoints": ["directory"],
+    },
+    "state": "ready",
+    "error": null,
+    "activity": {
+        "breaker": "closed", "calls": 12, "failures": {"timed_out": 1}, "cached": 340, "stale": 0,
+        "latency_us": {"p50": 1800, "p99": 9200, "max": 250100},
+        "last_error": {"at": "2026-05-16T10:02:11.482Z", "message": "timed out after 250 ms"},
+    },
+    "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "updated_by": null,
+    "updated_at": null,
+})))]
+pub(crate) struct ResolverRecord {
+    pub(crate) id: Uuid,
+    pub(crate) tenant_id: String,
+    pub(crate) origin: Origin,
+    pub(crate) namespace: String,
+    #[schema(required)]
+    pub(crate) description: Option<String>,
+    pub(crate) enabled: bool,
+    /// 1, and one more for every change.
+    pub(crate) version: u64,
+    #[schema(required)]
+    pub(crate) config: Option<BTreeMap<String, String>>,
+    /// Their names; nobody sees their values again.
+    #[schema(required, value_type = Option<Vec<String>>)]
+    pub(crate) secrets: Option<SecretNames>,
+    #[schema(required, schema_with = input::shown_endpoints)]
+    pub(crate) endpoints: Option<BTreeMap<String, Endpoint>>,
+    #[schema(required)]
+    pub(crate) allowed_hosts: Option<Vec<String>>,
+    #[serde(serialize_with = "limits")]
+    #[schema(required, schema_with = input::shown_limits)]
+    pub(crate) limits: Option<Limits>,
+    #[schema(required)]
+    pub(crate) cache_ttl_ms: Option<u32>,
+    #[schema(required)]
+    pub(crate) stale_if_error_ms: Option<u32>,
+    pub(crate) module: ModuleRecord,
+    pub(crate) state: ResolverState,
+    /// Why it could not be loaded.
+    #[schema(required)]
+    pub(crate) error: Option<String>,
+    #[schema(required)]
+    pub(crate) activity: Option<ActivityRecord>,
+    #[schema(required)]
+    pub(crate) created_by: Option<String>,
+    #[schema(required)]
+    pub(crate) created_at: Option<Timestamp>,
+    #[schema(required)]
+    pub(crate) updated_by: Option<String>,
+    #[schema(required)]
+    pub(crate) updated_at: Option<Timestamp>,
+}
+
+/// How a resolver is doing in the process that answers.
+#[derive(Debug)]
+pub(crate) struct Doing {
+    pub(crate) state: ResolverState,
+    pub(crate) error: Option<String>,
+    pub(crate) activity: Option<ActivityRecord>,
+}
+
+impl ResolverRecord {
+    /// A tenant's own.
+    pub(crate) fn of_tenant(stored: StoredResolver, doing: Doing) -> Self {
+        let manifest = stored.manifest;
+        Self {
+            id: stored.id,
+            tenant_id: stored.tenant_id,
+            origin: Origin::Tenant,
+            namespace: manifest.namespace,
+            description: manifest.description,
+            enabled: stored.enabled,
+            version: stored.version,
+            config: Some(manifest.config),
+            secrets: Some(manifest.secrets),
+            endpoints: Some(manifest.endpoints),
+            allowed_hosts: Some(manifest.allowed_hosts),
+            limits: Some(manifest.limits),
+            cache_ttl_ms: manifest.cache_ttl_ms,
+            stale_if_error_ms: Some(manifest.stale_if_error_ms),
+            module: stored.module,
+            state: doing.state,
+            error: doing.error,
+            activity: doing.activity,
+            created_by: Some(stored.created_by),
+            created_at: Some(stored.created_at),
+            updated_by: stored.updated_by,
+            updated_at: stored.updated_at,
+        }
+    }
+
+    /// One that the operator installed, as `tenant` sees it.
+    pub(crate) fn of_operator(
+        id: Uuid,
+        tenant: &str,
+        namespace: String,
+        description: Option<String>,
+        module: ModuleRecord,
+        doing: Doing,
+    ) -> Self {
+        Self {
+            id,
+            tenant_id: tenant.to_owned(),
+            origin: Origin::Operator,
+            namespace,
+            description,
+            enabled: true,
+            version: 1,
+            config: None,
+            secrets: None,
+            endpoints: None,
+            allowed_hosts: None,
+            limits: None,
+            cache_ttl_ms: None,
+            stale_if_error_ms: None,
+            module,
+            state: doing.state,
+            error: doing.error,
+            activity: doing.activity,
+            created_by: None,
+            created_at: None,
+            updated_by: None,
+            updated_at: None,
+        }
+    }
+}
+
+fn limits<S: Serializer>(limits: &Option<Limits>, serializer: S) -> Result<S::Ok, S::Error> {
+    match limits {
+        Some(limits) => stored::limits::serialize(limits, serializer),
+        None => serializer.serialize_none(),
+    }
+}
