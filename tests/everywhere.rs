@@ -17,6 +17,7 @@ pub(crate) mod deliveries;
 mod errors;
 mod health;
 mod legacy_check;
+mod metrics;
 mod permissions;
 mod policies;
 mod process;

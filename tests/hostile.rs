@@ -120,6 +120,9 @@ fn must_fail_closed(
     let body = json!({"subject": subject, "resource": write, "action": "write"});
     let explained = tenant.manage("POST /api/v1/check?explain=true", &body).is(200).json();
     assert_eq!(explained["decision"], "deny", "`{subject}` must not allow anything");
+    let reason = explained["reason"].as_str().unwrap_or_default();
+    let withheld = format!("the condition of ABAC policy `{namespace} allows` is undetermined");
+    assert!(reason.contains(&withheld) && reason.contains(cause), "{subject}: {reason}");
     let resolver = &explained["explanation"]["resolvers"][0];
     let told = resolver["cause"]
         .as_str()

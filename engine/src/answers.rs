@@ -47,6 +47,11 @@ impl Answers {
         self.0.entry(namespace.into()).or_default().insert(attribute.into(), resolved);
     }
 
+    /// Whether nobody was asked.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What came of asking for `<namespace>.<attribute>`; none if nobody asked.
     pub fn get(&self, namespace: &str, attribute: &str) -> Option<&Resolved> {
         self.0.get(namespace)?.get(attribute)

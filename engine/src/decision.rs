@@ -31,7 +31,19 @@ pub enum Matched<'p> {
     /// An RBAC rule.
     Rule(MatchedRule<'p>),
     /// Nothing: denied by default.
-    Nothing,
+    Nothing {
+        /// A policy that might allow it, if resolvers had answered what its condition needs.
+        withheld: Option<Withheld<'p>>,
+    },
+}
+
+/// A policy that allows nothing, since resolvers failed.
+#[derive(Clone, Debug)]
+pub struct Withheld<'p> {
+    /// The policy.
+    pub policy: &'p PlannedPolicy,
+    /// Why its condition is undetermined.
+    pub undetermined: Vec<Undetermined<'p>>,
 }
 
 /// Why a condition is undetermined.
@@ -64,12 +76,24 @@ pub(crate) fn combine<'p>(
             (Some(rule), _) if rule.effect == Effect::Deny => by_rule(rule),
             (_, Some(applied)) => by_policy(applied),
             (Some(rule), None) => by_rule(rule),
-            (None, None) => Decision { effect: Effect::Deny, matched: Matched::Nothing },
+            (None, None) => {
+                Decision { effect: Effect::Deny, matched: Matched::Nothing { withheld: None } }
+            }
         },
     }
 }
 
+const NOTHING_ALLOWS: &str = "no RBAC rule and no ABAC policy allows it";
+
 impl<'p> Decision<'p> {
+    /// Has a denial by default tell what might have allowed it.
+    pub(crate) fn or_withheld(mut self, find: impl FnOnce() -> Option<Withheld<'p>>) -> Self {
+        if let Matched::Nothing { withheld } = &mut self.matched {
+            *withheld = find();
+        }
+        self
+    }
+
     /// Allow or deny.
     pub fn effect(&self) -> Effect {
         self.effect
@@ -85,7 +109,7 @@ impl<'p> Decision<'p> {
         match &self.matched {
             Matched::Policy { policy, .. } => Some(policy.id),
             Matched::Rule(rule) => Some(rule.id),
-            Matched::Nothing => None,
+            Matched::Nothing { .. } => None,
         }
     }
 
@@ -116,7 +140,12 @@ impl<'p> Decision<'p> {
                 rule.obj(),
                 rule.act
             ),
-            Matched::Nothing => "no RBAC rule and no ABAC policy allows it".to_owned(),
+            Matched::Nothing { withheld: None } => NOTHING_ALLOWS.to_owned(),
+            Matched::Nothing { withheld: Some(Withheld { policy, undetermined }) } => format!(
+                "{NOTHING_ALLOWS}; the condition of ABAC policy `{}` is undetermined, because {}",
+                policy.name,
+                Causes(undetermined)
+            ),
         }
     }
 }

@@ -61,7 +61,7 @@ pub use answers::{Answers, Ask, Resolved, ResolverRef};
 pub use cache::{CachedPlan, PlanCache};
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
-pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined};
+pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined, Withheld};
 pub use invalid::Invalid;
 pub use json::Json;
 pub use namespaces::{AttributeKind, Namespaces};

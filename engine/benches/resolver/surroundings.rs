@@ -1,4 +1,4 @@
-//! A host whose tasks run on the thread that measures.
+//! A host whose tasks run on the thread that measures, or on threads of their own.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use portcullis_engine::resolver::{
     Grant, Host, Limits, NoEndpoints, Request, Resolver, Runtime, Settings,
 };
 
-/// A runtime of one thread, and a host on it.
+/// A runtime, and a host on it.
 pub(crate) struct Bench {
     pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) host: Arc<Host>,
 }
 
-struct OneThread {
+struct OnTokio {
     handle: tokio::runtime::Handle,
     begun: Instant,
 }
 
-impl Runtime for OneThread {
+impl Runtime for OnTokio {
     fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -41,10 +41,19 @@ impl Runtime for OneThread {
 
 impl Bench {
     pub(crate) fn new(compiled: Option<PathBuf>) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Self::on(tokio::runtime::Builder::new_current_thread().enable_all().build()?, compiled)
+    }
+
+    /// Calls run on so many threads, beside the one that measures.
+    pub(crate) fn with_threads(threads: usize) -> Result<Self> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        Self::on(builder.worker_threads(threads).enable_all().build()?, None)
+    }
+
+    fn on(runtime: tokio::runtime::Runtime, compiled: Option<PathBuf>) -> Result<Self> {
         let (handle, begun) = (runtime.handle().clone(), Instant::now());
         let settings = Settings { instances: 64, compiled };
-        let host = Host::new(&settings, Arc::new(OneThread { handle, begun }))?;
+        let host = Host::new(&settings, Arc::new(OnTokio { handle, begun }))?;
         Ok(Self { runtime, host })
     }
 

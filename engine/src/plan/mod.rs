@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::answers::{Answers, Ask, Resolved, ResolverRef};
 use crate::condition::{AttributePath, ResolvedAttribute};
-use crate::decision::{Decision, Undetermined, combine};
+use crate::decision::{Decision, Undetermined, Withheld, combine};
 use crate::policy::Policy;
 use crate::rbac::{Effect, Rule};
 use crate::request::Check;
@@ -146,10 +146,15 @@ impl Plan {
 
     /// Decides `check` with both engines (semantics.md section 2, "Combined"), or says which resolvers must be asked
     /// before: those that can still change the decision, given what `answers` has.
+    #[inline]
     pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Verdict<'p> {
         if self.slots.namespaces().is_empty() {
             return Verdict::Decided(self.evaluate_all(check, answers));
         }
+        self.decide_in_stages(check, answers)
+    }
+
+    fn decide_in_stages<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Verdict<'p> {
         let now = self.slots.time_text(check.now);
         let mut values = Values::new();
         self.slots.read(check, answers, &now, &mut values);
@@ -161,7 +166,8 @@ impl Plan {
             return Verdict::Decided(combine(None, || rule));
         }
         let applied = self.applied(search.found, &mut search.run, answers);
-        let decision = combine(applied, || rule);
+        let decision = combine(applied, || rule)
+            .or_withheld(|| self.withheld(search.withheld, &mut search.run, answers));
         search.drop_what_turns_nothing(decision.effect());
         if search.is_settled() {
             return Verdict::Decided(decision);
@@ -170,13 +176,18 @@ impl Plan {
     }
 
     /// Decides `check` with both engines, without resolvers: their attributes are undetermined.
+    #[inline]
     pub fn evaluate<'p>(&'p self, check: &Check<'_>) -> Decision<'p> {
         self.evaluate_with(check, &Answers::default())
     }
 
     /// Decides `check` with both engines. What `answers` has not got is undetermined, as if its resolver had failed.
+    #[inline]
     pub fn evaluate_with<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Decision<'p> {
-        match self.decide(check, answers) {
+        if self.slots.namespaces().is_empty() {
+            return self.evaluate_all(check, answers);
+        }
+        match self.decide_in_stages(check, answers) {
             Verdict::Decided(decision) => decision,
             Verdict::Open(_) => self.evaluate_all(check, answers),
         }
@@ -222,7 +233,20 @@ impl Plan {
         Some(Applied { policy, undetermined })
     }
 
-    /// Why a policy that denies is undetermined; empty when it is not.
+    /// The policy of a rank, if there is one, and it is resolvers that leave it undetermined.
+    fn withheld<'p>(
+        &'p self,
+        rank: Rank,
+        run: &mut Run<'_>,
+        answers: &Answers,
+    ) -> Option<Withheld<'p>> {
+        let policy = self.policies.get(rank as usize).filter(|_| !answers.is_empty())?;
+        let undetermined = self.why_undetermined(policy, run, answers);
+        let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
+        undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
+    }
+
+    /// Why a policy is undetermined; empty when it is not.
     fn why_undetermined<'p>(
         &'p self,
         policy: &'p PlannedPolicy,

@@ -140,8 +140,12 @@ impl Run<'_> {
     /// Whether a policy applies, whatever was not asked for comes to be; none if that is open. A condition that cannot
     /// be read is undetermined.
     pub(super) fn applies(&mut self, policy: Indexed) -> Option<bool> {
+        self.truths_of(policy).apply(policy.effect)
+    }
+
+    fn truths_of(&mut self, policy: Indexed) -> Truths {
         let truths = policy.condition.map(|condition| self.truths(condition));
-        truths.unwrap_or(Truths::UNDETERMINED).apply(policy.effect)
+        truths.unwrap_or(Truths::UNDETERMINED)
     }
 }
 
@@ -152,11 +156,13 @@ pub(super) struct Undecided<'p, 'r> {
     /// The smallest rank that applies for certain, of those that were tried.
     pub(super) found: Rank,
     open: SmallVec<[Rank; 32]>,
+    /// The smallest rank that would allow, were it not undetermined.
+    pub(super) withheld: Rank,
 }
 
 impl<'p, 'r> Undecided<'p, 'r> {
     pub(super) fn new(conditions: &'p [Indexed], run: Run<'r>) -> Self {
-        Self { conditions, run, found: Rank::MAX, open: SmallVec::new() }
+        Self { conditions, run, found: Rank::MAX, open: SmallVec::new(), withheld: Rank::MAX }
     }
 
     /// Drops the open policies that come after the one that applies for certain. The others are sorted.
@@ -224,10 +230,15 @@ impl<'r> Search<'r> for Undecided<'_, 'r> {
             if rank >= self.found {
                 return;
             }
-            match self.run.applies(self.conditions[rank as usize]) {
+            let policy = self.conditions[rank as usize];
+            let truths = self.run.truths_of(policy);
+            match truths.apply(policy.effect) {
                 Some(true) => {
                     self.found = rank;
                     return;
+                }
+                Some(false) if truths == Truths::UNDETERMINED => {
+                    self.withheld = self.withheld.min(rank);
                 }
                 Some(false) => {}
                 None => self.open.push(rank),

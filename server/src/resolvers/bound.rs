@@ -9,8 +9,10 @@ use std::time::Duration;
 use anyhow::Context as _;
 use portcullis_engine::Check;
 use portcullis_engine::resolver::{
-    self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Runtime as _, Settings, limits,
+    self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, limits,
 };
+
+use tokio::time::Instant;
 
 use super::attributes::{Attributes, Terms};
 use super::endpoints::Granted;
@@ -43,7 +45,7 @@ impl Default for ResolverConfig {
 /// What all resolvers share.
 pub(super) struct Workshop {
     pub(super) host: Arc<Host>,
-    runtime: Arc<OwnRuntime>,
+    started: Instant,
     pub(super) answers: Attributes,
     pub(super) metrics: ResolverMetrics,
     pub(super) clock: Clock,
@@ -83,13 +85,13 @@ impl Workshop {
     ) -> anyhow::Result<Self> {
         let runtime = Arc::new(OwnRuntime::start().context("cannot start threads for resolvers")?);
         let settings = Settings { instances: config.instances, compiled: config.code.clone() };
-        let host = Host::new(&settings, runtime.clone()).with_context(|| match &config.code {
+        let host = Host::new(&settings, runtime).with_context(|| match &config.code {
             Some(code) => format!("cannot run resolvers with compiled code in {}", code.display()),
             None => "cannot run resolvers".to_owned(),
         })?;
         Ok(Self {
             host,
-            runtime,
+            started: Instant::now(),
             answers: Attributes::new(config.cache_bytes),
             metrics,
             clock,
@@ -100,7 +102,7 @@ impl Workshop {
 
     /// The present moment, for what is cached and for breakers.
     pub(super) fn now(&self) -> Duration {
-        self.runtime.elapsed()
+        self.started.elapsed()
     }
 
     /// Compiles a module and admits it.

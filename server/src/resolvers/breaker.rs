@@ -55,11 +55,11 @@ pub(super) struct Turn {
 
 /// What a call came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
-    ToAnAnswer,
-    ToAFailure,
+pub(super) enum End {
+    Answer,
+    Failure,
     /// It was not the resolver's doing, or the call was given up.
-    ToNothing,
+    Nothing,
 }
 
 impl Breaker {
@@ -86,29 +86,29 @@ impl Breaker {
     }
 
     /// Takes note of what a call came to, and gives whether it opened the breaker.
-    pub(super) fn settle(&mut self, turn: Turn, came: Came, now: Duration) -> bool {
+    pub(super) fn settle(&mut self, turn: Turn, end: End, now: Duration) -> bool {
         if turn.period != self.period {
             return false;
         }
-        match (self.state, came) {
-            (State::Closed, Came::ToNothing) => false,
-            (State::Closed, came) => {
-                self.remember(came == Came::ToAFailure);
-                let opens = came == Came::ToAFailure && self.is_bad();
+        match (self.state, end) {
+            (State::Closed, End::Nothing) => false,
+            (State::Closed, end) => {
+                self.remember(end == End::Failure);
+                let opens = end == End::Failure && self.is_bad();
                 if opens {
                     self.open(now);
                 }
                 opens
             }
-            (State::Open { until, .. }, Came::ToNothing) => {
+            (State::Open { until, .. }, End::Nothing) => {
                 self.state = State::Open { until, probing: false };
                 false
             }
-            (State::Open { .. }, Came::ToAnAnswer) => {
+            (State::Open { .. }, End::Answer) => {
                 *self = Self { period: self.period + 1, ..Self::new() };
                 false
             }
-            (State::Open { .. }, Came::ToAFailure) => {
+            (State::Open { .. }, End::Failure) => {
                 self.open(now);
                 true
             }
@@ -152,14 +152,14 @@ mod tests {
 
     /// Makes a call at `now`, which must be permitted, and gives whether it opened the breaker.
     #[track_caller]
-    fn call(breaker: &mut Breaker, came: Came, now: Duration) -> bool {
+    fn call(breaker: &mut Breaker, end: End, now: Duration) -> bool {
         let turn = breaker.admit(now).expect("a call is permitted");
-        breaker.settle(turn, came, now)
+        breaker.settle(turn, end, now)
     }
 
     fn opened(at: Duration) -> Breaker {
         let mut breaker = Breaker::new();
-        let opens = (0..5).map(|_| call(&mut breaker, Came::ToAFailure, at));
+        let opens = (0..5).map(|_| call(&mut breaker, End::Failure, at));
         assert_eq!(opens.collect::<Vec<_>>(), [false, false, false, false, true]);
         breaker
     }
@@ -180,34 +180,34 @@ mod tests {
         let mut breaker = Breaker::new();
         for _ in 0..3 {
             for _ in 0..4 {
-                assert!(!call(&mut breaker, Came::ToAFailure, s(0)));
+                assert!(!call(&mut breaker, End::Failure, s(0)));
             }
             for _ in 0..6 {
-                assert!(!call(&mut breaker, Came::ToAnAnswer, s(0)));
+                assert!(!call(&mut breaker, End::Answer, s(0)));
             }
         }
         let mut breaker = Breaker::new();
         for _ in 0..4 {
-            assert!(!call(&mut breaker, Came::ToAFailure, s(0)));
-            assert!(!call(&mut breaker, Came::ToNothing, s(0)));
+            assert!(!call(&mut breaker, End::Failure, s(0)));
+            assert!(!call(&mut breaker, End::Nothing, s(0)));
         }
-        assert!(call(&mut breaker, Came::ToAFailure, s(0)), "nothing is no answer either");
+        assert!(call(&mut breaker, End::Failure, s(0)), "nothing is no answer either");
     }
 
     #[test]
     fn a_trap_on_every_second_call_opens_it_at_the_twentieth() {
         let mut breaker = Breaker::new();
         for round in 1..=10 {
-            assert!(!call(&mut breaker, Came::ToAnAnswer, s(0)), "{round}");
-            assert_eq!(call(&mut breaker, Came::ToAFailure, s(0)), round == 10, "{round}");
+            assert!(!call(&mut breaker, End::Answer, s(0)), "{round}");
+            assert_eq!(call(&mut breaker, End::Failure, s(0)), round == 10, "{round}");
         }
         // Nine among any twenty are not enough.
         let mut breaker = Breaker::new();
         for _ in 0..5 {
             for call_of_20 in 0..20 {
                 let failed = call_of_20 % 2 == 0 && (2..20).contains(&call_of_20);
-                let came = if failed { Came::ToAFailure } else { Came::ToAnAnswer };
-                assert!(!call(&mut breaker, came, s(0)));
+                let end = if failed { End::Failure } else { End::Answer };
+                assert!(!call(&mut breaker, end, s(0)));
             }
         }
     }
@@ -217,15 +217,15 @@ mod tests {
         let mut breaker = opened(s(0));
         let probe = breaker.admit(s(10)).expect("a probe");
         assert_eq!(breaker.admit(s(11)), Err(s(0)), "one is under way");
-        assert!(!breaker.settle(probe, Came::ToNothing, s(11)));
+        assert!(!breaker.settle(probe, End::Nothing, s(11)));
         let probe = breaker.admit(s(11)).expect("the next, since that one was given up");
-        assert!(!breaker.settle(probe, Came::ToAnAnswer, s(12)));
+        assert!(!breaker.settle(probe, End::Answer, s(12)));
         assert_eq!(breaker.state(s(12)), BreakerState::Closed);
         // It has forgotten what was before.
         for _ in 0..4 {
-            assert!(!call(&mut breaker, Came::ToAFailure, s(12)));
+            assert!(!call(&mut breaker, End::Failure, s(12)));
         }
-        assert!(call(&mut breaker, Came::ToAFailure, s(12)));
+        assert!(call(&mut breaker, End::Failure, s(12)));
         assert_eq!(breaker.state(s(12)), BreakerState::Open(s(10)));
     }
 
@@ -236,7 +236,7 @@ mod tests {
         for pause in [10, 20, 40, 80, 160, 300, 300] {
             assert_eq!(breaker.state(now), BreakerState::Open(s(pause)));
             now += s(pause);
-            assert!(call(&mut breaker, Came::ToAFailure, now));
+            assert!(call(&mut breaker, End::Failure, now));
         }
     }
 
@@ -245,10 +245,10 @@ mod tests {
         let mut breaker = Breaker::new();
         let (late, later) = (breaker.admit(s(0)).expect("closed"), breaker.admit(s(0)));
         for _ in 0..5 {
-            call(&mut breaker, Came::ToAFailure, s(0));
+            call(&mut breaker, End::Failure, s(0));
         }
-        assert!(!breaker.settle(late, Came::ToAnAnswer, s(1)), "no probe");
-        assert!(!breaker.settle(later.expect("closed"), Came::ToAFailure, s(1)));
+        assert!(!breaker.settle(late, End::Answer, s(1)), "no probe");
+        assert!(!breaker.settle(later.expect("closed"), End::Failure, s(1)));
         assert_eq!(breaker.state(s(1)), BreakerState::Open(s(9)), "neither closed nor prolonged");
     }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::ensure;
-use portcullis_engine::resolver::Module;
+use portcullis_engine::resolver::{Digest, Module};
 use tokio::sync::Mutex;
 
 use super::bound::Workshop;
@@ -80,19 +80,34 @@ impl Directory {
         installed
     }
 
-    /// The resolver that answers `namespace` for `tenant`, and its figures.
+    /// Whether any of them runs this module.
+    pub(super) fn runs(&self, digest: &Digest) -> bool {
+        let components = self.components.read().unwrap_or_else(PoisonError::into_inner);
+        components.values().any(|component| component.module.digest() == digest)
+    }
+
+    /// The resolver that answers `namespace` for `tenant`.
+    pub(super) fn find(&self, workshop: &Workshop, tenant: &str, namespace: &str) -> Option<State> {
+        self.of_tenant(workshop, tenant, namespace).map(|found| found.state)
+    }
+
+    /// The same, and its figures.
     pub(super) fn get(
         &self,
         workshop: &Workshop,
         tenant: &str,
         namespace: &str,
     ) -> Option<(State, Figures)> {
+        let OfTenant { state, statistics } = self.of_tenant(workshop, tenant, namespace)?;
+        Some((state, statistics.figures()))
+    }
+
+    fn of_tenant(&self, workshop: &Workshop, tenant: &str, namespace: &str) -> Option<OfTenant> {
         let component = {
             let components = self.components.read().unwrap_or_else(PoisonError::into_inner);
             components.values().find(|component| component.manifest.namespace == namespace).cloned()
         };
-        let OfTenant { state, statistics } = component?.of_tenant(workshop, tenant);
-        Some((state, statistics.figures()))
+        Some(component?.of_tenant(workshop, tenant))
     }
 
     /// Looks at the directory again and again.

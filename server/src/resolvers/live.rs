@@ -9,7 +9,7 @@ use portcullis_engine::{Check, Json, Number, Resolved};
 
 use super::attributes::{self, Known, Scope};
 use super::bound::{Bound, Workshop};
-use super::breaker::{Breaker, BreakerState, Came, Turn};
+use super::breaker::{Breaker, BreakerState, End, Turn};
 use super::report::{Call, Source};
 use super::statistics::{Statistics, outcome};
 
@@ -29,7 +29,7 @@ struct Guard {
     failure: Option<CallError>,
 }
 
-/// What came of asking it.
+/// What end of asking it.
 pub(super) struct Found {
     /// In the order in which they were wanted.
     pub(super) attributes: Vec<(Box<str>, Resolved, Source)>,
@@ -50,13 +50,14 @@ impl Found {
     /// Nobody could be asked.
     pub(super) fn nothing(wanted: &[Box<str>], cause: String) -> Self {
         let cause: Box<str> = cause.into();
-        let failed =
-            |name: &Box<str>| (name.clone(), Resolved::Failed(cause.clone()), Source::Nowhere);
-        Self { attributes: wanted.iter().map(failed).collect(), cause: Some(cause), call: None }
+        let failed = || (Resolved::Failed(cause.clone()), Source::Nowhere);
+        let attributes = wanted.iter().map(|name| {
+            let (resolved, source) = failed();
+            (name.clone(), resolved, source)
+        });
+        Self { attributes: attributes.collect(), cause: Some(cause), call: None }
     }
-}
 
-impl Found {
     /// With causes that name the resolver, so that they say enough in a decision's reason.
     pub(super) fn said_by(mut self, namespace: &str) -> Self {
         let named =
@@ -163,7 +164,7 @@ impl Live {
     fn admit<'l>(&'l self, workshop: &'l Workshop) -> Result<Admitted<'l>, Missed> {
         let mut guard = self.guard();
         match guard.breaker.admit(workshop.now()) {
-            Ok(turn) => Ok(Admitted { live: self, workshop, turn, came: Came::ToNothing }),
+            Ok(turn) => Ok(Admitted { live: self, workshop, turn, end: End::Nothing }),
             Err(wait) => Err(Missed::Suspended { wait, failure: guard.failure.clone() }),
         }
     }
@@ -190,18 +191,18 @@ struct Admitted<'l> {
     live: &'l Live,
     workshop: &'l Workshop,
     turn: Turn,
-    came: Came,
+    end: End,
 }
 
 impl Admitted<'_> {
     fn settle(mut self, result: &Result<Vec<Answered>, CallError>) {
-        self.came = match result {
+        self.end = match result {
             // Whoever finds fault with a request is at work.
-            Ok(_) | Err(CallError::Invalid(_)) => Came::ToAnAnswer,
-            Err(CallError::Busy(_) | CallError::Host) => Came::ToNothing,
+            Ok(_) | Err(CallError::Invalid(_)) => End::Answer,
+            Err(CallError::Busy(_) | CallError::Host) => End::Nothing,
             Err(error) => {
                 self.live.guard().failure = Some(error.clone());
-                Came::ToAFailure
+                End::Failure
             }
         };
     }
@@ -210,7 +211,7 @@ impl Admitted<'_> {
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
         let now = self.workshop.now();
-        if self.live.guard().breaker.settle(self.turn, self.came, now) {
+        if self.live.guard().breaker.settle(self.turn, self.end, now) {
             self.workshop.metrics.openings.inc();
         }
     }

@@ -100,11 +100,6 @@ impl Resolvers {
         self.workshop.bind(module, manifest)
     }
 
-    /// Drops the compiled code of a module that no resolver uses any more.
-    pub(crate) fn forget(&self, digest: &Digest) {
-        self.workshop.forget(digest);
-    }
-
     /// Puts a version of a tenant's resolver into service. Calls in flight finish on the one before it, of which
     /// nothing that was cached is used again. An earlier version than is there changes nothing.
     pub(crate) fn put(&self, tenant: &str, reference: ResolverRef, bound: Bound) {
@@ -120,6 +115,13 @@ impl Resolvers {
     /// Forgets a tenant's resolver. Calls in flight finish.
     pub(crate) fn remove(&self, tenant: &str, id: Uuid) {
         self.tenants.remove(tenant, id);
+    }
+
+    /// Drops the compiled code of a module that no tenant has any more, unless the operator has installed it.
+    pub(crate) fn forget(&self, digest: &Digest) {
+        if !self.directory.runs(digest) {
+            self.workshop.forget(digest);
+        }
     }
 
     /// Whether what `reference` means is in memory, in service or not, or a later version of it.
@@ -191,10 +193,7 @@ impl Resolvers {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         let (origin, state) = match ask.resolver {
             Some(reference) => (Origin::Tenant, Some(self.of_tenant(tenant, reference))),
-            None => {
-                let found = self.directory.get(&self.workshop, tenant, namespace);
-                (Origin::Operator, found.map(|(state, _)| state))
-            }
+            None => (Origin::Operator, self.directory.find(&self.workshop, tenant, namespace)),
         };
         match state {
             Some(State::Live(live)) => {
@@ -208,8 +207,7 @@ impl Resolvers {
         }
     }
 
-    /// The resolver that a plan means. One that another replica wrote is in memory once it was loaded from the store:
-    /// whoever loads it belongs here.
+    /// The resolver that a plan means. What was not in memory has been loaded before (`loading.rs`), if there was time.
     fn of_tenant(&self, tenant: &str, reference: ResolverRef) -> State {
         let found = self.tenants.find(tenant, reference);
         found.unwrap_or_else(|| State::Idle("is being loaded".into()))

@@ -69,7 +69,8 @@ impl Tenants {
         }
         let statistics = before.map(|before| Arc::clone(&before.statistics)).unwrap_or_default();
         let state = state(Arc::clone(&statistics));
-        slots.insert(reference.id, Slot { version: reference.version, state, statistics });
+        let slot = Slot { version: reference.version, state, statistics };
+        slots.insert(reference.id, slot);
     }
 
     /// Forgets a resolver. Calls in flight finish.

@@ -15,7 +15,7 @@ fn decider(decision: &Decision<'_>) -> String {
         Matched::Rule(rule) => {
             format!("{}, {}, {}, {}", rule.sub, rule.dom, rule.obj(), rule.act)
         }
-        Matched::Nothing => DEFAULT_DENY.to_owned(),
+        Matched::Nothing { .. } => DEFAULT_DENY.to_owned(),
     }
 }
 
@@ -23,7 +23,7 @@ fn kind(decision: &Decision<'_>) -> &'static str {
     match decision.matched() {
         Matched::Policy { .. } => "policy",
         Matched::Rule(_) => "rule",
-        Matched::Nothing => "default",
+        Matched::Nothing { .. } => "default",
     }
 }
 

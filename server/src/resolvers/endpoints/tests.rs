@@ -21,9 +21,15 @@ fn serve(answer: impl Into<Vec<u8>>) -> (u16, UnboundedReceiver<String>) {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.expect("a connection");
-            let mut head = [0; 4_096];
-            let length = stream.read(&mut head).unwrap_or(0);
-            let _ = sender.send(String::from_utf8_lossy(&head[..length]).into_owned());
+            let mut request = String::new();
+            let mut part = [0; 4_096];
+            while !(request.ends_with("\r\n\r\n") && !request.starts_with("POST")
+                || request.ends_with("{}"))
+                && let Ok(length @ 1..) = stream.read(&mut part)
+            {
+                request.push_str(&String::from_utf8_lossy(&part[..length]));
+            }
+            let _ = sender.send(request);
             let _ = stream.write_all(&answer);
         }
     });

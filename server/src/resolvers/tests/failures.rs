@@ -1,0 +1,125 @@
+//! Every way to fail: the cause, and a resolver of another tenant that notices nothing.
+
+use futures_util::future::join;
+use portcullis_engine::resolver::limits::MEMORY_BYTES;
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn hostile_components_fail_alone_and_with_a_cause() {
+    let stage = Stage::new();
+    let port = serve(|stream| send(stream, OK));
+    let hostile = stage.resolvers.admit(component("behaviours")).await.expect("is admitted");
+    let good = reference(2, 1);
+    stage.put("bolt", good, "directory", &directory()).await;
+    let memory = format!("memory limit of {} MiB", MEMORY_BYTES >> 20);
+    let rows = [
+        ("loop", "timed_out", "timed out after 120 ms"),
+        ("sleep", "timed_out", "timed out after 120 ms"),
+        ("config for ever", "timed_out", "timed out after 120 ms"),
+        ("memory", "memory", &memory),
+        ("recurse", "stack", "stack limit of 512 KiB"),
+        ("recurse with large frames", "out_of_bounds", "memory access out of bounds"),
+        ("panic", "panicked", "panicked: the sky is falling"),
+        ("exit", "exited", "called `exit`"),
+        ("50 MB", "too_large", "passed more than 1024 KiB to the host"),
+        ("request of 50 MB", "too_large", "passed more than 1024 KiB to the host"),
+        ("undeclared", "bad_answer", "bad answer: `shoe_size` is not declared"),
+        ("mistyped", "bad_answer", "bad answer: `text` is declared as a string"),
+        ("unwanted", "bad_answer", "bad answer: `number` was not wanted"),
+        ("twice", "bad_answer", "bad answer: `text` is answered twice"),
+        ("elsewhere", "refused", "refused: endpoint `elsewhere` is not granted"),
+        ("request too many", "refused", "refused: more than 8 requests in one call"),
+        ("invalid", "invalid", "invalid request: no such person"),
+        ("internal", "internal", "internal error: no idea"),
+        ("unavailable", "unavailable", "unavailable: the directory is down"),
+    ];
+    for (version, (subject, outcome, cause)) in (1..).zip(rows) {
+        let mut manifest = behaviours(port);
+        if outcome == "timed_out" {
+            manifest["limits"]["timeout_ms"] = 120.into();
+        }
+        let bad = reference(1, version);
+        stage.put_module("acme", bad, &hostile, &manifest);
+        let before = calls_that_ended(&stage, outcome);
+        // The good resolver is called each time.
+        stage.put("bolt", reference(2, version), "directory", &directory()).await;
+        let (failed, answered) = join(
+            stage.ask("acme", Some(bad), subject, "text"),
+            stage.ask("bolt", Some(reference(2, version)), "ann", "department"),
+        )
+        .await;
+        assert!(failed.cause().starts_with(cause), "{subject}: {}", failed.cause());
+        assert_eq!(failed.report.origin, Some(Origin::Tenant));
+        assert_eq!((answered.resolved, answered.source), (text("sales"), Source::Call));
+        assert_eq!(calls_that_ended(&stage, outcome), before + 1, "{subject}");
+        // Nothing of it is kept: the same question is a call again.
+        let again = stage.ask("acme", Some(bad), subject, "text").await;
+        assert!(again.cause().starts_with(cause), "{subject}: {}", again.cause());
+    }
+    let figures = stage.figures("acme", reference(1, 1));
+    assert_eq!((figures.calls, figures.cached), (2 * rows.len() as u64, 0));
+    assert_eq!(figures.failures["timed_out"], 6);
+    let (_, last) = figures.last_error.expect("an error");
+    assert_eq!(last, "unavailable: the directory is down");
+    assert_eq!(stage.figures("bolt", good).failures.len(), 0);
+}
+
+/// How many calls `GET /metrics` shows for `outcome`.
+fn calls_that_ended(stage: &Stage, outcome: &str) -> u64 {
+    let start = format!("portcullis_resolver_calls_total{{outcome=\"{outcome}\"}} ");
+    let text = stage.metrics.render();
+    let count = text.lines().find_map(|line| line.strip_prefix(&start));
+    count.and_then(|count| count.parse().ok()).expect("a series")
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_guest_says_before_it_fails_is_reported() {
+    let stage = Stage::new();
+    let bad = reference(1, 1);
+    stage.put("acme", bad, "behaviours", &behaviours(1)).await;
+    let failed = stage.ask("acme", Some(bad), "panic", "text").await;
+    let call = failed.report.call.expect("a call");
+    let last = call.log.lines.last().expect("last words");
+    assert!(last.text.starts_with("the sky is falling"), "{}", last.text);
+    assert!(call.memory_bytes > 0 && !call.elapsed.is_zero());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_answered_is_a_failure_and_absence_is_an_answer() {
+    let stage = Stage::new();
+    let asked = reference(1, 1);
+    stage.put("acme", asked, "behaviours", &behaviours(1)).await;
+    let silent = stage.ask("acme", Some(asked), "silent", "text").await;
+    assert_eq!(silent.cause(), "not answered");
+    assert_eq!(stage.ask("acme", Some(asked), "silent", "shoe_size").await.cause(), "not declared");
+    let absent = stage.ask("acme", Some(asked), "absent", "text").await;
+    assert_eq!((absent.resolved, absent.source), (Resolved::Absent, Source::Call));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_cannot_be_asked_is_named() {
+    let stage = Stage::new();
+    let cause = async |resolver| {
+        let one = stage.ask("acme", resolver, "ann", "department").await;
+        assert!(one.report.call.is_none());
+        one.cause().to_owned()
+    };
+    assert_eq!(cause(None).await, "there is no resolver `test`");
+    assert_eq!(cause(Some(reference(1, 1))).await, "resolver `test` is being loaded");
+    stage.resolvers.suspend("acme", reference(1, 2), "is disabled");
+    assert_eq!(cause(Some(reference(1, 2))).await, "resolver `test` is disabled");
+    assert_eq!(stage.standing("acme", reference(1, 2)), Standing::Idle("is disabled".into()));
+    // A plan may be older than what is in service, and never newer.
+    stage.put("acme", reference(1, 4), "directory", &directory()).await;
+    let older = stage.ask("acme", Some(reference(1, 3)), "ann", "department").await;
+    assert_eq!(older.resolved, text("sales"));
+    assert_eq!(cause(Some(reference(1, 5))).await, "resolver `test` is being loaded");
+    // What comes late changes nothing.
+    stage.resolvers.suspend("acme", reference(1, 3), "is disabled");
+    let still = stage.ask("acme", Some(reference(1, 4)), "ann", "department").await;
+    assert_eq!(still.resolved, text("sales"));
+    stage.resolvers.remove("acme", reference(1, 4).id);
+    assert_eq!(stage.resolvers.status("acme", reference(1, 4).id), None);
+    assert_eq!(cause(Some(reference(1, 4))).await, "resolver `test` is being loaded");
+}
