@@ -2,7 +2,7 @@
 //!
 //! A block ```` ```sh ```` holds one `curl` command. The blocks behind it are its answer: ```` ```http ```` the status line
 //! and some of the headers (the command then has `-i`), ```` ```json ```` the body. What differs each time is written as
-//! a placeholder, such as `<uuid>`. A comment `# keeps RULE_ID from .id` puts a member of the answer into a variable,
+//! a placeholder, such as `<uuid>`. Beside the commands lies `directory.wasm`, a resolver. A comment `# keeps RULE_ID from .id` puts a member of the answer into a variable,
 //! `# keeps TAG from the header ETag` a header.
 //!
 //! `BLESS=1 cargo test api_tour` writes the answers of today into the document.
@@ -16,6 +16,7 @@ use answer::Answer;
 
 use crate::support::openid::{available, skip};
 use crate::support::process::{Process, portcullis, repository};
+use crate::support::resolver::guest;
 use crate::support::{Server, Settings};
 
 const ADMIN_KEY: &str = "only-for-this-tour-0123456789abcdef";
@@ -46,7 +47,7 @@ fn every_line_of_the_tour_answers_what_is_printed_beside_it() {
 /// A walk through the document, with the servers that it speaks of.
 struct Walk {
     variables: BTreeMap<String, String>,
-    _dev: (Process, tempfile::TempDir),
+    dev: (Process, tempfile::TempDir),
     _saas: Server,
 }
 
@@ -72,7 +73,8 @@ impl Walk {
             ("ADMIN", ADMIN_KEY.to_owned()),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value)).into();
-        Self { variables, _dev: (dev, directory), _saas: saas }
+        std::fs::write(directory.path().join("directory.wasm"), guest("directory")).unwrap();
+        Self { variables, dev: (dev, directory), _saas: saas }
     }
 
     /// The document with the answers that came.
@@ -113,7 +115,9 @@ impl Walk {
         assert_eq!(commands, 1, "a block holds one command: {block:#?}");
         let script = block.join("\n");
         let mut shell = Command::new("sh");
+        let (_, directory) = &self.dev;
         shell.args(["-euc", &script]).env_clear().envs(&self.variables).stdin(Stdio::null());
+        shell.current_dir(directory.path());
         let output = shell.output().expect("a shell");
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{script}\n{err}");

@@ -59,7 +59,7 @@ impl Dev {
 
     /// The token that is printed for a user.
     #[track_caller]
-    fn token(&self, user: &str) -> &str {
+    pub(crate) fn token(&self, user: &str) -> &str {
         let of_user = |pair: &&[String]| pair[0].starts_with(&format!("{user} ("));
         &self.welcome.windows(2).find(of_user).expect("the user has a token")[1]
     }
@@ -187,8 +187,13 @@ fn the_service_decides_the_cases_of_the_sample_tenants_as_they_expect() {
     let mut decided = 0;
     for tenant in ["hospital", "software-shop"] {
         for case in sample(tenant, "cases.yaml").as_array().unwrap() {
-            // A case that names an instant, or that has no token, cannot be sent.
+            // A case that names an instant, or that has no token, cannot be sent; nor one that says what only a clock
+            // can tell, or that a resolver fails.
             let (Some(user), None) = (case["as"].as_str(), case.get("now")) else { continue };
+            let resolved = case.get("resolved").and_then(Value::as_object);
+            if resolved.is_some_and(|all| all.is_empty() || all.contains_key("hours")) {
+                continue;
+            }
             let request = Request::new("POST /api/v1/check").token(dev.token(user));
             let decision = Decision::of(&request.json(&case["check"]).send(dev.address));
             assert_eq!(decision.decision, case["expect"]["decision"], "{case}: {decision:?}");

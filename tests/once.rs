@@ -26,6 +26,7 @@ mod min_revision;
 mod paging;
 mod policy_test;
 mod receivers;
+mod resolver_cli;
 mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]

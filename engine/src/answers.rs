@@ -38,7 +38,7 @@ pub enum Resolved {
 }
 
 /// What resolvers answered to one check. What is not among it was not asked.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers(BTreeMap<Box<str>, BTreeMap<Box<str>, Resolved>>);
 
 impl Answers {

@@ -3,6 +3,8 @@
 //! `policies/README.md` explains the format. `portcullis test` runs the cases of such a folder;
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
+mod resolvers;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,7 +18,7 @@ use portcullis_engine::json::{self, Member};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT, WILDCARD, rule_field};
 use portcullis_engine::request::instant;
 use portcullis_engine::{
-    Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
+    Answers, Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
 };
 use serde_saphyr::UserMessageFormatter;
 use uuid::Uuid;
@@ -25,8 +27,12 @@ use crate::model::policy::NewPolicy;
 use crate::model::resource::Registration;
 use crate::model::rule::NewRule;
 
+pub(crate) use resolvers::{DESCRIPTOR_FILE, SampleResolver};
+
 /// The file that makes a folder a tenant folder.
 pub(crate) const TENANT_FILE: &str = "tenant.yaml";
+/// May be missing.
+const RESOLVERS_FILE: &str = "resolvers.yaml";
 const RESOURCES_FILE: &str = "resources.yaml";
 const RULES_FILE: &str = "rules.yaml";
 const POLICIES_FILE: &str = "policies.yaml";
@@ -42,7 +48,40 @@ const MAX_DEPTH: usize = 80;
 /// Claims that a token has in any case: from the tenant, the user, or whoever signs it.
 const OWN_CLAIMS: [&str; 8] = ["iss", "sub", "aud", "exp", "nbf", "iat", "dom", "realm_access"];
 
-static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../policies");
+/// A file of `policies/resolvers`, with its path.
+macro_rules! embedded {
+    ($path:literal) => {
+        (
+            $path,
+            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../policies/resolvers/", $path)),
+        )
+    };
+}
+
+/// The sample tenants, by the names of their folders in `policies`.
+static EMBEDDED: [(&str, Dir<'_>); 2] = [
+    ("hospital", include_dir!("$CARGO_MANIFEST_DIR/../policies/hospital")),
+    ("software-shop", include_dir!("$CARGO_MANIFEST_DIR/../policies/software-shop")),
+];
+
+/// What there is of each sample resolver: component, manifest and descriptor, and the people of the directory.
+static EMBEDDED_RESOLVERS: [(&str, &[u8]); 10] = [
+    embedded!("business-hours/business-hours.wasm"),
+    embedded!("business-hours/descriptor.json"),
+    embedded!("business-hours/manifest.json"),
+    embedded!("hr-directory/descriptor.json"),
+    embedded!("hr-directory/hr-directory.wasm"),
+    embedded!("hr-directory/manifest.json"),
+    embedded!("hr-directory/people.json"),
+    embedded!("network-zone/descriptor.json"),
+    embedded!("network-zone/manifest.json"),
+    embedded!("network-zone/network-zone.wasm"),
+];
+
+/// A file of `policies/resolvers`, by its path in there.
+pub(crate) fn embedded_resolver_file(path: &str) -> Option<&'static [u8]> {
+    EMBEDDED_RESOLVERS.iter().find(|(known, _)| *known == path).map(|(_, bytes)| *bytes)
+}
 
 /// One tenant, read whole and checked: everything that its files mention exists.
 #[derive(Debug)]
@@ -51,6 +90,8 @@ pub(crate) struct Bundle {
     pub(crate) tenant: String,
     pub(crate) description: Option<String>,
     pub(crate) users: Vec<SampleUser>,
+    /// What answers the attributes of other kinds than the request's and the token's.
+    pub(crate) resolvers: Vec<SampleResolver>,
     pub(crate) resources: Vec<Registration>,
     /// The explicit rules. They come before the registrations of `resources`, so that a default role
     /// makes no rule for a tuple that has one.
@@ -82,6 +123,8 @@ pub(crate) struct Case {
     pub(crate) now: Option<DateTime<Utc>>,
     /// The request body.
     pub(crate) check: Json<'static>,
+    /// What resolvers answer; what is not among it is undetermined.
+    pub(crate) resolved: Answers,
     pub(crate) expected: Expected,
 }
 
@@ -120,19 +163,18 @@ impl Bundle {
     /// # Errors
     /// Only what a test of this module would have found before the binary was built.
     pub(crate) fn embedded() -> Result<Vec<Self>, BundleError> {
-        let mut folders: Vec<_> = EMBEDDED.dirs().collect();
-        folders.sort_by_key(|folder| folder.path());
-        folders
-            .into_iter()
-            .map(|folder| {
-                let text = |name: &str| {
-                    let file = EMBEDDED.get_file(folder.path().join(name));
-                    let text = file.and_then(File::contents_utf8).map(str::to_owned);
-                    text.ok_or_else(|| io::ErrorKind::NotFound.into())
+        let bundle = |(name, folder): &(&str, Dir<'_>)| {
+            let text = |name: &str| {
+                let file = match name.strip_prefix("../resolvers/") {
+                    Some(name) => embedded_resolver_file(name),
+                    None => folder.get_file(name).map(File::contents),
                 };
-                Files { folder: format!("policies/{}", folder.path().display()), text }.bundle()
-            })
-            .collect()
+                let text = file.and_then(|bytes| str::from_utf8(bytes).ok()).map(str::to_owned);
+                text.ok_or_else(|| io::ErrorKind::NotFound.into())
+            };
+            Files { folder: format!("policies/{name}"), text }.bundle()
+        };
+        EMBEDDED.iter().map(bundle).collect()
     }
 
     /// The sample user whose `sub` it is.
@@ -219,6 +261,7 @@ impl Case {
         at: &Place<'_>,
         problems: &mut Problems,
         users: &[SampleUser],
+        resolvers: &[SampleResolver],
         deciders: &HashSet<String>,
     ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
@@ -234,10 +277,20 @@ impl Case {
         let check = fields.required("check", |json: &'j Json<'j>, at, problems| {
             CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
         });
+        let resolved = fields.optional("resolved", |json, at, problems| {
+            resolvers::resolved(json, at, problems, resolvers)
+        });
         let expected = fields
             .required("expect", |json, at, problems| Expected::read(json, at, problems, deciders));
         fields.close();
-        Some(Self { name: name?.to_owned(), caller, now, check: check?, expected: expected? })
+        Some(Self {
+            name: name?.to_owned(),
+            caller,
+            now,
+            check: check?,
+            resolved: resolved.unwrap_or_default(),
+            expected: expected?,
+        })
     }
 }
 
@@ -276,6 +329,7 @@ struct Files<T> {
 impl<T: Fn(&str) -> io::Result<String>> Files<T> {
     fn bundle(&self) -> Result<Bundle, BundleError> {
         let (tenant, description, users) = self.read(TENANT_FILE, read_tenant)?;
+        let resolvers = self.resolvers()?;
         let resources = self.read(RESOURCES_FILE, |json, at, problems| {
             let resources = list(Registration::read)(json, at, problems)?;
             each_once(resources.iter().map(|resource| &resource.name), "`name`", at, problems);
@@ -288,17 +342,53 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
             each_once(rules.iter().map(|rule| &rule.tuple), "tuple", at, problems);
             Some(rules)
         })?;
-        let policies = self.read(POLICIES_FILE, read_policies)?;
+        let policies = self.read(POLICIES_FILE, |json, at, problems| {
+            let policies = read_policies(json, at, problems)?;
+            let namespaces = resolvers::namespaces(&resolvers);
+            for (index, policy) in policies.iter().enumerate() {
+                let at = at.index(index);
+                if let Ok(condition) = policy.condition() {
+                    condition.check(&namespaces, &at.key("rule_data"), problems);
+                }
+            }
+            Some(policies)
+        })?;
         let rulebook = Rulebook::new(&tenant, &resources, &rules, &policies);
         let deciders = deciders(&rulebook, &policies);
         let cases = self.read(CASES_FILE, |json, at, problems| {
             let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
-                Case::read(json, at, problems, &users, &deciders)
+                Case::read(json, at, problems, &users, &resolvers, &deciders)
             })(json, at, problems)?;
             each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
             Some(cases)
         })?;
-        Ok(Bundle { tenant, description, users, resources, rules, policies, cases, rulebook })
+        Ok(Bundle {
+            tenant,
+            description,
+            users,
+            resolvers,
+            resources,
+            rules,
+            policies,
+            cases,
+            rulebook,
+        })
+    }
+
+    fn resolvers(&self) -> Result<Vec<SampleResolver>, BundleError> {
+        if matches!((self.text)(RESOLVERS_FILE), Err(error) if error.kind() == io::ErrorKind::NotFound)
+        {
+            return Ok(vec![]);
+        }
+        let file = |module: &str, name: &str| (self.text)(&format!("../resolvers/{module}/{name}"));
+        self.read(RESOLVERS_FILE, |json, at, problems| {
+            let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
+                SampleResolver::read(json, at, problems, file)
+            })(json, at, problems)?;
+            let namespaces = resolvers.iter().map(|resolver| &resolver.manifest.namespace);
+            each_once(namespaces, "`namespace`", at, problems);
+            Some(resolvers)
+        })
     }
 
     /// Reads one file as strictly as a request body.
@@ -422,7 +512,7 @@ impl Rulebook {
             resource: policy.resource.clone(),
             effect: policy.effect,
             priority: policy.priority,
-            condition: Policy::stored_condition(policy.format, policy.rule_data.text()),
+            condition: policy.condition(),
         });
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
@@ -540,6 +630,18 @@ pub(crate) mod tests {
     #[track_caller]
     fn refused(file: &str, from: &str, to: &str, expected: &str) {
         assert_eq!(refusal(file, from, to), format!("{file}: {expected}"));
+    }
+
+    #[test]
+    fn every_tenant_of_the_repository_is_embedded() {
+        let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies");
+        let folders =
+            fs::read_dir(policies).expect("readable").map(|entry| entry.expect("readable").path());
+        let tenants = folders.filter(|folder| folder.join(TENANT_FILE).is_file());
+        let mut tenants: Vec<_> =
+            tenants.filter_map(|folder| folder.file_name().map(ToOwned::to_owned)).collect();
+        tenants.sort_unstable();
+        assert_eq!(tenants, EMBEDDED.each_ref().map(|(name, _)| *name));
     }
 
     #[test]
@@ -723,7 +825,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_samples_are_sound_and_have_three_demos_each() {
+    fn the_samples_are_sound_and_have_four_demos_each() {
         let bundles = Bundle::embedded().expect("sound");
         let tenants: Vec<_> = bundles.iter().map(|bundle| &*bundle.tenant).collect();
         assert_eq!(tenants, ["hospital", "software-shop"]);
@@ -731,10 +833,11 @@ pub(crate) mod tests {
             assert!(bundle.users.iter().any(|user| user.roles.iter().any(|role| role == "admin")));
             let demos: Vec<_> = bundle.demos().collect();
             let by_rule = |case: &Case| case.expected.rule.contains(", ");
-            assert_eq!(demos.len(), 3, "{}", bundle.tenant);
+            assert_eq!(demos.len(), 4, "{}", bundle.tenant);
             assert_eq!(demos[0].expected.decision, Effect::Allow);
             assert!(demos[1].expected.decision == Effect::Deny && by_rule(demos[1]));
             assert!(demos[2].expected.decision == Effect::Deny && !by_rule(demos[2]));
+            assert_ne!(demos[3].resolved, Answers::default(), "it takes a resolver");
             for demo in demos {
                 let subject = demo.check.get("subject").and_then(Json::as_str);
                 assert_eq!(demo.caller.as_deref(), subject, "{}", demo.name);
@@ -755,7 +858,8 @@ pub(crate) mod tests {
                     let now = now.parse().expect("an instant");
                     let caller = user.map(SampleUser::caller);
                     let check = Check::new(body, &bundle.tenant, caller, now);
-                    let decider = bundle.rulebook.name(plan.evaluate(&check).rule_id());
+                    let decider =
+                        bundle.rulebook.name(plan.evaluate_with(&check, &case.resolved).rule_id());
                     assert_eq!(decider, case.expected.rule, "{} at {now}", case.name);
                 }
             }

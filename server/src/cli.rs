@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::{bench, import};
+use crate::{bench, import, resolver_cli};
 
 /// Portcullis: a multi-tenant authorization service.
 #[derive(Debug, Parser)]
@@ -43,6 +43,11 @@ pub(crate) enum Command {
         /// Run only the cases whose name contains this text.
         #[arg(long)]
         case: Option<String>,
+    },
+    /// Make, build, test and install attribute resolvers.
+    Resolver {
+        #[command(subcommand)]
+        command: resolver_cli::Command,
     },
     /// Measure what decisions cost on a tenant's own rules, without a server.
     Bench {

@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
+use http::{HeaderName, HeaderValue};
 use portcullis_engine::operator::parse_network;
 use reqwest::Certificate;
 use url::Url;
@@ -215,6 +217,40 @@ impl Variables {
         self.required("SERVICE_API_KEY", "a service key with `policies:write`")
     }
 
+    /// The header with which `resolver push` calls a running Portcullis.
+    pub(crate) fn credential(&self) -> Result<(HeaderName, HeaderValue), ConfigError> {
+        let expected = "a service key with `resolvers:write`; or in TOKEN, a manager's token";
+        let (name, header, text) = match self.get("TOKEN") {
+            Some(token) if self.get("SERVICE_API_KEY").is_none() => {
+                ("TOKEN", AUTHORIZATION, format!("Bearer {token}"))
+            }
+            _ => {
+                let key = self.required("SERVICE_API_KEY", expected)?;
+                ("SERVICE_API_KEY", HeaderName::from_static("x-service-api-key"), key.to_owned())
+            }
+        };
+        // Never with the secret in the message.
+        let fault = |_| ConfigError {
+            name,
+            expected: "characters that a header can have".to_owned(),
+            found: None,
+        };
+        let mut value = HeaderValue::try_from(text).map_err(fault)?;
+        value.set_sensitive(true);
+        Ok((header, value))
+    }
+
+    /// Where cargo keeps what it downloads.
+    pub(crate) fn cargo_home(&self) -> Option<String> {
+        let home = || self.get("HOME").map(|home| format!("{home}/.cargo"));
+        self.get("CARGO_HOME").map(str::to_owned).or_else(home)
+    }
+
+    /// Where requests of ours may go.
+    pub(crate) fn egress(&self) -> Result<Rules, ConfigError> {
+        egress(self)
+    }
+
     /// The loopback address for `dev`.
     pub(crate) fn loopback_listen(&self) -> Result<SocketAddr, ConfigError> {
         let listen = self.listen()?;
@@ -401,6 +437,25 @@ mod tests {
         let error = Config::read(&variables(entries)).expect_err("must be refused").to_string();
         assert!(error.contains(expected), "{error}");
         assert!(!error.contains('\n'), "one line: {error}");
+    }
+
+    #[test]
+    fn a_key_or_a_token_is_a_credential() {
+        let credential = |entries: &[(&str, &str)]| {
+            variables(entries).credential().map(|(name, value)| {
+                assert!(value.is_sensitive());
+                (name.to_string(), value.to_str().expect("text").to_owned())
+            })
+        };
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let (key, token) = (("SERVICE_API_KEY", "pck_1"), ("TOKEN", "ey.J"));
+        assert_eq!(credential(&[key]).ok(), Some(pair("x-service-api-key", "pck_1")));
+        assert_eq!(credential(&[token]).ok(), Some(pair("authorization", "Bearer ey.J")));
+        assert_eq!(credential(&[token, key]).ok(), Some(pair("x-service-api-key", "pck_1")));
+        for entries in [&[][..], &[("TOKEN", "line\nbreak")]] {
+            let error = credential(entries).expect_err("none").to_string();
+            assert!(!error.contains("break"), "{error}");
+        }
     }
 
     const KEY: (&str, &str) = ("ENCRYPTION_KEY", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");

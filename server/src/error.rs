@@ -18,6 +18,7 @@ use uuid::Uuid;
 
 use crate::crypto::CryptoError;
 use crate::plans::PlanError;
+use crate::resolvers::LoadFailure;
 use crate::storage::StoreError;
 
 type Cause = Box<dyn Error + Send + Sync>;
@@ -237,6 +238,15 @@ impl From<JsonError> for ApiError {
 impl From<CryptoError> for ApiError {
     fn from(error: CryptoError) -> Self {
         Self::Internal(error.into())
+    }
+}
+
+impl From<LoadFailure> for ApiError {
+    fn from(error: LoadFailure) -> Self {
+        match error {
+            LoadFailure::Store(error) => error.into(),
+            error => Self::Internal(error.into()),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod decisions;
 mod dev;
 mod egress;
 mod error;
+mod figures;
 mod http;
 mod ids;
 mod import;
@@ -22,6 +23,7 @@ mod model;
 mod plans;
 mod policy_test;
 mod registration;
+mod resolver_cli;
 mod resolvers;
 mod serve;
 mod storage;
@@ -29,7 +31,7 @@ mod telemetry;
 mod webhooks;
 
 use std::io::Write;
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
 use clap::Parser;
 
@@ -86,6 +88,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             bench::run(&arguments, &variables, &mut std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Resolver { command } => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move { resolver_cli::run(&command, &variables).await })
+        }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
             Ok(policy_test::run(&paths, case.as_deref(), &mut out, &mut err))
@@ -105,9 +111,11 @@ fn start_logging(variables: &Variables) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn on_runtime(work: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<ExitCode> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)?;
-    Ok(ExitCode::SUCCESS)
+fn on_runtime<T: Termination>(
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(work).map(T::report)
 }
 
 async fn migrate(database_url: String) -> anyhow::Result<()> {

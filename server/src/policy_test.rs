@@ -194,7 +194,8 @@ fn decide(bundle: &Bundle, case: &Case) -> Result<Answer, Invalid> {
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let now = case.now.unwrap_or(DEFAULT_NOW);
     let plan = bundle.rulebook.plan(body.resource);
-    let decision = plan.evaluate(&Check::new(body, domain, caller.map(SampleUser::caller), now));
+    let check = Check::new(body, domain, caller.map(SampleUser::caller), now);
+    let decision = plan.evaluate_with(&check, &case.resolved);
     let decider = decision.rule_id();
     let got = Expected { decision: decision.effect(), rule: bundle.rulebook.name(decider) };
     Ok(Answer { got, decider, reason: decision.reason() })

@@ -111,7 +111,7 @@ impl Answer {
             let end =
                 end.max(rest.chars().next().filter(|c| !is_word(*c)).map_or(0, char::len_utf8));
             let (word, after) = rest.split_at(end);
-            let before = if normalised.ends_with("cursor=") { "cursor" } else { "" };
+            let before = BEFORE.into_iter().find(|before| normalised.ends_with(before));
             normalised += &placeholder(word, before).unwrap_or_else(|| word.to_owned());
             rest = after;
         }
@@ -119,11 +119,16 @@ impl Answer {
     }
 }
 
-/// The placeholder of a word that differs each time.
-fn placeholder(word: &str, before: &str) -> Option<String> {
+/// Whatever stands behind these differs each time.
+const BEFORE: [&str; 4] = ["cursor=", "\"size\"", "\"elapsed_us\"", "\"memory_bytes\""];
+
+/// The placeholder of a word that differs each time, given what stands before it.
+fn placeholder(word: &str, before: Option<&str>) -> Option<String> {
     let core = word.trim_end_matches(['.', ':']);
     let kind = match core {
-        _ if before == "cursor" => "<cursor>",
+        _ if before == Some("cursor=") => "<cursor>",
+        _ if before.is_some() && core.starts_with(":") => ":<number>",
+        _ if core.len() == 64 && core.bytes().all(|byte| byte.is_ascii_hexdigit()) => "<sha256>",
         _ if is_uuid_v7(core) => "<uuid>",
         _ if is_timestamp(core) => "<time>",
         _ if core.starts_with("pck_") && core.len() > 50 => "<key>",

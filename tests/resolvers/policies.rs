@@ -91,3 +91,24 @@ fn what_enabled_policies_read_stays() {
     tenant.upload(format!("PUT {resolver}"), &other).is(200);
     tenant.delete(&resolver).is(204);
 }
+
+#[test]
+fn a_resolver_and_its_first_reader_do_not_miss_each_other() {
+    let tenant = Tenant::new();
+    for _ in 0..10 {
+        let resolver = format!("{RESOLVERS}/{}", tenant.directory("hr"));
+        let (deleted, created) = std::thread::scope(|scope| {
+            let deleting = scope.spawn(|| tenant.delete(&resolver));
+            let creating = scope.spawn(|| create(&tenant, &department(), true));
+            (deleting.join().unwrap(), creating.join().unwrap())
+        });
+        match (deleted.status, created.status) {
+            (204, 400) => {}
+            (409, 201) => {
+                tenant.delete(&format!("{POLICIES}/{}", created.id())).is(204);
+                tenant.delete(&resolver).is(204);
+            }
+            both => panic!("{both:?}: {} {}", deleted.text, created.text),
+        }
+    }
+}

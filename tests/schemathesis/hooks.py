@@ -92,6 +92,7 @@ ANNOUNCED = [
     (None, 412, "the record has changed since"),
     ("createPolicy", 400, "expected a network such as"),
     ("createPolicy", 400, "expected a regular expression"),
+    ("createPolicy", 400, "there is no resolver"),
     ("deleteRule", 400, "the rule is named twice: send either `?id=` or a body"),
     ("createServiceKey", 400, "expected an instant in the future"),
     ("registerResource", 400, "expected a verb of at most 128 characters"),
@@ -99,9 +100,23 @@ ANNOUNCED = [
     ("registerResources", 400, "only once in one call"),
     ("updatePolicy", 400, "expected a network such as"),
     ("updatePolicy", 400, "expected a regular expression"),
+    ("updatePolicy", 400, "there is no resolver"),
     ("updatePolicy", 400, "since the `format` is `"),
     ("updatePolicy", 400, "as the stored `rule_data` is written"),
     ("updatePolicy", 400, "the resource of a policy never changes"),
+]
+ANNOUNCED += [
+    (operation, 400, reason)
+    for operation in ("createResolver", "updateResolver")
+    for reason in (
+        "expected a URL without query and fragment",
+        "expected a resolver, but",
+        "expected a name of 1 to 128 bytes",
+        "expected a name that is not among `allowed_hosts`",
+        "expected characters that a header can have",
+        "expected the name of a host in lower case",
+        "`${name}` is the name of one of `secrets`",
+    )
 ]
 
 

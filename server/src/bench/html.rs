@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::plot::Plot;
 use super::report::{Latency, PlanSize, Report};
-use super::shown::{self, rate, time};
+use crate::figures::{self, rate, time};
 
 /// Plans that are listed: a table of thousands helps nobody, and the JSON has them all.
 const LISTED: usize = 50;

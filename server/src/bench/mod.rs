@@ -10,7 +10,6 @@ mod measure;
 mod plot;
 mod progress;
 mod report;
-mod shown;
 mod source;
 mod table;
 mod tenant;

@@ -1,7 +1,7 @@
 //! Lines in a coordinate system, as the page draws them.
 
 use super::report::{Latency, Throughput};
-use super::shown::{rate, time};
+use crate::figures::{rate, time};
 
 /// The drawing's size and the room for labels, in units of the drawing.
 const WIDTH: f64 = 480.0;

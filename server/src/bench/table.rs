@@ -1,7 +1,7 @@
 //! A report on the terminal.
 
 use super::report::{Latency, Report};
-use super::shown::{bytes, count, percent, rate, time};
+use crate::figures::{bytes, count, percent, rate, time};
 
 /// Plans that are listed.
 const LISTED: usize = 10;

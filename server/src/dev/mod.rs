@@ -1,8 +1,10 @@
 //! `portcullis dev`: the service on this machine, with the sample tenants and an identity provider of its
 //! own, and on the terminal everything that a first check needs.
 
+mod directory;
 mod files;
 mod issuer;
+mod resolvers;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -11,18 +13,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use portcullis_engine::{CachedPlan, Check, CheckBody};
+use portcullis_engine::{CachedPlan, Check, CheckBody, Decision};
 
 use crate::app::App;
 use crate::bundle::{Bundle, Case};
 use crate::config::{Config, Mode, OidcConfig};
 use crate::crypto::KeyRing;
-use crate::egress::Rules;
 use crate::http;
-use crate::metrics::Metrics;
+use crate::metrics::{CheckKind, Metrics};
 use crate::model::provider::ClaimConfig;
 use crate::registration;
-use crate::resolvers::ResolverConfig;
+use crate::resolvers::{Asked, ResolverConfig};
 use crate::serve::{self, Delivery};
 use crate::storage::tenants;
 use crate::webhooks::WebhookConfig;
@@ -54,7 +55,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
         mode: Mode::Selfhost(Some(oidc)),
         encryption_keys: encryption_keys(&data_dir.join("encryption-key"))?,
-        egress: Rules::default(),
+        egress: resolvers::egress(listener.address()),
         manager_roles: vec![MANAGER_ROLE.to_owned()],
         plan_cache_bytes: PLAN_CACHE_BYTES,
         max_staleness: MAX_STALENESS,
@@ -70,12 +71,26 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
     let app = serve::wire(store, config, metrics)?;
     app.keep_up();
     for bundle in &bundles {
-        load(&app, bundle).await.with_context(|| format!("tenant `{}`", bundle.tenant))?;
+        let loaded = load(&app, bundle, &base_url).await;
+        loaded.with_context(|| format!("tenant `{}`", bundle.tenant))?;
     }
-    let welcome = welcome(&app, &issuer, &bundles, &base_url).await?;
-    std::io::stdout().write_all(welcome.as_bytes())?;
-    let router = http::finish(http::routes(app.clone()).merge(issuer.routes(app.clock.clone())));
-    serve::until_stopped(app, delivery, listener, router, stop).await;
+    let router = http::routes(app.clone())
+        .merge(issuer.clone().routes(app.clock.clone()))
+        .merge(directory::routes(resolvers::credentials(&bundles))?);
+    // What is printed was asked of the service, which asks itself for the directory.
+    let told = {
+        let app = app.clone();
+        async move {
+            let welcome = welcome(&app, &issuer, &bundles, &base_url).await?;
+            Ok(std::io::stdout().write_all(welcome.as_bytes())?)
+        }
+    };
+    let served = serve::until_stopped(app, delivery, listener, http::finish(router), stop);
+    let served = async {
+        served.await;
+        anyhow::Ok(())
+    };
+    tokio::try_join!(told, served)?;
     Ok(())
 }
 
@@ -87,14 +102,20 @@ fn encryption_keys(path: &Path) -> anyhow::Result<KeyRing> {
 }
 
 /// Stores a sample tenant, unless it has been written to before: what somebody changed stays changed.
-async fn load(app: &App, bundle: &Bundle) -> anyhow::Result<()> {
+async fn load(app: &App, bundle: &Bundle, base_url: &str) -> anyhow::Result<()> {
     let by = app.authored_by("portcullis dev");
     let mut tx = app.store.write(&bundle.tenant, by.at.millis()).await?;
-    if tenants::revision(&mut tx).await? > 0 {
-        return Ok(tx.end().await?);
+    let is_new = tenants::revision(&mut tx).await? == 0;
+    tx.end().await?;
+    if !is_new {
+        return resolvers::follow(app, &bundle.tenant, base_url, &by).await;
     }
+    let ready = resolvers::prepare(app, bundle, base_url, &by).await?;
+    let mut tx = app.store.write(&bundle.tenant, by.at.millis()).await?;
+    resolvers::store(&mut tx, &ready).await?;
     registration::store(&mut tx, bundle, &by, &app.ids).await?;
     app.commit(tx).await?;
+    resolvers::put(app, ready);
     Ok(())
 }
 
@@ -147,6 +168,7 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Strin
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let caller = caller.map(|user| user.caller());
     let check = Check::new(body, &bundle.tenant, caller, app.clock.now());
-    let answer = |cached: &CachedPlan| http::answer_text(&cached.plan().evaluate(&check));
-    Ok(app.plans.with(&bundle.tenant, body.resource, 0, answer).await?)
+    let kind = CheckKind::Combined;
+    let tell = |_: &CachedPlan, _: &Asked, decision: &Decision<'_>| http::answer_text(decision);
+    Ok(app.decide(&bundle.tenant, &check, 0, kind, tell).await?)
 }

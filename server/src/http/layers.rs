@@ -22,8 +22,8 @@ use crate::error::{ApiError, LoggedCause, internal_body};
 
 /// Largest request body, in bytes.
 pub(crate) const MAX_BODY: usize = 1024 * 1024;
-/// Most bytes of a body that are read to be thrown away.
-const MAX_DRAINED: usize = 16 * MAX_BODY;
+/// Most bytes of a body that are read to be thrown away: an upload that is somewhat too large gets its answer.
+const MAX_DRAINED: usize = 2 * MAX_UPLOAD;
 /// A client that sends nothing for so long waits for its answer.
 const DRAIN_PAUSE: Duration = Duration::from_millis(250);
 /// Longest request, from its header to its answer.
@@ -105,13 +105,9 @@ pub(super) async fn limit_body(request: Request, next: Next) -> Response {
     let (mut parts, mut body) = request.into_parts();
     let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let declared = declared.and_then(|text| text.parse().ok()).unwrap_or(0_u64);
-    let read = if declared <= limit as u64 {
-        if is_upload {
-            let unread = Unread::new(body);
-            parts.extensions.insert(unread.clone());
-            let answer = next.run(Request::from_parts(parts, Body::empty())).await;
-            return unread.drain(answer).await;
-        }
+    let read = if declared <= limit as u64 && is_upload {
+        return leave_body(parts, body, next).await;
+    } else if declared <= limit as u64 {
         read_body(&mut body, limit).await
     } else if parts.headers.contains_key(EXPECT) {
         // A client that waits to be asked is not asked.
@@ -130,6 +126,18 @@ pub(super) async fn limit_body(request: Request, next: Next) -> Response {
         }
     };
     next.run(Request::from_parts(parts, body)).await
+}
+
+/// Leaves a body to the handler, and throws away what it did not want, unless the client waits to be asked for it.
+async fn leave_body(mut parts: Parts, body: Body, next: Next) -> Response {
+    let unread = Unread::new(body);
+    let waits = parts.headers.contains_key(EXPECT);
+    parts.extensions.insert(unread.clone());
+    let answer = next.run(Request::from_parts(parts, Body::empty())).await;
+    if let Some(mut body) = unread.take().filter(|_| !waits) {
+        throw_away(&mut body).await;
+    }
+    answer
 }
 
 /// What came of reading a body.

@@ -153,7 +153,7 @@ pub(super) async fn update(
     etag::check(&headers, &old)?;
     let mut record = old.clone();
     if update.apply(&mut record)? == Changed::Yes {
-        if record.rule_data != old.rule_data || record.enabled > old.enabled {
+        if record.rule_data != old.rule_data || (record.enabled && !old.enabled) {
             must_resolve(&app, &mut tx, &record).await?;
         }
         record.updated_by = Some(by.actor.clone());

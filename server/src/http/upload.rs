@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::body::Body;
 use axum::extract::multipart::Field;
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
-use axum::response::Response;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method};
@@ -16,7 +15,7 @@ use portcullis_engine::resolver::limits::MODULE_BYTES;
 use utoipa::openapi::schema::Type;
 use utoipa::{PartialSchema, ToSchema};
 
-use super::layers::{Read, read_body, throw_away};
+use super::layers::{Read, read_body};
 use crate::error::ApiError;
 use crate::model::resolver::{Manifest, ManifestUpdate};
 use crate::model::schema::{self, AnySchema};
@@ -52,16 +51,9 @@ impl Unread {
         Self(Arc::new(Mutex::new(Some(body))))
     }
 
-    fn take(&self) -> Option<Body> {
+    /// The body, unless somebody has taken it.
+    pub(super) fn take(&self) -> Option<Body> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Reads what nobody wanted: if the connection closed on the client, it would never see its answer.
-    pub(super) async fn drain(self, answer: Response) -> Response {
-        if let Some(mut body) = self.take() {
-            throw_away(&mut body).await;
-        }
-        answer
     }
 }
 

@@ -4,7 +4,7 @@ mod update;
 
 use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
+use portcullis_engine::{Condition, Effect, Format, Invalid, Json, Policy, ResourcePattern};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -151,6 +151,11 @@ impl NewPolicy {
         let mut problems = Problems::default();
         let policy = Self::read(json, &Place::root(), &mut problems);
         problems.finish(policy)
+    }
+
+    /// The condition, compiled.
+    pub(crate) fn condition(&self) -> Result<Condition, Invalid> {
+        Policy::stored_condition(self.format, self.rule_data.text())
     }
 
     /// The record that it becomes.

@@ -10,8 +10,9 @@ mod shown;
 mod stored;
 mod update;
 
+pub(crate) use endpoint::method_name;
 pub(crate) use manifest::Manifest;
-pub(crate) use record::{ModuleRecord, StoredResolver};
+pub(crate) use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
 pub(crate) use secrets::Secrets;
 pub(crate) use shown::{
     ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, Origin, ResolverRecord,

@@ -1,9 +1,10 @@
 //! Modules and what binds them: what every tenant's resolvers share, and a module with its manifest.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -52,6 +53,8 @@ pub(super) struct Workshop {
     /// Goes where the egress rules allow. The time limit of a call ends its requests.
     client: Client,
     generations: AtomicU64,
+    /// Those that were admitted, so that whoever binds one anew need not compile it anew.
+    modules: Mutex<HashMap<Digest, Weak<Module>>>,
 }
 
 /// A module with what its manifest gives it.
@@ -97,6 +100,7 @@ impl Workshop {
             clock,
             client: Client::guarded(egress, limits::TIMEOUT_MAX)?,
             generations: AtomicU64::new(0),
+            modules: Mutex::default(),
         })
     }
 
@@ -107,7 +111,17 @@ impl Workshop {
 
     /// Compiles a module and admits it.
     pub(super) async fn admit(&self, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
-        self.host.load(bytes).await.map(Arc::new)
+        let module = Arc::new(self.host.load(bytes).await?);
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules.retain(|_, module| module.strong_count() > 0);
+        modules.insert(*module.digest(), Arc::downgrade(&module));
+        Ok(module)
+    }
+
+    /// The module of this digest, if it was admitted and is still in use.
+    pub(super) fn admitted(&self, digest: &Digest) -> Option<Arc<Module>> {
+        let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        modules.get(digest)?.upgrade()
     }
 
     /// Gives a module what `manifest` has for it.

@@ -33,7 +33,7 @@ const HOSTS: [HeaderName; 10] = [
 ];
 
 /// What the manifest of a resolver grants.
-pub(super) struct Granted {
+pub(crate) struct Granted {
     client: Client,
     endpoints: BTreeMap<String, Endpoint>,
 }
@@ -49,7 +49,7 @@ struct Endpoint {
 impl Granted {
     /// The endpoints of `manifest`, to which `client` goes; the name of the first one whose headers cannot be made
     /// where there is one.
-    pub(super) fn new(client: Client, manifest: &Manifest) -> Result<Self, String> {
+    pub(crate) fn new(client: Client, manifest: &Manifest) -> Result<Self, String> {
         let mut endpoints = BTreeMap::new();
         for (name, granted) in manifest.every_endpoint() {
             let Some(headers) = granted.rendered(&manifest.secrets) else { return Err(name) };

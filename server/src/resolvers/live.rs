@@ -232,8 +232,11 @@ impl fmt::Display for Missed {
         match self {
             Self::Failed(error) => error.fmt(f),
             Self::Suspended { wait, failure } => {
-                let seconds = wait.as_secs_f64().ceil();
-                write!(f, "suspended for {seconds} s, because calls failed")?;
+                match wait.as_secs_f64().ceil() {
+                    0.0 => f.write_str("suspended while one call tries it out")?,
+                    seconds => write!(f, "suspended for {seconds} s")?,
+                }
+                f.write_str(", because calls failed")?;
                 failure.as_ref().map_or(Ok(()), |failure| write!(f, ", the last one: {failure}"))
             }
         }

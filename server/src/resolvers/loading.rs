@@ -3,17 +3,17 @@
 //!
 //! A check that asks one waits for it, no longer than for an answer of it. Whoever waits for the same resolver waits
 //! for one load, which goes on when nobody waits any more. A failed one stays out of service, with its cause in the
-//! record and in every explanation, until the next round tries it again.
+//! record and in every explanation, until `upkeep.rs` tries it again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, join_all};
-use portcullis_engine::resolver::{Digest, LoadError};
+use portcullis_engine::resolver::{Digest, LoadError, Module};
 use portcullis_engine::{Ask, Check, ResolverRef};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -22,10 +22,7 @@ use super::{Asked, BindError, Bound, DISABLED, Standing, sealing};
 use crate::app::App;
 use crate::crypto::CryptoError;
 use crate::model::resolver::StoredResolver;
-use crate::storage::{StoreError, resolvers};
-
-/// How often the store is compared with what is in memory. So long a failed load is not tried again.
-const INTERVAL: Duration = Duration::from_secs(5);
+use crate::storage::{StoreError, Tx, resolvers};
 
 /// The loads under way.
 #[derive(Default)]
@@ -35,21 +32,25 @@ type Key = (String, ResolverRef);
 
 /// A load under way.
 #[derive(Clone)]
-struct Load {
-    done: Shared<BoxFuture<'static, ()>>,
+pub(super) struct Load {
+    pub(super) done: Shared<BoxFuture<'static, ()>>,
     /// How long a check may wait for it, once that is known.
     patience: watch::Receiver<Option<Duration>>,
 }
 
 /// Why a resolver cannot be loaded; completes "resolver `geo` could not be loaded: …".
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+pub(crate) enum LoadFailure {
+    /// The log says why.
     #[error("the store is not available")]
     Store(#[from] StoreError),
+    /// The key is not there any more.
     #[error("its secrets cannot be read: {0}")]
     Secrets(#[from] CryptoError),
+    /// The module is not admitted any more.
     #[error("{0}")]
     Module(#[from] LoadError),
+    /// The manifest does not fit the module any more.
     #[error("{0}")]
     Manifest(#[from] BindError),
 }
@@ -76,10 +77,10 @@ impl App {
     }
 
     /// The load of a resolver, which is under way when this returns.
-    fn load_resolver(&self, tenant: &str, reference: ResolverRef) -> Load {
+    pub(super) fn load_resolver(&self, tenant: &str, reference: ResolverRef) -> Load {
         let key = (tenant.to_owned(), reference);
         let mut loads = self.loading.loads();
-        if let Some(load) = loads.get(&key) {
+        if let Some(load) = loads.get(&key).filter(|load| load.done.peek().is_none()) {
             return load.clone();
         }
         let (known, patience) = watch::channel(None);
@@ -102,103 +103,86 @@ impl App {
         reference: ResolverRef,
         patience: &watch::Sender<Option<Duration>>,
     ) {
-        match self
-            .bound_resolver(tenant, reference.id, |timeout| patience.send(Some(timeout)))
-            .await
-        {
+        let known = |timeout| patience.send(Some(timeout));
+        match self.bound_resolver(tenant, reference.id, known).await {
             Ok(Some((stored, bound))) if stored.enabled => {
                 self.resolvers.put(tenant, stored.reference(), bound);
             }
             Ok(Some((stored, _))) => self.resolvers.suspend(tenant, stored.reference(), DISABLED),
             Ok(None) => self.resolvers.suspend(tenant, reference, "is deleted"),
             Err(failure) => {
-                let cause = failure.source().map(tracing::field::display);
-                tracing::error!(error = %failure, cause, id = %reference.id, "cannot load a resolver");
                 let why = format!("could not be loaded: {failure}");
+                if !self.is_known_to_fail(tenant, reference, &why) {
+                    let cause = failure.source().map(tracing::field::display);
+                    tracing::error!(error = %failure, cause, id = %reference.id, "cannot load a resolver");
+                }
                 self.resolvers.suspend(tenant, reference, &why);
             }
         }
     }
 
-    /// The resolver of this id as the store has it, ready to be called; `None` if there is none.
+    /// Whether the last load failed in the same way, and has been told of.
+    fn is_known_to_fail(&self, tenant: &str, reference: ResolverRef, why: &str) -> bool {
+        let status = self.resolvers.status(tenant, reference.id);
+        self.resolvers.knows(tenant, reference)
+            && status.is_some_and(|status| status.standing == Standing::Idle(why.into()))
+    }
+
+    /// The resolver of this id as the store has it, ready to be called; `None` if there is none. `patience` is told of
+    /// the time limit of its calls as soon as that is known.
     async fn bound_resolver<R>(
         &self,
         tenant: &str,
         id: Uuid,
-        timeout: impl FnOnce(Duration) -> R,
-    ) -> Result<Option<(StoredResolver, Bound)>, Failure> {
+        patience: impl FnOnce(Duration) -> R,
+    ) -> Result<Option<(StoredResolver, Bound)>, LoadFailure> {
         let mut tx = self.store.read(tenant).await?;
         let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
-        timeout(stored.manifest.limits.timeout);
-        let corrupt = StoreError::Corrupt { what: "resolvers.sha256" };
+        patience(stored.manifest.limits.timeout);
         let sealed = resolvers::secrets(&mut tx, id).await?.unwrap_or_default();
-        let module = resolvers::module(&mut tx, &stored.module.sha256).await?.ok_or(corrupt)?;
-        tx.end().await?;
-        let secrets = sealing::open(&self.keys, &stored, &sealed)?;
-        let module = self.resolvers.admit(module).await?;
-        let manifest = stored.manifest.clone().with_secrets(secrets);
+        let module = self.module_in(tx, &stored).await?;
+        let manifest = stored.manifest.clone();
+        let manifest = manifest.with_secrets(sealing::open(&self.keys, &stored, &sealed)?);
         let bound = self.resolvers.bind(module, &manifest)?;
         Ok(Some((stored, bound)))
     }
 
-    /// The resolver of this id, to be tried out.
+    /// The resolver of this id as the store has it, to be tried out; `None` if there is none.
     pub(crate) async fn resolver_to_try(
         &self,
         tenant: &str,
         id: Uuid,
-    ) -> Result<Option<(StoredResolver, Bound)>, String> {
-        self.bound_resolver(tenant, id, |_| ()).await.map_err(|failure| failure.to_string())
+    ) -> Result<Option<(StoredResolver, Bound)>, LoadFailure> {
+        self.bound_resolver(tenant, id, |_| ()).await
     }
 
-    /// Drops the compiled code of a module that was taken from a resolver, unless another one has it.
-    pub(crate) async fn forget_module(&self, sha256: &str) {
-        let used = async {
-            let mut tx = self.store.read_all().await?;
-            let used = resolvers::is_module_used(&mut tx, sha256).await?;
+    /// The module that the resolver of this id has, to be bound anew; `None` if there is no such resolver.
+    pub(crate) async fn module_of_resolver(
+        &self,
+        tenant: &str,
+        id: Uuid,
+    ) -> Result<Option<Arc<Module>>, LoadFailure> {
+        let mut tx = self.store.read(tenant).await?;
+        let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
+        self.module_in(tx, &stored).await.map(Some)
+    }
+
+    /// The module of `stored`, which `tx` has read: the one in memory, or else the one in the store.
+    async fn module_in(
+        &self,
+        mut tx: Tx,
+        stored: &StoredResolver,
+    ) -> Result<Arc<Module>, LoadFailure> {
+        let sha256 = &stored.module.sha256;
+        let digest = Digest::parse(sha256);
+        if let Some(module) = digest.and_then(|digest| self.resolvers.admitted(&digest)) {
             tx.end().await?;
-            Ok::<_, StoreError>(used)
-        };
-        // What cannot be found out costs some space on the disk.
-        if let (Ok(false), Some(digest)) = (used.await, Digest::parse(sha256)) {
-            self.resolvers.forget(&digest);
+            return Ok(module);
         }
-    }
-
-    /// Loads every enabled resolver, and keeps up with what other replicas write, and with loads that failed.
-    pub(crate) async fn keep_resolvers(&self) {
-        loop {
-            if let Err(error) = self.compare_resolvers().await {
-                tracing::warn!(%error, "cannot read the resolvers");
-            }
-            tokio::time::sleep(INTERVAL).await;
-        }
-    }
-
-    async fn compare_resolvers(&self) -> Result<(), StoreError> {
-        // Before the store is read: what is created meanwhile is in neither.
-        let present = self.resolvers.present();
-        let mut tx = self.store.read_all().await?;
-        let stored = resolvers::everywhere(&mut tx).await?;
+        let bytes = resolvers::module(&mut tx, sha256).await?;
         tx.end().await?;
-        let known: HashSet<(&str, Uuid)> =
-            stored.iter().map(|row| (&*row.tenant, row.reference.id)).collect();
-        for (tenant, id) in &present {
-            if !known.contains(&(&**tenant, *id)) {
-                self.resolvers.remove(tenant, *id);
-            }
-        }
-        for row in &stored {
-            if row.enabled && !self.is_ready(&row.tenant, row.reference) {
-                self.load_resolver(&row.tenant, row.reference).done.await;
-            }
-        }
-        Ok(())
-    }
-
-    fn is_ready(&self, tenant: &str, reference: ResolverRef) -> bool {
-        let status = self.resolvers.status(tenant, reference.id);
-        self.resolvers.knows(tenant, reference)
-            && status.is_some_and(|status| matches!(status.standing, Standing::Ready(_)))
+        let bytes = bytes.ok_or(StoreError::Corrupt { what: "resolvers.sha256" })?;
+        Ok(self.resolvers.admit(bytes).await?)
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod sealing;
 pub(crate) mod standing;
 mod statistics;
 mod tenants;
+mod upkeep;
 
 use std::sync::Arc;
 
@@ -38,10 +39,12 @@ use tenants::{State, Tenants};
 
 pub(crate) use bound::{BindError, Bound, ResolverConfig};
 pub(crate) use breaker::BreakerState;
+pub(crate) use endpoints::Granted;
 pub(crate) use installed::Installed;
 pub(crate) use live::json;
-pub(crate) use loading::Loading;
+pub(crate) use loading::{LoadFailure, Loading};
 pub(crate) use report::{Asked, Provenance, Report};
+pub(crate) use runtime::OwnRuntime;
 pub(crate) use statistics::{Figures, OUTCOMES};
 
 /// Why a resolver that a manager has switched off is not asked; completes "resolver `geo` …".
@@ -89,6 +92,11 @@ impl Resolvers {
     /// Compiles a module, admits it, and has it describe itself; none of that on the threads that serve requests.
     pub(crate) async fn admit(&self, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
         self.workshop.admit(bytes).await
+    }
+
+    /// The module of this digest, if it is in memory.
+    pub(crate) fn admitted(&self, digest: &Digest) -> Option<Arc<Module>> {
+        self.workshop.admitted(digest)
     }
 
     /// Gives a module what `manifest` has for it.

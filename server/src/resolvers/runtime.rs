@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 
 /// A tokio runtime that nothing but resolvers uses.
 #[derive(Debug)]
-pub(super) struct OwnRuntime {
+pub(crate) struct OwnRuntime {
     /// There until it is dropped.
     runtime: Option<Runtime>,
     begun: Instant,
@@ -17,7 +17,7 @@ pub(super) struct OwnRuntime {
 
 impl OwnRuntime {
     /// Starts its threads.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let runtime =
             Builder::new_multi_thread().thread_name("resolver").enable_all().build().map(Some)?;
         Ok(Self { runtime, begun: Instant::now() })

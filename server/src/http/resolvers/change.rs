@@ -17,7 +17,7 @@ use crate::http::upload::{self, Upload};
 use crate::model::Authorship;
 use crate::model::resolver::{ManifestUpdate, ModuleRecord, StoredResolver};
 use crate::resolvers::{DISABLED, namespaces, sealing};
-use crate::storage::{StoreError, Tx, resolvers};
+use crate::storage::{Tx, resolvers};
 
 /// How often an update begins anew since somebody else has replaced the module in between.
 const ATTEMPTS: usize = 5;
@@ -82,7 +82,7 @@ impl Changes {
             return made.ok_or(NOT_FOUND);
         }
         for _ in 0..ATTEMPTS {
-            let module = present_module(app, tenant, id).await?;
+            let module = app.module_of_resolver(tenant, id).await?.ok_or(NOT_FOUND)?;
             if let Some(made) = self.attempt(app, tenant, id, headers, by, module).await? {
                 return Ok(made);
             }
@@ -165,15 +165,4 @@ impl Changes {
         );
         Err(ApiError::StillRead(what, readers))
     }
-}
-
-/// The module that the resolver has.
-async fn present_module(app: &App, tenant: &str, id: Uuid) -> Result<Arc<Module>, ApiError> {
-    let mut tx = app.store.read(tenant).await?;
-    let record = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    let module = resolvers::module(&mut tx, &record.module.sha256).await?;
-    tx.end().await?;
-    let missing = StoreError::Corrupt { what: "resolver_modules.sha256" };
-    let module = module.ok_or(missing)?;
-    admit(app, module.into()).await
 }

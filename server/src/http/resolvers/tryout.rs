@@ -20,7 +20,7 @@ use crate::http::body::JsonBody;
 use crate::http::checks::CheckRequest;
 use crate::model::resolver::StoredResolver;
 use crate::model::schema::{self, AnySchema};
-use crate::resolvers::json;
+use crate::resolvers::{LoadFailure, json};
 
 /// Tries a resolver out.
 ///
@@ -44,7 +44,7 @@ pub(in crate::http) async fn test(
     must_be_own(&app, caller.tenant(), id)?;
     let (stored, bound) = match app.resolver_to_try(caller.tenant(), id).await {
         Ok(found) => found.ok_or(NOT_FOUND)?,
-        Err(failure) => return Ok(Json(TriedOut::failed(failure))),
+        Err(failure) => return Ok(Json(TriedOut::failed(&failure))),
     };
     let wanted = wanted(attributes, &stored)?;
     let domain = check.domain.unwrap_or(caller.domain());
@@ -190,7 +190,7 @@ impl TriedOut {
     }
 
     /// The resolver could not be called.
-    fn failed(why: String) -> Self {
+    fn failed(why: &LoadFailure) -> Self {
         Self { error: Some(format!("could not be loaded: {why}")), ..Self::nothing() }
     }
 

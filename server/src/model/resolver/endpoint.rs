@@ -167,7 +167,8 @@ fn methods(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<V
     Some(methods)
 }
 
-pub(super) fn method_name(method: Method) -> &'static str {
+/// The name of a method.
+pub(crate) fn method_name(method: Method) -> &'static str {
     METHODS.iter().find(|(known, _)| *known == method).map_or("", |(_, name)| name)
 }
 

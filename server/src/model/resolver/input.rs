@@ -5,7 +5,7 @@ use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::endpoint::method_names;
+use super::endpoint::{MAX_HEADERS, method_names};
 use super::manifest::{
     MAX_AGE_MS, MAX_DESCRIPTION, MAX_ENDPOINTS, MAX_ENTRIES, MAX_HOSTS, MAX_NAMESPACE, MAX_VALUE,
     Manifest,
@@ -17,6 +17,11 @@ use crate::model::schema::{self, AnySchema};
 const NAMESPACE: &str = r"^(?!(user|resource|request|token)$)[a-z][a-z0-9_]*$";
 const HOST: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
 const SECRET_NAME: &str = r"^[A-Za-z0-9_.-]{1,64}$";
+const NAME: &str = r"^[^\x00-\x1f\x7f-\x9f]+$";
+const HEADER: &str = concat!(
+    r"^(?!(connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$)",
+    r"[a-z0-9!#$%&'*+.^_`|~-]+$"
+);
 
 impl ToSchema for Manifest {
     fn name() -> std::borrow::Cow<'static, str> {
@@ -82,6 +87,7 @@ fn namespace() -> ObjectBuilder {
 
 fn config() -> ObjectBuilder {
     map(schema::short(MAX_VALUE), MAX_ENTRIES)
+        .property_names(Some(name()))
         .description(Some("What the module reads: the keys that it declares, and no others"))
 }
 
@@ -98,14 +104,15 @@ fn endpoints() -> ObjectBuilder {
         .required("url", schema::url())
         .optional("methods", schema::list(method).min_items(Some(1)))
         .optional("headers", headers());
-    map(endpoint, MAX_ENDPOINTS).description(Some(
+    map(endpoint, MAX_ENDPOINTS).property_names(Some(name())).description(Some(
         "Where the module may send requests, by the names that it uses; with GET and HEAD unless `methods` \
          says otherwise",
     ))
 }
 
 fn headers() -> ObjectBuilder {
-    map(schema::short(MAX_VALUE), super::endpoint::MAX_HEADERS).description(Some(
+    let name = schema::string().pattern(Some(HEADER));
+    map(schema::short(MAX_VALUE), MAX_HEADERS).property_names(Some(name)).description(Some(
         "What the service adds to each request; `${name}` stands for the secret of that name",
     ))
 }
@@ -136,6 +143,11 @@ fn stale_if_error() -> ObjectBuilder {
     ))
 }
 
+/// The name of a key or an endpoint.
+fn name() -> ObjectBuilder {
+    schema::text(NAME_BYTES).pattern(Some(NAME))
+}
+
 /// An object whose members are all `value`.
 fn map(value: impl Into<AnySchema>, max: usize) -> ObjectBuilder {
     schema::typed(Type::Object).additional_properties(Some(value.into())).max_properties(Some(max))
@@ -143,7 +155,7 @@ fn map(value: impl Into<AnySchema>, max: usize) -> ObjectBuilder {
 
 /// The endpoints of a record.
 pub(super) fn shown_endpoints() -> AnySchema {
-    let headers = map(schema::string(), super::endpoint::MAX_HEADERS);
+    let headers = map(schema::string(), MAX_HEADERS);
     let endpoint = schema::record()
         .field("url", schema::string())
         .field("methods", schema::list(schema::choice(method_names())))

@@ -17,6 +17,7 @@ use crate::model::Timestamp;
 /// Who installed a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = ResolverOrigin)]
 pub(crate) enum Origin {
     /// The tenant, by this API.
     Tenant,

@@ -101,11 +101,15 @@ fn test<const N: usize>(operators: [&'static str; N]) -> Input {
 fn attribute() -> AnySchema {
     string()
         .pattern(Some(
-            r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|action|domain|time|roles))$",
+            concat!(
+                r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|action|domain|time|roles)",
+                r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+            ),
         ))
         .description(Some(
             "`<kind>.<name>`: `user.*` and `resource.*` come from the check, `request.*` is the check \
-             itself, and `token.*` are the caller's verified claims",
+             itself, `token.*` are the caller's verified claims, and any other kind is the namespace of a \
+             resolver",
         ))
         .into()
 }

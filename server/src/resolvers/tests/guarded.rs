@@ -143,6 +143,33 @@ async fn a_check_that_is_given_up_ends_its_calls() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_probe_that_is_given_up_leaves_its_turn_to_the_next() {
+    let (asked, mut was_asked) = unbounded_channel();
+    let port = serve(move |mut stream| {
+        let _ = asked.send(());
+        let _ = stream.read(&mut [0; 1]);
+    });
+    let stage = Stage::new();
+    let ours = reference(1, 1);
+    stage.put("acme", ours, "behaviours", &behaviours(port)).await;
+    for _ in 0..5 {
+        stage.ask("acme", Some(ours), "panic", "text").await.cause();
+    }
+    advance(Duration::from_secs(10)).await;
+    let probe = stage.ask("acme", Some(ours), "fetch", "text");
+    let others = async {
+        was_asked.recv().await.expect("the probe");
+        let other = stage.ask("acme", Some(ours), "hello", "text").await;
+        assert!(other.cause().starts_with("suspended while one call"), "{}", other.cause());
+    };
+    tokio::select! {
+        _ = probe => panic!("nobody answers"),
+        () = others => {}
+    }
+    assert_eq!(stage.ask("acme", Some(ours), "hello", "text").await.resolved, text("hello"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn resolvers_of_a_check_are_asked_at_the_same_time_and_once() {
     let (together, requests) = (Barrier::new(2), Arc::new(AtomicUsize::new(0)));
     let counted = Arc::clone(&requests);

@@ -1,14 +1,14 @@
 //! Figures as people read them.
 
 /// Three significant digits of a time in nanoseconds.
-pub(super) fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
     let (unit, name) = units.into_iter().find(|(unit, _)| ns >= *unit).unwrap_or((1.0, "ns"));
     format!("{} {name}", three_digits(ns / unit))
 }
 
 /// Three significant digits of a size.
-pub(super) fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     let bytes = bytes as f64;
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let units = units.map(|(shift, name)| ((1_u64 << shift) as f64, name));
@@ -19,14 +19,14 @@ pub(super) fn bytes(bytes: u64) -> String {
 }
 
 /// Three significant digits of a number per second.
-pub(super) fn rate(per_second: f64) -> String {
+pub(crate) fn rate(per_second: f64) -> String {
     let units = [(1e6, " million"), (1e3, " thousand")];
     let (unit, name) = units.into_iter().find(|(unit, _)| per_second >= *unit).unwrap_or((1.0, ""));
     format!("{}{name}", three_digits(per_second / unit))
 }
 
 /// A whole number, its digits in groups.
-pub(super) fn count(count: usize) -> String {
+pub(crate) fn count(count: usize) -> String {
     let digits = count.to_string();
     let comma = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
     let grouped = digits.chars().enumerate();
@@ -37,7 +37,7 @@ pub(super) fn count(count: usize) -> String {
 }
 
 /// A share from 0 to 1.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 

@@ -1,0 +1,50 @@
+//! The directory of people that `hr-directory` asks in the development mode, which only those may ask who have its
+//! token: the service, and no resolver.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, StatusCode};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use url::Url;
+
+use crate::bundle::embedded_resolver_file;
+
+/// Where it is, below the address of the service.
+pub(super) const PATH: &str = "/dev/directory/";
+
+/// Its base URL.
+pub(super) fn url(base_url: &str) -> anyhow::Result<Url> {
+    Ok(format!("{base_url}{PATH}").parse()?)
+}
+
+/// Who is in it, and the headers without which it tells nothing.
+struct Directory {
+    people: Map<String, Value>,
+    credentials: HeaderMap,
+}
+
+/// `GET /dev/directory/people/{subject}`.
+pub(super) fn routes(credentials: HeaderMap) -> anyhow::Result<Router> {
+    let people = embedded_resolver_file("hr-directory/people.json").unwrap_or_default();
+    let people = serde_json::from_slice(people)?;
+    let directory = Arc::new(Directory { people, credentials });
+    Ok(Router::new().route(&format!("{PATH}people/{{subject}}"), get(show)).with_state(directory))
+}
+
+async fn show(
+    State(directory): State<Arc<Directory>>,
+    Path(subject): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    if headers.get(AUTHORIZATION) != directory.credentials.get(AUTHORIZATION) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    match directory.people.get(&subject) {
+        Some(person) => Json(person).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}

@@ -1,0 +1,104 @@
+//! `portcullis resolver bench`: what calls of a component cost.
+
+use std::fs::Permissions;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use hdrhistogram::Histogram;
+use portcullis_engine::json;
+
+use super::checks::{self, Sample};
+use super::guest;
+use super::session::{Files, Session};
+use super::steps::Step;
+use crate::config::Variables;
+use crate::figures;
+
+/// What the command line says.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    files: Files,
+    /// How many calls to make, each in a fresh instance, one after the other.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    calls: u32,
+}
+
+/// What came of the calls.
+struct Measured {
+    times: Histogram<u64>,
+    all: Duration,
+    memory_bytes: usize,
+}
+
+pub(super) async fn run(
+    arguments: &Arguments,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let project = arguments.files.project()?;
+    let (file, bytes) = arguments.files.checks(&project)?;
+    let json = json::parse(&bytes).with_context(|| file.display().to_string())?;
+    let samples = checks::read(&json).with_context(|| file.display().to_string())?;
+
+    let private = Permissions::from_mode(0o700);
+    let code = tempfile::Builder::new().permissions(private).tempdir()?;
+    let host = guest::host(Some(code.path()))?;
+    let begun = Instant::now();
+    guest::load(&host, &project).await?;
+    let compiled = begun.elapsed();
+    // The second time, what the first one compiled is there.
+    let begun = Instant::now();
+    let module = guest::load(&host, &project).await?;
+    let loaded = begun.elapsed();
+
+    let session = Session::open(host, module, &project, &arguments.files, variables)?;
+    let measured = measure(&session, &samples, arguments.calls).await?;
+    let time = |duration: Duration| figures::time(duration.as_nanos() as f64);
+    let quantile = |quantile| figures::time(measured.times.value_at_quantile(quantile) as f64);
+    let rate = f64::from(arguments.calls) / measured.all.as_secs_f64();
+    let about = session.module().descriptor();
+    writeln!(out, "{} {} ({})", about.name, about.version, project.component.display())?;
+    writeln!(out, "  compile     {}", time(compiled))?;
+    writeln!(out, "  load        {}, once it is compiled", time(loaded))?;
+    writeln!(
+        out,
+        "  call        p50 {}, p99 {}, max {}",
+        quantile(0.5),
+        quantile(0.99),
+        quantile(1.0)
+    )?;
+    writeln!(
+        out,
+        "  calls       {} per second, one after the other, each in a fresh instance",
+        figures::rate(rate)
+    )?;
+    writeln!(out, "  memory      {} at most", figures::bytes(measured.memory_bytes as u64))?;
+    Ok(())
+}
+
+/// Calls the component on one check after the other.
+async fn measure(
+    session: &Session,
+    samples: &[Sample<'_>],
+    calls: u32,
+) -> anyhow::Result<Measured> {
+    let _step = Step::begin(format!("{} calls", figures::count(calls as usize)));
+    let mut times = Histogram::new(3)?;
+    let mut memory_bytes = 0;
+    let all = Instant::now();
+    for sample in samples.iter().cycle().take(calls as usize) {
+        let begun = Instant::now();
+        let outcome = session.call(sample).await?;
+        times.record(u64::try_from(begun.elapsed().as_nanos())?)?;
+        memory_bytes = memory_bytes.max(outcome.memory_bytes);
+        // A call that fails at once would look like a fast one.
+        let expected = matches!(sample.expected, checks::Expected::Error(_));
+        if let Err(error) = &outcome.result {
+            ensure!(expected, "the check `{}` fails: {error}", sample.name);
+        }
+    }
+    Ok(Measured { times, all: all.elapsed(), memory_bytes })
+}

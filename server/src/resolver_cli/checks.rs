@@ -1,0 +1,112 @@
+//! The file of checks that a component is run on: `checks.json`.
+
+use chrono::{DateTime, Utc};
+use portcullis_engine::fields::{Fields, list, string, text};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::rbac::MAX_SUBJECT;
+use portcullis_engine::request::instant;
+use portcullis_engine::{Caller, Check, CheckBody, Invalid, Json};
+
+use super::responses::Responses;
+
+/// Longest name of a check, in characters.
+const MAX_NAME: usize = 256;
+/// The tenant, and the domain of a check that names none.
+pub(super) const TENANT: &str = "test";
+
+/// A check, and what the component must answer.
+#[derive(Debug)]
+pub(super) struct Sample<'j> {
+    pub(super) name: &'j str,
+    body: CheckBody<'j>,
+    /// What endpoints answer instead of being asked.
+    pub(super) responses: Responses,
+    /// The instant of the check; that of the run without it.
+    now: Option<DateTime<Utc>>,
+    /// The roles of the subject's token, over those of the check.
+    roles: Option<Vec<String>>,
+    /// The attributes to ask for; all without it.
+    wanted: Option<Vec<Box<str>>>,
+    pub(super) expected: Expected<'j>,
+}
+
+/// What must come of a check.
+#[derive(Debug)]
+pub(super) enum Expected<'j> {
+    /// These values; `None` is an attribute that is absent. Others may be answered too.
+    Values(Vec<(&'j str, Option<&'j Json<'j>>)>),
+    /// A failure whose text contains this.
+    Error(&'j str),
+}
+
+/// Reads the checks of a file. All of its faults are reported together.
+pub(super) fn read<'j>(json: &'j Json<'j>) -> Result<Vec<Sample<'j>>, Invalid> {
+    let (at, mut problems) = (Place::root(), Problems::default());
+    let samples = list(Sample::read)(json, &at, &mut problems);
+    if samples.as_ref().is_some_and(Vec::is_empty) {
+        problems.expected(&at, "at least one check");
+    }
+    problems.finish(samples)
+}
+
+impl<'j> Sample<'j> {
+    fn read(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let name = fields.required("name", text(MAX_NAME));
+        let body = fields.required("check", CheckBody::read);
+        let responses = fields.optional("responses", Responses::read);
+        let now = fields.optional("now", instant);
+        let roles = fields.optional("roles", list(text(MAX_SUBJECT)));
+        let wanted = fields.optional("wanted", list(string));
+        let values = fields.optional("expect", values);
+        let error = fields.optional("error", string);
+        if values.is_some() && error.is_some() {
+            fields.expected_at("error", "either this or `expect`");
+        }
+        fields.close();
+        let expected = match (values, error) {
+            (_, Some(error)) => Expected::Error(error),
+            (values, None) => Expected::Values(values.unwrap_or_default()),
+        };
+        Some(Self {
+            name: name?,
+            body: body?,
+            responses: responses.unwrap_or_default(),
+            now,
+            roles: roles.map(|roles| roles.into_iter().map(str::to_owned).collect()),
+            wanted: wanted.map(|names| names.into_iter().map(Box::from).collect()),
+            expected,
+        })
+    }
+
+    /// The check, as the service would put it together.
+    pub(super) fn check<'s>(&'s self, now: DateTime<Utc>) -> Check<'s>
+    where
+        'j: 's,
+    {
+        const NO_CLAIMS: &Json<'_> = &Json::Object(Vec::new());
+        let subject = self.body.subject;
+        let caller =
+            self.roles.as_deref().map(|roles| Caller { subject, roles, claims: NO_CLAIMS });
+        let domain = self.body.domain.unwrap_or(TENANT);
+        Check::new(self.body, domain, caller, self.now.unwrap_or(now))
+    }
+
+    /// What is asked for, of a module that has the attributes `all`.
+    pub(super) fn wanted(&self, all: &[Box<str>]) -> Vec<Box<str>> {
+        self.wanted.clone().unwrap_or_else(|| all.to_vec())
+    }
+}
+
+fn values<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<(&'j str, Option<&'j Json<'j>>)>> {
+    let Some(members) = json.as_object() else {
+        problems.expected(at, format!("an object, not {}", json.kind()));
+        return None;
+    };
+    let value = |value: &'j Json<'j>| Some(value).filter(|value| **value != Json::Null);
+    Some(members.iter().map(|(name, json)| (&**name, value(json))).collect())
+}

@@ -1,0 +1,109 @@
+//! A component with its manifest, ready to be called on checks.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use chrono::{DateTime, Utc};
+use portcullis_engine::resolver::{Endpoints, Grant, Host, Module, Outcome, Resolver, limits};
+
+use super::checks::{self, Sample};
+use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};
+use crate::clock::Clock;
+use crate::config::Variables;
+use crate::egress::Client;
+use crate::model::resolver::Manifest;
+use crate::resolvers::Granted;
+
+/// The files of a command that calls a component.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Files {
+    /// The component, or the folder that has it.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// The manifest; `manifest.json` beside the component without this.
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// The checks; `checks.json` beside the component without this.
+    #[arg(long, value_name = "FILE")]
+    checks: Option<PathBuf>,
+}
+
+impl Files {
+    pub(super) fn project(&self) -> anyhow::Result<Project> {
+        Project::find(&self.path)
+    }
+
+    /// The text of the checks, and the name of their file.
+    pub(super) fn checks(&self, project: &Project) -> anyhow::Result<(PathBuf, Vec<u8>)> {
+        let file = project.beside(self.checks.as_deref(), CHECKS_FILE);
+        let bytes = project::read(&file)?;
+        Ok((file, bytes))
+    }
+}
+
+/// A component that can be called.
+pub(super) struct Session {
+    host: Arc<Host>,
+    module: Arc<Module>,
+    manifest: Manifest,
+    granted: Arc<dyn Endpoints>,
+    attributes: Vec<Box<str>>,
+    /// The instant of checks that name none.
+    now: DateTime<Utc>,
+}
+
+impl Session {
+    /// Gives a module its manifest, and makes sure that it fits.
+    pub(super) fn open(
+        host: Arc<Host>,
+        module: Arc<Module>,
+        project: &Project,
+        files: &Files,
+        variables: &Variables,
+    ) -> anyhow::Result<Self> {
+        let rules = variables.egress()?;
+        let file = project.beside(files.manifest.as_deref(), MANIFEST_FILE);
+        let manifest = project::manifest(&file, &rules)?;
+        let client = Client::guarded(&rules, limits::TIMEOUT_MAX)?;
+        let granted = Granted::new(client, &manifest).map_err(|name| {
+            anyhow::anyhow!("{}: the headers of endpoint `{name}` cannot be made", file.display())
+        })?;
+        let attributes = module.descriptor().attributes.iter();
+        let session = Self {
+            attributes: attributes.map(|spec| spec.name.as_str().into()).collect(),
+            host,
+            module,
+            manifest,
+            granted: Arc::new(granted),
+            now: Clock::system().now(),
+        };
+        session.bind(session.granted.clone()).with_context(|| file.display().to_string())?;
+        Ok(session)
+    }
+
+    pub(super) fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// The attributes that a check asks for.
+    pub(super) fn wanted(&self, sample: &Sample<'_>) -> Vec<Box<str>> {
+        sample.wanted(&self.attributes)
+    }
+
+    /// Calls the component on a check.
+    ///
+    /// # Errors
+    /// None that [`Session::open`] would not have found.
+    pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<Outcome> {
+        let resolver = self.bind(sample.responses.over(self.granted.clone()))?;
+        let (check, budget) = (sample.check(self.now), self.manifest.limits.timeout);
+        let request = self.module.request(checks::TENANT, &check, &self.wanted(sample), budget);
+        Ok(self.host.resolve(&resolver, request).await)
+    }
+
+    fn bind(&self, endpoints: Arc<dyn Endpoints>) -> anyhow::Result<Resolver> {
+        let grant = Grant { config: self.manifest.config.clone(), endpoints };
+        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits)?)
+    }
+}
