@@ -18,7 +18,7 @@ use crate::support::tenant::Decision;
 
 /// Runs `portcullis resolver` with what cargo needs of the environment. A build takes as long as it takes.
 fn resolver(arguments: &[&str], folder: &Path) -> Finished {
-    finished(resolver_command(arguments, folder))
+    finished(&mut resolver_command(arguments, folder))
 }
 
 fn resolver_command(arguments: &[&str], folder: &Path) -> Command {
@@ -39,7 +39,7 @@ fn with_cargo(command: &mut Command) {
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("resolvers"));
 }
 
-fn finished(mut command: Command) -> Finished {
+fn finished(command: &mut Command) -> Finished {
     let output = command.output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Finished { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
@@ -64,7 +64,7 @@ fn a_new_crate_builds_passes_its_tests_and_goes_into_service() {
     let (_directory, folder) = new_crate("trust-level");
     let mut tests = Command::new("cargo");
     with_cargo(tests.args(["test", "--quiet"]).current_dir(&folder));
-    let native = finished(tests);
+    let native = finished(&mut tests);
     assert!(succeeds(&native).contains("3 passed"), "{native:?}");
 
     let built = resolver(&["build"], &folder);
@@ -109,7 +109,7 @@ fn pushed_and_asked(folder: &Path) {
         let url = format!("http://{}", dev.address);
         let mut command = resolver_command(&["push", "--url", &url], folder);
         command.env("TOKEN", token);
-        finished(command)
+        finished(&mut command)
     };
     let first = push(boss);
     assert!(succeeds(&first).starts_with("installed `trust_level`: "), "{}", first.out);
@@ -193,4 +193,34 @@ fn what_the_service_would_refuse_is_refused_with_its_words() {
     assert!(done.err.contains("has 2 components: expected the path of one"), "{done:?}");
     let done = resolver(&["inspect", "missing.wasm"], directory.path());
     assert!(done.code == Some(1) && done.err.contains("missing.wasm: No such file"), "{done:?}");
+}
+
+#[test]
+fn a_missing_target_is_named_and_installed_by_rustup_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_directory, folder) = new_crate("geo");
+    let programs = tempfile::tempdir().unwrap();
+    let program = |name: &str, script: &str| {
+        let file = programs.path().join(name);
+        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let build = || {
+        let mut command = resolver_command(&["build"], &folder);
+        finished(command.env("PATH", programs.path()))
+    };
+    let done = build();
+    assert!(done.code == Some(1) && done.err.contains("cannot run `rustc`"), "{done:?}");
+    program("rustc", "echo /nowhere");
+    let done = build();
+    let command = "`rustup target add wasm32-wasip2`";
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.err.contains(&format!("with rustup, {command} installs it")), "{}", done.err);
+    program("rustup", "exit 3");
+    let done = build();
+    assert!(done.err.contains("is missing: rustup target add wasm32-wasip2"), "{}", done.err);
+    assert!(done.err.contains(&format!("{command} failed")), "{}", done.err);
+    // Whoever has it installed goes on to cargo.
+    program("rustup", "exit 0");
+    assert!(build().err.contains("cannot run `cargo`"));
 }

@@ -25,7 +25,7 @@
 //!         }
 //!     }
 //!
-//!     fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+//!     fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
 //!         let hour_of = |key| -> Result<u64, Error> {
 //!             let text = host.config(key).unwrap_or_default();
 //!             text.parse().map_err(|_| Error::Internal(format!("`{key}` must be an hour, not `{text}`")))
@@ -74,11 +74,12 @@ pub trait Resolver {
     /// What the resolver is: the attributes that it answers, and what it needs of the manifest.
     fn describe() -> Descriptor;
 
-    /// Answers the attributes that `request.wanted` names.
+    /// Answers the attributes that `request.wanted` names. `host` is known at compile time, so that the component imports
+    /// what is called of it and nothing else.
     ///
     /// # Errors
     /// The attributes are undetermined for this check: policies that deny then apply, policies that allow do not.
-    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error>;
+    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error>;
 }
 
 /// Makes a [`Resolver`] what the component exports. Once in a crate; natively it does nothing.

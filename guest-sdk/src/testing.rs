@@ -33,7 +33,7 @@ type Endpoint = Box<dyn Fn(&HttpRequest) -> Result<HttpResponse, Failure>>;
 /// use portcullis_guest_sdk::{Error, FailureKind, Host, HttpRequest, HttpResponse, Level};
 ///
 /// /// What `source` says of Ann.
-/// fn fetch(host: &dyn Host) -> Result<Vec<u8>, Error> {
+/// fn fetch(host: &impl Host) -> Result<Vec<u8>, Error> {
 ///     host.log(Level::Debug, "asking the source");
 ///     Ok(host.send("source", &HttpRequest::get("/people/ann"))?.success()?.body)
 /// }

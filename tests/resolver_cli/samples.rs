@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{edit, resolver, succeeds};
+use super::super::dev::Dev;
+use super::{edit, finished, resolver, resolver_command, succeeds};
 use crate::support::process::repository;
 
 fn sample(name: &str) -> PathBuf {
@@ -134,4 +135,38 @@ fn a_response_that_the_checks_do_not_give_is_none() {
         "{}",
         done.out
     );
+}
+
+#[test]
+fn endpoints_are_called_for_real_where_the_operator_allows_it() {
+    let (dev, _data) = Dev::fresh();
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["hr-directory.wasm", "manifest.json"] {
+        std::fs::copy(sample("hr-directory").join(file), folder.path().join(file)).unwrap();
+    }
+    let manifest = folder.path().join("manifest.json");
+    edit(
+        &manifest,
+        "https://hr.example.com/api/",
+        &format!("http://{}/dev/directory/", dev.address),
+    );
+    let asked = json!({"subject": "dev-amara", "resource": "wiki:read", "action": "read"});
+    let checks =
+        json!([{"name": "somebody", "check": asked, "expect": {"department": "engineering"}}]);
+    std::fs::write(folder.path().join("checks.json"), checks.to_string()).unwrap();
+    let test = |variables: &[(&str, &str)]| {
+        let mut command = resolver_command(&["test"], folder.path());
+        finished(command.envs(variables.iter().copied()))
+    };
+    let allowed = [("EGRESS_ALLOW_HTTP", "true"), ("EGRESS_ALLOW_CIDRS", "127.0.0.0/8")];
+    assert!(succeeds(&test(&allowed)).contains("groups      [\"on-call\"]"));
+    for variables in [&allowed[..1], &allowed[1..]] {
+        let done = test(variables);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.err.contains("manifest.json: at `/endpoints/directory/url`"), "{}", done.err);
+    }
+    edit(&manifest, "the token of the directory", "another token");
+    let done = test(&allowed);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.out.contains("failed: unavailable: status 401"), "{}", done.out);
 }

@@ -30,7 +30,7 @@ impl Resolver for BusinessHours {
         }
     }
 
-    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let offset = setting(host, "utc_offset", "such as `+01:00`", offset)?;
         let opens = setting(host, "opens", "such as `08:00`", time)?;
         let closes = setting(host, "closes", "such as `18:00`", time)?;
@@ -63,7 +63,7 @@ fn weekday(day: i64) -> &'static str {
 }
 
 fn setting<T>(
-    host: &dyn Host,
+    host: &impl Host,
     key: &str,
     expected: &str,
     read: fn(&str) -> Option<T>,

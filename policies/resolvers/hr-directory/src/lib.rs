@@ -42,7 +42,7 @@ impl Resolver for HrDirectory {
         }
     }
 
-    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let path = format!("people/{}", segment(&request.subject)?);
         let response = host.send("directory", &HttpRequest::get(path))?;
         let person = if response.status == 404 {

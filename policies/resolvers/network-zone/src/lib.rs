@@ -25,7 +25,7 @@ impl Resolver for NetworkZone {
         }
     }
 
-    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let address = request.user.iter().find(|input| input.name == "ip");
         let Some(Value::Text(text)) = address.map(|input| &input.value) else {
             return Err(Error::Invalid("`user.ip` is missing, or is no string".to_owned()));

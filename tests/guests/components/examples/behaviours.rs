@@ -26,14 +26,14 @@ impl Resolver for Behaviours {
         }
     }
 
-    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         behave(&request.subject, host)
     }
 }
 
 export_resolver!(Behaviours);
 
-fn behave(subject: &str, host: &dyn Host) -> Result<Resolution, Error> {
+fn behave(subject: &str, host: &impl Host) -> Result<Resolution, Error> {
     match subject {
         // What is allowed.
         "greet" => text(host.config("greeting").unwrap_or_default()),

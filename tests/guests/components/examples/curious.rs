@@ -12,7 +12,7 @@ impl Resolver for Curious {
         Descriptor::new(config::get("name").unwrap_or_default(), "1.0.0")
     }
 
-    fn resolve(_: &Request, _: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(_: &Request, _: &impl Host) -> Result<Resolution, Error> {
         Ok(Resolution::new(vec![], vec![]))
     }
 }

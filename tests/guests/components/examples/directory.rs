@@ -21,7 +21,7 @@ impl Resolver for Directory {
     }
 
     /// `department` is that of the configuration for everybody but strangers, who have none.
-    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let mut resolution = Resolution::new(vec![], vec![]);
         for name in &request.wanted {
             match name.as_str() {

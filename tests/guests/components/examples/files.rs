@@ -15,7 +15,7 @@ impl Resolver for Files {
         }
     }
 
-    fn resolve(_: &Request, _: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(_: &Request, _: &impl Host) -> Result<Resolution, Error> {
         let size = std::fs::read_to_string("/etc/passwd").map(|text| text.len());
         let size = size.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Attribute::new("size", Value::Number(size as f64)).into())

@@ -45,7 +45,7 @@ impl Resolver for Handles {
         }
     }
 
-    fn resolve(_: &Request, _: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(_: &Request, _: &impl Host) -> Result<Resolution, Error> {
         let kept: Vec<_> =
             (0..10_000).map(|_| wasi::clocks::monotonic_clock::subscribe_duration(1)).collect();
         Ok(Attribute::new("count", Value::Number(kept.len() as f64)).into())

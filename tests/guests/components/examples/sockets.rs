@@ -15,7 +15,7 @@ impl Resolver for Sockets {
         }
     }
 
-    fn resolve(_: &Request, _: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(_: &Request, _: &impl Host) -> Result<Resolution, Error> {
         let size = std::net::TcpStream::connect("127.0.0.1:80").map(|_| 0);
         let size = size.map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Attribute::new("size", Value::Number(size as f64)).into())

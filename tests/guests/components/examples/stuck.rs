@@ -13,7 +13,7 @@ impl Resolver for Stuck {
         }
     }
 
-    fn resolve(_: &Request, _: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(_: &Request, _: &impl Host) -> Result<Resolution, Error> {
         Ok(Resolution::new(vec![], vec![]))
     }
 }

@@ -22,7 +22,7 @@ impl Resolver for Levels {
         }
     }
 
-    fn resolve(request: &Request, host: &dyn Host) -> Result<Resolution, Error> {
+    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let levels = host.config("levels").unwrap_or_default();
         for entry in levels.split(',') {
             let Some((subject, level)) = entry.split_once('=') else {
