@@ -118,11 +118,23 @@ fn a_case_that_comes_out_otherwise_is_noted() {
 
 fn copy_of_hospital() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for file in std::fs::read_dir(hospital()).unwrap() {
-        let file = file.unwrap();
-        std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+    copy(&hospital(), folder.path());
+    for resolver in ["business-hours", "network-zone"] {
+        let (from, to) =
+            (Path::new("policies/resolvers").join(resolver), Path::new("resolvers").join(resolver));
+        std::fs::create_dir_all(folder.path().join(&to)).unwrap();
+        copy(&repository().join(from), &folder.path().join(to));
     }
     folder
+}
+
+/// Copies the files of a folder.
+fn copy(from: &Path, to: &Path) {
+    for file in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if file.path().is_file() {
+            std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+        }
+    }
 }
 
 #[test]

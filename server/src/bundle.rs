@@ -380,7 +380,11 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
         {
             return Ok(vec![]);
         }
-        let file = |module: &str, name: &str| (self.text)(&format!("../resolvers/{module}/{name}"));
+        // The tenant's own, or those that it shares with its neighbours.
+        let file = |module: &str, name: &str| {
+            let own = (self.text)(&format!("resolvers/{module}/{name}"));
+            own.or_else(|_| (self.text)(&format!("../resolvers/{module}/{name}")))
+        };
         self.read(RESOLVERS_FILE, |json, at, problems| {
             let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
                 SampleResolver::read(json, at, problems, file)

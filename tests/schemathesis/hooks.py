@@ -104,6 +104,9 @@ ANNOUNCED = [
     ("updatePolicy", 400, "since the `format` is `"),
     ("updatePolicy", 400, "as the stored `rule_data` is written"),
     ("updatePolicy", 400, "the resource of a policy never changes"),
+    # What a module answers and needs is its own affair.
+    ("testResolver", 400, "expected one of `"),
+    ("updateResolver", 400, "expected what the module needs, but"),
 ]
 ANNOUNCED += [
     (operation, 400, reason)

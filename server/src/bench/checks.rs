@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use portcullis_engine::{Caller, Check, CheckBody, Json, json};
+use portcullis_engine::{Answers, Caller, Check, CheckBody, Json, json};
 
 use super::Unusable;
 use super::tenant::Tenant;
@@ -20,6 +20,8 @@ pub(super) struct Asked {
     pub(super) body: Json<'static>,
     pub(super) caller: Option<Token>,
     pub(super) now: DateTime<Utc>,
+    /// What resolvers answer. Asking them is not measured; what is not here is undetermined.
+    pub(super) resolved: Answers,
 }
 
 /// Where a check comes from.
@@ -73,6 +75,7 @@ pub(super) fn of_cases(tenants: &[Tenant]) -> Vec<Asked> {
             body: case.check.clone(),
             caller: user(case).map(Token::of),
             now: case.now.unwrap_or(DEFAULT_NOW),
+            resolved: case.resolved.clone(),
         }));
     }
     asked
@@ -101,7 +104,8 @@ pub(super) fn replay(
         let bundle = tenants.first().and_then(|tenant| tenant.bundle.as_ref());
         let caller = bundle.and_then(|bundle| bundle.user(body.subject)).map(Token::of);
         let body = tree.into_owned();
-        asked.push(Asked { tenant: 0, origin: Origin::Replayed, body, caller, now });
+        let resolved = Answers::default();
+        asked.push(Asked { tenant: 0, origin: Origin::Replayed, body, caller, now, resolved });
     }
     if asked.is_empty() {
         return Err(at(": holds no check".to_owned()));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use portcullis_engine::{CachedPlan, Check, PlanCache};
+use portcullis_engine::{Answers, CachedPlan, Check, PlanCache};
 use tokio::runtime::Handle;
 
 use super::checks::Asked;
@@ -45,6 +45,7 @@ pub(super) struct Bench<'a> {
 struct Question<'a> {
     tenant: &'a Tenant,
     check: Check<'a>,
+    resolved: &'a Answers,
 }
 
 impl Question<'_> {
@@ -72,7 +73,8 @@ impl Bench<'_> {
             .iter()
             .filter_map(|asked| {
                 let tenant = self.tenants.get(asked.tenant)?;
-                Some(Question { tenant, check: asked.check(self.tenants)? })
+                let (check, resolved) = (asked.check(self.tenants)?, &asked.resolved);
+                Some(Question { tenant, check, resolved })
             })
             .collect();
         let clock = clock();

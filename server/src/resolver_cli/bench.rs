@@ -3,18 +3,24 @@
 use std::fs::Permissions;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use hdrhistogram::Histogram;
-use portcullis_engine::json;
+use portcullis_engine::{Ask, ResolverRef, json};
+use uuid::Uuid;
 
 use super::checks::{self, Sample};
 use super::guest;
+use super::project::Project;
 use super::session::{Files, Session};
 use super::steps::Step;
+use crate::clock::Clock;
 use crate::config::Variables;
 use crate::figures;
+use crate::metrics::Metrics;
+use crate::resolvers::{ResolverConfig, Resolvers};
 
 /// What the command line says.
 #[derive(Debug, clap::Args)]
@@ -56,6 +62,8 @@ pub(super) async fn run(
 
     let session = Session::open(host, module, &project, &arguments.files, variables)?;
     let measured = measure(&session, &samples, arguments.calls).await?;
+    let service = service(&project, &session, variables, code.path()).await?;
+    let remembered = remembered(&service, &session, &samples, arguments.calls).await?;
     let time = |duration: Duration| figures::time(duration.as_nanos() as f64);
     let quantile = |quantile| figures::time(measured.times.value_at_quantile(quantile) as f64);
     let rate = f64::from(arguments.calls) / measured.all.as_secs_f64();
@@ -76,6 +84,19 @@ pub(super) async fn run(
         figures::rate(rate)
     )?;
     writeln!(out, "  memory      {} at most", figures::bytes(measured.memory_bytes as u64))?;
+    match remembered {
+        Some(times) => {
+            let time = |quantile| figures::time(times.value_at_quantile(quantile) as f64);
+            writeln!(
+                out,
+                "  cached      p50 {}, p99 {}, max {}",
+                time(0.5),
+                time(0.99),
+                time(1.0)
+            )?;
+        }
+        None => writeln!(out, "  cached      nothing: no answer may be kept")?,
+    }
     Ok(())
 }
 
@@ -101,4 +122,49 @@ async fn measure(
         }
     }
     Ok(Measured { times, all: all.elapsed(), memory_bytes })
+}
+
+/// What the component is in a service.
+const IN_SERVICE: ResolverRef = ResolverRef { id: Uuid::nil(), version: 1 };
+
+/// The component in a service of its own, for what the service remembers.
+async fn service(
+    project: &Project,
+    session: &Session,
+    variables: &Variables,
+    code: &Path,
+) -> anyhow::Result<Resolvers> {
+    let config = ResolverConfig { code: Some(code.to_owned()), ..ResolverConfig::default() };
+    let (metrics, clock) = (Metrics::new().resolvers, Clock::system());
+    let service = Resolvers::new(&config, &variables.egress()?, metrics, clock)?;
+    let module = service.admit(project.bytes()?).await?;
+    service.put(checks::TENANT, IN_SERVICE, service.bind(module, session.manifest())?);
+    Ok(service)
+}
+
+/// Asks for what the service has in its cache, on the first check whose every answer is kept there; `None` if there is
+/// no such check.
+async fn remembered(
+    service: &Resolvers,
+    session: &Session,
+    samples: &[Sample<'_>],
+    calls: u32,
+) -> anyhow::Result<Option<Histogram<u64>>> {
+    for sample in samples {
+        let (check, attributes) = (session.check(sample), session.wanted(sample));
+        let asks = [Ask { namespace: "measured".into(), resolver: Some(IN_SERVICE), attributes }];
+        let ask = || service.ask(checks::TENANT, &check, &asks);
+        ask().await;
+        if !ask().await.is_from_cache() {
+            continue;
+        }
+        let mut times = Histogram::new(3)?;
+        for _ in 0..calls {
+            let begun = Instant::now();
+            ask().await;
+            times.record(u64::try_from(begun.elapsed().as_nanos())?)?;
+        }
+        return Ok(Some(times));
+    }
+    Ok(None)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
+use portcullis_engine::Check;
 use portcullis_engine::resolver::{Endpoints, Grant, Host, Module, Outcome, Resolver, limits};
 
 use super::checks::{self, Sample};
@@ -91,13 +92,22 @@ impl Session {
         sample.wanted(&self.attributes)
     }
 
+    /// The check of a sample.
+    pub(super) fn check<'s>(&self, sample: &'s Sample<'_>) -> Check<'s> {
+        sample.check(self.now)
+    }
+
+    pub(super) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
     /// Calls the component on a check.
     ///
     /// # Errors
     /// None that [`Session::open`] would not have found.
     pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<Outcome> {
         let resolver = self.bind(sample.responses.over(self.granted.clone()))?;
-        let (check, budget) = (sample.check(self.now), self.manifest.limits.timeout);
+        let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
         let request = self.module.request(checks::TENANT, &check, &self.wanted(sample), budget);
         Ok(self.host.resolve(&resolver, request).await)
     }

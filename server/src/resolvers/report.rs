@@ -17,6 +17,14 @@ pub(crate) struct Asked {
     pub(crate) reports: Vec<Report>,
 }
 
+impl Asked {
+    /// Whether no module was called, and every answer is there.
+    pub(crate) fn is_from_cache(&self) -> bool {
+        let cached = |of: &Provenance| of.source == Source::Cache;
+        self.reports.iter().all(|report| report.attributes.iter().all(cached))
+    }
+}
+
 /// What came of asking one resolver.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {

@@ -95,7 +95,7 @@ impl Bench<'_> {
         for question in questions.iter().cycle() {
             let start = Instant::now();
             let plan = source.load(question.tenant, question.check.resource).await?;
-            black_box(plan.evaluate(&question.check).effect());
+            black_box(plan.evaluate_with(&question.check, question.resolved).effect());
             drop(plan);
             times.record(since(start, clock))?;
             if !step.goes_on() {
@@ -156,7 +156,7 @@ impl Question<'_> {
     }
 
     fn decide(&self, cached: &CachedPlan) -> Effect {
-        cached.plan().evaluate(&self.check).effect()
+        cached.plan().evaluate_with(&self.check, self.resolved).effect()
     }
 }
 

@@ -42,7 +42,7 @@ impl Bench<'_> {
             let mut differing = 0;
             for (position, question) in questions.iter().enumerate() {
                 let cached = question.plan(&cache, source).await?;
-                let decision = cached.plan().evaluate(&question.check);
+                let decision = cached.plan().evaluate_with(&question.check, question.resolved);
                 let answer = (decision.effect(), decider(&decision));
                 if index > 0 {
                     differing += usize::from(first.get(position) != Some(&answer));
