@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::error::CallError;
 use super::log::cut;
 use super::{Attribute, AttributeSpec, Descriptor, Kind, Request, Resolution, Value, types};
+use crate::namespaces::AttributeKind;
 
 /// What a resolver answered of one attribute.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +28,7 @@ pub(super) fn check(
     let mut push = |name: String, value: Option<Value>, ttl_ms: Option<u32>| {
         let spec = spec(descriptor, request, &name)?;
         if value.as_ref().is_some_and(|value| kind(value) != spec.kind) {
-            let expected = kind_name(spec.kind);
+            let expected = AttributeKind::from(spec.kind);
             return Err(bad(format!("`{name}` is declared as {expected}, and is something else")));
         }
         if value.as_ref().is_some_and(|value| !is_finite(value)) {
@@ -84,16 +85,6 @@ fn kind(value: &Value) -> Kind {
         Value::Boolean(_) => Kind::Boolean,
         Value::Texts(_) => Kind::Texts,
         Value::Numbers(_) => Kind::Numbers,
-    }
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Text => "a string",
-        Kind::Number => "a number",
-        Kind::Boolean => "a boolean",
-        Kind::Texts => "a list of strings",
-        Kind::Numbers => "a list of numbers",
     }
 }
 

@@ -67,6 +67,30 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// The same in words of the host alone, for everybody who may see a decision: what a guest says could be anything,
+    /// values of attributes too.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Panicked(_) => "panicked".to_owned(),
+            Self::Trapped(_) => "trapped".to_owned(),
+            Self::Contract(_) => "does not fit `portcullis:resolver@1.0.0`".to_owned(),
+            Self::Refused(_) => "refused".to_owned(),
+            Self::BadAnswer(_) => "bad answer".to_owned(),
+            Self::Invalid(_) => "invalid request".to_owned(),
+            Self::Unavailable(_) => "unavailable".to_owned(),
+            Self::Internal(_) => "internal error".to_owned(),
+            Self::Busy(_)
+            | Self::TimedOut(_)
+            | Self::Memory(_)
+            | Self::Stack
+            | Self::OutOfBounds
+            | Self::TooLarge
+            | Self::Handles
+            | Self::Exited
+            | Self::Host => self.to_string(),
+        }
+    }
+
     /// What ended a call. A trap says less than what was recorded before it.
     pub(super) fn of(error: &wasmtime::Error, state: &State) -> Self {
         if let Some(known) = error.downcast_ref::<Self>() {

@@ -12,6 +12,7 @@ use super::bindings::Guest;
 use super::bindings::portcullis::resolver::{config, http, log, types};
 use super::error::CallError;
 use super::limits::{HTTP_BODY_BYTES, HTTP_REQUESTS};
+use super::log::cut;
 use super::store::State;
 use super::surroundings::SendError;
 use super::{Failure, HttpRequest, HttpResponse, Level};
@@ -116,7 +117,7 @@ impl http::Host for State {
             bail!(refused("`describe` may log, and nothing else"));
         };
         if !grant.endpoints.has(&endpoint) {
-            let name = super::log::cut(endpoint);
+            let name = cut(endpoint);
             bail!(refused(format!("endpoint `{name}` is not granted")));
         }
         if self.requests == HTTP_REQUESTS {
@@ -126,7 +127,7 @@ impl http::Host for State {
         match grant.endpoints.send(&endpoint, request, HTTP_BODY_BYTES).await {
             Ok(response) if response.body.len() <= HTTP_BODY_BYTES => Ok(Ok(response)),
             Err(SendError::Failed(failure)) => Ok(Err(failure)),
-            Err(SendError::Refused(why)) => bail!(refused(why)),
+            Err(SendError::Refused(why)) => bail!(refused(cut(why))),
             Ok(_) | Err(SendError::TooLarge) => {
                 let kib = HTTP_BODY_BYTES >> 10;
                 bail!(refused(format!("the response of `{endpoint}` has more than {kib} KiB")))

@@ -47,6 +47,15 @@ pub const HTTP_BODY_BYTES: usize = 1 << 20;
 /// Attributes of a namespace.
 pub const ATTRIBUTES: usize = 256;
 
+/// Keys of the configuration that a module reads.
+pub const CONFIG_KEYS: usize = 64;
+
+/// Endpoints that a module calls.
+pub const ENDPOINTS: usize = 64;
+
+/// Inputs that a module declares. One that needs more takes all attributes of a kind.
+pub const INPUTS: usize = 64;
+
 /// Bytes of a name in a descriptor.
 pub const NAME_BYTES: usize = 128;
 

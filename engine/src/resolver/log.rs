@@ -3,6 +3,22 @@
 use super::Level;
 use super::limits::{LOG_LINES, TEXT_BYTES};
 
+impl Level {
+    /// Every level, the least important first.
+    pub const ALL: [Self; 5] = [Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Critical];
+
+    /// The name in the contract.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+            Self::Critical => "critical",
+        }
+    }
+}
+
 /// A line of a guest's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogLine {

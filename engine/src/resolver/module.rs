@@ -13,7 +13,10 @@ use super::bindings::GuestPre;
 use super::error::{BindError, LoadError};
 use super::imports::is_offered;
 use super::inputs::Inputs;
-use super::limits::{ATTRIBUTES, Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES, TIMEOUT_MAX};
+use super::limits::{
+    ATTRIBUTES, CONFIG_KEYS, ENDPOINTS, INPUTS, Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES,
+    TIMEOUT_MAX,
+};
 use super::store::State;
 use super::surroundings::Endpoints;
 use super::{Descriptor, Digest, Request};
@@ -184,6 +187,15 @@ pub(super) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadEr
         let count = descriptor.attributes.len();
         return fault(format!("{count} attributes: expected 1 to {ATTRIBUTES}"));
     }
+    for (what, count, most) in [
+        ("config keys", descriptor.config_keys.len(), CONFIG_KEYS),
+        ("endpoints", descriptor.endpoints.len(), ENDPOINTS),
+        ("inputs", descriptor.inputs.len(), INPUTS),
+    ] {
+        if count > most {
+            return fault(format!("{count} {what}: expected at most {most}"));
+        }
+    }
     let lists: [(&str, Vec<&String>); 6] = [
         ("name", vec![&descriptor.name]),
         ("version", vec![&descriptor.version]),
@@ -212,4 +224,44 @@ pub(super) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadEr
              `resource.<name>`, `user.*` or `resource.*`"
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AttributeSpec, ConfigKey, Kind};
+    use super::*;
+
+    fn descriptor(config_keys: usize, endpoints: usize, inputs: usize) -> Descriptor {
+        let names = |count: usize| (0..count).map(|index| format!("user.{index}"));
+        let key = |name| ConfigKey { name, required: false };
+        Descriptor {
+            name: "large".to_owned(),
+            version: "1.0.0".to_owned(),
+            attributes: vec![AttributeSpec {
+                name: "a".to_owned(),
+                kind: Kind::Text,
+                default_ttl_ms: 0,
+            }],
+            config_keys: names(config_keys).map(key).collect(),
+            endpoints: names(endpoints).collect(),
+            inputs: names(inputs).collect(),
+            ext: vec![],
+        }
+    }
+
+    #[test]
+    fn a_descriptor_has_so_much_of_everything_and_no_more() {
+        assert!(check_descriptor(&descriptor(CONFIG_KEYS, ENDPOINTS, INPUTS)).is_ok());
+        for (one_more, what) in [
+            (descriptor(CONFIG_KEYS + 1, 0, 0), "65 config keys"),
+            (descriptor(0, ENDPOINTS + 1, 0), "65 endpoints"),
+            (descriptor(0, 0, INPUTS + 1), "65 inputs"),
+        ] {
+            let error = check_descriptor(&one_more).expect_err("one too many");
+            assert_eq!(
+                error.to_string(),
+                format!("`describe` answers {what}: expected at most 64")
+            );
+        }
+    }
 }

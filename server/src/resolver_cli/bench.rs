@@ -14,8 +14,8 @@ use uuid::Uuid;
 use super::checks::{self, Sample};
 use super::guest;
 use super::project::Project;
-use super::session::{Files, Session};
 use super::steps::Step;
+use super::trial::{Files, Trial};
 use crate::clock::Clock;
 use crate::config::Variables;
 use crate::figures;
@@ -60,14 +60,14 @@ pub(super) async fn run(
     let module = guest::load(&host, &project).await?;
     let loaded = begun.elapsed();
 
-    let session = Session::open(host, module, &project, &arguments.files, variables)?;
-    let measured = measure(&session, &samples, arguments.calls).await?;
-    let service = service(&project, &session, variables, code.path()).await?;
-    let remembered = remembered(&service, &session, &samples, arguments.calls).await?;
+    let trial = Trial::open(host, module, &project, &arguments.files, variables)?;
+    let measured = measure(&trial, &samples, arguments.calls).await?;
+    let service = service(&project, &trial, variables, code.path()).await?;
+    let remembered = remembered(&service, &trial, &samples, arguments.calls).await?;
     let time = |duration: Duration| figures::time(duration.as_nanos() as f64);
     let quantile = |quantile| figures::time(measured.times.value_at_quantile(quantile) as f64);
     let rate = f64::from(arguments.calls) / measured.all.as_secs_f64();
-    let about = session.module().descriptor();
+    let about = trial.module().descriptor();
     writeln!(out, "{} {} ({})", about.name, about.version, project.component.display())?;
     writeln!(out, "  compile     {}", time(compiled))?;
     writeln!(out, "  load        {}, once it is compiled", time(loaded))?;
@@ -101,18 +101,14 @@ pub(super) async fn run(
 }
 
 /// Calls the component on one check after the other.
-async fn measure(
-    session: &Session,
-    samples: &[Sample<'_>],
-    calls: u32,
-) -> anyhow::Result<Measured> {
+async fn measure(trial: &Trial, samples: &[Sample<'_>], calls: u32) -> anyhow::Result<Measured> {
     let _step = Step::begin(format!("{} calls", figures::count(calls as usize)));
     let mut times = Histogram::new(3)?;
     let mut memory_bytes = 0;
     let all = Instant::now();
     for sample in samples.iter().cycle().take(calls as usize) {
         let begun = Instant::now();
-        let outcome = session.call(sample).await?;
+        let outcome = trial.call(sample).await?;
         times.record(u64::try_from(begun.elapsed().as_nanos())?)?;
         memory_bytes = memory_bytes.max(outcome.memory_bytes);
         // A call that fails at once would look like a fast one.
@@ -130,7 +126,7 @@ const IN_SERVICE: ResolverRef = ResolverRef { id: Uuid::nil(), version: 1 };
 /// The component in a service of its own, for what the service remembers.
 async fn service(
     project: &Project,
-    session: &Session,
+    trial: &Trial,
     variables: &Variables,
     code: &Path,
 ) -> anyhow::Result<Resolvers> {
@@ -138,7 +134,7 @@ async fn service(
     let (metrics, clock) = (Metrics::new().resolvers, Clock::system());
     let service = Resolvers::new(&config, &variables.egress()?, metrics, clock)?;
     let module = service.admit(project.bytes()?).await?;
-    service.put(checks::TENANT, IN_SERVICE, service.bind(module, session.manifest())?);
+    service.put(checks::TENANT, IN_SERVICE, service.bind(module, trial.manifest())?);
     Ok(service)
 }
 
@@ -146,12 +142,12 @@ async fn service(
 /// no such check.
 async fn remembered(
     service: &Resolvers,
-    session: &Session,
+    trial: &Trial,
     samples: &[Sample<'_>],
     calls: u32,
 ) -> anyhow::Result<Option<Histogram<u64>>> {
     for sample in samples {
-        let (check, attributes) = (session.check(sample), session.wanted(sample));
+        let (check, attributes) = (trial.check(sample), trial.wanted(sample));
         let asks = [Ask { namespace: "measured".into(), resolver: Some(IN_SERVICE), attributes }];
         let ask = || service.ask(checks::TENANT, &check, &asks);
         ask().await;

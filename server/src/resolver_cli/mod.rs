@@ -11,9 +11,9 @@ mod new;
 mod project;
 mod push;
 mod responses;
-mod session;
 mod steps;
 mod test;
+mod trial;
 
 use std::process::ExitCode;
 

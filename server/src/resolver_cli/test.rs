@@ -4,11 +4,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use portcullis_engine::resolver::{Answered, Level, Outcome};
+use portcullis_engine::resolver::{Answered, Outcome};
 use portcullis_engine::{Json, json};
 
 use super::checks::{self, Expected, Sample};
-use super::session::{Files, Session};
+use super::trial::{Files, Trial};
 use super::{guest, steps};
 use crate::config::Variables;
 use crate::figures;
@@ -50,15 +50,15 @@ async fn test(files: &Files, variables: &Variables, out: &mut dyn Write) -> anyh
     let samples = checks::read(&json).with_context(|| file.display().to_string())?;
     let host = guest::host(None)?;
     let module = guest::load(&host, &project).await?;
-    let session = Session::open(host, module, &project, files, variables)?;
-    let about = session.module().descriptor();
+    let trial = Trial::open(host, module, &project, files, variables)?;
+    let about = trial.module().descriptor();
     writeln!(out, "{} {} ({})", about.name, about.version, project.component.display())?;
     let mut failed = 0;
     for sample in &samples {
-        let outcome = session.call(sample).await?;
+        let outcome = trial.call(sample).await?;
         let faults = faults(&sample.expected, &outcome);
         failed += usize::from(!faults.is_empty());
-        show(sample, &session.wanted(sample), &outcome, &faults, out)?;
+        show(sample, &trial.wanted(sample), &outcome, &faults, out)?;
     }
     writeln!(out, "\n{} passed, {failed} failed", samples.len() - failed)?;
     Ok(failed)
@@ -107,7 +107,7 @@ fn show(
         Err(error) => writeln!(out, "          failed: {error}")?,
     }
     for line in &outcome.log.lines {
-        writeln!(out, "          {}: {}", level(line.level), line.text)?;
+        writeln!(out, "          {}: {}", line.level.as_str(), line.text)?;
     }
     if outcome.log.dropped > 0 {
         writeln!(out, "          and {} lines that were dropped", outcome.log.dropped)?;
@@ -116,16 +116,6 @@ fn show(
     let memory = figures::bytes(outcome.memory_bytes as u64);
     writeln!(out, "          took {time}, {memory} of memory at most")?;
     faults.iter().try_for_each(|fault| writeln!(out, "          {fault}"))
-}
-
-fn level(level: Level) -> &'static str {
-    match level {
-        Level::Debug => "debug",
-        Level::Info => "info",
-        Level::Warn => "warn",
-        Level::Error => "error",
-        Level::Critical => "critical",
-    }
 }
 
 /// What was answered of an attribute.

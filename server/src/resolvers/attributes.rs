@@ -5,6 +5,7 @@
 //! resolver was shown, written so that no two inputs are the same bytes. Failures are never kept.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use equivalent::Equivalent;
@@ -15,6 +16,8 @@ use portcullis_engine::resolver::{Input, Request, Value};
 
 /// The longest that an answer is used, whatever a module or a manifest says.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest inputs, in bytes, of which an answer is kept: few checks are that large, and none comes twice.
+const MAX_INPUTS: usize = 16 << 10;
 /// What an entry takes beside its texts: the key, the value, and moka's own records.
 const OVERHEAD: usize = 256;
 
@@ -37,8 +40,8 @@ pub(super) struct Scope<'k> {
     /// Of the bound resolver.
     pub(super) generation: u64,
     pub(super) tenant: &'k str,
-    /// What it was shown, by [`inputs`].
-    pub(super) inputs: &'k [u8],
+    /// What it was shown, by [`inputs`]; the answers of one call share it.
+    pub(super) inputs: &'k Arc<[u8]>,
 }
 
 /// What is known of an attribute.
@@ -55,7 +58,7 @@ struct Key {
     generation: u64,
     tenant: Box<str>,
     attribute: Box<str>,
-    inputs: Box<[u8]>,
+    inputs: Arc<[u8]>,
 }
 
 /// Looks a key up without making one.
@@ -68,7 +71,7 @@ impl Hash for KeyRef<'_> {
     /// As [`Key`] does.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Scope { generation, tenant, inputs } = self.scope;
-        (generation, tenant, self.attribute, inputs).hash(state);
+        (generation, tenant, self.attribute, &**inputs).hash(state);
     }
 }
 
@@ -78,7 +81,7 @@ impl Equivalent<Key> for KeyRef<'_> {
         generation == key.generation
             && *tenant == *key.tenant
             && *self.attribute == *key.attribute
-            && *inputs == *key.inputs
+            && **inputs == *key.inputs
     }
 }
 
@@ -125,7 +128,7 @@ impl Attributes {
         now: Duration,
     ) {
         let ttl = terms.ttl.map_or(ttl, |cap| ttl.min(cap)).min(LONGEST);
-        if ttl.is_zero() {
+        if ttl.is_zero() || scope.inputs.len() > MAX_INPUTS {
             return;
         }
         let keep = ttl + terms.stale.min(LONGEST);
@@ -133,7 +136,7 @@ impl Attributes {
             generation: scope.generation,
             tenant: scope.tenant.into(),
             attribute: attribute.into(),
-            inputs: scope.inputs.into(),
+            inputs: Arc::clone(scope.inputs),
         };
         let entry = Entry { value, fresh_until: now + ttl, usable_until: now + keep, keep };
         self.0.insert(key, entry);
@@ -170,7 +173,7 @@ fn weight(value: &Json<'_>) -> usize {
 
 /// What `request` shows of a check. Each text and list is preceded by its length, each value by its kind, so that
 /// what is shown can be read back, and two requests that differ are different bytes.
-pub(super) fn inputs(request: &Request) -> Vec<u8> {
+pub(super) fn inputs(request: &Request) -> Arc<[u8]> {
     let mut bytes = Vec::new();
     for text in [&request.subject, &request.domain, &request.resource, &request.action] {
         push_text(&mut bytes, text);
@@ -178,7 +181,7 @@ pub(super) fn inputs(request: &Request) -> Vec<u8> {
     push_all(&mut bytes, &request.roles, |bytes, role| push_text(bytes, role));
     push_all(&mut bytes, &request.user, push_input);
     push_all(&mut bytes, &request.resource_attributes, push_input);
-    bytes
+    bytes.into()
 }
 
 fn push_input(bytes: &mut Vec<u8>, input: &Input) {

@@ -1,6 +1,5 @@
 //! A resolver in service for one tenant: its answers in the cache, its breaker, and its calls.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -123,7 +122,7 @@ impl Live {
                 (Some(Known::Stale(value)), Err(missed)) if missed.is_unavailable() => {
                     (resolved(value), Source::Stale)
                 }
-                (_, Err(missed)) => (Resolved::Failed(missed.to_string().into()), Source::Nowhere),
+                (_, Err(missed)) => (Resolved::Failed(missed.summary().into()), Source::Nowhere),
                 (_, Ok(answers)) => match answers.iter().find(|(answer, _)| **answer == **name) {
                     Some((_, value)) => (resolved(value.clone()), Source::Call),
                     None if is_declared(name) => {
@@ -136,7 +135,7 @@ impl Live {
         });
         let attributes: Vec<_> = found.collect();
         self.count(workshop, &attributes);
-        let cause = answers.err().map(|missed| missed.to_string().into());
+        let cause = answers.err().map(|missed| missed.cause().into());
         Found { attributes, cause, call }
     }
 
@@ -227,17 +226,28 @@ impl Missed {
     }
 }
 
-impl fmt::Display for Missed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Missed {
+    /// For everybody who may see a decision.
+    fn summary(&self) -> String {
+        self.told(CallError::summary)
+    }
+
+    /// For whoever manages the tenant.
+    fn cause(&self) -> String {
+        self.told(CallError::to_string)
+    }
+
+    fn told(&self, tell: fn(&CallError) -> String) -> String {
         match self {
-            Self::Failed(error) => error.fmt(f),
+            Self::Failed(error) => tell(error),
             Self::Suspended { wait, failure } => {
-                match wait.as_secs_f64().ceil() {
-                    0.0 => f.write_str("suspended while one call tries it out")?,
-                    seconds => write!(f, "suspended for {seconds} s")?,
-                }
-                f.write_str(", because calls failed")?;
-                failure.as_ref().map_or(Ok(()), |failure| write!(f, ", the last one: {failure}"))
+                let how_long = match wait.as_secs_f64().ceil() {
+                    0.0 => "while one call tries it out".to_owned(),
+                    seconds => format!("for {seconds} s"),
+                };
+                let last = failure.as_ref().map(|last| format!(", the last one: {}", tell(last)));
+                let last = last.unwrap_or_default();
+                format!("suspended {how_long}, because calls failed{last}")
             }
         }
     }

@@ -5,6 +5,11 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+/// The longest path, in bytes. Servers take no longer ones, and each is read several times.
+const MAX_PATH: usize = 8 << 10;
+/// How often a path is decoded to see what it hides: one decoding by the server, and some by what stands before it.
+const DECODINGS: usize = 4;
+
 /// The URL of `path`, with its query, below `base`. How servers read a path differs, so that whatever one of them
 /// could take for a step upwards is refused: `..` and `.`, percent-encoded, more than once too, with parameters behind
 /// it, or beside a backslash.
@@ -12,6 +17,9 @@ use url::Url;
 /// # Errors
 /// What the path must be instead; shows neither the path nor the base.
 pub(super) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
+    if path.len() > MAX_PATH {
+        return Err("of at most 8 KiB");
+    }
     if path.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\' || c == '#') {
         return Err("without white space, control characters, `\\` and `#`");
     }
@@ -42,7 +50,7 @@ pub(super) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
 /// Whether any server could read a step upwards or sideways in `path`.
 fn climbs(path: &str) -> bool {
     let mut path = Cow::Borrowed(path);
-    loop {
+    for _ in 0..=DECODINGS {
         if path.split(['/', '\\']).any(is_dots) || path.contains(char::is_control) {
             return true;
         }
@@ -52,6 +60,8 @@ fn climbs(path: &str) -> bool {
         }
         path = Cow::Owned(decoded.into_owned());
     }
+    // What is still encoded hides something.
+    true
 }
 
 /// Whether a segment is dots alone, up to its parameters (RFC 3986 section 3.3).
@@ -108,6 +118,18 @@ mod tests {
         ] {
             assert_eq!(joined(base, path).as_deref(), Ok(expected), "{base} {path}");
         }
+    }
+
+    #[test]
+    fn no_path_keeps_the_host_busy() {
+        let many_times_encoded = format!("/%{}41", "25".repeat(DECODINGS));
+        assert!(
+            joined("https://hr.example/", &many_times_encoded).is_err(),
+            "{many_times_encoded}"
+        );
+        let longest = format!("/{}", "a".repeat(MAX_PATH - 1));
+        assert!(joined("https://hr.example/", &longest).is_ok());
+        assert_eq!(joined("https://hr.example/", &format!("{longest}a")), Err("of at most 8 KiB"));
     }
 
     #[test]

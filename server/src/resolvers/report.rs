@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use portcullis_engine::Answers;
-use portcullis_engine::resolver::{Level, Log, LogLine};
+use portcullis_engine::resolver::{Log, LogLine};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
@@ -72,16 +72,16 @@ pub(crate) struct Call {
 }
 
 impl Serialize for Call {
-    /// `elapsed_us`, `memory_bytes`, `log` (a list of `level` and `text`), and `log_dropped`, the number of lines that
+    /// `elapsed_us`, `memory_bytes`, `log` (a list of `level` and `message`), and `log_dropped`, the number of lines that
     /// were too many.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Line<'l> {
             level: &'static str,
-            text: &'l str,
+            message: &'l str,
         }
         fn shown(line: &LogLine) -> Line<'_> {
-            Line { level: level(line.level), text: &line.text }
+            Line { level: line.level.as_str(), message: &line.text }
         }
         let log: Vec<_> = self.log.lines.iter().map(shown).collect();
         let elapsed = u64::try_from(self.elapsed.as_micros()).unwrap_or(u64::MAX);
@@ -91,15 +91,5 @@ impl Serialize for Call {
         call.serialize_field("log", &log)?;
         call.serialize_field("log_dropped", &self.log.dropped)?;
         call.end()
-    }
-}
-
-fn level(level: Level) -> &'static str {
-    match level {
-        Level::Debug => "debug",
-        Level::Info => "info",
-        Level::Warn => "warn",
-        Level::Error => "error",
-        Level::Critical => "critical",
     }
 }

@@ -11,11 +11,13 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-fn scope(generation: u64, tenant: &'static str, inputs: &'static [u8]) -> Scope<'static> {
-    Scope { generation, tenant, inputs }
+fn scope(generation: u64, tenant: &'static str, inputs: &[u8]) -> Scope<'static> {
+    Scope { generation, tenant, inputs: Box::leak(Box::new(inputs.into())) }
 }
 
-const ACME: Scope<'static> = Scope { generation: 1, tenant: "acme", inputs: b"ann" };
+fn acme() -> Scope<'static> {
+    scope(1, "acme", b"ann")
+}
 
 fn sales() -> Option<Json<'static>> {
     Some(Json::String("sales".into()))
@@ -24,7 +26,7 @@ fn sales() -> Option<Json<'static>> {
 /// A cache with an answer that was asked for at 100 ms.
 fn with(ttl: Duration, terms: Terms) -> Attributes {
     let answers = Attributes::new(MIB);
-    answers.put(ACME, "department", sales(), ttl, terms, ms(100));
+    answers.put(acme(), "department", sales(), ttl, terms, ms(100));
     answers
 }
 
@@ -32,18 +34,18 @@ fn with(ttl: Duration, terms: Terms) -> Attributes {
 fn an_answer_is_used_up_to_its_last_millisecond() {
     let answers = with(ms(50), NO_CAP);
     for now in [100, 149] {
-        let known = answers.get(ACME, "department", ms(now));
+        let known = answers.get(acme(), "department", ms(now));
         assert_eq!(known, Some(Known::Fresh(sales())), "{now}");
     }
-    assert_eq!(answers.get(ACME, "department", ms(150)), None);
-    assert_eq!(answers.get(ACME, "department", ms(149)), Some(Known::Fresh(sales())));
+    assert_eq!(answers.get(acme(), "department", ms(150)), None);
+    assert_eq!(answers.get(acme(), "department", ms(149)), Some(Known::Fresh(sales())));
 }
 
 #[test]
 fn that_there_is_no_value_is_an_answer() {
     let answers = Attributes::new(MIB);
-    answers.put(ACME, "manager", None, ms(50), NO_CAP, ms(0));
-    assert_eq!(answers.get(ACME, "manager", ms(0)), Some(Known::Fresh(None)));
+    answers.put(acme(), "manager", None, ms(50), NO_CAP, ms(0));
+    assert_eq!(answers.get(acme(), "manager", ms(0)), Some(Known::Fresh(None)));
 }
 
 #[test]
@@ -51,8 +53,8 @@ fn the_manifest_caps_what_the_module_says_and_a_day_caps_both() {
     let until = |ttl: Duration, cap: Option<Duration>, last: Duration| {
         let answers = with(ttl, Terms { ttl: cap, stale: Duration::ZERO });
         let last = ms(100) + last;
-        let fresh = answers.get(ACME, "department", last - ms(1)).is_some();
-        fresh && answers.get(ACME, "department", last).is_none()
+        let fresh = answers.get(acme(), "department", last - ms(1)).is_some();
+        fresh && answers.get(acme(), "department", last).is_none()
     };
     assert!(until(ms(50), Some(ms(20)), ms(20)));
     assert!(until(ms(50), Some(ms(80)), ms(50)));
@@ -60,14 +62,14 @@ fn the_manifest_caps_what_the_module_says_and_a_day_caps_both() {
     // Nothing is kept for no time, not even to be stale.
     for (ttl, cap) in [(ms(50), Some(ms(0))), (ms(0), None), (ms(0), Some(ms(50)))] {
         let answers = with(ttl, Terms { ttl: cap, stale: ms(1_000) });
-        assert_eq!(answers.get(ACME, "department", ms(100)), None, "{ttl:?} {cap:?}");
+        assert_eq!(answers.get(acme(), "department", ms(100)), None, "{ttl:?} {cap:?}");
     }
 }
 
 #[test]
 fn a_stale_answer_says_that_it_is() {
     let answers = with(ms(50), Terms { ttl: None, stale: ms(30) });
-    let known = |now| answers.get(ACME, "department", ms(now));
+    let known = |now| answers.get(acme(), "department", ms(now));
     assert_eq!(known(149), Some(Known::Fresh(sales())));
     assert_eq!(known(150), Some(Known::Stale(sales())));
     assert_eq!(known(179), Some(Known::Stale(sales())));
@@ -77,13 +79,13 @@ fn a_stale_answer_says_that_it_is() {
 #[test]
 fn whatever_an_answer_depends_on_tells_it_apart() {
     let answers = with(ms(50), NO_CAP);
-    assert!(answers.get(ACME, "department", ms(100)).is_some());
+    assert!(answers.get(acme(), "department", ms(100)).is_some());
     for (other, attribute) in [
         (scope(2, "acme", b"ann"), "department"),
         (scope(1, "bolt", b"ann"), "department"),
         (scope(1, "acme", b"bob"), "department"),
         (scope(1, "acme", b""), "department"),
-        (ACME, "manager"),
+        (acme(), "manager"),
         // The same bytes, cut elsewhere.
         (scope(1, "acm", b"eann"), "department"),
         (scope(1, "acme", b"annd"), "epartment"),
@@ -98,10 +100,10 @@ fn what_is_in_memory_is_bounded() {
     let text = Some(Json::String("x".repeat(1 << 10).into()));
     let names: Vec<_> = (0..1_000).map(|number| number.to_string()).collect();
     for name in &names {
-        answers.put(ACME, name, text.clone(), ms(50), NO_CAP, ms(0));
+        answers.put(acme(), name, text.clone(), ms(50), NO_CAP, ms(0));
     }
     answers.0.run_pending_tasks();
-    let kept = names.iter().filter(|name| answers.get(ACME, name, ms(0)).is_some()).count();
+    let kept = names.iter().filter(|name| answers.get(acme(), name, ms(0)).is_some()).count();
     assert!((1..=64).contains(&kept), "{kept}");
     assert!(answers.0.weighted_size() <= 64 << 10);
 }
@@ -157,4 +159,14 @@ fn inputs_that_differ_are_different_bytes() {
     // What is no input is not among them.
     let later = Request { now_ms: 2, budget_ms: 2, wanted: vec![], ..request() };
     assert_eq!(inputs(&later), inputs(&request()));
+}
+
+#[test]
+fn answers_to_very_large_inputs_are_not_kept() {
+    let answers = Attributes::new(MIB);
+    for (length, is_kept) in [(MAX_INPUTS, true), (MAX_INPUTS + 1, false)] {
+        let scope = scope(1, "acme", &vec![b'a'; length]);
+        answers.put(scope, "department", sales(), ms(50), NO_CAP, ms(0));
+        assert_eq!(answers.get(scope, "department", ms(0)).is_some(), is_kept, "{length}");
+    }
 }

@@ -44,7 +44,7 @@ impl Files {
 }
 
 /// A component that can be called.
-pub(super) struct Session {
+pub(super) struct Trial {
     host: Arc<Host>,
     module: Arc<Module>,
     manifest: Manifest,
@@ -54,7 +54,7 @@ pub(super) struct Session {
     now: DateTime<Utc>,
 }
 
-impl Session {
+impl Trial {
     /// Gives a module its manifest, and makes sure that it fits.
     pub(super) fn open(
         host: Arc<Host>,
@@ -71,7 +71,7 @@ impl Session {
             anyhow::anyhow!("{}: the headers of endpoint `{name}` cannot be made", file.display())
         })?;
         let attributes = module.descriptor().attributes.iter();
-        let session = Self {
+        let trial = Self {
             attributes: attributes.map(|spec| spec.name.as_str().into()).collect(),
             host,
             module,
@@ -79,8 +79,8 @@ impl Session {
             granted: Arc::new(granted),
             now: Clock::system().now(),
         };
-        session.bind(session.granted.clone()).with_context(|| file.display().to_string())?;
-        Ok(session)
+        trial.bind(trial.granted.clone()).with_context(|| file.display().to_string())?;
+        Ok(trial)
     }
 
     pub(super) fn module(&self) -> &Module {
@@ -104,7 +104,7 @@ impl Session {
     /// Calls the component on a check.
     ///
     /// # Errors
-    /// None that [`Session::open`] would not have found.
+    /// None that [`Trial::open`] would not have found.
     pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<Outcome> {
         let resolver = self.bind(sample.responses.over(self.granted.clone()))?;
         let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
