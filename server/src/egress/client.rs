@@ -12,9 +12,13 @@ use std::time::Duration;
 use http::{HeaderMap, Method, StatusCode};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect;
+use tokio::sync::Semaphore;
 use url::{Host, Url};
 
 use super::Rules;
+
+/// Lookups of names that a client has under way, at most: a few for each second that a dead name server takes.
+const MAX_LOOKUPS: usize = 64;
 
 /// Performs requests without redirects, proxies or retries, under one deadline.
 #[derive(Clone, Debug)]
@@ -42,7 +46,7 @@ impl Client {
         timeout: Duration,
     ) -> anyhow::Result<Self> {
         let rules = Arc::new(rules.clone());
-        let names: Arc<dyn Resolve> = Arc::new(names);
+        let names: Arc<dyn Resolve> = Arc::new(Bounded::new(Arc::new(names)));
         let resolver = Arc::new(GuardedResolver { names, rules: Arc::clone(&rules) });
         let http = builder(timeout)
             .dns_resolver(resolver)
@@ -194,6 +198,34 @@ impl Resolve for SystemResolver {
             // The port is the URL's; the resolver does not know it.
             let found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Resolves a bounded number of names at a time, those counted that nobody waits for any more: the system goes on
+/// with them on threads that others need too.
+struct Bounded {
+    names: Arc<dyn Resolve>,
+    lookups: Arc<Semaphore>,
+}
+
+impl Bounded {
+    fn new(names: Arc<dyn Resolve>) -> Self {
+        Self { names, lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
+    }
+}
+
+impl Resolve for Bounded {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (names, lookups) = (Arc::clone(&self.names), Arc::clone(&self.lookups));
+        Box::pin(async move {
+            let turn = lookups.acquire_owned().await?;
+            let lookup = tokio::spawn(async move {
+                let found = names.resolve(name).await;
+                drop(turn);
+                found
+            });
+            lookup.await?
         })
     }
 }

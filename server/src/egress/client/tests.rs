@@ -256,3 +256,25 @@ async fn an_error_shows_nothing_of_the_url() {
     let text = refused.expect_err("nobody listens").to_string();
     assert!(text.starts_with("cannot connect: ") && !text.contains("hidden"), "{text}");
 }
+
+/// Names that are looked up for ever, and how many were.
+struct Endless(Arc<AtomicUsize>);
+
+impl Resolve for Endless {
+    fn resolve(&self, _: Name) -> Resolving {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn lookups_that_nobody_waits_for_any_more_count() {
+    let lookups = Arc::new(AtomicUsize::new(0));
+    let names = Bounded::new(Arc::new(Endless(Arc::clone(&lookups))));
+    for _ in 0..MAX_LOOKUPS + 1 {
+        let lookup = names.resolve("a.example".parse().expect("a name"));
+        let given_up = tokio::time::timeout(Duration::from_millis(1), lookup).await;
+        assert!(given_up.is_err());
+    }
+    assert_eq!(lookups.load(Ordering::SeqCst), MAX_LOOKUPS);
+}
