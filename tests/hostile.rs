@@ -1,6 +1,8 @@
 //! Resolvers that do their worst, in a service that must not notice: the decision fails closed, the cause is in the
 //! reason, the explanation and the figures, and another tenant's resolver answers meanwhile.
 
+use std::sync::mpsc;
+
 use serde_json::{Value, json};
 
 use crate::support::resolver::{Form, RESOLVERS, directory, guest};
@@ -43,7 +45,9 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        // Few instances, so that they can run out.
         let settings = Settings::of(Provider::shared())
+            .set("RESOLVER_INSTANCES", "8")
             .set("EGRESS_ALLOW_HTTP", "true")
             .set("EGRESS_ALLOW_CIDRS", "127.0.0.1/32");
         Self { server: settings.start(), source: Receiver::start() }
@@ -68,6 +72,10 @@ impl Stage {
     /// One that is to run out of time has little of it; the others have time enough on a busy machine.
     fn resolver(&self, tenant: &Tenant<'_>, namespace: &str, cause: &str) -> String {
         let timeout_ms = if cause.starts_with("timed out") { 300 } else { 20_000 };
+        self.resolver_for(tenant, namespace, timeout_ms)
+    }
+
+    fn resolver_for(&self, tenant: &Tenant<'_>, namespace: &str, timeout_ms: u32) -> String {
         let manifest = json!({
             "namespace": namespace,
             "limits": {"timeout_ms": timeout_ms},
@@ -162,6 +170,49 @@ fn whatever_a_resolver_does_the_decision_fails_closed_and_others_go_on() {
     assert!(!figures.contains("harmed"), "figures name no tenant");
     Request::new("GET /healthz/ready").send(stage.server.address).is(200);
     assert!(neighbour.decide("ann", "desk:read", "read").allowed());
+}
+
+#[test]
+fn a_tenant_that_takes_all_it_can_get_leaves_instances_to_others() {
+    let stage = Stage::new();
+    let (tenant, neighbour) = (stage.tenant("harmed"), stage.neighbour());
+    let namespaces = ["evil_a", "evil_b", "evil_c", "evil_d"];
+    let ids = namespaces.map(|namespace| {
+        let id = stage.resolver_for(&tenant, namespace, 3_000);
+        policies(&tenant, namespace, "text");
+        id
+    });
+    let body = json!({"check": {"subject": "loop", "resource": "any:read", "action": "read"}});
+    let (said, heard) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for (namespace, id) in namespaces.iter().zip(&ids) {
+            for _ in 0..4 {
+                let (said, tenant, body) = (said.clone(), &tenant, &body);
+                scope.spawn(move || {
+                    let tried = tenant.manage(format!("POST {RESOLVERS}/{id}/test"), body);
+                    said.send(tried.is(200).json()["error"].to_string()).expect("it is heard");
+                });
+            }
+            let (said, tenant) = (said.clone(), &tenant);
+            scope.spawn(move || {
+                let decision = tenant.decide("loop", &format!("{namespace}:read"), "read");
+                said.send(decision.reason).expect("it is heard");
+            });
+        }
+        drop(said);
+        // Whoever is turned away finds all that there is for it taken: the neighbour must not.
+        let mut turned_away = 0;
+        for cause in heard {
+            assert!(
+                cause.contains("no instance was free") || cause.contains("timed out"),
+                "{cause}"
+            );
+            turned_away += usize::from(cause.contains("no instance was free"));
+            let decision = neighbour.decide("ann", "desk:read", "read");
+            assert!(decision.allowed(), "after {turned_away}: {}", decision.reason);
+        }
+        assert!(turned_away >= 1, "there were twenty calls for two instances");
+    });
 }
 
 #[test]

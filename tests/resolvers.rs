@@ -112,6 +112,27 @@ fn an_update_changes_what_it_names_and_nothing_else() {
 }
 
 #[test]
+fn a_stored_secret_is_not_sent_elsewhere() {
+    let tenant = Tenant::new();
+    let form = Form::new(&full(), &guest("behaviours"));
+    let created = tenant.upload(format!("POST {RESOLVERS}"), &form).is(201);
+    let one = format!("PUT {RESOLVERS}/{}", created.id());
+    let mut change = json!({"endpoints": {"source": {"url": "https://mine.example/",
+        "headers": {"x": "${token}"}}}});
+    let refused = tenant.manage(&*one, &change).invalid();
+    assert_eq!(refused.text_of_details("path"), "/endpoints/source/headers/x");
+    assert!(refused.message().contains("`https://mine.example`"), "{}", refused.text);
+    let form = Form::default().part("manifest", change.to_string());
+    let refused = tenant.upload(&*one, &form).invalid();
+    assert_eq!(refused.text_of_details("path"), "/manifest/endpoints/source/headers/x");
+    // Nor by way of one that is switched off.
+    tenant.manage(&*one, &json!({"enabled": false})).is(200);
+    tenant.manage(&*one, &change).invalid();
+    change["secrets"] = json!({"token": "of my own"});
+    tenant.manage(&*one, &change).is(200);
+}
+
+#[test]
 fn a_module_is_replaced_as_a_whole() {
     let tenant = Tenant::new();
     let id = tenant.directory("hr");
@@ -220,6 +241,47 @@ fn resolvers_outlive_the_process() {
 }
 
 #[test]
+fn compiled_code_that_nobody_needs_goes() {
+    let settings = Settings::of(Provider::shared());
+    let code = settings.path("code");
+    let settings = settings.set("RESOLVER_CODE_DIR", code.display().to_string());
+    let files = || -> Vec<_> {
+        let entries = std::fs::read_dir(&code).expect("a directory");
+        entries.map(|entry| entry.expect("a file").path()).collect()
+    };
+    let server = settings.start();
+    let tenant = Tenant::of(&server, Provider::shared(), "tidy");
+    let create = |form: &Form| tenant.upload(format!("POST {RESOLVERS}"), form);
+    // What is refused after its module was compiled leaves nothing, and takes nothing from others.
+    create(&Form::new(&json!({"namespace": "hr"}), &guest("directory"))).invalid();
+    assert_eq!(files(), Vec::<std::path::PathBuf>::new());
+    let one = format!("{RESOLVERS}/{}", tenant.directory("hr"));
+    let used = files();
+    assert_eq!(used.len(), 1);
+    create(&Form::new(&directory("hr"), &guest("directory"))).refused(409, "CONFLICT");
+    let module = Form::default().part("module", guest("behaviours"));
+    let stale = tenant.managing(format!("PUT {one}")).header("if-match", "\"stale\"");
+    tenant.send(&module.on(stale)).refused(412, "PRECONDITION_FAILED");
+    tenant.upload(format!("PUT {RESOLVERS}/{NO_ID}"), &module).refused(404, "NOT_FOUND");
+    assert_eq!(files(), used);
+    server.stop();
+    // What a crash, or a deletion by another replica, leaves behind, goes when it is old.
+    let name = used[0].file_name().and_then(|name| name.to_str()).expect("a name");
+    let unused = code.join(format!("{}{}", "0".repeat(64), &name[64..]));
+    let (unfinished, young) = (code.join(".tmpAbCdEf"), code.join(".tmpGhIjKl"));
+    for file in [&unused, &unfinished, &young] {
+        std::fs::write(file, "").expect("written");
+    }
+    for file in [&unused, &unfinished, &used[0]] {
+        let file = std::fs::File::options().append(true).open(file).expect("opens");
+        file.set_modified(std::time::UNIX_EPOCH).expect("is set");
+    }
+    let _server = settings.start();
+    eventually("it is swept", || !unused.exists() && !unfinished.exists());
+    assert!(young.exists() && used[0].exists(), "{:?}", files());
+}
+
+#[test]
 fn a_resolver_that_cannot_be_loaded_says_why_and_allows_nothing() {
     let settings = Settings::of(Provider::shared());
     let server = settings.start();
@@ -247,6 +309,25 @@ fn a_resolver_that_cannot_be_loaded_says_why_and_allows_nothing() {
         "{tried}"
     );
     assert!(!server.process.err.text().contains("s3cret"), "{}", server.process.err.text());
+    // It can be switched off, and mended by whoever knows the secrets.
+    let put = |change: Value| tenant.manage(format!("PUT {one}"), &change);
+    let cannot = |change: Value| {
+        let refused = put(change).refused(409, "CONFLICT");
+        assert!(refused.message().contains("send `secrets`"), "{}", refused.text);
+    };
+    cannot(json!({"description": "of no use"}));
+    let off = put(json!({"enabled": false})).is(200).json();
+    assert_eq!((&off["state"], &off["secrets"]), (&json!("disabled"), &json!(["token"])));
+    let same = put(json!({"enabled": false})).is(200).json();
+    assert_eq!((&same["version"], &same["secrets"]), (&off["version"], &off["secrets"]));
+    put(json!({"description": "to be mended"})).is(200);
+    put(json!({"endpoints": {"mine": {"url": "https://mine.example/", "headers": {"x": "${token}"}}}}))
+        .invalid();
+    cannot(json!({"enabled": true}));
+    let mended = put(json!({"enabled": true, "secrets": {"token": "s3cret-anew"}})).is(200).json();
+    assert_eq!((&mended["state"], &mended["secrets"]), (&json!("ready"), &json!(["token"])));
+    tenant.decide("ann", "chart:read", "read").is("allow", &policy);
+    assert_eq!(test(&tenant, &id, &json!({"check": check("ann")}))["error"], json!(null));
     // It can be deleted, and made anew.
     tenant.delete(&format!("/api/v1/abac/policies/{policy}")).is(204);
     tenant.delete(&one).is(204);

@@ -9,12 +9,13 @@ use crate::clock::Clock;
 use crate::config::Mode;
 use crate::crypto::KeyRing;
 use crate::egress::Rules;
+use crate::http::Uploads;
 use crate::ids::Ids;
 use crate::metrics::Metrics;
 use crate::model::Authorship;
 use crate::model::provider::ProviderRecord;
 use crate::plans::Plans;
-use crate::resolvers::{Loading, Resolvers};
+use crate::resolvers::{Admissions, Loading, Resolvers};
 use crate::storage::{Notice, Store, StoreError, Tx, providers};
 use crate::webhooks::Webhooks;
 
@@ -44,6 +45,8 @@ pub(crate) struct Parts {
     pub(crate) webhooks: Webhooks,
     pub(crate) resolvers: Resolvers,
     pub(crate) loading: Loading,
+    pub(crate) admissions: Admissions,
+    pub(crate) uploads: Uploads,
     pub(crate) metrics: Metrics,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,

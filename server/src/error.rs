@@ -12,6 +12,7 @@ use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::Fault;
 use portcullis_engine::json::JsonError;
+use portcullis_engine::resolver::{CallError, LoadError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -54,6 +55,8 @@ pub(crate) enum ApiError {
     UnsupportedMediaType(&'static str),
     /// 503: what is down, for the client; and why, for the log.
     Unavailable(&'static str, Cause),
+    /// 503: nothing was done, for a reason that passes, which the client is told.
+    NotNow(String),
     /// 500: the cause is for the log alone.
     Internal(Cause),
 }
@@ -75,7 +78,9 @@ impl ApiError {
             Self::UnsupportedMediaType(_) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
-            Self::Unavailable(..) => (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE"),
+            Self::Unavailable(..) | Self::NotNow(_) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
+            }
             Self::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR"),
         }
     }
@@ -94,7 +99,8 @@ impl ApiError {
             | Self::CredentialRefused(message)
             | Self::AccessDenied(message)
             | Self::Conflict(message)
-            | Self::StillRead(message, _) => message.clone(),
+            | Self::StillRead(message, _)
+            | Self::NotNow(message) => message.clone(),
             Self::NoCredential => {
                 "a credential is needed, such as `Authorization: Bearer <token>`".to_owned()
             }
@@ -132,7 +138,7 @@ impl ApiError {
             Self::MethodNotAllowed(Some(allow)) => {
                 headers.insert(ALLOW, allow.clone());
             }
-            Self::Unavailable(..) => {
+            Self::Unavailable(..) | Self::NotNow(_) => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
             }
             _ => {}
@@ -245,7 +251,18 @@ impl From<LoadFailure> for ApiError {
     fn from(error: LoadFailure) -> Self {
         match error {
             LoadFailure::Store(error) => error.into(),
-            error => Self::Internal(error.into()),
+            LoadFailure::Module(LoadError::Host | LoadError::Describe(CallError::Host)) => {
+                Self::Internal(error.into())
+            }
+            LoadFailure::Module(_) if error.is_passing() => {
+                Self::Unavailable("what runs resolvers", error.into())
+            }
+            LoadFailure::Secrets(_) => Self::Conflict(format!(
+                "{error}: send `secrets`, all of them, or `enabled` as false"
+            )),
+            LoadFailure::Module(_) | LoadFailure::Manifest(_) => Self::Conflict(format!(
+                "the module cannot be used any more: {error}: send another one, or `enabled` as false"
+            )),
         }
     }
 }
@@ -275,5 +292,34 @@ impl From<PlanError> for ApiError {
                 Self::Unavailable("the demanded policy revision", error.into())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn whoever_can_mend_a_resolver_is_told_how() {
+        let answered = |failure: LoadFailure| {
+            let error = ApiError::from(failure);
+            (error.status_and_code().0.as_u16(), error.message())
+        };
+        let (status, message) = answered(CryptoError::UnknownKey.into());
+        assert_eq!(status, 409);
+        assert!(message.contains("send `secrets`"), "{message}");
+        let (status, message) = answered(LoadError::Imports(vec!["wasi:nn".to_owned()]).into());
+        assert_eq!(status, 409);
+        assert!(message.contains("`wasi:nn`: send another one"), "{message}");
+        for passing in [
+            LoadError::Slow(Duration::from_secs(1)),
+            LoadError::Describe(CallError::Busy(Duration::from_secs(1))),
+        ] {
+            assert_eq!(answered(passing.into()).0, 503);
+        }
+        assert_eq!(answered(LoadError::Host.into()).0, 500);
+        assert_eq!(answered(StoreError::Corrupt { what: "resolvers.module" }.into()).0, 500);
     }
 }

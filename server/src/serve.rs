@@ -20,7 +20,7 @@ use crate::ids::Ids;
 use crate::listener::Listener;
 use crate::metrics::Metrics;
 use crate::plans::Plans;
-use crate::resolvers::{Loading, Resolvers};
+use crate::resolvers::{Admissions, Loading, Resolvers};
 use crate::storage::{OpenError, Store};
 use crate::webhooks::{
     Courier, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, Worker, prune_for_ever,
@@ -156,6 +156,8 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         loading: Loading::default(),
+        admissions: Admissions::default(),
+        uploads: http::Uploads::default(),
         clock,
         ids: Ids::new(),
     }))

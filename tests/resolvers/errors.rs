@@ -1,10 +1,14 @@
 //! Everything that is refused, and where the answer points.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use serde_json::{Value, json};
 
 use super::{check, full};
+use crate::support::client::connect;
 use crate::support::resolver::{Form, RESOLVERS, directory, guest};
-use crate::support::{Reply, Request, Tenant};
+use crate::support::{MANAGER, Provider, Reply, Request, Settings, Tenant, eventually};
 
 const MIB: usize = 1 << 20;
 
@@ -186,4 +190,35 @@ fn no_refusal_shows_a_secret() {
         let reply = create(&tenant, &Form::new(&manifest, &module)).invalid();
         assert!(!reply.text.contains("s3cret"), "{}", reply.text);
     }
+}
+
+/// Sends the head of an upload, and waits until the service reads its body.
+fn unfinished(tenant: &Tenant<'_>) -> TcpStream {
+    let mut stream = connect(tenant.address);
+    let head = format!(
+        "POST {RESOLVERS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\nexpect: 100-continue\r\n\
+         content-type: multipart/form-data; boundary=b\r\ncontent-length: 1000\r\n\r\n",
+        tenant.token("boss", &[MANAGER])
+    );
+    stream.write_all(head.as_bytes()).expect("it is sent");
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).expect("an interim answer");
+    assert_eq!(interim, *b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+#[test]
+fn a_tenant_has_two_uploads_in_memory_at_once() {
+    let server = Settings::of(Provider::shared()).start();
+    let tenant = |name: &str| Tenant::of(&server, Provider::shared(), name);
+    let (busy, other) = (tenant("busy"), tenant("other"));
+    let (first, _second) = (unfinished(&busy), unfinished(&busy));
+    let form = Form::new(&directory("hr"), &guest("directory"));
+    let refused = create(&busy, &form).refused(503, "DEPENDENCY_UNAVAILABLE");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert!(refused.text.contains("nothing was written"), "{}", refused.text);
+    other.directory("hr");
+    assert_eq!(busy.get(RESOLVERS).is(200).json(), json!([]));
+    drop(first);
+    eventually("the service notices that a sender is gone", || create(&busy, &form).status == 201);
 }

@@ -3,12 +3,14 @@
 //! What is in the directory is run as it is. So it belongs to the service alone, which is checked, and nothing gets
 //! there but what this process, or one like it, compiled. No compiled code is accepted from outside.
 
+use std::collections::HashSet;
 use std::fs::{self, DirBuilder};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use tempfile::NamedTempFile;
 use wasmtime::Engine;
@@ -18,6 +20,8 @@ use super::Digest;
 
 /// The permissions of others.
 const OTHERS: u32 = 0o077;
+/// How the names of files begin that are being written.
+const TEMPORARY: &str = ".tmp";
 
 /// A directory of compiled modules.
 #[derive(Debug)]
@@ -61,7 +65,7 @@ impl Compiled {
     /// Keeps a component's code.
     pub(super) fn store(&self, digest: &Digest, component: &Component) -> io::Result<()> {
         let code = component.serialize().map_err(io::Error::other)?;
-        let mut file = NamedTempFile::new_in(&self.directory)?;
+        let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.directory)?;
         file.write_all(&code)?;
         file.as_file().sync_all()?;
         file.persist(self.path(digest))?;
@@ -70,10 +74,24 @@ impl Compiled {
 
     /// Drops a module's code, if it is here.
     pub(super) fn remove(&self, digest: &Digest) -> io::Result<()> {
-        match fs::remove_file(self.path(digest)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        if_there(fs::remove_file(self.path(digest))).map(drop)
+    }
+
+    /// Drops what was written before `before` and is of no use: the code of modules that are not among `used`, and
+    /// files that were never finished.
+    pub(super) fn sweep(&self, used: &HashSet<Digest>, before: SystemTime) -> io::Result<()> {
+        for entry in fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let digest = name.strip_suffix(&self.suffix()).and_then(Digest::parse);
+            let is_used = digest.map_or(!name.starts_with(TEMPORARY), |of| used.contains(&of));
+            // What is being written may be gone, or have its final name, in the next moment.
+            let is_old = || Ok(entry.metadata()?.modified()? < before);
+            if !is_used && if_there(is_old())? == Some(true) {
+                if_there(fs::remove_file(entry.path()))?;
+            }
         }
+        Ok(())
     }
 
     fn path(&self, digest: &Digest) -> PathBuf {
@@ -93,5 +111,13 @@ impl Compiled {
             }
         }
         Ok(())
+    }
+}
+
+/// What was done with a file; nothing if the file is not there.
+fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        done => done.map(Some),
     }
 }

@@ -13,7 +13,7 @@ use super::store::State;
 /// Why a call has no answer: the attributes are undetermined, with this text as the cause. Never cached.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
-    /// All instances, or the resolver's share of them, were busy.
+    /// All instances, or the tenant's share of them, were busy.
     #[error("no instance was free within {} ms", .0.as_millis())]
     Busy(Duration),
     /// Wall time ran out.

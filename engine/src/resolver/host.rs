@@ -1,13 +1,14 @@
 //! The host: one wasmtime engine, its pool of instances, and what goes in and out.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::{BoxFuture, Either, FutureExt as _, select};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, oneshot};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{
     Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy,
@@ -22,6 +23,7 @@ use super::limits::{
 };
 use super::log::Log;
 use super::module::{self, Grant, Module, Resolver};
+use super::share::Share;
 use super::store::{Call, Ended, State};
 use super::surroundings::Runtime;
 use super::{Digest, Request, imports};
@@ -42,7 +44,7 @@ pub struct Host {
     compiled: Option<Compiled>,
     /// As many as the pool has: an empty pool is an error, where a call should wait.
     slots: Arc<Semaphore>,
-    /// A resolver's share of them.
+    /// How many of them a tenant may use.
     share: usize,
     /// Compilation takes all the processors that there are, and much memory: one at a time.
     compiling: Arc<Semaphore>,
@@ -84,16 +86,25 @@ impl Host {
         }))
     }
 
+    /// A quarter of the instances, for a tenant.
+    pub fn share(&self) -> Share {
+        Share::of(self.share)
+    }
+
     /// Compiles a module, or takes the code that was compiled before, and admits it: its imports are offered, its
-    /// exports are those of a resolver, and what it says of itself makes sense.
+    /// exports are those of a resolver, and what it says of itself makes sense. It says so in an instance of `share`.
     ///
     /// # Errors
     /// What is wrong with the module, in words for whoever made it.
-    pub async fn load(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Module, LoadError> {
-        module::check_bytes(&bytes)?;
-        let (host, size) = (self.clone(), bytes.len());
+    pub async fn load(
+        self: &Arc<Self>,
+        bytes: impl AsRef<[u8]> + Send + 'static,
+        share: &Share,
+    ) -> Result<Module, LoadError> {
+        module::check_bytes(bytes.as_ref())?;
+        let (host, size) = (self.clone(), bytes.as_ref().len());
         let known = self.in_the_background(move || {
-            let digest = Digest(Sha256::digest(&bytes).into());
+            let digest = Digest(Sha256::digest(bytes.as_ref()).into());
             let known = host.compiled.as_ref().and_then(|code| code.load(&host.engine, &digest));
             (digest, bytes, known)
         });
@@ -104,7 +115,7 @@ impl Host {
             None => self.compile(bytes).await?,
         };
         let (imports, pre) = module::link(&self.engine, &self.linker, &component)?;
-        let descriptor = self.describe(pre.clone()).await?;
+        let descriptor = self.describe(pre.clone(), share).await?;
         let inputs = module::check_descriptor(&descriptor)?;
         if is_new {
             let host = self.clone();
@@ -123,7 +134,22 @@ impl Host {
         self.compiled.as_ref().map_or(Ok(()), |compiled| compiled.remove(digest))
     }
 
-    /// Gives a module what its manifest has for it.
+    /// Drops compiled code that was written before `before`, of modules that are not among `used`, and what a crash
+    /// left behind. Younger code may be of a module that is about to be used.
+    ///
+    /// # Errors
+    /// The directory cannot be read, or a file cannot be removed.
+    pub async fn sweep(
+        self: &Arc<Self>,
+        used: HashSet<Digest>,
+        before: SystemTime,
+    ) -> io::Result<()> {
+        let host = self.clone();
+        let sweep = move || host.compiled.as_ref().map_or(Ok(()), |code| code.sweep(&used, before));
+        self.in_the_background(sweep).await.map_err(io::Error::other)?
+    }
+
+    /// Gives a module what its manifest has for it. Its calls run in instances of `share`.
     ///
     /// # Errors
     /// What of the manifest does not fit the module.
@@ -132,17 +158,17 @@ impl Host {
         module: Arc<Module>,
         grant: Grant,
         limits: Limits,
+        share: Share,
     ) -> Result<Resolver, BindError> {
         module::check_grant(module.descriptor(), &grant, limits)?;
-        let slots = Arc::new(Semaphore::new(self.share));
-        Ok(Resolver { module, grant: Arc::new(grant), limits, slots })
+        Ok(Resolver { module, grant: Arc::new(grant), limits, share })
     }
 
     /// Calls a resolver, in a fresh instance. Dropping the future ends the call.
     ///
     /// `request.budget_ms` is set to what the resolver's limits allow, where it is more.
     pub async fn resolve(&self, resolver: &Resolver, mut request: Request) -> Outcome {
-        let slots = match self.slots(Some(&resolver.slots)).await {
+        let slots = match self.slots(&resolver.share, SLOT_WAIT).await {
             Ok(slots) => slots,
             Err(error) => return Outcome::failed(error),
         };
@@ -163,11 +189,13 @@ impl Host {
         self.in_a_task(call.boxed()).await.unwrap_or_else(Outcome::failed)
     }
 
+    /// Has a module describe itself. No check waits for that, so it waits for an instance as long as it has to.
     async fn describe(
         &self,
         pre: super::bindings::GuestPre<State>,
+        share: &Share,
     ) -> Result<super::Descriptor, CallError> {
-        let slots = self.slots(None).await?;
+        let slots = self.slots(share, COMPILE_TIMEOUT).await?;
         let limits = Limits { timeout: DESCRIBE_TIMEOUT, ..Limits::default() };
         let call = self.call(None, limits, Duration::ZERO);
         let call = async move {
@@ -178,12 +206,15 @@ impl Host {
         self.in_a_task(call.boxed()).await?
     }
 
-    async fn compile(&self, bytes: Vec<u8>) -> Result<Component, LoadError> {
+    async fn compile(
+        &self,
+        bytes: impl AsRef<[u8]> + Send + 'static,
+    ) -> Result<Component, LoadError> {
         let work = async {
             let turn = self.compiling.clone().acquire_owned().await;
             let engine = self.engine.clone();
             let job = move || {
-                let compiled = module::compile(&engine, &bytes);
+                let compiled = module::compile(&engine, bytes.as_ref());
                 // Whoever asked may have gone: the next has its turn only now.
                 drop(turn);
                 compiled
@@ -212,20 +243,16 @@ impl Host {
         Call::new(&self.engine, self.runtime.clone(), grant, limits, now)
     }
 
-    /// Waits, not for long, until there is an instance, in the resolver's share and in all.
-    async fn slots(&self, share: Option<&Arc<Semaphore>>) -> Result<Slots, CallError> {
-        let all = self.slots.clone();
-        let share = share.cloned();
+    /// Waits, at most for so long, until there is an instance, in the share and in all.
+    async fn slots(&self, share: &Share, most: Duration) -> Result<Slots, CallError> {
+        let (all, share) = (self.slots.clone(), share.0.clone());
         let wait = async move {
-            let share = match share {
-                Some(share) => share.acquire_owned().await.ok(),
-                None => None,
-            };
-            all.acquire_owned().await.map(|slot| (share, slot))
+            let share = share.acquire_owned().await?;
+            Ok((share, all.acquire_owned().await?))
         };
-        match select(wait.boxed(), self.runtime.sleep(SLOT_WAIT)).await {
-            Either::Left((slots, _)) => slots.map_err(|_| CallError::Host),
-            Either::Right(_) => Err(CallError::Busy(SLOT_WAIT)),
+        match select(wait.boxed(), self.runtime.sleep(most)).await {
+            Either::Left((slots, _)) => slots.map_err(|_: AcquireError| CallError::Host),
+            Either::Right(_) => Err(CallError::Busy(most)),
         }
     }
 
@@ -252,7 +279,7 @@ impl Host {
 }
 
 /// What a call holds while it runs.
-type Slots = (Option<OwnedSemaphorePermit>, OwnedSemaphorePermit);
+type Slots = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl Outcome {
     fn of<T>(ended: Ended<T>, check: impl FnOnce(T) -> Result<Vec<Answered>, CallError>) -> Self {

@@ -62,7 +62,7 @@ pub const NAME_BYTES: usize = 128;
 /// How long a call waits for an instance to become free. Longer, and the check would be late in any case.
 pub const SLOT_WAIT: Duration = Duration::from_millis(100);
 
-/// A resolver may use one in so many of the instances, so that a slow one does not starve the others.
+/// A tenant may use one in so many of the instances, so that slow resolvers of one do not starve those of the others.
 pub const SHARE: usize = 4;
 
 /// How long `describe` may take. Interpreters start slowly.

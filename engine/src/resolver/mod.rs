@@ -17,6 +17,7 @@ mod inputs;
 pub mod limits;
 mod log;
 mod module;
+mod share;
 mod store;
 mod surroundings;
 
@@ -36,6 +37,7 @@ pub use host::{Host, Outcome, Settings};
 pub use limits::Limits;
 pub use log::{Log, LogLine};
 pub use module::{Grant, Module, Resolver};
+pub use share::Share;
 pub use surroundings::{Endpoints, NoEndpoints, Runtime, SendError};
 
 /// The SHA-256 of a module's bytes; shown in hexadecimal.

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
@@ -17,6 +16,7 @@ use super::limits::{
     ATTRIBUTES, CONFIG_KEYS, ENDPOINTS, INPUTS, Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES,
     TIMEOUT_MAX,
 };
+use super::share::Share;
 use super::store::State;
 use super::surroundings::Endpoints;
 use super::{Descriptor, Digest, Request};
@@ -87,8 +87,8 @@ pub struct Resolver {
     pub(super) module: Arc<Module>,
     pub(super) grant: Arc<Grant>,
     pub(super) limits: Limits,
-    /// Its share of the instances.
-    pub(super) slots: Arc<Semaphore>,
+    /// That of its tenant.
+    pub(super) share: Share,
 }
 
 impl Resolver {

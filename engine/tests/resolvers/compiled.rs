@@ -5,8 +5,9 @@ use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use portcullis_engine::resolver::{Host, LoadError, Settings};
+use portcullis_engine::resolver::{Digest, Host, LoadError, Settings};
 
 use super::support::{component, host_with, load};
 
@@ -55,6 +56,37 @@ async fn spoilt_code_is_compiled_anew_and_old_code_goes() {
     fs::write(&old, b"of another version").unwrap();
     let _again = host_with(Some(path.clone()), true);
     assert_eq!(files(&path), [file]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_old_and_of_no_use_is_swept_out() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("compiled");
+    let (host, _) = host_with(Some(path.clone()), true);
+    let used = load(&host, component("directory")).await.unwrap();
+    load(&host, component("behaviours")).await.unwrap();
+    let code = |digest: &Digest| {
+        let is_of = |file: &PathBuf| file.to_string_lossy().contains(&digest.to_string());
+        files(&path).into_iter().find(is_of).unwrap()
+    };
+    let kept = [code(used.digest()), path.join("notes.txt"), path.join("0123-4567.cwasm")];
+    let unfinished = path.join(".tmpA1b2C3");
+    for file in [&kept[1], &kept[2], &unfinished] {
+        fs::write(file, b"anything").unwrap();
+    }
+    let written = |file: &Path| fs::metadata(file).unwrap().modified().unwrap();
+    let oldest = files(&path).iter().map(|file| written(file)).min().unwrap();
+    let sweep = async |before| host.sweep([*used.digest()].into(), before).await.unwrap();
+    sweep(oldest).await;
+    assert_eq!(files(&path).len(), 5, "all of it is young");
+    sweep(written(&unfinished) + Duration::from_secs(1)).await;
+    let mut left = files(&path);
+    left.sort();
+    let mut kept = Vec::from(kept);
+    kept.sort();
+    assert_eq!(left, kept);
+    // Without a directory there is nothing to do.
+    host_with(None, true).0.sweep([].into(), oldest).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

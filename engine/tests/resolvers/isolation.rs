@@ -2,22 +2,87 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use portcullis_engine::resolver::CallError;
 use portcullis_engine::resolver::limits::SLOT_WAIT;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::support::{
-    BRIEF, GENEROUS, Source, assert_healthy, behave, behaviours, directory, host, host_with, text,
+    BRIEF, GENEROUS, Source, assert_healthy, behave, behaviours, component, directory, grant, host,
+    host_with, load, text,
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_resolver_that_waits_takes_no_more_than_its_share() {
+async fn a_tenant_whose_resolvers_wait_takes_no_more_than_its_share() {
     let (host, _) = host_with(None, false);
     let (asked, mut asks) = mpsc::unbounded_channel();
     let permits = Arc::new(Semaphore::new(0));
-    let slow = Arc::new(behaviours(&host, GENEROUS, Source::Waits(asked, permits.clone())).await);
-    let directory = directory(&host).await;
+    let (share, directory) = (host.share(), directory(&host).await);
+    let module = load(&host, component("behaviours")).await.unwrap();
 
+    // Four of one tenant, as many as there would be quarters; each bound anew for the call.
+    let call = || {
+        let (host, module, share) = (host.clone(), module.clone(), share.clone());
+        let source = grant(&[], Source::Waits(asked.clone(), permits.clone()));
+        let slow = host.bind(module, source, GENEROUS, share).unwrap();
+        tokio::spawn(async move { text(behave(&host, &slow, "fetch").await) })
+    };
+    let running = [call(), call()];
+    for _ in &running {
+        asks.recv().await.unwrap();
+    }
+    // Two of eight instances are its share.
+    for turned_away in [call(), call()] {
+        assert_eq!(turned_away.await.unwrap(), Err(CallError::Busy(SLOT_WAIT)));
+    }
+    assert_healthy(&host, &directory).await;
+
+    permits.add_permits(3);
+    for call in running {
+        assert_eq!(call.await.unwrap(), Ok("at last".to_owned()));
+    }
+    assert_eq!(call().await.unwrap(), Ok("at last".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn four_resolvers_of_a_tenant_spin_while_that_of_another_answers() {
+    let (host, _) = host_with(None, false);
+    let (share, directory) = (host.share(), directory(&host).await);
+    let module = load(&host, component("behaviours")).await.unwrap();
+    // Four calls of each: twice as many as there are instances, and they never end by themselves.
+    let mut spinning = Vec::new();
+    for _ in 0..4 {
+        let grant = grant(&[], super::support::answers());
+        let resolver = host.bind(module.clone(), grant, GENEROUS, share.clone()).unwrap();
+        let resolver = Arc::new(resolver);
+        for _ in 0..4 {
+            let (host, resolver) = (host.clone(), resolver.clone());
+            spinning.push(tokio::spawn(async move { behave(&host, &resolver, "loop").await }));
+        }
+    }
+    // All that have no instance have been turned away: whoever has one spins.
+    let (mut away, mut spinning) = (0, spinning);
+    while away < 14 {
+        let (outcome, _, rest) = futures_util::future::select_all(spinning).await;
+        assert_eq!(outcome.unwrap().result, Err(CallError::Busy(SLOT_WAIT)));
+        (away, spinning) = (away + 1, rest);
+    }
+    for _ in 0..5 {
+        assert_healthy(&host, &directory).await;
+    }
+    assert!(spinning.iter().all(|call| !call.is_finished()));
+    spinning.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn loading_a_module_takes_from_the_share_and_waits_for_it() {
+    let (host, _) = host_with(None, false);
+    let (asked, mut asks) = mpsc::unbounded_channel();
+    let permits = Arc::new(Semaphore::new(0));
+    let share = host.share();
+    let module = load(&host, component("behaviours")).await.unwrap();
+    let source = grant(&[], Source::Waits(asked, permits.clone()));
+    let slow = Arc::new(host.bind(module, source, GENEROUS, share.clone()).unwrap());
     let call = || {
         let (host, slow) = (host.clone(), slow.clone());
         tokio::spawn(async move { text(behave(&host, &slow, "fetch").await) })
@@ -26,15 +91,22 @@ async fn a_resolver_that_waits_takes_no_more_than_its_share() {
     for _ in &running {
         asks.recv().await.unwrap();
     }
-    // Two of eight instances are its share.
+    let mut loading = tokio::spawn({
+        let (host, share) = (host.clone(), share.clone());
+        async move { host.load(component("directory"), &share).await }
+    });
+    // Another tenant loads the same meanwhile, and a call of this one has been turned away.
+    load(&host, component("directory")).await.unwrap();
     assert_eq!(call().await.unwrap(), Err(CallError::Busy(SLOT_WAIT)));
-    assert_healthy(&host, &directory).await;
+    assert!((&mut loading).now_or_never().is_none());
 
-    permits.add_permits(3);
+    permits.add_permits(2);
     for call in running {
         assert_eq!(call.await.unwrap(), Ok("at last".to_owned()));
     }
-    assert_eq!(call().await.unwrap(), Ok("at last".to_owned()));
+    loading.await.unwrap().unwrap();
+    drop(slow);
+    assert!(share.is_unused());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -102,7 +102,7 @@ pub(crate) fn down() -> Failure {
     Failure { kind: FailureKind::Unreachable, message: "connection refused".to_owned() }
 }
 
-/// A host of eight instances, so that a resolver's share is two, and the runtime that it got.
+/// A host of eight instances, so that a share is two, and the runtime that it got.
 pub(crate) fn host_with(compiled: Option<PathBuf>, patient: bool) -> (Arc<Host>, Arc<Tokio>) {
     let (handle, begun) = (Handle::current(), Instant::now());
     let runtime = Arc::new(Tokio { handle, begun, patient, jobs: AtomicUsize::new(0) });
@@ -119,7 +119,7 @@ pub(crate) fn component(name: &str) -> Vec<u8> {
 }
 
 pub(crate) async fn load(host: &Arc<Host>, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
-    host.load(bytes).await.map(Arc::new)
+    host.load(bytes, &host.share()).await.map(Arc::new)
 }
 
 pub(crate) fn grant(config: &[(&str, &str)], source: Source) -> Grant {
@@ -128,16 +128,16 @@ pub(crate) fn grant(config: &[(&str, &str)], source: Source) -> Grant {
     Grant { config, endpoints: Arc::new(source) }
 }
 
-/// The component that does what the subject says, with a source that answers.
+/// The component that does what the subject says, with a source that answers, of a tenant that has nothing else.
 pub(crate) async fn behaviours(host: &Arc<Host>, limits: Limits, source: Source) -> Resolver {
     let module = load(host, component("behaviours")).await.unwrap();
-    host.bind(module, grant(&[("greeting", "hello")], source), limits).unwrap()
+    host.bind(module, grant(&[("greeting", "hello")], source), limits, host.share()).unwrap()
 }
 
-/// The component that behaves.
+/// The component that behaves, of another tenant.
 pub(crate) async fn directory(host: &Arc<Host>) -> Resolver {
     let module = load(host, component("directory")).await.unwrap();
-    host.bind(module, grant(&[("department", "sales")], answers()), GENEROUS).unwrap()
+    host.bind(module, grant(&[("department", "sales")], answers()), GENEROUS, host.share()).unwrap()
 }
 
 pub(crate) fn answers() -> Source {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
+use bytes::Bytes;
 use http::HeaderMap;
 use url::Url;
 
@@ -53,11 +54,11 @@ pub(super) async fn prepare(
             .with_context(|| format!("there is no resolver `{name}`"))?;
         let mut manifest = manifest.clone();
         move_directory(&mut manifest, &directory::url(base_url)?);
-        let admitted = app.resolvers.admit(module.to_vec()).await?;
+        let admitted = app.resolvers.admit(&bundle.tenant, Bytes::from_static(module)).await?;
         let (id, about) = (app.ids.next(by.at), ModuleRecord::of(&admitted));
         let record = StoredResolver::new(id, &bundle.tenant, &manifest, about, by);
         let secrets = sealing::seal(&app.keys, &record, &manifest.secrets)?;
-        let bound = app.resolvers.bind(admitted, &manifest)?;
+        let bound = app.resolvers.bind(&bundle.tenant, admitted, &manifest)?;
         ready.push(Ready { record, secrets, module, bound });
     }
     Ok(ready)

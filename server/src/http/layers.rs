@@ -17,6 +17,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use tokio::time::Instant;
 
+use super::deadline::Deadline;
 use super::upload::{self, MAX_UPLOAD, Unread};
 use crate::error::{ApiError, LoggedCause, internal_body};
 
@@ -27,7 +28,7 @@ const MAX_DRAINED: usize = 2 * MAX_UPLOAD;
 /// A client that sends nothing for so long waits for its answer.
 const DRAIN_PAUSE: Duration = Duration::from_millis(250);
 /// Longest request, from its header to its answer.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -36,6 +37,7 @@ pub(super) async fn observe(mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let id = request_id(&request);
     request.headers_mut().insert(REQUEST_ID, id.clone());
+    request.extensions_mut().insert(Deadline::from_now());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let served = AssertUnwindSafe(tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)));
     let mut response = match served.catch_unwind().await {

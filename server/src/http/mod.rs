@@ -9,6 +9,7 @@
 mod admin;
 mod body;
 mod checks;
+mod deadline;
 mod docs;
 mod etag;
 mod explain;
@@ -41,6 +42,7 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 pub(crate) use checks::answer_text;
+pub(crate) use upload::Uploads;
 
 use crate::app::App;
 use crate::config::Mode;

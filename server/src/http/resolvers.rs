@@ -9,14 +9,16 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, Uri};
 use portcullis_engine::Invalid;
-use portcullis_engine::resolver::{BindError as Unfit, LoadError, Module};
+use portcullis_engine::resolver::limits::MODULE_BYTES;
+use portcullis_engine::resolver::{BindError as Unfit, CallError, LoadError, Module};
 use std::sync::Arc;
 use uuid::Uuid;
 
+use super::deadline::Deadline;
 use super::etag::{self, IfMatch};
 use super::openapi::{Conflict, PreconditionFailed};
 use super::paging::{self, Requested};
-use super::upload::{ChangeUpload, NewUpload, Upload};
+use super::upload::{ChangeUpload, Incoming, NewUpload};
 use super::{RecordId, created, revision_header};
 use crate::app::App;
 use crate::auth::{Allowed, ResolversRead, ResolversWrite};
@@ -24,7 +26,7 @@ use crate::error::ApiError;
 use crate::model::resolver::{
     Manifest, ManifestUpdate, ModuleRecord, ResolverRecord, StoredResolver,
 };
-use crate::resolvers::{BindError, Bound, namespaces, sealing, standing};
+use crate::resolvers::{BindError, Bound, is_ours, namespaces, sealing, standing};
 use crate::storage::resolvers;
 use change::Change;
 pub(super) use tryout::*;
@@ -49,30 +51,48 @@ const MAX_RESOLVERS: usize = 64;
 pub(super) async fn create(
     State(app): State<App>,
     caller: Allowed<ResolversWrite>,
-    upload: Upload,
+    upload: Incoming,
 ) -> Result<Response, ApiError> {
+    let deadline = upload.deadline;
+    let upload = upload.read(&app.uploads, caller.tenant()).await?;
     let (module, manifest) = upload.complete(|json| Manifest::parse(json, &app.egress))?;
-    let admitted = admit(&app, module.clone()).await?;
-    let bound = bind(&app, Arc::clone(&admitted), &manifest, "/manifest")?;
+    let admitted = admit(&app, caller.tenant(), module.clone(), deadline).await?;
     let by = app.authored_by(caller.actor());
     let (id, about) = (app.ids.next(by.at), ModuleRecord::of(&admitted));
     let record = StoredResolver::new(id, caller.tenant(), &manifest, about, &by);
-    let secrets = sealing::seal(&app.keys, &record, &manifest.secrets)?;
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let stored = store(&app, &record, &manifest, &module, admitted).await;
+    if stored.is_err() {
+        app.forget_module(&record.module.sha256).await;
+    }
+    let revision = stored?;
+    let location = format!("/api/v1/resolvers/{id}");
+    let tag = etag::header(&record);
+    Ok((tag, created(revision, &location, shown(&app, record))).into_response())
+}
+
+/// Stores a new resolver, puts it into service, and gives the tenant's revision.
+async fn store(
+    app: &App,
+    record: &StoredResolver,
+    manifest: &Manifest,
+    bytes: &[u8],
+    module: Arc<Module>,
+) -> Result<u64, ApiError> {
+    let bound = bind(app, &record.tenant_id, module, manifest, "/manifest")?;
+    let secrets = sealing::seal(&app.keys, record, &manifest.secrets)?;
+    let mut tx = app.store.write(&record.tenant_id, record.created_at.millis()).await?;
     if resolvers::list(&mut tx).await?.len() >= MAX_RESOLVERS {
         let what = format!("there are {MAX_RESOLVERS} resolvers already, which is the most");
         return Err(ApiError::Conflict(what));
     }
-    let is_free = !is_installed(&app, &manifest.namespace)
-        && resolvers::insert(&mut tx, &record, &secrets, &module).await?;
+    let is_free = !is_installed(app, &manifest.namespace)
+        && resolvers::insert(&mut tx, record, &secrets, bytes).await?;
     if !is_free {
         return Err(taken(&manifest.namespace));
     }
     let revision = app.commit(tx).await?;
-    app.resolvers.put(caller.tenant(), record.reference(), bound);
-    let location = format!("/api/v1/resolvers/{id}");
-    let tag = etag::header(&record);
-    Ok((tag, created(revision, &location, shown(&app, record))).into_response())
+    app.resolvers.put(&record.tenant_id, record.reference(), bound);
+    Ok(revision)
 }
 
 /// Lists the tenant's resolvers, and those that the operator installed.
@@ -145,7 +165,7 @@ pub(super) async fn update(
     headers: HeaderMap,
     change: Change,
 ) -> Result<Response, ApiError> {
-    let change = change.read(&app)?;
+    let change = change.read(&app, caller.tenant()).await?;
     let id = id.known("resolver")?;
     must_be_own(&app, caller.tenant(), id)?;
     let by = app.authored_by(caller.actor());
@@ -192,21 +212,44 @@ pub(super) async fn delete(
 }
 
 /// Compiles a module, and has it describe itself; none of that in a transaction.
-async fn admit(app: &App, module: Bytes) -> Result<Arc<Module>, ApiError> {
-    let admitted = app.resolvers.admit(module.into()).await;
-    admitted.map_err(|error| match error {
-        LoadError::Host => ApiError::Internal(error.into()),
+async fn admit(
+    app: &App,
+    tenant: &str,
+    module: Bytes,
+    deadline: Deadline,
+) -> Result<Arc<Module>, ApiError> {
+    let admitted = deadline.bound(app.admit_module(tenant, module)).await;
+    admitted.ok_or_else(still_compiling)?.map_err(not_admitted)
+}
+
+/// Nothing may be written any more: whoever waits is about to be told that it failed.
+fn still_compiling() -> ApiError {
+    let what = "the module is still being compiled, and nothing was written; try again later, which will be quick once \
+                it is compiled";
+    ApiError::NotNow(what.to_owned())
+}
+
+fn not_admitted(error: Arc<LoadError>) -> ApiError {
+    match &*error {
         LoadError::Slow(_) => ApiError::Unavailable("the compiler of modules", error.into()),
-        LoadError::TooLarge(_) => {
-            ApiError::PayloadTooLarge(portcullis_engine::resolver::limits::MODULE_BYTES)
+        LoadError::Describe(CallError::Busy(_)) => {
+            ApiError::Unavailable("an instance for the module", error.into())
         }
-        error => Invalid::expected("/module", format!("a resolver, but {error}")).into(),
-    })
+        LoadError::TooLarge(_) => ApiError::PayloadTooLarge(MODULE_BYTES),
+        ours if is_ours(ours) => ApiError::Internal(error.into()),
+        theirs => Invalid::expected("/module", format!("a resolver, but {theirs}")).into(),
+    }
 }
 
 /// Gives a module what `manifest`, which stands at the JSON pointer `at`, has for it.
-fn bind(app: &App, module: Arc<Module>, manifest: &Manifest, at: &str) -> Result<Bound, ApiError> {
-    app.resolvers.bind(module, manifest).map_err(|error| {
+fn bind(
+    app: &App,
+    tenant: &str,
+    module: Arc<Module>,
+    manifest: &Manifest,
+    at: &str,
+) -> Result<Bound, ApiError> {
+    app.resolvers.bind(tenant, module, manifest).map_err(|error| {
         let path = match &error {
             BindError::Module(Unfit::MissingKey(_) | Unfit::UnknownKey(_)) => "/config",
             BindError::Module(Unfit::MissingEndpoint(_)) | BindError::Header(_) => "/endpoints",
@@ -243,5 +286,38 @@ fn must_be_own(app: &App, tenant: &str, id: Uuid) -> Result<(), ApiError> {
             let what = "the operator installed this resolver: it can be read, and nothing else";
             Err(ApiError::AccessDenied(what.to_owned()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_condition_of_the_host_is_no_fault_of_the_module() {
+        let busy = CallError::Busy(Duration::from_secs(120));
+        let (slow, late) = (Duration::from_secs(120), CallError::TimedOut(Duration::from_secs(5)));
+        for (error, status) in [
+            (LoadError::Describe(busy), StatusCode::SERVICE_UNAVAILABLE),
+            (LoadError::Slow(slow), StatusCode::SERVICE_UNAVAILABLE),
+            (LoadError::Describe(CallError::Host), StatusCode::INTERNAL_SERVER_ERROR),
+            (LoadError::Host, StatusCode::INTERNAL_SERVER_ERROR),
+            (LoadError::TooLarge(MODULE_BYTES + 1), StatusCode::PAYLOAD_TOO_LARGE),
+            (LoadError::Describe(late), StatusCode::BAD_REQUEST),
+            (LoadError::Compile("a fault".to_owned()), StatusCode::BAD_REQUEST),
+        ] {
+            let told = error.to_string();
+            let response = not_admitted(Arc::new(error)).into_response();
+            assert_eq!(response.status(), status, "{told}");
+        }
+    }
+
+    #[test]
+    fn whoever_has_no_more_time_is_told_to_come_again() {
+        let response = still_compiling().into_response();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(response.headers().contains_key(http::header::RETRY_AFTER));
     }
 }

@@ -1,6 +1,9 @@
 //! Bodies that bring a module along: `multipart/form-data` with the parts `module` and `manifest` (semantics.md
 //! section 5).
 
+mod turns;
+
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
@@ -15,10 +18,12 @@ use portcullis_engine::resolver::limits::MODULE_BYTES;
 use utoipa::openapi::schema::Type;
 use utoipa::{PartialSchema, ToSchema};
 
+use super::deadline::Deadline;
 use super::layers::{Read, read_body};
 use crate::error::ApiError;
 use crate::model::resolver::{Manifest, ManifestUpdate};
 use crate::model::schema::{self, AnySchema};
+pub(crate) use turns::Uploads;
 
 /// Largest upload, in bytes: the largest module, and what a manifest and the multipart form take beside it.
 pub(super) const MAX_UPLOAD: usize = MODULE_BYTES + (1 << 20);
@@ -57,11 +62,31 @@ impl Unread {
     }
 }
 
+/// An upload that is read only once it is known whose it is.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    request: Request,
+    /// That of the request.
+    pub(super) deadline: Deadline,
+}
+
 /// The parts of an upload.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Upload {
+    /// While there are copies of it, its sender has that much less to upload.
     pub(super) module: Option<Bytes>,
     manifest: Option<Bytes>,
+}
+
+/// Shows how long the parts are: the manifest has secrets.
+impl fmt::Debug for Upload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = |part: &Option<Bytes>| part.as_ref().map(Bytes::len);
+        f.debug_struct("Upload")
+            .field("module", &length(&self.module))
+            .field("manifest", &length(&self.manifest))
+            .finish()
+    }
 }
 
 impl Upload {
@@ -95,27 +120,43 @@ impl Upload {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Upload {
+impl<S: Send + Sync> FromRequest<S> for Incoming {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         if !is_form(request.headers()) {
             return Err(ApiError::UnsupportedMediaType(FORM));
         }
-        let (parts, body) = request.into_parts();
+        let deadline = Deadline::of(request.extensions());
+        Ok(Self { request, deadline })
+    }
+}
+
+impl Incoming {
+    /// Reads it, if there is a turn for the tenant.
+    pub(super) async fn read(self, uploads: &Uploads, tenant: &str) -> Result<Upload, ApiError> {
+        let turn = uploads.begin(tenant).await?;
+        let (parts, body) = self.request.into_parts();
         let mut body = parts.extensions.get().and_then(Unread::take).unwrap_or(body);
-        let body = match read_body(&mut body, MAX_UPLOAD).await {
-            Read::Whole(body) => body,
-            Read::TooLarge => return Err(ApiError::PayloadTooLarge(MAX_UPLOAD)),
-            Read::Broken => {
+        // A sender that takes its time has a turn meanwhile.
+        let body = match self.deadline.bound(read_body(&mut body, MAX_UPLOAD)).await {
+            Some(Read::Whole(body)) => body,
+            Some(Read::TooLarge) => return Err(ApiError::PayloadTooLarge(MAX_UPLOAD)),
+            Some(Read::Broken) => {
                 return Err(ApiError::BadRequest("the body ended too early".to_owned()));
+            }
+            None => {
+                let what = "the body took too long, and nothing was written; try again later";
+                return Err(ApiError::NotNow(what.to_owned()));
             }
         };
         let mut request = Request::from_parts(parts, Body::from(body));
         // It has been limited.
         DefaultBodyLimit::disable().apply(&mut request);
         let form = Multipart::from_request(request, &()).await;
-        read_parts(form.map_err(|error| broken(&error))?).await
+        let mut upload = read_parts(form.map_err(|error| broken(&error))?).await?;
+        upload.module = upload.module.map(|module| turn.until_gone(module));
+        Ok(upload)
     }
 }
 
@@ -144,8 +185,13 @@ async fn read_parts(mut form: Multipart) -> Result<Upload, ApiError> {
     Ok(upload)
 }
 
-async fn bytes(field: Field<'_>) -> Result<Bytes, ApiError> {
-    field.bytes().await.map_err(|error| broken(&error))
+/// The bytes of a part; those of the form itself, where it has them in one piece.
+async fn bytes(mut field: Field<'_>) -> Result<Bytes, ApiError> {
+    let mut bytes = Bytes::new();
+    while let Some(chunk) = field.chunk().await.map_err(|error| broken(&error))? {
+        bytes = if bytes.is_empty() { chunk } else { [bytes, chunk].concat().into() };
+    }
+    Ok(bytes)
 }
 
 fn broken(error: &impl std::fmt::Display) -> ApiError {
@@ -200,4 +246,16 @@ fn module() -> utoipa::openapi::schema::ObjectBuilder {
     schema::typed(Type::String)
         .content_media_type("application/wasm")
         .description(Some("A component of `portcullis:resolver@1.0.0`, at most 16 MiB"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_has_no_secret() {
+        let manifest = Bytes::from_static(br#"{"secrets": {"token": "s3cret"}}"#);
+        let upload = Upload { module: None, manifest: Some(manifest) };
+        assert_eq!(format!("{upload:?}"), "Upload { module: None, manifest: Some(32) }");
+    }
 }

@@ -133,8 +133,12 @@ async fn service(
     let config = ResolverConfig { code: Some(code.to_owned()), ..ResolverConfig::default() };
     let (metrics, clock) = (Metrics::new().resolvers, Clock::system());
     let service = Resolvers::new(&config, &variables.egress()?, metrics, clock)?;
-    let module = service.admit(project.bytes()?).await?;
-    service.put(checks::TENANT, IN_SERVICE, service.bind(module, trial.manifest())?);
+    let module = service.admit(checks::TENANT, project.bytes()?.into()).await?;
+    service.put(
+        checks::TENANT,
+        IN_SERVICE,
+        service.bind(checks::TENANT, module, trial.manifest())?,
+    );
     Ok(service)
 }
 

@@ -10,7 +10,7 @@ use super::project::Project;
 use super::steps::Step;
 use crate::resolvers::OwnRuntime;
 
-/// More than one, so that a resolver's share of them is.
+/// More than one, so that a share of them is.
 const INSTANCES: u32 = 8;
 
 /// Makes the host; it keeps compiled code in `code`, if there is such a directory.
@@ -25,5 +25,5 @@ pub(super) async fn load(host: &Arc<Host>, project: &Project) -> anyhow::Result<
     let bytes = project.bytes()?;
     let file = project.component.display().to_string();
     let _step = Step::begin(format!("compiling {file}, {} bytes", bytes.len()));
-    Ok(Arc::new(host.load(bytes).await.with_context(|| file)?))
+    Ok(Arc::new(host.load(bytes, &host.share()).await.with_context(|| file)?))
 }

@@ -17,8 +17,9 @@ use super::steps::Step;
 use crate::config::Variables;
 use crate::egress::{Answer, Client};
 
-/// How long one request may take: the service compiles the module meanwhile, for up to two minutes.
-const TIMEOUT: Duration = Duration::from_secs(150);
+/// How long one request may take. The service answers within 30 s, also when it is still compiling the module: then it
+/// says so, has written nothing, and goes on compiling for the next push.
+const TIMEOUT: Duration = Duration::from_secs(45);
 /// Largest answer that is read: a list of the most resolvers that a tenant can have is far smaller.
 const MAX_ANSWER: usize = 16 << 20;
 /// What a manifest has that leaves these members out, as JSON. `secrets` are not among them: those that the service has

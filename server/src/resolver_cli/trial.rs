@@ -6,7 +6,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use portcullis_engine::Check;
-use portcullis_engine::resolver::{Endpoints, Grant, Host, Module, Outcome, Resolver, limits};
+use portcullis_engine::resolver::{
+    Endpoints, Grant, Host, Module, Outcome, Resolver, Share, limits,
+};
 
 use super::checks::{self, Sample};
 use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};
@@ -46,6 +48,7 @@ impl Files {
 /// A component that can be called.
 pub(super) struct Trial {
     host: Arc<Host>,
+    share: Share,
     module: Arc<Module>,
     manifest: Manifest,
     granted: Arc<dyn Endpoints>,
@@ -73,6 +76,7 @@ impl Trial {
         let attributes = module.descriptor().attributes.iter();
         let trial = Self {
             attributes: attributes.map(|spec| spec.name.as_str().into()).collect(),
+            share: host.share(),
             host,
             module,
             manifest,
@@ -114,6 +118,6 @@ impl Trial {
 
     fn bind(&self, endpoints: Arc<dyn Endpoints>) -> anyhow::Result<Resolver> {
         let grant = Grant { config: self.manifest.config.clone(), endpoints };
-        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits)?)
+        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, self.share.clone())?)
     }
 }

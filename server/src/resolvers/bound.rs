@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bytes::Bytes;
 use portcullis_engine::Check;
 use portcullis_engine::resolver::{
-    self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, limits,
+    self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, Share, limits,
 };
 
 use tokio::time::Instant;
@@ -55,6 +56,8 @@ pub(super) struct Workshop {
     generations: AtomicU64,
     /// Those that were admitted, so that whoever binds one anew need not compile it anew.
     modules: Mutex<HashMap<Digest, Weak<Module>>>,
+    /// What tenants may use of the instances; of those tenants that have a resolver or a call.
+    shares: Mutex<HashMap<String, Share>>,
 }
 
 /// A module with what its manifest gives it.
@@ -101,6 +104,7 @@ impl Workshop {
             client: Client::guarded(egress, limits::TIMEOUT_MAX)?,
             generations: AtomicU64::new(0),
             modules: Mutex::default(),
+            shares: Mutex::default(),
         })
     }
 
@@ -109,9 +113,9 @@ impl Workshop {
         self.started.elapsed()
     }
 
-    /// Compiles a module and admits it.
-    pub(super) async fn admit(&self, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
-        let module = Arc::new(self.host.load(bytes).await?);
+    /// Compiles a module and admits it, on behalf of `owner`.
+    pub(super) async fn admit(&self, owner: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
+        let module = Arc::new(self.host.load(bytes, &self.share(owner)).await?);
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         modules.retain(|_, module| module.strong_count() > 0);
         modules.insert(*module.digest(), Arc::downgrade(&module));
@@ -124,9 +128,27 @@ impl Workshop {
         modules.get(digest)?.upgrade()
     }
 
-    /// Gives a module what `manifest` has for it.
+    /// Every module that was admitted and is still in use.
+    pub(super) fn in_use(&self) -> Vec<Digest> {
+        let modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let in_use = modules.iter().filter(|(_, module)| module.strong_count() > 0);
+        in_use.map(|(digest, _)| *digest).collect()
+    }
+
+    /// The share of a tenant, the same for all that it does.
+    fn share(&self, tenant: &str) -> Share {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(share) = shares.get(tenant) {
+            return share.clone();
+        }
+        shares.retain(|_, share| !share.is_unused());
+        shares.entry(tenant.to_owned()).or_insert_with(|| self.host.share()).clone()
+    }
+
+    /// Gives a module what `manifest` has for it, to be called for `tenant`.
     pub(super) fn bind(
         &self,
+        tenant: &str,
         module: Arc<Module>,
         manifest: &Manifest,
     ) -> Result<Bound, BindError> {
@@ -134,7 +156,7 @@ impl Workshop {
         let grant = Grant { config: manifest.config.clone(), endpoints: Arc::new(endpoints) };
         let millis = |millis: u32| Duration::from_millis(millis.into());
         Ok(Bound {
-            resolver: self.host.bind(module, grant, manifest.limits)?,
+            resolver: self.host.bind(module, grant, manifest.limits, self.share(tenant))?,
             terms: Terms {
                 ttl: manifest.cache_ttl_ms.map(millis),
                 stale: millis(manifest.stale_if_error_ms),

@@ -8,6 +8,7 @@ mod files;
 mod looks;
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use tokio::sync::Mutex;
 
 use super::bound::Workshop;
 use super::live::Live;
+use super::loading;
 use super::statistics::{Figures, Statistics};
 use super::tenants::State;
 use crate::egress::Rules;
@@ -27,6 +29,8 @@ use looks::Looks;
 
 /// How often the directory is looked at.
 const INTERVAL: Duration = Duration::from_secs(2);
+/// On whose behalf the directory's modules are loaded: nobody's that can be a tenant.
+const OPERATOR: &str = "";
 
 /// The directory, and what was installed from it.
 #[derive(Debug)]
@@ -145,6 +149,9 @@ impl Directory {
                 Ok(true) => {}
                 Ok(false) => looks.forget(|other| other == name),
                 Err(error) => {
+                    if is_passing(&error) {
+                        looks.retry(&name);
+                    }
                     tracing::error!(error = format!("{error:#}"), file = %path.join(name).display(),
                         "cannot install a resolver; what was installed before stays");
                 }
@@ -170,9 +177,9 @@ impl Directory {
         let Contents { module, manifest } = contents;
         let manifest = files::manifest(name, manifest.as_deref(), &self.egress)?;
         self.check_namespace(name, &manifest.namespace)?;
-        let module = workshop.admit(module).await?;
+        let module = workshop.admit(OPERATOR, module.into()).await?;
         // What fits once fits every tenant.
-        workshop.bind(Arc::clone(&module), &manifest)?;
+        workshop.bind(OPERATOR, Arc::clone(&module), &manifest)?;
         let namespace = &manifest.namespace;
         tracing::info!(file = name, namespace, sha256 = %module.digest(), "installed a resolver");
         let component = Arc::new(Component { module, manifest, tenants: RwLock::default() });
@@ -205,7 +212,7 @@ impl Component {
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
         let make = || {
             let statistics = Arc::<Statistics>::default();
-            let state = match workshop.bind(Arc::clone(&self.module), &self.manifest) {
+            let state = match workshop.bind(tenant, Arc::clone(&self.module), &self.manifest) {
                 Ok(bound) => State::Live(Arc::new(Live::new(bound, Arc::clone(&statistics)))),
                 Err(error) => State::Idle(format!("cannot be used: {error}").into()),
             };
@@ -213,4 +220,9 @@ impl Component {
         };
         tenants.entry(tenant.to_owned()).or_insert_with(make).clone()
     }
+}
+
+/// Whether another attempt with the same files may do better.
+fn is_passing(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(loading::is_passing) || error.is::<io::Error>()
 }

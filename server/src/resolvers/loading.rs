@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, join_all};
-use portcullis_engine::resolver::{Digest, LoadError, Module};
+use portcullis_engine::resolver::{CallError, Digest, LoadError, Module};
 use portcullis_engine::{Ask, Check, ResolverRef};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -53,6 +53,27 @@ pub(crate) enum LoadFailure {
     /// The manifest does not fit the module any more.
     #[error("{0}")]
     Manifest(#[from] BindError),
+}
+
+impl LoadFailure {
+    /// Whether the resolver is as good as it was, and the next attempt may do better.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Store(_) => true,
+            Self::Module(error) => is_passing(error),
+            Self::Secrets(_) | Self::Manifest(_) => false,
+        }
+    }
+}
+
+/// Whether it is the moment that is at fault, and not the module.
+pub(super) fn is_passing(error: &LoadError) -> bool {
+    let of_a_call = |error: &CallError| matches!(error, CallError::Busy(_) | CallError::Host);
+    match error {
+        LoadError::Slow(_) | LoadError::Host => true,
+        LoadError::Describe(error) => of_a_call(error),
+        _ => false,
+    }
 }
 
 impl App {
@@ -116,7 +137,7 @@ impl App {
                     let cause = failure.source().map(tracing::field::display);
                     tracing::error!(error = %failure, cause, id = %reference.id, "cannot load a resolver");
                 }
-                self.resolvers.suspend(tenant, reference, &why);
+                self.resolvers.fail(tenant, reference, &why);
             }
         }
     }
@@ -140,10 +161,10 @@ impl App {
         let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
         patience(stored.manifest.limits.timeout);
         let sealed = resolvers::secrets(&mut tx, id).await?.unwrap_or_default();
-        let module = self.module_in(tx, &stored).await?;
+        let module = self.module_in(tenant, tx, &stored).await?;
         let manifest = stored.manifest.clone();
         let manifest = manifest.with_secrets(sealing::open(&self.keys, &stored, &sealed)?);
-        let bound = self.resolvers.bind(module, &manifest)?;
+        let bound = self.resolvers.bind(tenant, module, &manifest)?;
         Ok(Some((stored, bound)))
     }
 
@@ -164,12 +185,13 @@ impl App {
     ) -> Result<Option<Arc<Module>>, LoadFailure> {
         let mut tx = self.store.read(tenant).await?;
         let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
-        self.module_in(tx, &stored).await.map(Some)
+        self.module_in(tenant, tx, &stored).await.map(Some)
     }
 
     /// The module of `stored`, which `tx` has read: the one in memory, or else the one in the store.
     async fn module_in(
         &self,
+        tenant: &str,
         mut tx: Tx,
         stored: &StoredResolver,
     ) -> Result<Arc<Module>, LoadFailure> {
@@ -182,7 +204,7 @@ impl App {
         let bytes = resolvers::module(&mut tx, sha256).await?;
         tx.end().await?;
         let bytes = bytes.ok_or(StoreError::Corrupt { what: "resolvers.sha256" })?;
-        Ok(self.resolvers.admit(bytes).await?)
+        Ok(self.resolvers.admit(tenant, bytes.into()).await?)
     }
 }
 

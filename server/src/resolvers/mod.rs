@@ -4,6 +4,7 @@
 //! is cached, when one is not called any more, and what is told of it. Nothing in here decides, and nothing fails: a
 //! cause takes the place of an answer.
 
+mod admission;
 mod attributes;
 mod bound;
 mod breaker;
@@ -21,8 +22,11 @@ mod statistics;
 mod tenants;
 mod upkeep;
 
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use bytes::Bytes;
 use futures_util::future::join_all;
 use portcullis_engine::resolver::{Digest, LoadError, Module, Outcome};
 use portcullis_engine::{Ask, Check, ResolverRef};
@@ -37,6 +41,7 @@ use installed::Directory;
 use live::{Found, Live};
 use tenants::{State, Tenants};
 
+pub(crate) use admission::{Admissions, is_ours};
 pub(crate) use bound::{BindError, Bound, ResolverConfig};
 pub(crate) use breaker::BreakerState;
 pub(crate) use endpoints::Granted;
@@ -90,8 +95,8 @@ impl Resolvers {
     }
 
     /// Compiles a module, admits it, and has it describe itself; none of that on the threads that serve requests.
-    pub(crate) async fn admit(&self, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
-        self.workshop.admit(bytes).await
+    pub(crate) async fn admit(&self, tenant: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
+        self.workshop.admit(tenant, bytes).await
     }
 
     /// The module of this digest, if it is in memory.
@@ -99,13 +104,14 @@ impl Resolvers {
         self.workshop.admitted(digest)
     }
 
-    /// Gives a module what `manifest` has for it.
+    /// Gives a module what `manifest` has for it, to be called for `tenant`.
     pub(crate) fn bind(
         &self,
+        tenant: &str,
         module: Arc<Module>,
         manifest: &Manifest,
     ) -> Result<Bound, BindError> {
-        self.workshop.bind(module, manifest)
+        self.workshop.bind(tenant, module, manifest)
     }
 
     /// Puts a version of a tenant's resolver into service. Calls in flight finish on the one before it, of which
@@ -120,6 +126,12 @@ impl Resolvers {
         self.tenants.put(tenant, reference, |_| State::Idle(why.into()));
     }
 
+    /// Takes note that a tenant's resolver cannot be loaded, as [`Resolvers::suspend`] does, unless it is in service:
+    /// whoever wrote that version has put it there meanwhile.
+    pub(crate) fn fail(&self, tenant: &str, reference: ResolverRef, why: &str) {
+        self.tenants.fail(tenant, reference, why.into());
+    }
+
     /// Forgets a tenant's resolver. Calls in flight finish.
     pub(crate) fn remove(&self, tenant: &str, id: Uuid) {
         self.tenants.remove(tenant, id);
@@ -129,6 +141,15 @@ impl Resolvers {
     pub(crate) fn forget(&self, digest: &Digest) {
         if !self.directory.runs(digest) {
             self.workshop.forget(digest);
+        }
+    }
+
+    /// Drops the compiled code that is older than `before` and of modules that are neither `stored` nor in memory, as
+    /// those are that the operator has installed, or that somebody is about to store.
+    pub(crate) async fn sweep(&self, stored: HashSet<Digest>, before: SystemTime) {
+        let used = stored.into_iter().chain(self.workshop.in_use()).collect();
+        if let Err(error) = self.workshop.host.sweep(used, before).await {
+            tracing::warn!(%error, "cannot remove compiled code that is of no use any more");
         }
     }
 

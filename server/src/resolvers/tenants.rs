@@ -61,10 +61,34 @@ impl Tenants {
         reference: ResolverRef,
         state: impl FnOnce(Arc<Statistics>) -> State,
     ) {
+        self.replace(tenant, reference, state, |before| before.version <= reference.version);
+    }
+
+    /// Puts a version that cannot be loaded, as [`Tenants::put`] does, unless the same one is live.
+    pub(super) fn fail(&self, tenant: &str, reference: ResolverRef, why: Arc<str>) {
+        self.replace(
+            tenant,
+            reference,
+            |_| State::Idle(why),
+            |before| {
+                let is_idle = matches!(before.state, State::Idle(_));
+                before.version < reference.version
+                    || (before.version == reference.version && is_idle)
+            },
+        );
+    }
+
+    fn replace(
+        &self,
+        tenant: &str,
+        reference: ResolverRef,
+        state: impl FnOnce(Arc<Statistics>) -> State,
+        gives_way: impl FnOnce(&Slot) -> bool,
+    ) {
         let mut tenants = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let slots = tenants.entry(tenant.to_owned()).or_default();
         let before = slots.get(&reference.id);
-        if before.is_some_and(|before| before.version > reference.version) {
+        if !before.is_none_or(gives_way) {
             return;
         }
         let statistics = before.map(|before| Arc::clone(&before.statistics)).unwrap_or_default();

@@ -52,7 +52,11 @@ impl Stage {
         component: &str,
         manifest: &serde_json::Value,
     ) {
-        let module = self.resolvers.admit(self::component(component)).await.expect("is admitted");
+        let module = self
+            .resolvers
+            .admit(tenant, self::component(component).into())
+            .await
+            .expect("is admitted");
         self.put_module(tenant, reference, &module, manifest);
     }
 
@@ -63,7 +67,7 @@ impl Stage {
         module: &Arc<Module>,
         manifest: &serde_json::Value,
     ) {
-        let bound = self.resolvers.bind(Arc::clone(module), &self::manifest(manifest));
+        let bound = self.resolvers.bind(tenant, Arc::clone(module), &self::manifest(manifest));
         self.resolvers.put(tenant, reference, bound.expect("fits"));
     }
 

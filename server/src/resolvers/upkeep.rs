@@ -2,8 +2,9 @@
 //! is dropped.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use futures_util::{StreamExt as _, stream};
 use portcullis_engine::ResolverRef;
 use portcullis_engine::resolver::Digest;
 use uuid::Uuid;
@@ -15,6 +16,12 @@ use crate::storage::{StoreError, resolvers};
 
 /// How often the store is compared with what is in memory. So long a failed load is not tried again.
 const INTERVAL: Duration = Duration::from_secs(5);
+/// How many loads are under way at once: each holds the bytes of a module.
+const LOADS: usize = 8;
+/// After so many of these intervals, compiled code that is of no use is removed: every 5 minutes.
+const SWEEP_ROUNDS: u64 = 60;
+/// Code that is younger may be of a module that is about to be stored.
+const SWEEP_AGE: Duration = Duration::from_mins(10);
 /// After so many failed loads the pause between them does not get any longer: 5 minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
@@ -57,9 +64,14 @@ impl App {
     /// Loads every enabled resolver, and keeps up with what other replicas write, and with loads that failed.
     pub(crate) async fn keep_resolvers(&self) {
         let mut failed = Failed::default();
-        loop {
+        for round in 0_u64.. {
             if let Err(error) = self.compare_resolvers(&mut failed).await {
                 tracing::warn!(%error, "cannot read the resolvers");
+            }
+            if round % SWEEP_ROUNDS == 0
+                && let Err(error) = self.sweep_code().await
+            {
+                tracing::warn!(%error, "cannot read the modules of resolvers");
             }
             tokio::time::sleep(INTERVAL).await;
         }
@@ -82,15 +94,28 @@ impl App {
             stored.iter().any(|place| place.tenant == tenant && place.reference == reference)
                 && !self.is_ready(tenant, reference)
         });
-        for place in stored.iter().filter(|place| place.enabled) {
-            if self.is_ready(&place.tenant, place.reference) || !failed.is_due(place) {
-                continue;
-            }
-            self.load_resolver(&place.tenant, place.reference).done.await;
+        let enabled = stored.iter().filter(|place| place.enabled);
+        let missing = enabled.filter(|place| !self.is_ready(&place.tenant, place.reference));
+        let due: Vec<_> = missing.filter(|place| failed.is_due(place)).collect();
+        // One that is slow does not hold up the others.
+        let load = |place: &Place| self.load_resolver(&place.tenant, place.reference).done;
+        stream::iter(&due).for_each_concurrent(LOADS, |place| load(place)).await;
+        for place in due {
             if !self.is_ready(&place.tenant, place.reference) {
                 failed.note(place);
             }
         }
+        Ok(())
+    }
+
+    /// Removes compiled code that nobody needs: what requests that failed, other replicas and crashes leave behind.
+    async fn sweep_code(&self) -> Result<(), StoreError> {
+        let before = SystemTime::from(self.clock.now()) - SWEEP_AGE;
+        let mut tx = self.store.read_all().await?;
+        let stored = resolvers::modules(&mut tx).await?;
+        tx.end().await?;
+        let stored = stored.iter().filter_map(|sha256| Digest::parse(sha256)).collect();
+        self.resolvers.sweep(stored, before).await;
         Ok(())
     }
 

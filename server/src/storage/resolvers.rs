@@ -113,6 +113,13 @@ pub(crate) async fn is_module_used(tx: &mut Tx, sha256: &str) -> Result<bool, St
     Ok(fetch_optional!(tx, (String,), SQL, sha256)?.is_some())
 }
 
+/// The digests of the modules that tenants have. For a transaction that sees every tenant.
+pub(crate) async fn modules(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = "SELECT DISTINCT sha256 FROM resolver_modules ORDER BY sha256";
+    let rows = fetch_all!(tx, (String,), SQL)?;
+    Ok(rows.into_iter().map(|(sha256,)| sha256).collect())
+}
+
 /// Inserts `resolver` with its secrets, which are encrypted already, and its module; false when its namespace is
 /// taken.
 pub(crate) async fn insert(

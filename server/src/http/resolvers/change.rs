@@ -8,15 +8,16 @@ use http::HeaderMap;
 use portcullis_engine::resolver::Module;
 use uuid::Uuid;
 
-use super::{NOT_FOUND, admit, bind, is_installed, taken};
+use super::{NOT_FOUND, admit, bind, is_installed, still_compiling, taken};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::body::JsonBody;
+use crate::http::deadline::Deadline;
 use crate::http::etag;
-use crate::http::upload::{self, Upload};
+use crate::http::upload::{self, Incoming};
 use crate::model::Authorship;
 use crate::model::resolver::{ManifestUpdate, ModuleRecord, StoredResolver};
-use crate::resolvers::{DISABLED, namespaces, sealing};
+use crate::resolvers::{DISABLED, LoadFailure, namespaces, sealing};
 use crate::storage::{Tx, resolvers};
 
 /// How often an update begins anew since somebody else has replaced the module in between.
@@ -25,8 +26,8 @@ const ATTEMPTS: usize = 5;
 /// The body of an update.
 #[derive(Debug)]
 pub(in crate::http) enum Change {
-    Manifest(JsonBody),
-    Upload(Upload),
+    Manifest(JsonBody, Deadline),
+    Upload(Box<Incoming>),
 }
 
 impl<S: Send + Sync> FromRequest<S> for Change {
@@ -34,36 +35,40 @@ impl<S: Send + Sync> FromRequest<S> for Change {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         if upload::is_upload(&request) {
-            Upload::from_request(request, state).await.map(Self::Upload)
+            Incoming::from_request(request, state).await.map(Box::new).map(Self::Upload)
         } else {
-            JsonBody::from_request(request, state).await.map(Self::Manifest)
+            let deadline = Deadline::of(request.extensions());
+            Ok(Self::Manifest(JsonBody::from_request(request, state).await?, deadline))
         }
     }
 }
 
 impl Change {
-    pub(super) fn read(self, app: &App) -> Result<Changes, ApiError> {
+    pub(super) async fn read(self, app: &App, tenant: &str) -> Result<Changes, ApiError> {
         match self {
-            Self::Manifest(body) => {
+            Self::Manifest(body, deadline) => {
                 let update = ManifestUpdate::parse(&body.parse()?, &app.egress)?;
-                Ok(Changes { update, module: None, at: "" })
+                Ok(Changes { update, module: None, at: "", deadline })
             }
             Self::Upload(upload) => {
+                let deadline = upload.deadline;
+                let upload = upload.read(&app.uploads, tenant).await?;
                 let update = upload.manifest(|json| ManifestUpdate::parse(json, &app.egress))?;
                 let update = update.unwrap_or_default();
-                Ok(Changes { update, module: upload.module, at: "/manifest" })
+                Ok(Changes { update, module: upload.module, at: "/manifest", deadline })
             }
         }
     }
 }
 
 /// What is to change.
-#[derive(Debug)]
 pub(super) struct Changes {
     update: ManifestUpdate,
     module: Option<Bytes>,
     /// Where the manifest stands in the body.
     at: &'static str,
+    /// That of the request.
+    deadline: Deadline,
 }
 
 impl Changes {
@@ -76,22 +81,39 @@ impl Changes {
         headers: &HeaderMap,
         by: &Authorship,
     ) -> Result<(StoredResolver, u64), ApiError> {
+        let mut module = None;
         if let Some(bytes) = &self.module {
-            let module = admit(app, bytes.clone()).await?;
-            let made = self.attempt(app, tenant, id, headers, by, module).await?;
-            return made.ok_or(NOT_FOUND);
+            module = Some(admit(app, tenant, bytes.clone(), self.deadline).await?);
         }
         for _ in 0..ATTEMPTS {
-            let module = app.module_of_resolver(tenant, id).await?.ok_or(NOT_FOUND)?;
-            if let Some(made) = self.attempt(app, tenant, id, headers, by, module).await? {
+            let made = self.attempt(app, tenant, id, headers, by, module.clone()).await;
+            if let (Some(module), true) = (&module, made.is_err()) {
+                app.forget_module(&module.digest().to_string()).await;
+            }
+            if let Some(made) = made? {
                 return Ok(made);
             }
+            module = Some(self.present_module(app, tenant, id).await?);
         }
         let what = "others are replacing the module of this resolver; try again later";
         Err(ApiError::Conflict(what.to_owned()))
     }
 
-    /// Makes the changes with this module; `None` if it is neither a new one nor the resolver's any more.
+    /// The module that the resolver has. In a task of its own: no `begin` may be cancelled.
+    async fn present_module(
+        &self,
+        app: &App,
+        tenant: &str,
+        id: Uuid,
+    ) -> Result<Arc<Module>, ApiError> {
+        let (app, tenant) = (app.clone(), tenant.to_owned());
+        let found = tokio::spawn(async move { app.module_of_resolver(&tenant, id).await });
+        let found = self.deadline.bound(found).await.ok_or_else(still_compiling)?;
+        found.map_err(|error| ApiError::Internal(error.into()))??.ok_or(NOT_FOUND)
+    }
+
+    /// Makes the changes with this module, which is a new one or the resolver's; `None` if it is neither, or missing
+    /// where it is needed. A resolver that is disabled needs none: what is broken can be switched off, and mended.
     async fn attempt(
         &self,
         app: &App,
@@ -99,44 +121,56 @@ impl Changes {
         id: Uuid,
         headers: &HeaderMap,
         by: &Authorship,
-        module: Arc<Module>,
+        module: Option<Arc<Module>>,
     ) -> Result<Option<(StoredResolver, u64)>, ApiError> {
         let mut tx = app.store.write(tenant, by.at.millis()).await?;
         let old = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
         etag::check(headers, &old)?;
-        let about = ModuleRecord::of(&module);
-        if self.module.is_none() && about.sha256 != old.module.sha256 {
+        let enabled = self.update.enabled.unwrap_or(old.enabled);
+        let about = module.as_deref().map_or_else(|| old.module.clone(), ModuleRecord::of);
+        let is_stale = self.module.is_none() && about.sha256 != old.module.sha256;
+        if is_stale || (enabled && module.is_none()) {
             return Ok(None);
         }
         let sealed = resolvers::secrets(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-        let manifest = old.manifest.clone().with_secrets(sealing::open(&app.keys, &old, &sealed)?);
+        let known = sealing::open(&app.keys, &old, &sealed);
+        let is_known = known.is_ok();
+        let stay_unread = self.update.secrets.is_none() && !is_known;
+        let manifest = match known {
+            Err(error) if stay_unread && enabled => return Err(LoadFailure::from(error).into()),
+            Err(_) => old.manifest.clone().with_secrets(old.manifest.secrets.unread()),
+            Ok(secrets) => old.manifest.clone().with_secrets(secrets),
+        };
         let old_secrets = manifest.secrets.clone();
         let applied = self.update.clone().applied_to(manifest);
         let manifest = applied.map_err(|invalid| invalid.under(self.at))?;
-        let bound = bind(app, module, &manifest, self.at)?;
+        let bind = |module| bind(app, tenant, module, &manifest, self.at);
+        let bound = module.filter(|_| enabled).map(bind).transpose()?;
         let mut new = StoredResolver {
             manifest: manifest.without_secrets(),
-            enabled: self.update.enabled.unwrap_or(old.enabled),
+            enabled,
             module: about,
             ..old.clone()
         };
-        if new == old && manifest.secrets == old_secrets {
+        if new == old && manifest.secrets == old_secrets && (stay_unread || is_known) {
             return Ok(Some((new, app.commit(tx).await?)));
         }
         new.version += 1;
         new.updated_by = Some(by.actor.clone());
         new.updated_at = Some(by.at);
         self.must_fit(app, &mut tx, &old, &new).await?;
-        let secrets = sealing::seal(&app.keys, &new, &manifest.secrets)?;
+        let secrets = match stay_unread {
+            true => sealed,
+            false => sealing::seal(&app.keys, &new, &manifest.secrets)?,
+        };
         let module = self.module.as_deref();
         if !resolvers::update(&mut tx, &new, &secrets, module).await? {
             return Err(taken(&new.manifest.namespace));
         }
         let revision = app.commit(tx).await?;
-        if new.enabled {
-            app.resolvers.put(tenant, new.reference(), bound);
-        } else {
-            app.resolvers.suspend(tenant, new.reference(), DISABLED);
+        match bound {
+            Some(bound) => app.resolvers.put(tenant, new.reference(), bound),
+            None => app.resolvers.suspend(tenant, new.reference(), DISABLED),
         }
         if new.module.sha256 != old.module.sha256 {
             app.forget_module(&old.module.sha256).await;

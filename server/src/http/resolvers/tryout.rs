@@ -44,6 +44,7 @@ pub(in crate::http) async fn test(
     must_be_own(&app, caller.tenant(), id)?;
     let (stored, bound) = match app.resolver_to_try(caller.tenant(), id).await {
         Ok(found) => found.ok_or(NOT_FOUND)?,
+        Err(failure) if failure.is_passing() => return Err(failure.into()),
         Err(failure) => return Ok(Json(TriedOut::failed(&failure))),
     };
     let wanted = wanted(attributes, &stored)?;

@@ -99,6 +99,13 @@ impl Endpoint {
         rendered.collect()
     }
 
+    /// The headers that have secrets in them: the header and the secret, each by its name.
+    pub(super) fn uses(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().flat_map(|(header, template)| {
+            secrets_in(template).map(move |secret| (header.as_str(), secret))
+        })
+    }
+
     /// The headers that cannot be made, and why.
     pub(super) fn faults<'e>(
         &'e self,
@@ -108,6 +115,11 @@ impl Endpoint {
             render(template, secrets).err().map(|fault| (name.as_str(), fault))
         })
     }
+}
+
+/// The names of the secrets in `template`, which is one that renders.
+fn secrets_in(template: &str) -> impl Iterator<Item = &str> {
+    template.split("${").skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
 
 /// The header that comes of `template`.

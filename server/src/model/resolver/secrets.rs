@@ -53,6 +53,11 @@ impl SecretNames {
     pub(super) fn of(secrets: &Secrets) -> Self {
         Self(secrets.0.keys().cloned().collect())
     }
+
+    /// Secrets of these names, in the place of those that cannot be read; each is empty.
+    pub(crate) fn unread(&self) -> Secrets {
+        Secrets(self.0.iter().map(|name| (name.clone(), String::new())).collect())
+    }
 }
 
 /// Whether `name` can stand in a template.

@@ -230,6 +230,42 @@ fn an_update_changes_what_it_names() {
 }
 
 #[test]
+fn a_secret_that_stays_goes_nowhere_else() {
+    let at = "/endpoints/directory/headers/x-key";
+    let to = |url: &str, template: &str| json!({"endpoints": {"directory": {"url": url, "headers": {"x-key": template}}}});
+    for elsewhere in [
+        "https://mine.example/",
+        "https://hr.example.com:8443/api/",
+        "https://hr.example.com.mine.example/",
+        "https://example.com/",
+    ] {
+        for template in
+            ["${hr_token}", "a ${hr_token}", "${hr_token}${hr_token}", "${spare}${hr_token}"]
+        {
+            let update = to(elsewhere, template);
+            refused(updated(&body(), &update), at, "`secrets` in the same update");
+        }
+    }
+    // A secret that no header has yet is sent nowhere.
+    refused(updated(&body(), &to("https://hr.example.com/", "${spare}")), at, "the secret `spare`");
+    // What goes where it went may go there by another name, path or header.
+    updated(&body(), &to("https://hr.example.com:443/other/", "${hr_token}")).expect("fits");
+    let mut moved = to("https://hr.example.com/", "${hr_token}");
+    moved["endpoints"]["staff"] = moved["endpoints"]["directory"].take();
+    moved["endpoints"].as_object_mut().expect("an object").remove("directory");
+    updated(&body(), &moved).expect("fits");
+    updated(&body(), &to("https://mine.example/", "nothing secret")).expect("fits");
+    // Whoever knows the secrets may send them anywhere.
+    let mut known = to("https://mine.example/", "${hr_token}");
+    known["secrets"] = json!({"hr_token": "mine"});
+    let known = updated(&body(), &known).expect("fits");
+    assert_eq!((known.secrets.get("hr_token"), known.secrets.get("spare")), (Some("mine"), None));
+    // What is no secret is told as that, and once.
+    let unknown = updated(&body(), &to("https://mine.example/", "${other}")).expect_err("refused");
+    assert_eq!(unknown.problems().len(), 1, "{unknown}");
+}
+
+#[test]
 fn what_is_stored_has_no_secret_and_comes_back() {
     let manifest = parsed(&body()).expect("valid");
     let text = serde_json::to_string(&manifest.without_secrets()).expect("JSON");

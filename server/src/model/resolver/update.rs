@@ -1,11 +1,12 @@
 //! The update of a resolver's manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use portcullis_engine::fields::{Fields, boolean};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::resolver::Limits;
 use portcullis_engine::{Invalid, Json};
+use url::Origin;
 
 use super::endpoint::Endpoint;
 use super::manifest::{
@@ -64,11 +65,16 @@ impl ManifestUpdate {
         Some(update)
     }
 
-    /// The manifest that the update makes of `old`.
+    /// The manifest that the update makes of `old`. A secret that stays is sent to no origin that it was not sent to
+    /// before: whoever writes resolvers does not get to see it.
     ///
     /// # Errors
     /// What does not fit what stays.
     pub(crate) fn applied_to(self, old: Manifest) -> Result<Manifest, Invalid> {
+        let mut problems = Problems::default();
+        let at = Place::root();
+        let is_safe =
+            self.secrets.is_some() || self.sends_nothing_elsewhere(&old, &at, &mut problems);
         let new = Manifest {
             namespace: self.namespace.unwrap_or(old.namespace),
             description: self.description.unwrap_or(old.description),
@@ -80,8 +86,40 @@ impl ManifestUpdate {
             cache_ttl_ms: self.cache_ttl_ms.unwrap_or(old.cache_ttl_ms),
             stale_if_error_ms: self.stale_if_error_ms.unwrap_or(old.stale_if_error_ms),
         };
-        let mut problems = Problems::default();
-        let fits = new.check(&Place::root(), &mut problems);
-        problems.finish(fits.then_some(new))
+        let fits = new.check(&at, &mut problems);
+        problems.finish((is_safe && fits).then_some(new))
     }
+
+    /// Whether each secret goes to origins alone to which `old` sends it; notes each header that takes one elsewhere.
+    fn sends_nothing_elsewhere(
+        &self,
+        old: &Manifest,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> bool {
+        let Some(endpoints) = &self.endpoints else { return true };
+        let sent: HashSet<_> = old.endpoints.values().flat_map(destinations).collect();
+        let endpoints_at = at.key("endpoints");
+        let mut is_safe = true;
+        for (name, endpoint) in endpoints {
+            let origin = endpoint.url.origin();
+            for (header, secret) in endpoint.uses() {
+                if old.secrets.get(secret).is_none() || sent.contains(&(secret, origin.clone())) {
+                    continue;
+                }
+                is_safe = false;
+                let expected = format!(
+                    "`secrets` in the same update, as the secret `{secret}` was not sent to `{}` before",
+                    origin.ascii_serialization()
+                );
+                problems.expected(&endpoints_at.key(name).key("headers").key(header), expected);
+            }
+        }
+        is_safe
+    }
+}
+
+/// Which secrets an endpoint sends, and where.
+fn destinations(endpoint: &Endpoint) -> impl Iterator<Item = (&str, Origin)> {
+    endpoint.uses().map(|(_, secret)| (secret, endpoint.url.origin()))
 }

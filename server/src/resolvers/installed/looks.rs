@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 use super::files::Print;
 
+/// After so many attempts the pause between them does not get any longer: 64 looks.
+const MAX_DOUBLINGS: u32 = 6;
+
 /// What was seen of each name.
 #[derive(Debug, Default)]
 pub(super) struct Looks {
@@ -19,8 +22,10 @@ struct Seen {
     last: Option<Print>,
     /// What was handed out as a change.
     settled: Option<Print>,
-    /// Whether it is to be handed out again.
-    again: bool,
+    /// How many looks to wait until it is handed out again.
+    again: Option<u32>,
+    /// How often it was handed out again since it has changed.
+    attempts: u32,
 }
 
 impl Looks {
@@ -34,9 +39,13 @@ impl Looks {
         let mut changes = Vec::new();
         for (name, seen) in &mut self.names {
             let now = found.get(name).copied();
-            let is_new = now != seen.settled || seen.again;
+            if now != seen.settled {
+                seen.attempts = 0;
+            }
+            seen.again = seen.again.map(|looks| looks.saturating_sub(1));
+            let is_new = now != seen.settled || seen.again == Some(0);
             if is_new && (at_once || now == seen.last) {
-                (seen.settled, seen.again) = (now, false);
+                (seen.settled, seen.again) = (now, None);
                 changes.push((name.clone(), now));
             }
             seen.last = now;
@@ -48,7 +57,17 @@ impl Looks {
     /// Has every name that `which` picks come up as a change again.
     pub(super) fn forget(&mut self, which: impl Fn(&str) -> bool) {
         for (name, seen) in &mut self.names {
-            seen.again |= which(name);
+            if which(name) {
+                seen.again = Some(0);
+            }
+        }
+    }
+
+    /// Has `name` come up as a change again after a pause, the longer the more often that was asked.
+    pub(super) fn retry(&mut self, name: &str) {
+        if let Some(seen) = self.names.get_mut(name) {
+            seen.again = Some(1 << seen.attempts.min(MAX_DOUBLINGS));
+            seen.attempts += 1;
         }
     }
 
@@ -111,6 +130,25 @@ mod tests {
         looks.look(found(&[("b", 1)]));
         looks.look(found(&[]));
         assert_eq!(looks.look(found(&[])), []);
+    }
+
+    #[test]
+    fn what_is_tried_again_has_longer_and_longer_pauses() {
+        let mut looks = Looks::default();
+        let mut tried = Vec::new();
+        for look in 0..200 {
+            if !looks.look(found(&[("a", 1), ("b", 1)])).is_empty() {
+                tried.push(look);
+                looks.retry("a");
+            }
+        }
+        assert_eq!(tried, [0, 1, 3, 7, 15, 31, 63, 127, 191]);
+        // A change does not wait, and is as good as new.
+        assert_eq!(looks.look(found(&[("a", 2), ("b", 1)])), []);
+        assert_eq!(looks.look(found(&[("a", 2), ("b", 1)])), [change("a", Some(2))]);
+        looks.retry("a");
+        assert_eq!(looks.look(found(&[("a", 2), ("b", 1)])), [change("a", Some(2))]);
+        assert_eq!(looks.look(found(&[("a", 2), ("b", 1)])), []);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use super::*;
 async fn hostile_components_fail_alone_and_with_a_cause() {
     let stage = Stage::new();
     let port = serve(|stream| send(stream, OK));
-    let hostile = stage.resolvers.admit(component("behaviours")).await.expect("is admitted");
+    let hostile =
+        stage.resolvers.admit("acme", component("behaviours").into()).await.expect("is admitted");
     let good = reference(2, 1);
     stage.put("bolt", good, "directory", &directory()).await;
     let memory = format!("memory limit of {} MiB", MEMORY_BYTES >> 20);
@@ -122,4 +123,24 @@ async fn whoever_cannot_be_asked_is_named() {
     stage.resolvers.remove("acme", reference(1, 4).id);
     assert_eq!(stage.resolvers.status("acme", reference(1, 4).id), None);
     assert_eq!(cause(Some(reference(1, 4))).await, "resolver `test` is being loaded");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_load_that_fails_takes_nothing_out_of_service() {
+    let stage = Stage::new();
+    let why: Arc<str> = "could not be loaded: the store is not available".into();
+    let is = |version| stage.standing("acme", reference(1, version));
+    let ready = Standing::Ready(BreakerState::Closed);
+    stage.resolvers.fail("acme", reference(1, 1), &why);
+    assert_eq!(is(1), Standing::Idle(Arc::clone(&why)));
+    stage.put("acme", reference(1, 1), "directory", &directory()).await;
+    for version in [1, 0] {
+        stage.resolvers.fail("acme", reference(1, version), &why);
+        assert_eq!(is(1), ready, "{version}");
+    }
+    // Another cause of the same version is news, and so is a later version.
+    stage.resolvers.fail("acme", reference(1, 2), &why);
+    assert_eq!(is(2), Standing::Idle(Arc::clone(&why)));
+    stage.resolvers.fail("acme", reference(1, 2), "could not be loaded: the host failed");
+    assert_eq!(is(2), Standing::Idle("could not be loaded: the host failed".into()));
 }

@@ -102,6 +102,10 @@ async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: Database) {
     delete(&mut tx, second.id).await.expect("works");
     assert_eq!(tx.commit().await.expect("commits").revision, 4);
     assert!(!has_module(&store, "acme", "aa").await && has_module(&store, "acme", "bb").await);
+    assert!(inserted(&store, &resolver("bolt", 3, "hr", "bb"), b"b").await);
+    assert!(inserted(&store, &resolver("bolt", 4, "geo", "cc"), b"c").await);
+    let mut tx = store.read_all().await.expect("begins");
+    assert_eq!(modules(&mut tx).await.expect("works"), ["bb", "cc"], "of every tenant, each once");
 }
 
 async fn tenants_do_not_meet(database: Database) {
