@@ -95,7 +95,7 @@ pub(super) async fn run(
                 time(1.0)
             )?;
         }
-        None => writeln!(out, "  cached      nothing: no answer may be kept")?,
+        None => writeln!(out, "  cached      nothing: no check has answers that can be kept")?,
     }
     Ok(())
 }
