@@ -209,21 +209,12 @@ impl TriedOut {
     }
 }
 
-const LEVELS: [(Level, &str); 5] = [
-    (Level::Debug, "debug"),
-    (Level::Info, "info"),
-    (Level::Warn, "warn"),
-    (Level::Error, "error"),
-    (Level::Critical, "critical"),
-];
-
 fn line(LogLine { level, text }: LogLine) -> Line {
-    let name = LEVELS.iter().find(|(known, _)| *known == level).map_or("", |(_, name)| name);
-    Line { level: name, message: text }
+    Line { level: level.as_str(), message: text }
 }
 
 fn level() -> utoipa::openapi::schema::ObjectBuilder {
-    schema::choice(LEVELS.map(|(_, name)| name))
+    schema::choice(Level::ALL.map(Level::as_str))
 }
 
 fn values() -> AnySchema {
