@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::{bench, import, resolver_cli};
+use portcullis_bench as bench;
+use portcullis_tools::{import, resolver_cli};
 
 /// Portcullis: a multi-tenant authorization service.
 #[derive(Debug, Parser)]

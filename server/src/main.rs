@@ -1,34 +1,9 @@
 //! `portcullis`: the authorization service around the decision engine.
 
-mod app;
-mod auth;
-mod bench;
-mod bundle;
 mod cli;
-mod clock;
-mod config;
-mod crypto;
-mod decisions;
 mod dev;
-mod egress;
-mod error;
-mod figures;
-mod http;
-mod ids;
-mod import;
-mod keys;
-mod listener;
-mod metrics;
-mod model;
-mod plans;
-mod policy_test;
-mod registration;
-mod resolver_cli;
-mod resolvers;
 mod serve;
-mod storage;
 mod telemetry;
-mod webhooks;
 
 use std::io::Write;
 use std::process::{ExitCode, Termination};
@@ -36,7 +11,9 @@ use std::process::{ExitCode, Termination};
 use clap::Parser;
 
 use cli::{Cli, Command, EnvFile, Import, Keys};
-use config::{Config, Variables};
+use portcullis_bench as bench;
+use portcullis_config::{Config, Variables, open_database};
+use portcullis_tools::{import, keys, policy_test, resolver_cli};
 
 /// The exit code of a process that was told something that it cannot use.
 const BAD_CONFIGURATION: u8 = 2;
@@ -119,7 +96,7 @@ fn on_runtime<T: Termination>(
 }
 
 async fn migrate(database_url: String) -> anyhow::Result<()> {
-    serve::open(&database_url).await?.close().await;
+    open_database(&database_url).await?.close().await;
     let _ = writeln!(std::io::stdout(), "the database is up to date");
     Ok(())
 }

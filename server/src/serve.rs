@@ -6,30 +6,31 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context;
-use axum::Router;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
-use crate::app::{App, Parts};
-use crate::auth::{Authenticator, FETCH_TIMEOUT, Providers};
-use crate::clock::Clock;
-use crate::config::{Config, ConfigError, Mode};
-use crate::egress::Client;
-use crate::http;
-use crate::ids::Ids;
-use crate::listener::Listener;
-use crate::metrics::Metrics;
-use crate::plans::Plans;
-use crate::resolvers::{Admissions, Loading, Resolvers};
-use crate::storage::{OpenError, Store};
-use crate::webhooks::{
+use portcullis_auth::{Authenticator, FETCH_TIMEOUT, Mode, Providers};
+use portcullis_config::{Config, open_database};
+use portcullis_egress::Client;
+use portcullis_model::clock::Clock;
+use portcullis_operations::app::{App, Parts};
+
+use portcullis_api::listener::Listener;
+use portcullis_api::{self as http, Router};
+use portcullis_model::ids::Ids;
+use portcullis_operations::metrics::Metrics;
+use portcullis_operations::plans::Plans;
+use portcullis_operations::uploads::Uploads;
+use portcullis_resolvers::{ResolverService, Resolvers};
+use portcullis_storage::Store;
+use portcullis_webhooks::{
     Courier, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, Worker, prune_for_ever,
 };
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
-    let store = open(&config.database_url).await?;
+    let store = open_database(&config.database_url).await?;
     let listener = bind(config.listen).await?;
     let metrics = Metrics::new();
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
@@ -103,26 +104,6 @@ impl Delivery {
     }
 }
 
-/// Opens the database, or says in one sentence why it cannot.
-pub(crate) async fn open(url: &str) -> anyhow::Result<Store> {
-    let shown = without_password(url);
-    match Store::open(url).await {
-        Err(OpenError::Url(expected)) => Err(ConfigError::database_url(expected, shown).into()),
-        opened => opened.with_context(|| format!("DATABASE_URL `{shown}`")),
-    }
-}
-
-/// `url` as it may be shown.
-pub(crate) fn without_password(url: &str) -> String {
-    match url::Url::parse(url) {
-        Ok(mut parsed) if parsed.password().is_some() => {
-            let _ = parsed.set_password(Some("***"));
-            parsed.to_string()
-        }
-        _ => url.to_owned(),
-    }
-}
-
 /// Binds the address, or says in one sentence why it cannot.
 pub(crate) async fn bind(address: SocketAddr) -> anyhow::Result<Listener> {
     Listener::bind(address)
@@ -143,6 +124,8 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let resolver_metrics = metrics.resolvers.clone();
     let resolvers =
         Resolvers::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
+    let keys = config.encryption_keys.clone();
+    let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plan_loads = metrics.plan_loads.clone();
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plan_loads),
@@ -155,9 +138,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         manager_roles: config.manager_roles,
         keys: config.encryption_keys,
         egress: config.egress,
-        loading: Loading::default(),
-        admissions: Admissions::default(),
-        uploads: http::Uploads::default(),
+        uploads: Uploads::default(),
         clock,
         ids: Ids::new(),
     }))

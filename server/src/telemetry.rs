@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::config::LogFormat;
+use portcullis_config::LogFormat;
 
 /// Starts logging; called once, at the start of the process.
 pub(crate) fn start(format: LogFormat, filter: EnvFilter) {

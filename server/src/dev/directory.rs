@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use url::Url;
 
-use crate::bundle::embedded_resolver_file;
+use portcullis_bundle::embedded_resolver_file;
 
 /// Where it is, below the address of the service.
 pub(super) const PATH: &str = "/dev/directory/";

@@ -19,8 +19,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::files;
-use crate::bundle::{Bundle, SampleUser};
-use crate::clock::Clock;
+use portcullis_bundle::{Bundle, SampleUser};
+use portcullis_model::clock::Clock;
 
 /// How long a token is good: a day of trying things out.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);

@@ -15,19 +15,19 @@ use std::time::Duration;
 use anyhow::Context;
 use portcullis_engine::{CachedPlan, Check, CheckBody, Decision};
 
-use crate::app::App;
-use crate::bundle::{Bundle, Case};
-use crate::config::{Config, Mode, OidcConfig};
-use crate::crypto::KeyRing;
-use crate::http;
-use crate::metrics::{CheckKind, Metrics};
-use crate::model::provider::ClaimConfig;
-use crate::registration;
-use crate::resolvers::{Asked, ResolverConfig};
 use crate::serve::{self, Delivery};
-use crate::storage::tenants;
-use crate::webhooks::WebhookConfig;
 use issuer::Issuer;
+use portcullis_api as http;
+use portcullis_auth::{Mode, OidcConfig};
+use portcullis_bundle::{Bundle, Case};
+use portcullis_config::{Config, open_database};
+use portcullis_model::provider::ClaimConfig;
+use portcullis_operations::app::App;
+use portcullis_operations::metrics::{CheckKind, Metrics};
+use portcullis_resolvers::{Asked, ResolverConfig};
+use portcullis_storage::encryption::KeyRing;
+use portcullis_storage::tenants;
+use portcullis_webhooks::WebhookConfig;
 
 /// What `dev` takes from the environment: nothing that could point it at somebody's production.
 pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
@@ -65,7 +65,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
             ..ResolverConfig::default()
         },
     };
-    let store = serve::open(&config.database_url).await?;
+    let store = open_database(&config.database_url).await?;
     let metrics = Metrics::new();
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
@@ -113,7 +113,7 @@ async fn load(app: &App, bundle: &Bundle, base_url: &str) -> anyhow::Result<()> 
     let ready = resolvers::prepare(app, bundle, base_url, &by).await?;
     let mut tx = app.store.write(&bundle.tenant, by.at.millis()).await?;
     resolvers::store(&mut tx, &ready).await?;
-    registration::store(&mut tx, bundle, &by, &app.ids).await?;
+    portcullis_bundle::store(&mut tx, bundle, &by, &app.ids).await?;
     app.commit(tx).await?;
     resolvers::put(app, ready);
     Ok(())

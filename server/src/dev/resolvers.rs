@@ -8,20 +8,22 @@ use http::HeaderMap;
 use url::Url;
 
 use super::directory;
-use crate::app::App;
-use crate::bundle::{Bundle, SampleResolver, embedded_resolver_file};
-use crate::egress::Rules;
-use crate::model::Authorship;
-use crate::model::resolver::{Manifest, ModuleRecord, StoredResolver};
-use crate::resolvers::{Bound, sealing};
-use crate::storage::{Tx, resolvers};
+use portcullis_bundle::{Bundle, SampleResolver, embedded_resolver_file};
+use portcullis_egress::EgressConfig;
+use portcullis_model::Authorship;
+use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::resolver::{Manifest, ModuleRecord, StoredResolver};
+use portcullis_operations::app::App;
+use portcullis_resolvers::{Bound, sealing};
+use portcullis_storage::{Tx, resolvers};
 
 /// The endpoint that is a directory of ours.
 const DIRECTORY: &str = "directory";
 
 /// What resolvers may ask: the service itself, where the directory is, and what everybody may.
-pub(super) fn egress(address: SocketAddr) -> Rules {
-    Rules { allow_http: true, allow: vec![address.ip().into()], ..Rules::default() }
+pub(super) fn egress(address: SocketAddr) -> EgressConfig {
+    let rules = EgressRules { allow_http: true, allow: vec![address.ip().into()] };
+    EgressConfig { rules, ..EgressConfig::default() }
 }
 
 /// The headers with which the sample resolvers ask the directory.

@@ -1,0 +1,146 @@
+//! The API's document, and pages to read it and try it out: Swagger UI, from assets that are part of the
+//! binary.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use serde_json::json;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa_swagger_ui::{Config, SwaggerFile};
+
+use super::openapi::Document;
+use super::{Segments, parameter};
+use crate::error::ApiError;
+use portcullis_model::schema::{self, AnySchema};
+use portcullis_operations::error::OperationError;
+
+/// Where the document is, for Swagger UI.
+const DOCUMENT: &str = "/openapi.json";
+/// The pages load nothing from elsewhere, and nobody frames them.
+const POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; \
+    frame-ancestors 'none'";
+
+/// Describes the API.
+///
+/// OpenAPI 3.1, made from the handlers that this server runs.
+#[utoipa::path(
+    get, path = "/openapi.json", tag = "Service", operation_id = "getDocument",
+    responses((status = 200, description = "This document", body = OpenApiDocument)),
+)]
+pub(super) async fn document(Extension(Document(text)): Extension<Document>) -> Response {
+    ([(CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// Shows the documentation.
+#[utoipa::path(
+    get, path = "/docs", tag = "Service", operation_id = "getDocumentation",
+    responses((status = 200, description = "A page", body = String, content_type = "text/html")),
+)]
+pub(super) async fn page() -> Result<Response, ApiError> {
+    let mut file = asset("index.html")?;
+    let html = String::from_utf8_lossy(&file.bytes)
+        // The page is at `/docs`, and what it loads below `/docs/`.
+        .replace("<head>", "<head><base href=\"/docs/\">")
+        .replace("<title>Swagger UI</title>", "<title>Portcullis</title>");
+    file.bytes = Cow::Owned(html.into_bytes());
+    Ok(respond(file))
+}
+
+/// Serves what the documentation page loads.
+#[utoipa::path(
+    get, path = "/docs/{file}", tag = "Service", operation_id = "getDocumentationFile",
+    params(Asset),
+    responses((status = 200, description = "The file", content_type = "*/*")),
+)]
+pub(super) async fn file(Segments(name): Segments<String>) -> Result<Response, ApiError> {
+    if !ASSETS.contains(&&*name) {
+        return Err(OperationError::NotFound("file").into());
+    }
+    asset(&name).map(respond)
+}
+
+/// What the page loads.
+const ASSETS: [&str; 7] = [
+    "favicon-16x16.png",
+    "favicon-32x32.png",
+    "index.css",
+    "swagger-initializer.js",
+    "swagger-ui-bundle.js",
+    "swagger-ui-standalone-preset.js",
+    "swagger-ui.css",
+];
+
+/// The path parameter that names one of [`ASSETS`].
+struct Asset;
+
+impl IntoParams for Asset {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![parameter(ParameterIn::Path, "file", schema::choice(ASSETS), "The file's name")]
+    }
+}
+
+fn asset(name: &str) -> Result<SwaggerFile<'static>, ApiError> {
+    // Without this Swagger UI asks a server on the internet to judge the document.
+    let config = Arc::new(Config::from(DOCUMENT).validator_url("none"));
+    let file = utoipa_swagger_ui::serve(name, config);
+    file.map_err(|error| OperationError::Internal(error.to_string().into()))?
+        .ok_or(ApiError::not_found("file"))
+}
+
+fn respond(file: SwaggerFile<'static>) -> Response {
+    let headers = [
+        (CONTENT_TYPE, file.content_type),
+        (CONTENT_SECURITY_POLICY, POLICY.to_owned()),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+    ];
+    (headers, file.bytes.into_owned()).into_response()
+}
+
+/// An OpenAPI document, as far as it describes itself.
+struct OpenApiDocument;
+
+impl ToSchema for OpenApiDocument {}
+
+impl PartialSchema for OpenApiDocument {
+    fn schema() -> AnySchema {
+        schema::record()
+            .field("openapi", schema::choice(["3.1.0"]))
+            .field("info", schema::typed(utoipa::openapi::Type::Object))
+            .field("paths", schema::typed(utoipa::openapi::Type::Object))
+            .example(json!({
+                "openapi": "3.1.0",
+                "info": {"title": "Portcullis", "version": env!("CARGO_PKG_VERSION")},
+                "paths": {},
+            }))
+            .into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_page_loads_what_is_here_and_nothing_else() {
+        let body = page().await.expect("a page").into_body();
+        let html = body.collect().await.expect("a body").to_bytes();
+        let html = String::from_utf8(html.to_vec()).expect("text");
+        assert!(html.contains("<base href=\"/docs/\">") && html.contains("<title>Portcullis"));
+        let loaded = html.split('"').filter(|text| {
+            text.ends_with(".css") || text.ends_with(".js") || text.ends_with(".png")
+        });
+        let mut loaded: Vec<&str> = loaded.map(|name| name.trim_start_matches("./")).collect();
+        loaded.sort_unstable();
+        assert_eq!(loaded, ASSETS);
+        for name in ASSETS {
+            assert!(!asset(name).expect("an asset").bytes.is_empty(), "{name}");
+        }
+        assert!(!html.contains("//"), "nothing is loaded from elsewhere");
+    }
+}

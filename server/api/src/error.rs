@@ -1,0 +1,266 @@
+//! The errors of the API: the only error that becomes a response (semantics.md section 8).
+
+pub mod schema;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, StatusCode};
+use portcullis_engine::Invalid;
+use portcullis_engine::invalid::Fault;
+use portcullis_operations::error::OperationError;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// A request that was not served. Each variant has one status and one code.
+#[derive(Debug)]
+pub enum ApiError {
+    /// The use case did not succeed.
+    Operation(OperationError),
+    /// 401, without an error code in the challenge: no credential was sent.
+    NoCredential,
+    /// 405, with the methods that the route has.
+    MethodNotAllowed(Option<HeaderValue>),
+    /// 413, with the limit in bytes.
+    PayloadTooLarge(usize),
+    /// 415, with the type that is expected.
+    UnsupportedMediaType(&'static str),
+}
+
+impl ApiError {
+    /// A 400 `BAD_REQUEST` with this message.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::Operation(OperationError::BadRequest(message.into()))
+    }
+
+    /// A 404 that names what is missing.
+    pub(crate) fn not_found(what: &'static str) -> Self {
+        Self::Operation(OperationError::NotFound(what))
+    }
+
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Operation(error) => operation_status(error),
+            Self::NoCredential => (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED"),
+            Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED"),
+            Self::PayloadTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
+            Self::UnsupportedMediaType(_) => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
+            }
+        }
+    }
+
+    fn body(&self) -> ErrorBody {
+        let (_, code) = self.status_and_code();
+        ErrorBody { error: code, message: self.message(), details: self.details() }
+    }
+
+    /// The text for the client.
+    fn message(&self) -> String {
+        match self {
+            Self::Operation(error) => operation_message(error),
+            Self::NoCredential => {
+                "a credential is needed, such as `Authorization: Bearer <token>`".to_owned()
+            }
+            Self::MethodNotAllowed(_) => "the route has no such method".to_owned(),
+            Self::PayloadTooLarge(limit) => format!("the body is larger than {limit} bytes"),
+            Self::UnsupportedMediaType(expected) => {
+                format!("the body is of another type: send `Content-Type: {expected}`")
+            }
+        }
+    }
+
+    fn details(&self) -> Value {
+        match self {
+            Self::Operation(OperationError::Invalid(invalid)) => invalid_details(invalid),
+            Self::Operation(OperationError::StillRead(_, policies)) => {
+                json!({"policy_ids": policies})
+            }
+            Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
+            _ => json!({}),
+        }
+    }
+
+    fn add_headers(&self, headers: &mut HeaderMap) {
+        match self {
+            Self::NoCredential | Self::Operation(OperationError::CredentialRefused(_)) => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Operation(OperationError::TokenRefused(message)) => {
+                headers.insert(WWW_AUTHENTICATE, challenge(message));
+            }
+            Self::MethodNotAllowed(Some(allow)) => {
+                headers.insert(ALLOW, allow.clone());
+            }
+            Self::Operation(OperationError::Unavailable(..) | OperationError::NotNow(_)) => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
+    match error {
+        OperationError::Invalid(_) => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR"),
+        OperationError::BadRequest(_) => (StatusCode::BAD_REQUEST, "BAD_REQUEST"),
+        OperationError::TokenRefused(_) | OperationError::CredentialRefused(_) => {
+            (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED")
+        }
+        OperationError::AccessDenied(_) => (StatusCode::FORBIDDEN, "ACCESS_DENIED"),
+        OperationError::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
+        OperationError::Conflict(_) | OperationError::StillRead(..) => {
+            (StatusCode::CONFLICT, "CONFLICT")
+        }
+        OperationError::PreconditionFailed => {
+            (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
+        }
+        OperationError::Unavailable(..) | OperationError::NotNow(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
+        }
+        OperationError::Internal(_) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR"),
+    }
+}
+
+fn operation_message(error: &OperationError) -> String {
+    match error {
+        OperationError::Invalid(invalid) => invalid.to_string(),
+        OperationError::BadRequest(message)
+        | OperationError::TokenRefused(message)
+        | OperationError::CredentialRefused(message)
+        | OperationError::AccessDenied(message)
+        | OperationError::Conflict(message)
+        | OperationError::StillRead(message, _)
+        | OperationError::NotNow(message) => message.clone(),
+        OperationError::NotFound(what) => format!("there is no such {what}"),
+        OperationError::PreconditionFailed => {
+            "the record has changed since: read it again, and send its `ETag`".to_owned()
+        }
+        OperationError::Unavailable(what, _) => format!("{what} is unavailable; try again later"),
+        OperationError::Internal(_) => "an internal error; the log has the details".to_owned(),
+    }
+}
+
+/// The challenge of RFC 6750 section 3; a description may hold neither quotes nor backslashes.
+fn challenge(message: &str) -> HeaderValue {
+    let plain = |c: char| matches!(c, ' '..='~') && c != '"' && c != '\\';
+    let description: String = message.chars().map(|c| if plain(c) { c } else { '?' }).collect();
+    let text = format!(r#"Bearer error="invalid_token", error_description="{description}""#);
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
+}
+
+/// `path` is the first problem's place, `errors` has them all; the fields that are missing or unknown, and
+/// the token at which an expression cannot be read, are named once more where the contract has them.
+fn invalid_details(invalid: &Invalid) -> Value {
+    let mut details = Map::new();
+    let problems = invalid.problems();
+    if let Some(first) = problems.first() {
+        details.insert("path".to_owned(), json!(first.path));
+    }
+    let names = |pick: fn(&Fault) -> Option<&str>| {
+        problems.iter().filter_map(|problem| pick(&problem.fault)).collect::<Vec<_>>()
+    };
+    let missing = names(|fault| match fault {
+        Fault::Missing(name) => Some(name),
+        _ => None,
+    });
+    let unknown = names(|fault| match fault {
+        Fault::Unknown(name) => Some(name),
+        _ => None,
+    });
+    if !missing.is_empty() {
+        details.insert("missing_fields".to_owned(), json!(missing));
+    }
+    if !unknown.is_empty() {
+        details.insert("unknown_fields".to_owned(), json!(unknown));
+    }
+    // A body holds one expression at most.
+    for problem in problems {
+        if let Fault::Token { token, position, .. } = &problem.fault {
+            details.insert("position".to_owned(), json!(position));
+            details.insert("token".to_owned(), json!(token));
+        }
+    }
+    let errors: Vec<Value> = problems
+        .iter()
+        .map(|problem| json!({"path": problem.path, "message": problem.fault.to_string()}))
+        .collect();
+    details.insert("errors".to_owned(), json!(errors));
+    Value::Object(details)
+}
+
+/// Why a response is a 500 or a 503, for the log; travels with the response as an extension.
+#[derive(Clone, Debug)]
+pub struct LoggedCause(pub Arc<dyn Error + Send + Sync>);
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let (status, _) = self.status_and_code();
+        let mut response = (status, Json(self.body())).into_response();
+        self.add_headers(response.headers_mut());
+        if let Self::Operation(
+            OperationError::Unavailable(_, cause) | OperationError::Internal(cause),
+        ) = self
+        {
+            response.extensions_mut().insert(LoggedCause(Arc::from(cause)));
+        }
+        response
+    }
+}
+
+/// The body of every error (interface.md, "Errors").
+#[derive(Serialize)]
+pub struct ErrorBody {
+    /// The code.
+    error: &'static str,
+    /// For a person.
+    message: String,
+    /// For a program.
+    details: Value,
+}
+
+/// The body of a 500: nothing but the id that finds the log line.
+pub fn internal_body(request_id: &str) -> ErrorBody {
+    ErrorBody {
+        details: json!({"request_id": request_id}),
+        ..ApiError::Operation(OperationError::Internal("".into())).body()
+    }
+}
+
+impl<E: Into<OperationError>> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        Self::Operation(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn whoever_can_mend_a_resolver_is_told_how() {
+        let answered = |failure: LoadFailure| {
+            let error = ApiError::from(failure);
+            (error.status_and_code().0.as_u16(), error.message())
+        };
+        let (status, message) = answered(CryptoError::UnknownKey.into());
+        assert_eq!(status, 409);
+        assert!(message.contains("send `secrets`"), "{message}");
+        let (status, message) = answered(LoadError::Imports(vec!["wasi:nn".to_owned()]).into());
+        assert_eq!(status, 409);
+        assert!(message.contains("`wasi:nn`: send another one"), "{message}");
+        for passing in [
+            LoadError::Slow(Duration::from_secs(1)),
+            LoadError::Describe(CallError::Busy(Duration::from_secs(1))),
+        ] {
+            assert_eq!(answered(passing.into()).0, 503);
+        }
+        assert_eq!(answered(LoadError::Host.into()).0, 500);
+        assert_eq!(answered(StoreError::Corrupt { what: "resolvers.module" }.into()).0, 500);
+    }
+}

@@ -1,0 +1,166 @@
+//! The errors as the API's document shows them. They are made from errors themselves, so that status, code,
+//! headers and example are what a client gets.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use utoipa::openapi::schema::{AdditionalProperties, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::*;
+use portcullis_model::schema::{self, AnySchema};
+
+/// One error of each kind, and when a client meets it.
+fn kinds() -> [(ApiError, &'static str); 14] {
+    let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
+    [
+        (
+            OperationError::Invalid(no_priority).into(),
+            "The content of the body is not what is expected",
+        ),
+        (
+            OperationError::BadRequest("a JSON body is expected, but there is none".to_owned())
+                .into(),
+            "Anything else is wrong with the request",
+        ),
+        (ApiError::NoCredential, "No credential was sent"),
+        (
+            OperationError::TokenRefused("the token has expired".to_owned()).into(),
+            "The token was refused",
+        ),
+        (
+            OperationError::CredentialRefused(
+                "the service key is unknown, expired or revoked".to_owned(),
+            )
+            .into(),
+            "The key was refused, or is of no use here",
+        ),
+        (
+            OperationError::AccessDenied(
+                "the service key lacks the permission `policies:write`".to_owned(),
+            )
+            .into(),
+            "The caller may not do this",
+        ),
+        (
+            OperationError::NotFound("policy").into(),
+            "There is no such record in the caller's tenant",
+        ),
+        (
+            ApiError::MethodNotAllowed(Some(HeaderValue::from_static("GET,HEAD,POST"))),
+            "The path has no such method",
+        ),
+        (
+            OperationError::Conflict("there is a tenant `general-hospital` already".to_owned())
+                .into(),
+            "There is such a record already",
+        ),
+        (
+            OperationError::PreconditionFailed.into(),
+            "The record is not the one that `If-Match` names",
+        ),
+        (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
+        (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
+        (OperationError::Internal("".into()).into(), "An internal error, which the log explains"),
+        (
+            OperationError::Unavailable("the database", "".into()).into(),
+            "Something that is needed is down",
+        ),
+    ]
+}
+
+/// The response of each error status, as the document has it. Headers are there by name alone.
+pub fn responses() -> BTreeMap<String, Value> {
+    let mut responses: BTreeMap<String, Described> = BTreeMap::new();
+    for (error, when) in kinds() {
+        let (status, _) = error.status_and_code();
+        responses.entry(status.as_str().to_owned()).or_default().add(&error, when);
+    }
+    responses.into_iter().map(|(status, response)| (status, response.into_value())).collect()
+}
+
+/// The errors of one status.
+#[derive(Default)]
+struct Described {
+    descriptions: Vec<&'static str>,
+    codes: Vec<&'static str>,
+    headers: Map<String, Value>,
+    examples: Map<String, Value>,
+}
+
+impl Described {
+    fn add(&mut self, error: &ApiError, when: &'static str) {
+        let (_, code) = error.status_and_code();
+        self.descriptions.push(when);
+        if !self.codes.contains(&code) {
+            self.codes.push(code);
+        }
+        let mut headers = HeaderMap::new();
+        error.add_headers(&mut headers);
+        for name in headers.keys() {
+            self.headers.insert(name.as_str().to_owned(), json!({}));
+        }
+        let body = match error {
+            ApiError::Operation(OperationError::Internal(_)) => {
+                json!(internal_body("019e3020-2ac4-7d54-8f0b-2c4b1a9d6e70"))
+            }
+            error => json!(error.body()),
+        };
+        self.examples.insert(when.to_owned(), json!({"value": body}));
+    }
+
+    fn into_value(self) -> Value {
+        let schema = json!({
+            "$ref": "#/components/schemas/Error",
+            "properties": {"error": {"enum": self.codes}},
+        });
+        json!({
+            "description": self.descriptions.join(", or: "),
+            "headers": self.headers,
+            "content": {"application/json": {"schema": schema, "examples": self.examples}},
+        })
+    }
+}
+
+impl ToSchema for ErrorBody {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Error".into()
+    }
+}
+
+impl PartialSchema for ErrorBody {
+    fn schema() -> AnySchema {
+        // Any text: an error quotes what it is about, and that may be U+0000.
+        let text = || schema::typed(Type::String);
+        let about = |what: &str| text().description(Some(what));
+        let problem = schema::record().field("path", text()).field("message", text());
+        let details = schema::typed(Type::Object)
+            .property("path", about("JSON pointer to the first problem in the body"))
+            .property("missing_fields", schema::list(text()))
+            .property("unknown_fields", schema::list(text()))
+            .property(
+                "position",
+                schema::typed(Type::Integer).description(Some(
+                    "Characters before the token at which a matcher cannot be read",
+                )),
+            )
+            .property("token", about("That token; empty at the end of the matcher"))
+            .property("errors", schema::list(problem).description(Some("Every problem")))
+            .property("allow", schema::nullable(about("The methods that the path has")))
+            .property("request_id", about("Finds the line in the log"))
+            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+            .description(Some("For a program. What is there depends on `error`"));
+        schema::record()
+            .field("error", schema::choice(codes()))
+            .field("message", about("For a person"))
+            .field("details", details)
+            .about("The body of every error")
+            .into()
+    }
+}
+
+fn codes() -> Vec<&'static str> {
+    let mut codes: Vec<_> = kinds().iter().map(|(error, _)| error.status_and_code().1).collect();
+    codes.dedup();
+    codes
+}

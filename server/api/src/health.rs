@@ -1,0 +1,112 @@
+//! Health probes: no credential, no tenant.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use chrono::DateTime;
+use http::StatusCode;
+use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
+
+use portcullis_model::schema;
+use portcullis_operations::app::App;
+
+/// How long the database may take for a round trip.
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What the liveness probe answers.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({"status": "ok"})))]
+struct Liveness {
+    #[schema(schema_with = ok)]
+    status: &'static str,
+}
+
+fn ok() -> ObjectBuilder {
+    schema::choice(["ok"])
+}
+
+/// Tells whether the process serves requests.
+///
+/// Nothing else is looked at.
+#[utoipa::path(
+    get, path = "/healthz/live", tag = "Service", operation_id = "isLive",
+    responses((status = 200, description = "It does", body = Liveness)),
+)]
+pub(super) async fn live() -> Response {
+    Json(Liveness { status: "ok" }).into_response()
+}
+
+/// What the readiness probe answers.
+#[derive(Serialize, ToSchema)]
+struct Readiness {
+    #[schema(schema_with = ok_or_degraded)]
+    status: &'static str,
+    checks: Checks,
+}
+
+fn ok_or_degraded() -> ObjectBuilder {
+    schema::choice(["ok", "degraded"])
+}
+
+/// What was looked at.
+#[derive(Serialize, ToSchema)]
+struct Checks {
+    #[schema(schema_with = ok_or_unavailable)]
+    database: &'static str,
+    /// The decision engine.
+    #[schema(schema_with = ok_or_unavailable)]
+    casbin: &'static str,
+}
+
+fn ok_or_unavailable() -> ObjectBuilder {
+    schema::choice(["ok", "unavailable"])
+}
+
+/// Tells whether the database answers and the decision engine decides.
+#[utoipa::path(
+    get, path = "/healthz/ready", tag = "Service", operation_id = "isReady",
+    responses(
+        (status = 200, description = "Both do", body = Readiness,
+            example = json!({"status": "ok", "checks": {"database": "ok", "casbin": "ok"}})),
+        (status = 503, description = "One does not", body = Readiness,
+            example = json!({"status": "degraded", "checks": {"database": "unavailable", "casbin": "ok"}})),
+    ),
+)]
+pub(super) async fn ready(State(app): State<App>) -> Response {
+    let ping = tokio::spawn(async move { app.store.ping().await });
+    let database = matches!(tokio::time::timeout(DATABASE_TIMEOUT, ping).await, Ok(Ok(Ok(()))));
+    let engine = decides();
+    let word = |good| if good { "ok" } else { "unavailable" };
+    let checks = Checks { database: word(database), casbin: word(engine) };
+    if database && engine {
+        return Json(Readiness { status: "ok", checks }).into_response();
+    }
+    let body = Json(Readiness { status: "degraded", checks });
+    (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+}
+
+/// The engine's built-in check: one rule that allows, one request that it allows.
+fn decides() -> bool {
+    let rule = Rule {
+        id: uuid::Uuid::nil(),
+        tuple: RuleTuple {
+            sub: "probe".to_owned(),
+            dom: "*".to_owned(),
+            obj: ResourcePattern::Any,
+            act: "read".to_owned(),
+        },
+        effect: Effect::Allow,
+    };
+    let plan = Plan::compile("probe:read", 0, &[rule], []);
+    let request = br#"{"subject": "probe", "resource": "probe:read", "action": "read"}"#;
+    let Ok(request) = json::parse(request) else { return false };
+    CheckBody::parse(&request).is_ok_and(|body| {
+        let check = Check::new(body, "probe", None, DateTime::UNIX_EPOCH);
+        plan.evaluate(&check).effect() == Effect::Allow
+    })
+}

@@ -1,0 +1,24 @@
+//! Figures of this process, for Prometheus.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header::CONTENT_TYPE;
+
+use portcullis_operations::app::App;
+
+/// The text format of OpenMetrics 1.0, which Prometheus reads as it does its own.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Shows figures of this process, since it started.
+///
+/// For Prometheus. They name no tenant.
+#[utoipa::path(
+    get, path = "/metrics", tag = "Service", operation_id = "getMetrics",
+    responses((
+        status = 200, description = "The figures", body = String,
+        content_type = "application/openmetrics-text",
+    )),
+)]
+pub(super) async fn metrics(State(app): State<App>) -> Response {
+    ([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.render()).into_response()
+}

@@ -1,0 +1,310 @@
+//! The API's document (OpenAPI 3.1): made from the route table, so that what is served is described.
+//!
+//! Each handler says what is its own: summary, security, body, success. What every operation has is added
+//! here: the errors that it can meet, the headers of every answer, and the examples of the schemas it names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use utoipa::IntoResponses;
+use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use crate::error::{ErrorBody, schema as errors};
+use portcullis_model::schema as words;
+use portcullis_operations::app::App;
+
+/// A route table whose routes are all described.
+pub(super) trait Table {
+    /// The handlers of `path`, which is what they themselves call it.
+    fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self;
+}
+
+impl Table for OpenApiRouter<App> {
+    fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self {
+        let (_, described, _) = &handlers;
+        debug_assert!(
+            described.paths.keys().eq([path]),
+            "a handler of `{path}` names another path"
+        );
+        self.routes(handlers)
+    }
+}
+
+/// An error that an operation names because its shape does not tell it.
+macro_rules! errors {
+    ($($name:ident = $status:literal),* $(,)?) => {$(
+        pub(super) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [($status.to_owned(), Ref::from_response_name($status).into())].into()
+            }
+        }
+    )*};
+}
+
+errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412");
+
+/// The document as text.
+#[derive(Clone, Debug)]
+pub(super) struct Document(pub(super) Bytes);
+
+impl Document {
+    pub(super) fn new(described: OpenApi) -> Self {
+        Self(Bytes::from(document(described).to_string()))
+    }
+}
+
+/// The document of what the handlers describe.
+fn document(described: OpenApi) -> Value {
+    let mut schemas = described.components.map(|all| all.schemas).unwrap_or_default();
+    let mut named = Vec::new();
+    words::collect::<ErrorBody>(&mut named);
+    schemas.extend(named);
+    let schemas = json!(schemas);
+    let mut paths = json!(described.paths);
+    for operation in operations(&mut paths) {
+        complete(operation, &schemas);
+    }
+    let mut security_schemes = security_schemes();
+    retain_used(&mut security_schemes, &mut paths);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Portcullis",
+            "summary": "Multi-tenant authorization: decisions, and the rules that decide them",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "tags": tags(),
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "headers": headers(),
+            "parameters": {"X-Request-Id": request_id()},
+            "responses": error_responses(),
+            "securitySchemes": security_schemes,
+        },
+    })
+}
+
+/// Every operation of `paths`.
+fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let items = paths.as_object_mut().into_iter().flat_map(Map::values_mut);
+    let operations = items.filter_map(Value::as_object_mut).flat_map(Map::values_mut);
+    operations.filter_map(Value::as_object_mut)
+}
+
+/// Adds what the handler of `operation` leaves to this module.
+fn complete(operation: &mut Map<String, Value>, schemas: &Value) {
+    let common = errors_of(operation);
+    let responses = operation.entry("responses").or_insert_with(|| json!({}));
+    for response in responses.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        refer_to_headers(response);
+        add_examples(response, schemas);
+    }
+    for status in common {
+        if responses.get(status).is_none() {
+            responses[status] = reference("responses", status);
+        }
+    }
+    if let Some(body) = operation.get_mut("requestBody") {
+        add_examples(body, schemas);
+    }
+    let parameters = operation.entry("parameters").or_insert_with(|| json!([]));
+    if let Some(parameters) = parameters.as_array_mut() {
+        parameters.push(reference("parameters", "X-Request-Id"));
+    }
+}
+
+/// The errors that an operation can meet because of what it is, whatever it does.
+fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
+    let is_at_path = |parameter: &Value| parameter["in"] == "path";
+    let parameters = operation.get("parameters").and_then(Value::as_array);
+    let needs = |scheme| {
+        let schemes = operation.get("security").and_then(Value::as_array);
+        schemes.is_some_and(|schemes| schemes.iter().any(|one| one.get(scheme).is_some()))
+    };
+    let mut errors = vec!["400", "405", "413", "500", "503"];
+    if operation.contains_key("security") {
+        errors.push("401");
+    }
+    if needs("bearer") {
+        errors.push("403");
+    }
+    if parameters.is_some_and(|all| all.iter().any(is_at_path)) {
+        errors.push("404");
+    }
+    if operation.contains_key("requestBody") {
+        errors.push("415");
+    }
+    errors
+}
+
+fn reference(kind: &str, name: &str) -> Value {
+    json!({"$ref": format!("#/components/{kind}/{name}")})
+}
+
+/// A response names its headers; what they are stands in one place. `X-Request-Id` is on all of them.
+fn refer_to_headers(response: &mut Value) {
+    if response.get("$ref").is_some() {
+        return;
+    }
+    let named = response.get("headers").and_then(Value::as_object);
+    let mut names: BTreeSet<&str> = named.into_iter().flatten().map(|(name, _)| &**name).collect();
+    names.insert("X-Request-Id");
+    let known = headers();
+    let headers: Map<String, Value> = known
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .filter(|known| names.iter().any(|name| name.eq_ignore_ascii_case(known)))
+        .map(|name| (name.clone(), reference("headers", name)))
+        .collect();
+    response["headers"] = headers.into();
+}
+
+/// Gives each JSON body without an example that of its schema.
+fn add_examples(body: &mut Value, schemas: &Value) {
+    let Some(media) = body.pointer_mut("/content/application~1json") else { return };
+    let has_one = media.get("example").is_some() || media.get("examples").is_some();
+    if let Some(example) = example(&media["schema"], schemas).filter(|_| !has_one) {
+        media["example"] = example;
+    }
+}
+
+/// What a value of `schema` looks like, as far as the schemas that it names say so.
+fn example(schema: &Value, schemas: &Value) -> Option<Value> {
+    if let Some(example) = schema.pointer("/examples/0") {
+        return Some(example.clone());
+    }
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return example(&schemas[name], schemas);
+    }
+    if let Some(parts) = schema["allOf"].as_array() {
+        let mut whole = Map::new();
+        for part in parts {
+            whole.extend(example(part, schemas)?.as_object()?.clone());
+        }
+        return Some(whole.into());
+    }
+    if let Some(members) = schema["properties"].as_object() {
+        let members = members.iter();
+        return members.map(|(name, one)| Some((name.clone(), example(one, schemas)?))).collect();
+    }
+    let first = schema.pointer("/oneOf/0").or_else(|| schema.get("items"))?;
+    let example = example(first, schemas)?;
+    Some(if schema["type"] == "array" { json!([example]) } else { example })
+}
+
+/// The errors, with their headers.
+fn error_responses() -> Value {
+    let mut responses = errors::responses();
+    responses.values_mut().for_each(refer_to_headers);
+    json!(responses)
+}
+
+/// What each header of a response is.
+fn headers() -> Value {
+    let header = |required: bool, about: &str, schema: Value| json!({"required": required, "description": about, "schema": schema});
+    let text = || json!({"type": "string"});
+    json!({
+        "Allow": header(true, "The methods that the path has", text()),
+        "ETag": header(
+            true,
+            "Changes with every change of the record; for `If-Match`",
+            json!({"type": "string", "pattern": "^\"[A-Za-z0-9_-]+\"$"}),
+        ),
+        "Link": header(
+            false,
+            "`<…>; rel=\"next\"`: the next page of the list, if there is one",
+            json!({"type": "string", "pattern": "^<[^>]+>; rel=\"next\"$"}),
+        ),
+        "Location": header(
+            true,
+            "Where the new record is",
+            json!({"type": "string", "format": "uri-reference"}),
+        ),
+        "Retry-After": header(
+            true,
+            "Seconds after which to try again",
+            json!({"type": "integer", "minimum": 0}),
+        ),
+        "WWW-Authenticate": header(
+            true,
+            "The challenge (RFC 6750); it has an `error` where a token was sent",
+            json!({"type": "string", "pattern": "^Bearer"}),
+        ),
+        "X-Policy-Revision": header(
+            true,
+            "The revision of the tenant's rules that the answer reflects; every change raises it by one",
+            json!({"type": "integer", "format": "int64", "minimum": 0}),
+        ),
+        "X-Request-Id": header(
+            true,
+            "The id that was sent, or a new one; the log has it too",
+            json!({"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}),
+        ),
+    })
+}
+
+fn request_id() -> Value {
+    json!({
+        "name": "X-Request-Id",
+        "in": "header",
+        "description": "Names the request in the answer and in the log: 1 to 128 of `[A-Za-z0-9._-]`. \
+                        Anything else is replaced.",
+        "schema": {"type": "string"},
+    })
+}
+
+fn tags() -> Value {
+    let tag = |name: &str, about: &str| json!({"name": name, "description": about});
+    json!([
+        tag("Decisions", "May this subject do that?"),
+        tag("Resources", "What the tenant's services protect"),
+        tag("RBAC rules", "Who may do what: subject, domain, object, action"),
+        tag("ABAC policies", "Conditions over attributes"),
+        tag("Service API keys", "Credentials of machines"),
+        tag("Webhooks", "Who is told of changes and denials"),
+        tag("Resolvers", "Modules in WebAssembly that answer attributes for policies"),
+        tag("Tenants", "The operator's routes, in `saas` mode"),
+        tag("Service", "Probes and this documentation"),
+    ])
+}
+
+/// How a request proves who sends it. The names in a requirement of `serviceKey` are the permissions that
+/// the key needs.
+fn security_schemes() -> Map<String, Value> {
+    let bearer = |about: &str| json!({"type": "http", "scheme": "bearer", "description": about});
+    let key = |header: &str, about: &str| json!({"type": "apiKey", "in": "header", "name": header, "description": about});
+    Map::from_iter([
+        (
+            "bearer".to_owned(),
+            json!({"type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+                "description": "A token of the tenant's identity provider"}),
+        ),
+        (
+            "serviceKey".to_owned(),
+            key("X-Service-Api-Key", "A service API key with the permissions"),
+        ),
+        ("adminKey".to_owned(), key("X-Admin-Api-Key", "The operator's key")),
+        ("adminBearer".to_owned(), bearer("The operator's key, as a bearer token")),
+    ])
+}
+
+/// Drops the schemes that no operation asks for: `selfhost` mode has no operator's key.
+fn retain_used(schemes: &mut Map<String, Value>, paths: &mut Value) {
+    let mut used = BTreeSet::new();
+    for operation in operations(paths) {
+        let requirements = operation.get("security").and_then(Value::as_array);
+        let requirements = requirements.into_iter().flatten().filter_map(Value::as_object);
+        used.extend(requirements.flat_map(Map::keys).cloned());
+    }
+    schemes.retain(|name, _| used.contains(name));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Pages of lists: `?limit=` and `?cursor=`, and a `Link` to the next page (semantics.md section 8).
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::LINK;
+use http::{HeaderValue, Uri};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use url::form_urlencoded;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use uuid::Uuid;
+
+use super::{digits, parameter, query};
+use crate::error::ApiError;
+use portcullis_model::page::Page;
+use portcullis_model::schema;
+use portcullis_operations::error::OperationError;
+
+/// Longest page, and the page of a request that names no limit.
+const MAX_LIMIT: usize = 1_000;
+
+/// A cursor is the last id of a page, and a mark of the list, filter and tenant that it belongs to.
+const MARK_BYTES: usize = 8;
+
+/// The page that a request asks for.
+#[derive(Debug)]
+pub(super) struct Requested<'u> {
+    uri: &'u Uri,
+    after: Uuid,
+    limit: usize,
+    mark: [u8; MARK_BYTES],
+}
+
+/// Reads `limit` and `cursor`; `list`, `tenant` and `filter` are what a cursor must have been made for.
+pub(super) fn requested<'u>(
+    uri: &'u Uri,
+    list: &str,
+    tenant: &str,
+    filter: &str,
+) -> Result<Requested<'u>, ApiError> {
+    let mut hash = Sha256::new();
+    for part in [list, tenant, filter] {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let mut mark = [0; MARK_BYTES];
+    mark.copy_from_slice(&hash.finalize()[..MARK_BYTES]);
+    let mut requested = Requested { uri, after: Uuid::nil(), limit: MAX_LIMIT, mark };
+    for (name, value) in query(uri) {
+        match &*name {
+            "limit" => requested.limit = parse_limit(&value)?,
+            "cursor" => requested.after = parse_cursor(&value, mark)?,
+            _ => {}
+        }
+    }
+    Ok(requested)
+}
+
+fn parse_limit(text: &str) -> Result<usize, ApiError> {
+    let limit = digits(text).filter(|limit| (1..=MAX_LIMIT).contains(limit));
+    limit.ok_or_else(|| {
+        OperationError::BadRequest(format!(
+            "the query parameter `limit` must be from 1 to {MAX_LIMIT}"
+        ))
+        .into()
+    })
+}
+
+fn parse_cursor(text: &str, mark: [u8; MARK_BYTES]) -> Result<Uuid, ApiError> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).ok();
+    let id = bytes.and_then(|bytes| {
+        let (id, own_mark) = bytes.split_at_checked(16)?;
+        if own_mark == mark { Uuid::from_slice(id).ok() } else { None }
+    });
+    id.ok_or_else(|| {
+        OperationError::BadRequest("the query parameter `cursor` is none of this list".to_owned())
+            .into()
+    })
+}
+
+impl IntoParams for Requested<'_> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let limit = schema::integer(1, MAX_LIMIT as i64).default(Some(MAX_LIMIT.into()));
+        let cursor = schema::string();
+        let next = "Where the page begins: from the `Link` of the page before. It belongs to its list, \
+                    filter and tenant";
+        vec![
+            parameter(ParameterIn::Query, "limit", limit, "The length of a page"),
+            parameter(ParameterIn::Query, "cursor", cursor, next),
+        ]
+    }
+}
+
+impl Requested<'_> {
+    /// What to fetch: one record more than the page has tells whether there is a next page.
+    pub(super) fn fetch(&self) -> Page {
+        let limit = i64::try_from(self.limit).unwrap_or(i64::MAX - 1);
+        Page { after: self.after, limit: limit + 1 }
+    }
+
+    /// The answer: the page, and a link to the next one if there is one.
+    pub(super) fn respond<T: Serialize>(
+        &self,
+        mut records: Vec<T>,
+        id: impl Fn(&T) -> Uuid,
+    ) -> Response {
+        let more = records.len() > self.limit;
+        records.truncate(self.limit);
+        let last = records.last().filter(|_| more).map(id);
+        let link = last.and_then(|last| HeaderValue::from_str(&self.next(last)).ok());
+        (link.map(|link| [(LINK, link)]), Json(records)).into_response()
+    }
+
+    fn next(&self, last: Uuid) -> String {
+        let cursor = URL_SAFE_NO_PAD.encode([last.as_bytes().as_slice(), &self.mark].concat());
+        let others = query(self.uri).filter(|(name, _)| name != "cursor");
+        let next = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(others)
+            .append_pair("cursor", &cursor)
+            .finish();
+        format!("<{}?{next}>; rel=\"next\"", self.uri.path())
+    }
+}

@@ -1,0 +1,224 @@
+//! `POST /api/v1/resolvers/{id}/test`: what a resolver answers to a check that is made up.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use portcullis_engine::fields::{Fields, list, string};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::resolver::{Answered, Level, LogLine, Outcome};
+use portcullis_engine::{Check, CheckBody, Invalid, Json as Value};
+use serde::Serialize;
+use utoipa::{PartialSchema, ToSchema};
+
+use super::{NOT_FOUND, must_be_own};
+use crate::RecordId;
+use crate::body::JsonBody;
+use crate::callers::{Allowed, ResolversWrite};
+use crate::checks::CheckRequest;
+use crate::error::ApiError;
+use portcullis_model::resolver::StoredResolver;
+use portcullis_model::schema::{self, AnySchema};
+use portcullis_operations::app::App;
+use portcullis_resolvers::{LoadFailure, json};
+
+/// Tries a resolver out.
+///
+/// It is called for a check that is made up, whatever is cached, whatever its breaker says, and also when it is
+/// disabled. Nothing is decided by what it answers. A call that failed is a 200 with `error`.
+#[utoipa::path(
+    post, path = "/api/v1/resolvers/{id}/test", tag = "Resolvers", operation_id = "testResolver",
+    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])), params(RecordId),
+    request_body = TryOut,
+    responses((status = 200, description = "What came of the call", body = TriedOut)),
+)]
+pub(crate) async fn test(
+    State(app): State<App>,
+    caller: Allowed<ResolversWrite>,
+    id: RecordId,
+    body: JsonBody,
+) -> Result<Json<TriedOut>, ApiError> {
+    let body = body.parse()?;
+    let TryOut { check, attributes } = TryOut::parse(&body)?;
+    let id = id.known("resolver")?;
+    must_be_own(&app, caller.tenant(), id)?;
+    let (stored, bound) = match app.resolvers.resolver_to_try(caller.tenant(), id).await {
+        Ok(found) => found.ok_or(NOT_FOUND)?,
+        Err(failure) if failure.is_passing() => return Err(failure.into()),
+        Err(failure) => return Ok(Json(TriedOut::failed(&failure))),
+    };
+    let wanted = wanted(attributes, &stored)?;
+    let domain = check.domain.unwrap_or(caller.domain());
+    let check = Check::new(check, domain, None, app.clock.now());
+    let outcome = app.resolvers.try_out(&bound, caller.tenant(), &check, &wanted).await;
+    Ok(Json(TriedOut::of(outcome, &wanted)))
+}
+
+/// The attributes that are asked for: all that the module declares, unless some are named.
+fn wanted(named: Option<Vec<&str>>, stored: &StoredResolver) -> Result<Vec<Box<str>>, Invalid> {
+    let declared = stored.module.attributes.iter().map(|declared| &*declared.name);
+    let Some(named) = named else { return Ok(declared.map(Box::from).collect()) };
+    let mut problems = Problems::default();
+    let root = Place::root();
+    let list = root.key("attributes");
+    let mut wanted: Vec<Box<str>> = Vec::new();
+    for (index, name) in named.into_iter().enumerate() {
+        if !declared.clone().any(|declared| declared == name) {
+            let names: Vec<_> = declared.clone().map(|name| format!("`{name}`")).collect();
+            problems.expected(&list.index(index), format!("one of {}", names.join(", ")));
+        } else if !wanted.iter().any(|wanted| **wanted == *name) {
+            wanted.push(name.into());
+        }
+    }
+    problems.finish(Some(wanted))
+}
+
+/// The body of a test.
+struct TryOut<'j> {
+    check: CheckBody<'j>,
+    attributes: Option<Vec<&'j str>>,
+}
+
+impl<'j> TryOut<'j> {
+    fn parse(json: &'j Value<'j>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let body = Self::read(json, &mut problems);
+        problems.finish(body)
+    }
+
+    fn read(json: &'j Value<'j>, problems: &mut Problems) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let check = fields.required("check", CheckBody::read);
+        let attributes = fields.optional("attributes", list(string));
+        fields.close();
+        Some(Self { check: check?, attributes })
+    }
+}
+
+impl ToSchema for TryOut<'_> {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "ResolverTest".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<CheckRequest>(schemas);
+    }
+}
+
+impl PartialSchema for TryOut<'_> {
+    fn schema() -> AnySchema {
+        let attributes = schema::list(schema::string()).description(Some(
+            "Their names, without the namespace; all that the module declares when absent",
+        ));
+        schema::input()
+            .required("check", schema::named::<CheckRequest>())
+            .optional("attributes", attributes)
+            .example(serde_json::json!({
+                "check": {"subject": "ann", "resource": "chart:read", "action": "read"},
+                "attributes": ["department"],
+            }))
+            .into()
+    }
+}
+
+/// What came of a test.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ResolverTestResult, examples(json!({
+    "values": {"department": "obstetrics"},
+    "absent": [],
+    "unanswered": [],
+    "error": null,
+    "log": [{"level": "info", "message": "1 entry for ann"}],
+    "log_dropped": 0,
+    "elapsed_us": 1830,
+    "memory_bytes": 1179648,
+})))]
+pub(crate) struct TriedOut {
+    /// By the attribute's name.
+    #[schema(schema_with = values)]
+    values: BTreeMap<String, Value<'static>>,
+    /// What the resolver says does not exist.
+    absent: Vec<String>,
+    /// What it said nothing of: undetermined.
+    unanswered: Vec<String>,
+    /// Why there is no answer.
+    #[schema(required)]
+    error: Option<String>,
+    log: Vec<Line>,
+    /// Lines beyond those that are kept.
+    log_dropped: u64,
+    /// Wall time of the call.
+    elapsed_us: u64,
+    /// The most linear memory that the module had.
+    memory_bytes: u64,
+}
+
+/// A line of the log.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ResolverLogLine)]
+struct Line {
+    #[schema(schema_with = level)]
+    level: &'static str,
+    message: String,
+}
+
+impl TriedOut {
+    fn of(outcome: Outcome, wanted: &[Box<str>]) -> Self {
+        let Outcome { result, log, elapsed, memory_bytes } = outcome;
+        let mut tried = Self {
+            log: log.lines.into_iter().map(line).collect(),
+            log_dropped: log.dropped,
+            elapsed_us: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+            memory_bytes: memory_bytes as u64,
+            ..Self::nothing()
+        };
+        match result {
+            Ok(answers) => {
+                let is_answered = |name: &str| answers.iter().any(|answer| answer.name == name);
+                let unanswered = wanted.iter().filter(|name| !is_answered(name));
+                tried.unanswered = unanswered.map(|name| (**name).to_owned()).collect();
+                for Answered { name, value, .. } in answers {
+                    match value {
+                        Some(value) => drop(tried.values.insert(name, json(value))),
+                        None => tried.absent.push(name),
+                    }
+                }
+            }
+            Err(error) => tried.error = Some(error.to_string()),
+        }
+        tried
+    }
+
+    /// The resolver could not be called.
+    fn failed(why: &LoadFailure) -> Self {
+        Self { error: Some(format!("could not be loaded: {why}")), ..Self::nothing() }
+    }
+
+    fn nothing() -> Self {
+        Self {
+            values: BTreeMap::new(),
+            absent: Vec::new(),
+            unanswered: Vec::new(),
+            error: None,
+            log: Vec::new(),
+            log_dropped: 0,
+            elapsed_us: 0,
+            memory_bytes: 0,
+        }
+    }
+}
+
+fn line(LogLine { level, text }: LogLine) -> Line {
+    Line { level: level.as_str(), message: text }
+}
+
+fn level() -> utoipa::openapi::schema::ObjectBuilder {
+    schema::choice(Level::ALL.map(Level::as_str))
+}
+
+fn values() -> AnySchema {
+    use utoipa::openapi::schema::{AdditionalProperties, Type};
+    let any = AdditionalProperties::FreeForm(true);
+    schema::typed(Type::Object).additional_properties(Some(any)).into()
+}

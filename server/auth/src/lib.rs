@@ -1,0 +1,23 @@
+//! Credentials become verified callers (semantics.md section 6). Knows no HTTP.
+
+mod authenticator;
+mod callers;
+mod config;
+mod error;
+mod identity;
+mod keysets;
+mod providers;
+mod service_keys;
+mod token;
+
+pub use authenticator::Authenticator;
+pub use callers::{Manager, Member};
+pub use config::{Mode, OidcConfig};
+pub use error::AuthError;
+pub use identity::Identity;
+pub use keysets::FETCH_TIMEOUT;
+pub use providers::Providers;
+pub use service_keys::authenticate_key;
+
+/// The author of changes that the operator makes with the admin key or on the command line.
+pub const ADMIN_ACTOR: &str = "admin";

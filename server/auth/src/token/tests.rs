@@ -1,0 +1,385 @@
+//! Attacks on token verification (RFC 8725 and the project's security notes). Every attack is one change
+//! to a token that is accepted without it: what is refused is the attack, not the token.
+
+use std::sync::LazyLock;
+
+use aws_lc_rs::encoding::AsDer;
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::KeySize;
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair};
+use chrono::TimeDelta;
+use jsonwebtoken::EncodingKey;
+use jsonwebtoken::jwk::Jwk;
+use serde_json::{Value, json};
+
+use super::*;
+use portcullis_model::provider::ClaimConfig;
+
+struct TestKey {
+    signing: EncodingKey,
+    /// The public half, without `kid`.
+    public: Value,
+}
+
+impl TestKey {
+    fn new(signing: EncodingKey, algorithm: Algorithm) -> Self {
+        let jwk = Jwk::from_encoding_key(&signing, algorithm).expect("a public key");
+        let mut public = serde_json::to_value(jwk).expect("JSON");
+        public.as_object_mut().expect("an object").remove("alg");
+        Self { signing, public }
+    }
+
+    fn ec() -> Self {
+        let key =
+            EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
+        Self::new(EncodingKey::from_ec_der(key.expect("random").as_ref()), Algorithm::ES256)
+    }
+
+    fn ed() -> Self {
+        let key = Ed25519KeyPair::generate_pkcs8v1(&SystemRandom::new()).expect("random");
+        Self::new(EncodingKey::from_ed_der(key.as_ref()), Algorithm::EdDSA)
+    }
+
+    fn rsa() -> Self {
+        let key = aws_lc_rs::rsa::KeyPair::generate(KeySize::Rsa2048).expect("random");
+        let der = AsDer::<aws_lc_rs::encoding::Pkcs8V1Der<'_>>::as_der(&key).expect("DER");
+        let pem = jsonwebtoken_pem(der.as_ref());
+        Self::new(EncodingKey::from_rsa_pem(pem.as_bytes()).expect("PEM"), Algorithm::RS256)
+    }
+
+    fn jwk(&self, members: Value) -> Value {
+        let mut jwk = self.public.clone();
+        for (name, value) in members.as_object().expect("an object") {
+            jwk[name] = value.clone();
+        }
+        jwk
+    }
+}
+
+fn jsonwebtoken_pem(der: &[u8]) -> String {
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
+}
+
+static EC: LazyLock<TestKey> = LazyLock::new(TestKey::ec);
+static OTHER: LazyLock<TestKey> = LazyLock::new(TestKey::ec);
+static ED: LazyLock<TestKey> = LazyLock::new(TestKey::ed);
+static RSA: LazyLock<TestKey> = LazyLock::new(TestKey::rsa);
+
+const ISSUER: &str = "https://id.example/realms/acme";
+
+fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_790_000_000, 0).expect("in range")
+}
+
+fn claims() -> Value {
+    json!({
+        "iss": ISSUER,
+        "sub": "ann",
+        "dom": "acme",
+        "realm_access": {"roles": ["reader", 7]},
+        "exp": now().timestamp() + 60,
+    })
+}
+
+fn header() -> Value {
+    json!({"alg": "ES256", "typ": "JWT", "kid": "ec"})
+}
+
+/// Signs exactly these texts with `algorithm`, whatever the header says.
+fn sign_texts(header: &str, claims: &str, key: &TestKey, algorithm: Algorithm) -> String {
+    let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
+    let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key.signing, algorithm);
+    format!("{message}.{}", signature.expect("a signature"))
+}
+
+fn sign(header: &Value, claims: &Value) -> String {
+    sign_texts(&header.to_string(), &claims.to_string(), &EC, Algorithm::ES256)
+}
+
+pub(super) fn config() -> OidcConfig {
+    OidcConfig {
+        issuer: ISSUER.to_owned(),
+        jwks_uri: None,
+        audience: None,
+        claims: ClaimConfig::default(),
+    }
+}
+
+pub(super) fn key_source(keys: Vec<Value>) -> KeySource {
+    let text = json!({"keys": keys}).to_string().into_bytes();
+    KeySource::new(std::sync::Arc::new(move || {
+        let text = text.clone();
+        Box::pin(async move { Ok(text) })
+    }))
+}
+
+async fn verify_with(
+    config: OidcConfig,
+    keys: Vec<Value>,
+    token: &str,
+    now: DateTime<Utc>,
+) -> Result<Identity, String> {
+    let verifier = Verifier::new(config, key_source(keys));
+    verifier.verify(token, now).await.map_err(|error| match error {
+        TokenError::Refused(why) | TokenError::NoKeys(why) => why,
+    })
+}
+
+async fn verify(token: &str) -> Result<Identity, String> {
+    let keys = vec![EC.jwk(json!({"kid": "ec"})), RSA.jwk(json!({"kid": "rsa"}))];
+    verify_with(config(), keys, token, now()).await
+}
+
+#[track_caller]
+fn assert_refused(result: Result<Identity, String>, expected: &str, attack: &str) {
+    let why = result.expect_err(attack);
+    assert!(why.contains(expected), "{attack}: {why}");
+}
+
+#[tokio::test]
+async fn a_good_token_gives_its_identity() {
+    let identity = verify(&sign(&header(), &claims())).await.expect("accepted");
+    assert_eq!((&*identity.subject, &*identity.domain), ("ann", "acme"));
+    assert_eq!(identity.roles, ["reader"], "roles that are no strings are ignored");
+    assert!(identity.administers.is_empty());
+}
+
+#[tokio::test]
+async fn every_family_of_algorithms_verifies() {
+    for (key, algorithm, name) in [
+        (&*EC, Algorithm::ES256, "ES256"),
+        (&*ED, Algorithm::EdDSA, "EdDSA"),
+        (&*RSA, Algorithm::RS256, "RS256"),
+        (&*RSA, Algorithm::RS384, "RS384"),
+        (&*RSA, Algorithm::RS512, "RS512"),
+        (&*RSA, Algorithm::PS256, "PS256"),
+        (&*RSA, Algorithm::PS512, "PS512"),
+    ] {
+        let header = json!({"alg": name, "kid": "k"}).to_string();
+        let token = sign_texts(&header, &claims().to_string(), key, algorithm);
+        let keys = vec![key.jwk(json!({"kid": "k"}))];
+        verify_with(config(), keys, &token, now()).await.expect(name);
+    }
+}
+
+#[tokio::test]
+async fn attacks_on_the_header_are_refused() {
+    for name in ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"] {
+        let mut header = header();
+        header[name] = json!(["x"]);
+        assert_refused(verify(&sign(&header, &claims())).await, &format!("`{name}`"), name);
+    }
+    for algorithm in ["none", "None", "HS256", "HS512", "ES512", "es256", "", "RS1"] {
+        let mut header = header();
+        header["alg"] = json!(algorithm);
+        assert_refused(verify(&sign(&header, &claims())).await, "algorithm", algorithm);
+    }
+    for (header, expected) in [
+        (r#"{"kid":"ec"}"#, "algorithm"),
+        (r#"{"alg":["ES256"],"kid":"ec"}"#, "algorithm"),
+        (r#"{"alg":"ES256","alg":"ES256","kid":"ec"}"#, "strict JSON"),
+        (r#"{"alg":"ES256","kid":7}"#, "`kid`"),
+        (r#"["ES256"]"#, "strict JSON"),
+        ("nonsense", "strict JSON"),
+    ] {
+        let token = sign_texts(header, &claims().to_string(), &EC, Algorithm::ES256);
+        assert_refused(verify(&token).await, expected, header);
+    }
+}
+
+#[tokio::test]
+async fn attacks_on_the_signature_are_refused() {
+    let good = sign(&header(), &claims());
+    let (message, signature) = good.rsplit_once('.').expect("three parts");
+    let other_claims = sign(&header(), &json!({"sub": "eve"}));
+    let other_payload = other_claims.split('.').nth(1).expect("a payload");
+    let first = message.split('.').next().expect("a header");
+    let hmac_key = EncodingKey::from_secret(EC.public.to_string().as_bytes());
+    let hmac = jsonwebtoken::crypto::sign(message.as_bytes(), &hmac_key, Algorithm::HS256);
+    for (token, attack) in [
+        (format!("{message}."), "no signature"),
+        (format!("{message}.{}", "A".repeat(86)), "a signature of zeros"),
+        (format!("{first}.{other_payload}.{signature}"), "another payload"),
+        (format!("{message}.{}", hmac.expect("a MAC")), "a MAC keyed with the public key"),
+        (
+            sign_texts(&header().to_string(), &claims().to_string(), &OTHER, Algorithm::ES256),
+            "another key",
+        ),
+    ] {
+        // An attack that changes the payload may fail at a claim; none may get through.
+        assert!(verify(&token).await.is_err(), "{attack}");
+    }
+    for token in ["", ".", "..", "a.b", "a.b.c.d", &format!("{good}="), &format!("{good}.")] {
+        assert!(verify(token).await.is_err(), "{token}");
+    }
+    let mut long = claims();
+    long["x"] = json!("x".repeat(MAX_TOKEN));
+    assert_refused(verify(&sign(&header(), &long)).await, "larger", "size");
+}
+
+/// Wycheproof has these faults on MACs alone, which are refused before anything of them is decoded.
+#[tokio::test]
+async fn base64url_that_is_not_canonical_is_refused_though_it_is_signed() {
+    type Fault = fn(&str) -> String;
+    let faults: [(&str, Fault); 7] = [
+        ("none", str::to_owned),
+        ("spaces", |text| format!("    {text}")),
+        ("a line break", |text| format!("{text}\n")),
+        ("foreign characters", |text| format!("{text}####")),
+        ("a foreign character within", |text| format!("{}?{}", &text[..9], &text[9..])),
+        ("padding", |text| format!("{text}==")),
+        // 4 of the last 6 bits carry nothing: `B` stands for the same byte as `A`.
+        ("unused bits", |text| {
+            let (rest, last) = text.split_at(text.len() - 1);
+            format!("{rest}{}", char::from(last.as_bytes()[0] + 1))
+        }),
+    ];
+    // White space up to a length of which the last byte is alone in its group.
+    let encode = |json: &Value| {
+        let text = json.to_string();
+        URL_SAFE_NO_PAD.encode(format!("{text:width$}", width = text.len() / 3 * 3 + 4))
+    };
+    for (fault, apply) in faults {
+        for (part, expected) in ["header", "payload", "signature"].into_iter().enumerate() {
+            let mut parts = [encode(&header()), encode(&claims())];
+            parts.iter_mut().skip(part).take(1).for_each(|text| *text = apply(text));
+            let message = parts.join(".");
+            let signature =
+                jsonwebtoken::crypto::sign(message.as_bytes(), &EC.signing, Algorithm::ES256);
+            let signature = signature.expect("a signature");
+            let signature = if part == 2 { apply(&signature) } else { signature };
+            let result = verify(&format!("{message}.{signature}")).await;
+            match fault {
+                "none" => assert!(result.is_ok(), "{result:?}"),
+                _ => assert_refused(result, expected, fault),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_serves_only_what_it_is_for() {
+    let token = sign(&header(), &claims());
+    for (members, accepted) in [
+        (json!({"kid": "ec"}), true),
+        (json!({"kid": "ec", "use": "sig", "alg": "ES256", "key_ops": ["verify"]}), true),
+        (json!({}), false),
+        (json!({"kid": "other"}), false),
+        (json!({"kid": "ec", "use": "enc"}), false),
+        (json!({"kid": "ec", "key_ops": ["sign"]}), false),
+        (json!({"kid": "ec", "alg": "ES384"}), false),
+    ] {
+        let keys = vec![EC.jwk(members.clone()), RSA.jwk(json!({"kid": "rsa"}))];
+        let result = verify_with(config(), keys, &token, now()).await;
+        assert_eq!(result.is_ok(), accepted, "{members}: {result:?}");
+    }
+    let mut crossed = header();
+    crossed["kid"] = json!("rsa");
+    assert_refused(
+        verify(&sign(&crossed, &claims())).await,
+        "no single key",
+        "kid of another type",
+    );
+}
+
+#[tokio::test]
+async fn without_kid_exactly_one_key_must_fit() {
+    let token = sign(&json!({"alg": "ES256"}), &claims());
+    let ec = || EC.jwk(json!({"kid": "1"}));
+    let rsa = || RSA.jwk(json!({"kid": "2"}));
+    let two = vec![ec(), OTHER.jwk(json!({"kid": "3"}))];
+    verify_with(config(), vec![ec(), rsa()], &token, now()).await.expect("one fits");
+    let result = verify_with(config(), two, &token, now()).await;
+    assert_refused(result, "no single key", "two fit");
+}
+
+#[tokio::test]
+async fn claims_that_are_missing_empty_or_mistyped_are_named() {
+    for (name, faults) in [
+        ("iss", vec![json!(null), json!(""), json!([ISSUER]), json!(7)]),
+        ("sub", vec![json!(null), json!(""), json!(7), json!("a\nb"), json!("é".repeat(257))]),
+        ("dom", vec![json!(null), json!(""), json!(["acme"]), json!("é".repeat(257))]),
+        ("exp", vec![json!(null), json!("soon")]),
+        ("nbf", vec![json!("now")]),
+    ] {
+        for fault in faults {
+            let mut claims = claims();
+            claims[name] = fault.clone();
+            let result = verify(&sign(&header(), &claims)).await;
+            assert_refused(result, &format!("`{name}`"), &fault.to_string());
+        }
+    }
+    for fault in [json!(null), json!([]), json!(""), json!({"a": 1}), json!(7)] {
+        let mut claims = claims();
+        claims["realm_access"]["roles"] = fault.clone();
+        let result = verify(&sign(&header(), &claims)).await;
+        assert_refused(result, "`realm_access.roles`", &fault.to_string());
+    }
+    let mut longest = claims();
+    longest["sub"] = json!("é".repeat(256));
+    longest["dom"] = json!("é".repeat(256));
+    verify(&sign(&header(), &longest)).await.expect("256 characters");
+    let twice = claims().to_string().replacen('{', r#"{"dom":"other","#, 1);
+    let token = sign_texts(&header().to_string(), &twice, &EC, Algorithm::ES256);
+    assert_refused(verify(&token).await, "strict JSON", "dom twice");
+    let mut foreign = claims();
+    foreign["iss"] = json!("https://id.example/realms/acme/");
+    assert_refused(verify(&sign(&header(), &foreign)).await, "`iss`", "another issuer");
+}
+
+#[tokio::test]
+async fn times_are_judged_with_thirty_seconds_of_leeway() {
+    let second = now().timestamp();
+    for (claim, value, accepted) in [
+        ("exp", json!(second - 29), true),
+        ("exp", json!(second - 30), false),
+        ("exp", json!((second - 30) as f64 + 0.5), true),
+        ("nbf", json!(second + 30), true),
+        ("nbf", json!(second + 31), false),
+        ("iat", json!(second + 9_999), true),
+    ] {
+        let mut claims = claims();
+        claims[claim] = value.clone();
+        let result = verify(&sign(&header(), &claims)).await;
+        assert_eq!(result.is_ok(), accepted, "{claim} {value}: {result:?}");
+    }
+    let token = sign(&header(), &claims());
+    let keys = vec![EC.jwk(json!({"kid": "ec"}))];
+    let later = verify_with(config(), keys, &token, now() + TimeDelta::hours(1)).await;
+    assert_refused(later, "expired", "an hour later");
+}
+
+#[tokio::test]
+async fn the_audience_is_checked_when_it_is_configured() {
+    let config = || OidcConfig { audience: Some("portcullis".to_owned()), ..config() };
+    for (audience, accepted) in [
+        (json!("portcullis"), true),
+        (json!(["other", "portcullis"]), true),
+        (json!("other"), false),
+        (json!(["other"]), false),
+        (json!(null), false),
+    ] {
+        let mut claims = claims();
+        claims["aud"] = audience.clone();
+        let keys = vec![EC.jwk(json!({"kid": "ec"}))];
+        let result = verify_with(config(), keys, &sign(&header(), &claims), now()).await;
+        assert_eq!(result.is_ok(), accepted, "{audience}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn admin_domains_are_a_string_or_a_list() {
+    for (claim, domain, expected) in [
+        (json!("acme"), "acme", true),
+        (json!("acme"), "other", false),
+        (json!(["a", "b"]), "b", true),
+        (json!("*"), "anything", true),
+        (json!({"acme": true}), "acme", false),
+    ] {
+        let mut claims = claims();
+        claims["adm"] = claim.clone();
+        let identity = verify(&sign(&header(), &claims)).await.expect("accepted");
+        assert_eq!(identity.administers(domain), expected, "{claim} and {domain}");
+    }
+}

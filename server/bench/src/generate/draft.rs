@@ -1,0 +1,152 @@
+//! A check while it is being made.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use fastrand::Rng;
+use portcullis_engine::Json;
+use portcullis_engine::condition::{AttributePath, RequestField};
+
+use crate::checks::Token;
+
+/// A check whose parts can still change. Roles are asked for in the body unless something is claimed.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) subject: String,
+    pub(super) roles: Vec<String>,
+    pub(super) resource: String,
+    pub(super) action: String,
+    pub(super) domain: String,
+    pub(super) user: BTreeMap<String, Json<'static>>,
+    pub(super) object: BTreeMap<String, Json<'static>>,
+    /// Claims of the subject's token beside those that every token has.
+    pub(super) claims: BTreeMap<String, Json<'static>>,
+    pub(super) now: DateTime<Utc>,
+}
+
+/// A JSON string.
+pub(super) fn string(text: impl Into<String>) -> Json<'static> {
+    Json::String(text.into().into())
+}
+
+/// An instant as requests and tokens write it.
+pub(super) fn date_time(instant: DateTime<Utc>) -> Json<'static> {
+    string(instant.to_rfc3339_opts(SecondsFormat::Millis, true))
+}
+
+fn strings(texts: &[String]) -> Json<'static> {
+    Json::Array(texts.iter().map(string).collect())
+}
+
+fn object(members: impl IntoIterator<Item = (String, Json<'static>)>) -> Json<'static> {
+    Json::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
+}
+
+impl Draft {
+    pub(super) fn is_principal(&self, name: &str) -> bool {
+        self.subject == name || self.roles.iter().any(|role| role == name)
+    }
+
+    /// The value of an attribute.
+    pub(super) fn get(&self, path: &AttributePath) -> Option<Json<'static>> {
+        match path {
+            AttributePath::User(name) if **name == *"roles" => Some(strings(&self.roles)),
+            AttributePath::User(name) => self.user.get(&**name).cloned(),
+            AttributePath::Resource(name) => self.object.get(&**name).cloned(),
+            AttributePath::Token(path) => self.claims.get(&**path).cloned(),
+            // Resolvers are not run here.
+            AttributePath::Resolved(_) => None,
+            AttributePath::Request(field) => Some(match field {
+                RequestField::Subject => string(&self.subject),
+                RequestField::Resource => string(&self.resource),
+                RequestField::Action => string(&self.action),
+                RequestField::Domain => string(&self.domain),
+                RequestField::Time => date_time(self.now),
+                RequestField::Roles => strings(&self.roles),
+            }),
+        }
+    }
+
+    /// Sets an attribute, or takes it away. What cannot be so stays as it is, and so does the resource.
+    pub(super) fn set(&mut self, path: &AttributePath, value: Option<Json<'static>>) {
+        let (map, name) = match path {
+            AttributePath::User(name) if **name == *"roles" => return self.set_roles(value),
+            AttributePath::User(name) => (&mut self.user, name),
+            AttributePath::Resource(name) => (&mut self.object, name),
+            AttributePath::Token(path) => (&mut self.claims, path),
+            AttributePath::Request(RequestField::Roles) => return self.set_roles(value),
+            AttributePath::Resolved(_) => return,
+            AttributePath::Request(field) => {
+                if let Some(Json::String(text)) = value {
+                    self.set_field(*field, text.into_owned());
+                }
+                return;
+            }
+        };
+        match value {
+            Some(value) => map.insert(name.to_string(), value),
+            None => map.remove(&**name),
+        };
+    }
+
+    fn set_roles(&mut self, value: Option<Json<'static>>) {
+        let items = value.as_ref().and_then(Json::as_array).unwrap_or_default();
+        self.roles = items.iter().filter_map(Json::as_str).map(str::to_owned).collect();
+    }
+
+    fn set_field(&mut self, field: RequestField, text: String) {
+        match field {
+            _ if text.is_empty() => {}
+            RequestField::Subject => self.subject = text,
+            RequestField::Action => self.action = text,
+            RequestField::Domain => self.domain = text,
+            RequestField::Time => self.now = text.parse().unwrap_or(self.now),
+            RequestField::Resource | RequestField::Roles => {}
+        }
+    }
+
+    /// Leaves one attribute out.
+    pub(super) fn forget(&mut self, rng: &mut Rng) {
+        let map = if rng.bool() { &mut self.user } else { &mut self.object };
+        if let Some(name) = rng.choice(map.keys().cloned().collect::<Vec<_>>()) {
+            map.remove(&name);
+        }
+    }
+
+    /// The token that the check comes with: the subject's own, where something is claimed.
+    pub(super) fn token(&self) -> Option<Token> {
+        if self.claims.is_empty() {
+            return None;
+        }
+        let own = [
+            ("sub".to_owned(), string(&self.subject)),
+            ("dom".to_owned(), string(&self.domain)),
+            ("realm_access".to_owned(), object([("roles".to_owned(), strings(&self.roles))])),
+        ];
+        Some(Token {
+            subject: self.subject.clone(),
+            roles: self.roles.clone(),
+            claims: object(own.into_iter().chain(self.claims.clone())),
+        })
+    }
+
+    /// The body of the check.
+    pub(super) fn body(&self) -> Json<'static> {
+        let mut user = self.user.clone();
+        if self.claims.is_empty() && !self.roles.is_empty() {
+            user.insert("roles".to_owned(), strings(&self.roles));
+        }
+        let maps = [("user", user), ("resource", self.object.clone())];
+        let maps = maps.into_iter().filter(|(_, map)| !map.is_empty());
+        let maps: Vec<_> = maps.map(|(name, map)| (name.to_owned(), object(map))).collect();
+        let texts = [
+            ("subject", &self.subject),
+            ("resource", &self.resource),
+            ("action", &self.action),
+            ("domain", &self.domain),
+        ];
+        let texts = texts.map(|(name, text)| (name.to_owned(), string(text)));
+        let attributes = (!maps.is_empty()).then(|| ("attributes".to_owned(), object(maps)));
+        object(texts.into_iter().chain(attributes))
+    }
+}

@@ -1,0 +1,159 @@
+//! The words of a tenant: what its rules, conditions, cases and sample users mention.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fastrand::Rng;
+use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
+use portcullis_engine::{Condition, Json, ResourcePattern};
+
+use super::draft::{Draft, string};
+use crate::tenant::Tenant;
+use portcullis_bundle::SampleUser;
+use portcullis_tools::policy_test::DEFAULT_NOW;
+
+/// Claims that a draft has anyway.
+const OWN_CLAIMS: [&str; 3] = ["sub", "dom", "realm_access"];
+
+/// What the rules of a tenant mention.
+pub(super) struct Vocabulary {
+    pub(super) resources: Vec<String>,
+    actions: Vec<String>,
+    /// The subjects of rules, most of which are roles.
+    principals: Vec<String>,
+    users: Vec<User>,
+    /// The values that an attribute is compared with.
+    values: BTreeMap<String, Vec<Json<'static>>>,
+}
+
+/// A sample user.
+struct User {
+    subject: String,
+    roles: Vec<String>,
+    claims: BTreeMap<String, Json<'static>>,
+}
+
+impl Vocabulary {
+    pub(super) fn of(tenant: &Tenant) -> Self {
+        let mut resources = BTreeSet::new();
+        let mut actions = BTreeSet::from(["read".to_owned()]);
+        let mut principals = BTreeSet::new();
+        let mut add = |pattern: &ResourcePattern| {
+            if let ResourcePattern::Exact(resource) = pattern {
+                resources.insert(resource.clone());
+            }
+        };
+        let mut values: BTreeMap<String, Vec<Json<'static>>> = BTreeMap::new();
+        for rule in &tenant.rules {
+            add(&rule.tuple.obj);
+            let named = [(&mut actions, &rule.tuple.act), (&mut principals, &rule.tuple.sub)];
+            for (known, word) in named.into_iter().filter(|(_, word)| **word != "*") {
+                known.insert(word.clone());
+            }
+        }
+        for policy in &tenant.policies {
+            add(&policy.resource);
+            if let Ok(condition) = &policy.condition {
+                for_each_test(condition, &mut |test| note(test, &mut values));
+            }
+        }
+        let bundle = tenant.bundle.iter();
+        let users = bundle.clone().flat_map(|bundle| &bundle.users).map(User::of).collect();
+        let registered = bundle.flat_map(|bundle| &bundle.resources);
+        resources.extend(registered.map(|registered| registered.name.clone()));
+        Self {
+            resources: resources.into_iter().collect(),
+            actions: actions.into_iter().collect(),
+            principals: principals.into_iter().collect(),
+            users,
+            values,
+        }
+    }
+
+    /// A check to begin with.
+    pub(super) fn draft(&self, rng: &mut Rng, domain: &str, resource: String) -> Draft {
+        let user = if rng.bool() { rng.choice(&self.users) } else { None };
+        let (subject, roles, claims) = match user {
+            Some(user) => (user.subject.clone(), user.roles.clone(), user.claims.clone()),
+            None => (self.stranger(rng), self.roles(rng), BTreeMap::new()),
+        };
+        Draft {
+            subject,
+            roles,
+            action: self.action(rng),
+            resource,
+            domain: domain.to_owned(),
+            user: BTreeMap::new(),
+            object: BTreeMap::new(),
+            claims,
+            now: DEFAULT_NOW,
+        }
+    }
+
+    pub(super) fn is_user(&self, name: &str) -> bool {
+        self.users.iter().any(|user| user.subject == name)
+    }
+
+    /// A subject that no rule mentions.
+    pub(super) fn stranger(&self, rng: &mut Rng) -> String {
+        format!("user-{}", rng.u16(..))
+    }
+
+    pub(super) fn action(&self, rng: &mut Rng) -> String {
+        rng.choice(&self.actions).cloned().unwrap_or_default()
+    }
+
+    /// At most two roles.
+    pub(super) fn roles(&self, rng: &mut Rng) -> Vec<String> {
+        let count = rng.usize(..=self.principals.len().min(2));
+        let mut roles = rng.choose_multiple(&self.principals, count);
+        roles.sort_unstable();
+        roles.into_iter().cloned().collect()
+    }
+
+    /// What the attribute is compared with somewhere.
+    pub(super) fn values(&self, path: &AttributePath) -> &[Json<'static>] {
+        self.values.get(&path.to_string()).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl User {
+    fn of(user: &SampleUser) -> Self {
+        let claims = user.claims.as_object().unwrap_or_default();
+        let extra = claims.iter().filter(|(name, _)| !OWN_CLAIMS.contains(&&**name));
+        Self {
+            subject: user.sub.clone(),
+            roles: user.roles.clone(),
+            claims: extra
+                .map(|(name, value)| (name.to_string(), value.clone().into_owned()))
+                .collect(),
+        }
+    }
+}
+
+fn for_each_test(condition: &Condition, visit: &mut impl FnMut(&Test)) {
+    match condition {
+        Condition::And(children) | Condition::Or(children) => {
+            children.iter().for_each(|child| for_each_test(child, visit));
+        }
+        Condition::Not(child) => for_each_test(child, visit),
+        Condition::Test(test) => visit(test),
+    }
+}
+
+/// Notes the scalars that an attribute is compared with.
+fn note(test: &Test, values: &mut BTreeMap<String, Vec<Json<'static>>>) {
+    let Predicate::Compare(_, operand) = &test.predicate else { return };
+    let known = values.entry(test.attribute.to_string()).or_default();
+    let new: Vec<Json<'static>> = match operand {
+        Operand::Text(text) => vec![string(&**text)],
+        Operand::Number(number) => vec![Json::Number(*number)],
+        Operand::List(list) => list.texts().take(MOST_VALUES).map(string).collect(),
+        _ => return,
+    };
+    known.extend(new);
+    // Enough to choose from.
+    known.truncate(MOST_VALUES);
+}
+
+/// Most values of one attribute that are remembered.
+const MOST_VALUES: usize = 64;

@@ -1,0 +1,190 @@
+//! Lines in a coordinate system, as the page draws them.
+
+use super::report::{Latency, Throughput};
+use portcullis_tools::humanize::{rate, time};
+
+/// The drawing's size and the room for labels, in units of the drawing.
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 320.0;
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = 26.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 46.0;
+/// Percentiles that are written below the axis.
+const PERCENTILES: [f64; 5] = [0.0, 90.0, 99.0, 99.9, 99.99];
+
+/// A drawing.
+#[derive(Debug)]
+pub(super) struct Plot {
+    /// What people call it, and what it shows, for those who do not see it.
+    pub(super) title: &'static str,
+    pub(super) description: String,
+    pub(super) x_label: &'static str,
+    pub(super) x_ticks: Vec<Tick>,
+    pub(super) y_ticks: Vec<Tick>,
+    pub(super) lines: Vec<Line>,
+}
+
+/// A mark of an axis.
+#[derive(Debug)]
+pub(super) struct Tick {
+    pub(super) at: f64,
+    pub(super) label: String,
+}
+
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) name: String,
+    /// As SVG writes the points of a polyline.
+    pub(super) points: String,
+    /// Where a lone point or the last one stands.
+    pub(super) end: (f64, f64),
+}
+
+impl Plot {
+    pub(super) const WIDTH: f64 = WIDTH;
+    pub(super) const HEIGHT: f64 = HEIGHT;
+    pub(super) const LEFT: f64 = LEFT;
+    pub(super) const BOTTOM: f64 = HEIGHT - BOTTOM;
+    pub(super) const RIGHT: f64 = WIDTH - RIGHT;
+    pub(super) const TOP: f64 = TOP;
+
+    /// Times by percentile, both in powers of ten: the further right, the rarer.
+    pub(super) fn latencies(title: &'static str, curves: &[(String, &Latency)]) -> Self {
+        let points = || curves.iter().flat_map(|(_, latency)| &latency.curve);
+        let rarest = points().map(|(percentile, _)| rarity(*percentile)).fold(1.0, f64::max);
+        let times = || points().map(|(_, ns)| (*ns).max(1) as f64);
+        let lowest = times().fold(f64::INFINITY, f64::min).min(1e18).log10().floor();
+        let highest = times().fold(10.0, f64::max).log10().ceil().max(lowest + 1.0);
+        let x = |percentile: f64| scale(rarity(percentile) / rarest, LEFT, WIDTH - RIGHT);
+        let y = |ns: f64| {
+            scale((ns.max(1.0).log10() - lowest) / (highest - lowest), HEIGHT - BOTTOM, TOP)
+        };
+        let lines = curves.iter().map(|(name, latency)| {
+            line(name, latency.curve.iter().map(|(percentile, ns)| (x(*percentile), y(*ns as f64))))
+        });
+        let shown = PERCENTILES.iter().filter(|percentile| rarity(**percentile) <= rarest);
+        let described = curves.iter().map(|(name, latency)| {
+            let [median, rare] = [latency.p50_ns, latency.p99_ns].map(|ns| time(ns as f64));
+            format!("{name}: half within {median}, 99 % within {rare}")
+        });
+        // Whole powers of ten.
+        let powers = (lowest as i32)..=(highest as i32);
+        Self {
+            title,
+            description: described.collect::<Vec<_>>().join("; "),
+            x_label: "share of the samples within the time",
+            x_ticks: shown
+                .map(|percentile| Tick { at: x(*percentile), label: format!("{percentile} %") })
+                .collect(),
+            y_ticks: powers
+                .map(|power| 10_f64.powi(power))
+                .map(|ns| Tick { at: y(ns), label: time(ns) })
+                .collect(),
+            lines: lines.collect(),
+        }
+    }
+
+    /// Checks per second by threads, and what as many times one thread would give.
+    pub(super) fn throughput(rows: &[Throughput]) -> Self {
+        let most = rows.iter().map(|row| row.threads).max().unwrap_or(1) as f64;
+        let alone = rows.first().map_or(0.0, |row| row.per_second / row.threads as f64);
+        let measured = rows.iter().map(|row| row.per_second);
+        let highest = measured.fold(alone * most, f64::max);
+        let step = nice(highest / 5.0);
+        let steps = (highest / step).ceil().max(1.0);
+        let highest = step * steps;
+        let x = |threads: f64| scale(threads / (most + 0.5), LEFT, WIDTH - RIGHT);
+        let y = |rate: f64| scale(rate / highest, HEIGHT - BOTTOM, TOP);
+        let measured = rows.iter().map(|row| (x(row.threads as f64), y(row.per_second)));
+        let ideal = rows.iter().map(|row| (x(row.threads as f64), y(alone * row.threads as f64)));
+        let described =
+            rows.iter().map(|row| format!("{} threads: {}", row.threads, rate(row.per_second)));
+        Self {
+            title: "Checks per second by threads",
+            description: described.collect::<Vec<_>>().join("; "),
+            x_label: "threads",
+            x_ticks: rows
+                .iter()
+                .map(|row| Tick { at: x(row.threads as f64), label: row.threads.to_string() })
+                .collect(),
+            // At most five, and so a few.
+            y_ticks: (0..=steps as u8)
+                .map(|index| step * f64::from(index))
+                .map(|rate| Tick { at: y(rate), label: short(rate) })
+                .collect(),
+            lines: vec![line("measured", measured), line("one thread, times their number", ideal)],
+        }
+    }
+}
+
+fn line(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Line {
+    let points: Vec<(f64, f64)> = points.collect();
+    let written = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}"));
+    Line {
+        name: name.to_owned(),
+        points: written.collect::<Vec<_>>().join(" "),
+        end: points.last().copied().unwrap_or_default(),
+    }
+}
+
+/// How many powers of ten a percentile is from the slowest.
+fn rarity(percentile: f64) -> f64 {
+    -(1.0 - percentile / 100.0).max(1e-9).log10()
+}
+
+fn scale(share: f64, from: f64, to: f64) -> f64 {
+    from + share.clamp(0.0, 1.0) * (to - from)
+}
+
+/// The next 1, 2 or 5 times a power of ten.
+fn nice(value: f64) -> f64 {
+    let power = 10_f64.powf(value.max(1.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    steps.into_iter().find(|step| *step >= value).unwrap_or(power * 10.0)
+}
+
+fn short(rate: f64) -> String {
+    match rate {
+        millions if millions >= 1e6 => format!("{} M", millions / 1e6),
+        thousands if thousands >= 1e3 => format!("{} k", thousands / 1e3),
+        few => few.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latency(curve: &[(f64, u64)]) -> Latency {
+        Latency { curve: curve.to_vec(), ..Latency::default() }
+    }
+
+    #[test]
+    fn points_stay_inside_and_slower_is_higher() {
+        let (fast, slow) = (latency(&[(0.0, 0), (99.9, 950)]), latency(&[(50.0, 10_000_000)]));
+        let plot = Plot::latencies("t", &[("fast".to_owned(), &fast), ("slow".to_owned(), &slow)]);
+        let labels: Vec<&str> = plot.y_ticks.iter().map(|tick| &*tick.label).collect();
+        assert_eq!(labels.first().zip(labels.last()), Some((&"1 ns", &"10 ms")));
+        let [fast, slow] = &*plot.lines else { panic!("two lines") };
+        assert!(slow.end.1 < fast.end.1 && slow.end.0 < fast.end.0, "{plot:?}");
+        assert_eq!(fast.end.0, Plot::RIGHT);
+        for (x, y) in [fast.end, slow.end] {
+            assert!((LEFT..=WIDTH - RIGHT).contains(&x) && (TOP..=HEIGHT - BOTTOM).contains(&y));
+        }
+    }
+
+    #[test]
+    fn no_figure_is_no_fault() {
+        let empty = Latency::default();
+        for plot in [Plot::latencies("t", &[("none".to_owned(), &empty)]), Plot::throughput(&[])] {
+            let ticks = plot.x_ticks.iter().chain(&plot.y_ticks);
+            assert!(ticks.map(|tick| tick.at).all(f64::is_finite), "{plot:?}");
+        }
+    }
+
+    #[test]
+    fn steps_are_round() {
+        assert_eq!([0.0, 3.0, 10.0, 1_200_000.0].map(nice), [1.0, 5.0, 10.0, 2_000_000.0]);
+    }
+}

@@ -1,0 +1,114 @@
+//! Where plans are compiled from.
+
+use anyhow::Context;
+use portcullis_engine::Plan;
+use tempfile::TempDir;
+
+use super::Unusable;
+use super::tenant::Tenant;
+use portcullis_config::ConfigError;
+use portcullis_config::without_password;
+use portcullis_model::Authorship;
+use portcullis_model::clock::Clock;
+use portcullis_model::ids::Ids;
+use portcullis_operations::plans;
+use portcullis_storage::{OpenError, Store, StoreError, policies, rules, tenants};
+
+/// What `--scratch` calls a temporary SQLite file.
+const TEMPORARY: &str = "sqlite";
+
+/// Where plans come from.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// As people call it.
+    pub(super) name: String,
+    from: From,
+}
+
+#[derive(Debug)]
+enum From {
+    /// The rules that a tenant was read with.
+    Memory,
+    /// A database, and the folder that is removed with it.
+    Store(Store, #[expect(dead_code, reason = "it goes with the source")] Option<TempDir>),
+}
+
+impl Source {
+    /// The rules in memory.
+    pub(super) fn memory() -> Self {
+        Self { name: "memory".to_owned(), from: From::Memory }
+    }
+
+    /// A database that is only read.
+    pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
+        let store = usable(url, Store::open_to_read(url).await)?;
+        Ok(Self { name: shown(url), from: From::Store(store, None) })
+    }
+
+    /// An empty database, with `tenants` stored in it.
+    pub(super) async fn scratch(url: &str, tenants: &[Tenant]) -> anyhow::Result<Self> {
+        let (url, name, folder) = if url == TEMPORARY {
+            let folder = tempfile::tempdir().context("no temporary folder")?;
+            let file = folder.path().join("bench.db");
+            let name = "sqlite, temporary file".to_owned();
+            (format!("sqlite://{}", file.display()), name, Some(folder))
+        } else {
+            (url.to_owned(), shown(url), None)
+        };
+        let store = usable(&url, Store::open_empty(&url).await)?;
+        let (ids, at) = (Ids::new(), Clock::system().now().into());
+        let by = Authorship { actor: "portcullis bench".to_owned(), at };
+        for bundle in tenants.iter().filter_map(|tenant| tenant.bundle.as_ref()) {
+            let mut tx = store.write(&bundle.tenant, by.at.millis()).await?;
+            portcullis_bundle::store(&mut tx, bundle, &by, &ids).await?;
+            tx.commit().await?;
+        }
+        Ok(Self { name, from: From::Store(store, folder) })
+    }
+
+    /// The tenant with this id or slug, whose checks are in `domain` if they name none.
+    pub(super) async fn tenant(&self, named: &str, domain: Option<&str>) -> anyhow::Result<Tenant> {
+        let unknown = || Unusable::error(format!("{}: there is no tenant `{named}`", self.name));
+        let From::Store(store, _) = &self.from else { return Err(unknown()) };
+        let mut tx = store.read_all().await?;
+        let found = tenants::find_by_id_or_slug(&mut tx, named).await?;
+        tx.end().await?;
+        let id = found.ok_or_else(unknown)?.id;
+        let mut tx = store.read(&id).await?;
+        let rules = rules::of_every_plan(&mut tx).await?;
+        let policies = policies::of_every_plan(&mut tx).await?;
+        tx.end().await?;
+        Ok(Tenant::new(id, domain, rules, policies, None))
+    }
+
+    /// Compiles the plan of a resource, from a database exactly as the service does.
+    pub(super) async fn load(&self, tenant: &Tenant, resource: &str) -> Result<Plan, StoreError> {
+        match &self.from {
+            From::Memory => Ok(tenant.plan(resource)),
+            From::Store(store, _) => plans::load(store, &tenant.id, resource).await,
+        }
+    }
+
+    /// Closes its connections.
+    pub(super) async fn close(&self) {
+        if let From::Store(store, _) = &self.from {
+            store.close().await;
+        }
+    }
+}
+
+/// A URL as a report may show it: its parameters can hold a password too.
+fn shown(url: &str) -> String {
+    let shown = without_password(url);
+    shown.split_once('?').map_or_else(|| shown.clone(), |(address, _)| address.to_owned())
+}
+
+/// What the user can mend is [`Unusable`].
+fn usable(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> {
+    let shown = shown(url);
+    opened.map_err(|error| match error {
+        OpenError::Url(expected) => ConfigError::database_url(expected, shown).into(),
+        OpenError::Schema(_) | OpenError::InUse => Unusable::error(format!("`{shown}`: {error}")),
+        failed => anyhow::Error::new(failed).context(format!("`{shown}`")),
+    })
+}

@@ -1,0 +1,165 @@
+//! A report on the terminal.
+
+use super::report::{Latency, Report};
+use portcullis_tools::humanize::{bytes, count, percent, rate, time};
+
+/// Plans that are listed.
+const LISTED: usize = 10;
+
+/// The report as text.
+pub(super) fn render(report: &Report) -> String {
+    let sections = [
+        report.summary().join("\n"),
+        columns(&outcomes(report)),
+        columns(&latencies(report)),
+        columns(&throughput(report)),
+        columns(&plans(report)),
+        report.notes().join("\n"),
+    ];
+    let sections: Vec<String> = sections.into_iter().filter(|text| !text.is_empty()).collect();
+    sections.join("\n\n") + "\n"
+}
+
+impl Report {
+    /// What was measured, in a few sentences.
+    pub(super) fn summary(&self) -> Vec<String> {
+        let tenants = self.tenants.iter().map(|tenant| {
+            format!(
+                "tenant {}: {} rules and {} policies, of which {} decide a check; {} resources are asked about",
+                tenant.tenant,
+                count(tenant.rules),
+                count(tenant.policies),
+                count(tenant.deciding),
+                count(tenant.resources),
+            )
+        });
+        let checks = &self.checks;
+        let seed = self.seed.map(|seed| format!(" (seed {seed})")).unwrap_or_default();
+        let kinds = [
+            (checks.cases, "cases".to_owned()),
+            (checks.generated, format!("made from the rules{seed}")),
+            (checks.replayed, "replayed".to_owned()),
+        ];
+        let kinds = kinds.iter().filter(|(number, _)| *number > 0);
+        let kinds: Vec<String> =
+            kinds.map(|(number, what)| format!("{} {what}", count(*number))).collect();
+        let checks = format!("{} checks: {}", count(checks.count), kinds.join(", "));
+        tenants.chain([checks]).collect()
+    }
+
+    /// What a reader should know before believing the figures.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!(
+            "note: times are wall-clock times without the {} that reading the clock takes; {} cores",
+            time(self.clock_ns as f64),
+            self.cores
+        )];
+        for differing in &self.differing {
+            notes.push(format!(
+                "note: {}: {} checks come out otherwise than from the first source: its rules are others",
+                differing.source,
+                count(differing.checks)
+            ));
+        }
+        let failed = self.cases.iter().filter(|case| !case.as_expected).count();
+        if failed > 0 {
+            notes.push(format!(
+                "note: {} cases come out otherwise than expected: see `portcullis test`",
+                count(failed)
+            ));
+        }
+        if self.memory.total_bytes > self.memory.cache_bytes {
+            notes.push(format!(
+                "note: the plans take {}, more than PLAN_CACHE_BYTES has room for ({}): hits are partly misses",
+                bytes(self.memory.total_bytes),
+                bytes(self.memory.cache_bytes)
+            ));
+        }
+        notes
+    }
+}
+
+fn outcomes(report: &Report) -> Vec<Vec<String>> {
+    let head = ["decision", "by", "checks", "share"].map(str::to_owned).to_vec();
+    let rows = report.outcomes.iter().map(|outcome| {
+        vec![
+            outcome.decision.to_owned(),
+            outcome.by.to_owned(),
+            count(outcome.checks),
+            percent(outcome.share),
+        ]
+    });
+    [head].into_iter().chain(rows).collect()
+}
+
+fn latencies(report: &Report) -> Vec<Vec<String>> {
+    let head = ["time", "samples", "mean", "p50", "p90", "p99", "p99.9", "max"];
+    let head = head.map(str::to_owned).to_vec();
+    let compile = ("compile a plan".to_owned(), &report.compile);
+    let answers = report.answers.iter().map(|answer| (answer.name(), &answer.latency));
+    let rows = [compile].into_iter().chain(answers).map(|(name, latency)| {
+        let figures = latency.shown();
+        [name].into_iter().chain(figures).collect()
+    });
+    [head].into_iter().chain(rows).collect()
+}
+
+impl Latency {
+    /// Samples, mean, 50th, 90th, 99th and 99.9th percentile, maximum.
+    pub(super) fn shown(&self) -> [String; 7] {
+        let samples = count(usize::try_from(self.samples).unwrap_or(usize::MAX));
+        let [p50, p90, p99, p999, max] =
+            [self.p50_ns, self.p90_ns, self.p99_ns, self.p999_ns, self.max_ns]
+                .map(|ns| time(ns as f64));
+        [samples, time(self.mean_ns), p50, p90, p99, p999, max]
+    }
+}
+
+fn throughput(report: &Report) -> Vec<Vec<String>> {
+    let head = ["threads", "checks per second", "per second of a core", "cores had"]
+        .map(str::to_owned)
+        .to_vec();
+    let rows = report.throughput.iter().map(|row| {
+        let (wall, core) = (rate(row.per_second), rate(row.per_core_second));
+        vec![row.threads.to_string(), wall, core, format!("{:.1}", row.cores)]
+    });
+    [head].into_iter().chain(rows).collect()
+}
+
+fn plans(report: &Report) -> Vec<Vec<String>> {
+    let head = ["plan", "rules", "policies", "memory", "compile"].map(str::to_owned).to_vec();
+    let rows = report.plans.iter().take(LISTED).map(|plan| {
+        vec![
+            format!("{} {}", plan.tenant, plan.resource),
+            count(plan.rules),
+            count(plan.policies),
+            bytes(plan.bytes),
+            time(plan.compile_ns as f64),
+        ]
+    });
+    let all = report.plans.len();
+    let total = vec![
+        format!("all {}", count(all)),
+        String::new(),
+        String::new(),
+        bytes(report.memory.total_bytes),
+        String::new(),
+    ];
+    [head].into_iter().chain(rows).chain([total]).collect()
+}
+
+/// Rows with columns of one width each: the first to the left, the others to the right.
+fn columns(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let width = width(column);
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,83 @@
+//! Tenants to measure.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use portcullis_engine::{Plan, Policy, ResourcePattern, Rule};
+
+use super::Unusable;
+use portcullis_bundle::Bundle;
+use portcullis_tools::policy_test::{self, Found};
+
+/// A tenant and what decides its checks.
+#[derive(Debug)]
+pub(super) struct Tenant {
+    /// Its id in the database.
+    pub(super) id: String,
+    /// The domain of checks that name none.
+    pub(super) domain: String,
+    pub(super) rules: Vec<Rule>,
+    /// The enabled ones.
+    pub(super) policies: Vec<Policy>,
+    /// The positions of both, by what they say of the resource.
+    by_pattern: HashMap<String, [Vec<usize>; 2]>,
+    /// The files, if it comes from a folder.
+    pub(super) bundle: Option<Bundle>,
+}
+
+impl Tenant {
+    pub(super) fn new(
+        id: String,
+        domain: Option<&str>,
+        rules: Vec<Rule>,
+        policies: Vec<Policy>,
+        bundle: Option<Bundle>,
+    ) -> Self {
+        let mut by_pattern: HashMap<String, [Vec<usize>; 2]> = HashMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            by_pattern.entry(rule.tuple.obj.to_string()).or_default()[0].push(index);
+        }
+        for (index, policy) in policies.iter().enumerate() {
+            by_pattern.entry(policy.resource.to_string()).or_default()[1].push(index);
+        }
+        let domain = domain.unwrap_or(&id).to_owned();
+        Self { id, domain, rules, policies, by_pattern, bundle }
+    }
+
+    /// Copies of the rules and policies that can decide `resource`, as a store gives them.
+    pub(super) fn deciding(&self, resource: &str) -> (Vec<Rule>, Vec<Policy>) {
+        let (mut rules, mut policies) = (Vec::new(), Vec::new());
+        for pattern in ResourcePattern::matching(resource) {
+            let Some([own_rules, own_policies]) = self.by_pattern.get(&pattern) else { continue };
+            rules.extend(own_rules.iter().map(|&index| self.rules[index].clone()));
+            policies.extend(own_policies.iter().map(|&index| self.policies[index].clone()));
+        }
+        (rules, policies)
+    }
+
+    /// The plan of `resource`, from memory.
+    pub(super) fn plan(&self, resource: &str) -> Plan {
+        let (rules, policies) = self.deciding(resource);
+        Plan::compile(resource, 0, &rules, policies)
+    }
+}
+
+/// The tenants of the folder that `path` is, or that are in it.
+pub(super) fn read_folders(path: &Path, domain: Option<&str>) -> anyhow::Result<Vec<Tenant>> {
+    let found = policy_test::read_all(&[path.to_owned()]).map_err(|errors| {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Unusable::error(lines.join("\n"))
+    })?;
+    let mut tenants: Vec<Tenant> = Vec::new();
+    for Found { folder, bundle } in found {
+        let id = bundle.tenant.clone();
+        if tenants.iter().any(|tenant| tenant.id == id) {
+            let what = format!("{}: `{id}` is another folder's tenant", folder.display());
+            return Err(Unusable::error(what));
+        }
+        let book = &bundle.rulebook;
+        let (rules, policies) = (book.rules().to_vec(), book.policies().to_vec());
+        tenants.push(Tenant::new(id, domain, rules, policies, Some(bundle)));
+    }
+    Ok(tenants)
+}

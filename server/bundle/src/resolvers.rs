@@ -1,0 +1,277 @@
+//! The resolvers whose attributes a tenant's policies read: `resolvers.yaml`, and what cases say that they answer.
+//!
+//! What a component answers is read from the `descriptor.json` beside it, so that policies are tested without
+//! WebAssembly.
+
+use std::borrow::Cow;
+use std::io;
+
+use portcullis_engine::fields::{Fields, string};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json::{self, Member};
+use portcullis_engine::{Answers, AttributeKind, Json, Namespaces, Resolved};
+
+use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord};
+
+/// Beside a component: what `portcullis resolver inspect --json` says of it.
+pub const DESCRIPTOR_FILE: &str = "descriptor.json";
+const MANIFEST_FILE: &str = "manifest.json";
+
+/// A resolver of a tenant.
+#[derive(Debug)]
+pub struct SampleResolver {
+    /// The name of the component's folder.
+    pub module: String,
+    pub manifest: Manifest,
+    attributes: Vec<AttributeRecord>,
+}
+
+impl SampleResolver {
+    /// Reads an item of `resolvers.yaml`: the name of a component, and members to put over those of its manifest.
+    /// `text` gives the files of a component's folder.
+    pub(super) fn read(
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        text: impl Fn(&str, &str) -> io::Result<String>,
+    ) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let module = fields.required("module", |json, at, problems| {
+            let module = string(json, at, problems)?;
+            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            if module.is_empty() || !module.chars().all(is_name) {
+                problems.expected(at, "the name of a folder of `resolvers`");
+                return None;
+            }
+            Some(module)
+        })?;
+        let file = |name: &str, problems: &mut Problems| {
+            let read = text(module, name);
+            let note = |error| {
+                let what = format!("a resolver whose `{name}` can be read, but {error}");
+                problems.expected(&at.key("module"), what);
+            };
+            read.map_err(note).ok()
+        };
+        let manifest = file(MANIFEST_FILE, problems)?;
+        let descriptor = file(DESCRIPTOR_FILE, problems)?;
+        let (Ok(manifest), Ok(descriptor)) =
+            (json::parse(manifest.as_bytes()), serde_json::from_str::<ModuleRecord>(&descriptor))
+        else {
+            problems.expected(&at.key("module"), "a resolver whose files are what they should be");
+            return None;
+        };
+        let merged = Json::Object(merged(manifest.as_object()?, json.as_object()?));
+        // Whether the endpoints may be called is for whoever calls them.
+        let rules = EgressRules { allow_http: true, ..EgressRules::default() };
+        let manifest = Manifest::read(&merged, at, problems, &rules)?;
+        Some(Self { module: module.to_owned(), manifest, attributes: descriptor.attributes })
+    }
+
+    fn kind(&self, attribute: &str) -> Option<AttributeKind> {
+        let mut all = self.attributes.iter();
+        all.find(|known| known.name == attribute).map(|known| known.kind)
+    }
+}
+
+/// The members of a manifest, with those of an item of `resolvers.yaml` in place of theirs.
+fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
+    let own = item.iter().filter(|(name, _)| name != "module");
+    let rest = manifest.iter().filter(|(name, _)| item.iter().all(|(other, _)| other != name));
+    rest.chain(own).cloned().collect()
+}
+
+/// What the tenant's policies may read.
+pub(super) fn namespaces(resolvers: &[SampleResolver]) -> Namespaces {
+    let mut namespaces = Namespaces::default();
+    for resolver in resolvers {
+        let attributes = resolver.attributes.iter();
+        let attributes = attributes.map(|known| (known.name.clone(), known.kind));
+        namespaces.insert(&resolver.manifest.namespace, attributes);
+    }
+    namespaces
+}
+
+/// Reads what resolvers answer to a case: `{hr: {department: sales, manager: null}}`, where null is absent. A resolver
+/// that is not there fails, and so does an attribute.
+pub(super) fn resolved(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    resolvers: &[SampleResolver],
+) -> Option<Answers> {
+    let mut answers = Answers::default();
+    for (namespace, attributes) in members(json, at, problems)? {
+        let at = at.key(namespace);
+        let Some(resolver) = resolvers.iter().find(|one| one.manifest.namespace == *namespace)
+        else {
+            problems.expected(&at, "the namespace of a resolver of the tenant");
+            continue;
+        };
+        for (name, value) in members(attributes, &at, problems)? {
+            let Some(kind) = resolver.kind(name) else {
+                problems.expected(&at.key(name), format!("an attribute that `{namespace}` has"));
+                continue;
+            };
+            let resolved = match value {
+                Json::Null => Resolved::Absent,
+                value if fits(kind, value) => Resolved::Value(value.clone().into_owned()),
+                value => {
+                    problems.expected(&at.key(name), format!("{kind}, not {}", value.kind()));
+                    continue;
+                }
+            };
+            answers.insert(namespace, name, resolved);
+        }
+    }
+    Some(answers)
+}
+
+fn members<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'j [(Cow<'j, str>, Json<'j>)]> {
+    let members = json.as_object();
+    if members.is_none() {
+        problems.expected(at, format!("an object, not {}", json.kind()));
+    }
+    members
+}
+
+fn fits(kind: AttributeKind, value: &Json<'_>) -> bool {
+    let all = |is_one: fn(&Json<'_>) -> bool| {
+        value.as_array().is_some_and(|items| items.iter().all(is_one))
+    };
+    let is_text = |value: &Json<'_>| matches!(value, Json::String(_));
+    let is_number = |value: &Json<'_>| matches!(value, Json::Number(_));
+    match kind {
+        AttributeKind::Text => is_text(value),
+        AttributeKind::Number => is_number(value),
+        AttributeKind::Boolean => matches!(value, Json::Bool(_)),
+        AttributeKind::Texts => all(is_text),
+        AttributeKind::Numbers => all(is_number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use crate::Bundle;
+    use crate::tests::{edit, write_tenant};
+
+    const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
+
+    /// A small tenant whose policy reads `hours`, with the sample resolver beside it.
+    fn write(folder: &Path) -> PathBuf {
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies/resolvers");
+        let module = folder.join("resolvers/business-hours");
+        fs::create_dir_all(&module).expect("writable");
+        for file in ["manifest.json", "descriptor.json"] {
+            fs::copy(samples.join("business-hours").join(file), module.join(file)).expect("a copy");
+        }
+        let tenant = folder.join("acme");
+        write_tenant(&tenant);
+        fs::write(tenant.join("resolvers.yaml"), RESOLVERS).expect("writable");
+        edit(&tenant, "policies.yaml", "resource.locked", "hours.open");
+        edit(
+            &tenant,
+            "cases.yaml",
+            "  expect: {decision: deny",
+            "  resolved: {hours: {open: true}}\n  expect: {decision: deny",
+        );
+        tenant
+    }
+
+    /// The message about that tenant after one edit.
+    #[track_caller]
+    fn refused(file: &str, from: &str, to: &str, expected: &str) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let tenant = write(folder.path());
+        edit(&tenant, file, from, to);
+        let error = Bundle::read_folder(&tenant).expect_err("it must be refused").to_string();
+        let (_, fault) = error.split_once(&format!("{file}: ")).expect("it names the file");
+        assert_eq!(fault, expected);
+    }
+
+    #[test]
+    fn a_manifest_is_what_the_component_has_and_the_tenant_says() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bundle = Bundle::read_folder(&write(folder.path())).expect("sound");
+        let [resolver] = &*bundle.resolvers else { panic!("one resolver") };
+        assert_eq!(resolver.manifest.namespace, "hours");
+        // A member replaces the whole one.
+        assert_eq!(resolver.manifest.config.keys().collect::<Vec<_>>(), ["opens"]);
+    }
+
+    #[test]
+    fn policies_read_what_there_is() {
+        refused(
+            "policies.yaml",
+            "hours.open",
+            "hours.opens",
+            "at `/0/rule_data/attribute`: expected `hours.open`, `hours.weekday`; resolver `hours` has no `opens`",
+        );
+        refused(
+            "policies.yaml",
+            "hours.open",
+            "hr.open",
+            "at `/0/rule_data/attribute`: expected an attribute of `user`, `resource`, `request` or `token`; there is no resolver `hr`",
+        );
+        refused(
+            "policies.yaml",
+            "value: true",
+            "value: 1",
+            "at `/0/rule_data/attribute`: expected an attribute that `eq` compares with this value; `hours.open` is a boolean",
+        );
+    }
+
+    #[test]
+    fn cases_resolve_what_there_is() {
+        let file = "cases.yaml";
+        let at = "at `/1/resolved/hours";
+        refused(
+            file,
+            "{hours:",
+            "{hr:",
+            "at `/1/resolved/hr`: expected the namespace of a resolver of the tenant",
+        );
+        refused(
+            file,
+            "open: true",
+            "opens: true",
+            &format!("{at}/opens`: expected an attribute that `hours` has"),
+        );
+        refused(
+            file,
+            "open: true",
+            "open: 'true'",
+            &format!("{at}/open`: expected a boolean, not a string"),
+        );
+        refused(file, "{open: true}", "[]", &format!("{at}`: expected an object, not an array"));
+    }
+
+    #[test]
+    fn a_resolver_that_is_not_there_is_named() {
+        let file = "resolvers.yaml";
+        for (to, expected) in [
+            ("../secrets", "expected the name of a folder of `resolvers`"),
+            (
+                "geo",
+                "expected a resolver whose `manifest.json` can be read, but No such file or directory (os error 2)",
+            ),
+        ] {
+            refused(file, "business-hours", to, &format!("at `/0/module`: {expected}"));
+        }
+        refused(file, "config", "konfig", "at `/0`: field `konfig` is unknown");
+        refused(
+            file,
+            RESOLVERS,
+            &RESOLVERS.repeat(2),
+            "at `/1`: expected a `namespace` that no item before it has, not `hours` again",
+        );
+    }
+}

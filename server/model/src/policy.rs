@@ -1,0 +1,263 @@
+//! ABAC policies (semantics.md section 4).
+
+mod update;
+
+use portcullis_engine::fields::{Fields, boolean, text};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Condition, Effect, Format, Invalid, Json, Policy, ResourcePattern};
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use super::schema::condition::{ConditionTree, Matcher};
+use super::schema::{self, AnySchema};
+use super::{Authorship, Timestamp, short};
+pub use update::{Changed, PolicyUpdate};
+
+/// Largest `rule_data`, in bytes of compact JSON.
+pub const MAX_RULE_DATA: usize = 256 * 1024;
+/// Longest name, in characters.
+const MAX_NAME: usize = 256;
+/// Longest description, in characters.
+const MAX_DESCRIPTION: usize = 4_096;
+
+/// An ABAC policy as the store keeps it and the API shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b61",
+    "tenant_id": "hospital",
+    "name": "visitors-by-day",
+    "description": "No visitors at night",
+    "resource": "visit:register",
+    "effect": "deny",
+    "format": "json",
+    "rule_data": {"type": "CONDITION", "attribute": "user.shift", "operator": "eq", "value": "night"},
+    "priority": 10,
+    "enabled": true,
+    "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "updated_by": null,
+    "updated_at": null,
+})))]
+pub struct PolicyRecord {
+    pub id: Uuid,
+    pub tenant_id: String,
+    pub name: String,
+    #[schema(required)]
+    pub description: Option<String>,
+    #[serde(serialize_with = "serialize_display")]
+    #[schema(schema_with = schema::resource_pattern)]
+    pub resource: ResourcePattern,
+    #[schema(schema_with = schema::effect)]
+    pub effect: Effect,
+    #[schema(schema_with = format_schema)]
+    pub format: Format,
+    #[schema(schema_with = rule_data_schema)]
+    pub rule_data: RuleData,
+    pub priority: i32,
+    pub enabled: bool,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    #[schema(required)]
+    pub updated_by: Option<String>,
+    #[schema(required)]
+    pub updated_at: Option<Timestamp>,
+}
+
+fn serialize_display<S: serde::Serializer>(
+    value: &impl std::fmt::Display,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// A condition that compiles, as compact JSON text.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct RuleData(Box<RawValue>);
+
+impl RuleData {
+    /// From the store, which holds only what [`RuleData::read`] accepted.
+    pub fn from_stored(text: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text).map(Self)
+    }
+
+    pub fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Reads a condition of this format: it is compiled, so that only what can work is ever saved.
+    fn read(
+        format: Format,
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let text = json.to_string();
+        if text.len() > MAX_RULE_DATA {
+            problems.expected(at, format!("at most {MAX_RULE_DATA} bytes of compact JSON"));
+            return None;
+        }
+        format.condition(json, at, problems)?;
+        Self::from_stored(text).ok()
+    }
+}
+
+/// The body that creates a policy.
+#[derive(Clone, Debug)]
+pub struct NewPolicy {
+    pub name: String,
+    pub description: Option<String>,
+    pub resource: ResourcePattern,
+    pub effect: Effect,
+    pub format: Format,
+    pub rule_data: RuleData,
+    pub priority: i32,
+    pub enabled: bool,
+}
+
+impl NewPolicy {
+    /// Reads a policy that stands at `at`.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let name = fields.required("name", text(MAX_NAME));
+        let description = fields.optional("description", short(MAX_DESCRIPTION));
+        let resource = fields.required("resource", ResourcePattern::read);
+        let effect = fields.required("effect", Effect::read);
+        let format = fields.optional("format", sent_format).unwrap_or(Some(Format::Json));
+        let rule_data = fields.required("rule_data", |json, at, problems| {
+            RuleData::read(format?, json, at, problems)
+        });
+        let priority = fields.required("priority", priority);
+        let enabled = fields.optional("enabled", boolean);
+        fields.close();
+        Some(Self {
+            name: name?.to_owned(),
+            description,
+            resource: resource?,
+            effect: effect?,
+            format: format?,
+            rule_data: rule_data?,
+            priority: priority?,
+            enabled: enabled.unwrap_or(true),
+        })
+    }
+
+    /// Reads a request body.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let policy = Self::read(json, &Place::root(), &mut problems);
+        problems.finish(policy)
+    }
+
+    /// The condition, compiled.
+    pub fn condition(&self) -> Result<Condition, Invalid> {
+        Policy::stored_condition(self.format, self.rule_data.text())
+    }
+
+    /// The record that it becomes.
+    pub fn into_record(self, id: Uuid, tenant_id: &str, by: &Authorship) -> PolicyRecord {
+        PolicyRecord {
+            id,
+            tenant_id: tenant_id.to_owned(),
+            name: self.name,
+            description: self.description,
+            resource: self.resource,
+            effect: self.effect,
+            format: self.format,
+            rule_data: self.rule_data,
+            priority: self.priority,
+            enabled: self.enabled,
+            created_by: by.actor.clone(),
+            created_at: by.at,
+            updated_by: None,
+            updated_at: None,
+        }
+    }
+}
+
+/// Reads a format that is there: a bad one is noted, and nobody can tell what `rule_data` should be.
+fn sent_format(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Option<Format>> {
+    Some(Format::read(json, at, problems))
+}
+
+fn format_schema() -> ObjectBuilder {
+    schema::choice([Format::Json.as_str(), Format::Casbin.as_str()])
+}
+
+fn rule_data_schema() -> AnySchema {
+    schema::one_of([schema::named::<ConditionTree>(), schema::named::<Matcher>()])
+}
+
+impl ToSchema for NewPolicy {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<ConditionTree>(schemas);
+        schema::collect::<Matcher>(schemas);
+    }
+}
+
+impl PartialSchema for NewPolicy {
+    fn schema() -> AnySchema {
+        let enabled = || schema::boolean().default(Some(json!(true)));
+        let common = || {
+            schema::input()
+                .required("name", schema::text(MAX_NAME))
+                .optional("description", schema::short(MAX_DESCRIPTION))
+                .required("resource", schema::resource_pattern())
+                .required("effect", schema::effect())
+                .required("priority", priority_schema())
+                .optional("enabled", enabled())
+        };
+        let tree = schema::choice([Format::Json.as_str()]).default(Some(json!("json")));
+        let tree = common()
+            .optional("format", tree)
+            .required("rule_data", schema::named::<ConditionTree>())
+            .example(json!({
+                "name": "visitors-by-day",
+                "description": "No visitors at night",
+                "resource": "visit:register",
+                "effect": "deny",
+                "priority": 10,
+                "rule_data": {"type": "CONDITION", "attribute": "user.shift", "operator": "eq",
+                    "value": "night"},
+            }));
+        let matcher = common()
+            .required("format", schema::choice([Format::Casbin.as_str()]))
+            .required("rule_data", schema::named::<Matcher>())
+            .example(json!({
+                "name": "visitors-by-day",
+                "resource": "visit:register",
+                "effect": "deny",
+                "priority": 10,
+                "format": "casbin",
+                "rule_data": {"matcher": "r.sub.shift == \"night\""},
+            }));
+        schema::one_of([tree.into(), matcher.into()])
+    }
+}
+
+fn priority_schema() -> ObjectBuilder {
+    schema::integer(i32::MIN.into(), i32::MAX.into()).description(Some(
+        "Of the policies that apply the highest decides; at equal priority deny beats allow",
+    ))
+}
+
+fn priority(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<i32> {
+    let priority = match json {
+        Json::Number(number) => number.as_i32(),
+        _ => None,
+    };
+    if priority.is_none() {
+        problems.expected(at, "an integer from -2147483648 to 2147483647");
+    }
+    priority
+}
+
+impl PartialEq for RuleData {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}

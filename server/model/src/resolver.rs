@@ -1,0 +1,24 @@
+//! Attribute resolvers (semantics.md section 5): what the operator says of one, what its module says of itself,
+//! and the record of both.
+
+mod endpoint;
+mod input;
+mod manifest;
+mod record;
+mod secrets;
+mod shown;
+mod stored;
+mod update;
+
+pub use endpoint::method_name;
+pub use manifest::Manifest;
+pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
+pub use secrets::Secrets;
+pub use shown::{
+    ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, Origin, ResolverRecord,
+    ResolverState,
+};
+pub use update::ManifestUpdate;
+
+#[cfg(test)]
+mod tests;

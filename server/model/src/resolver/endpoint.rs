@@ -1,0 +1,193 @@
+//! Endpoints: where a guest may send requests. It knows their names; URLs and credentials stay with the host.
+
+use std::collections::BTreeMap;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use portcullis_engine::Json;
+use portcullis_engine::fields::{Fields, list};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::resolver::Method;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::manifest::{base_url, entries, value};
+use super::secrets::{Secrets, is_name};
+use super::stored;
+use crate::egress_rules::EgressRules;
+
+/// Headers of one endpoint.
+pub(super) const MAX_HEADERS: usize = 16;
+/// Headers that belong to the connection, and so to the client.
+const RESERVED_HEADERS: [&str; 8] = [
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+/// The methods, by their names.
+const METHODS: [(Method, &str); 6] = [
+    (Method::Get, "GET"),
+    (Method::Head, "HEAD"),
+    (Method::Post, "POST"),
+    (Method::Put, "PUT"),
+    (Method::Patch, "PATCH"),
+    (Method::Delete, "DELETE"),
+];
+
+/// An endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Endpoint {
+    /// To which the guest's paths are appended.
+    #[serde(with = "stored::url")]
+    pub url: Url,
+    #[serde(with = "stored::methods")]
+    pub methods: Vec<Method>,
+    /// What the host adds to each request. `${name}` stands for a secret.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// What is wrong with a header.
+pub(super) enum Fault {
+    /// The template itself; the text completes "expected …".
+    Template(String),
+    /// The secret of this name, which makes no header.
+    Secret(String),
+}
+
+impl Endpoint {
+    /// The endpoint that `allowed_hosts` means by a host; `None` if it is not spelled as a host is.
+    pub(super) fn of_host(host: &str) -> Option<Self> {
+        let url = Url::parse(&format!("https://{host}/")).ok()?;
+        let spelled = match url.port() {
+            Some(port) => format!("{}:{port}", url.host_str()?),
+            None => url.host_str()?.to_owned(),
+        };
+        let methods = vec![Method::Get, Method::Head];
+        (spelled == host).then(|| Self { url, methods, headers: BTreeMap::new() })
+    }
+
+    pub(super) fn read(
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        rules: &EgressRules,
+    ) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let url = fields.required("url", base_url(rules));
+        let methods = fields.optional("methods", methods);
+        let headers = fields.optional("headers", entries(MAX_HEADERS, header_fault, value));
+        fields.close();
+        Some(Self {
+            url: url?,
+            methods: methods.unwrap_or_else(|| vec![Method::Get, Method::Head]),
+            headers: headers.unwrap_or_default(),
+        })
+    }
+
+    /// The headers that the host adds, with the secrets in them; marked as sensitive.
+    ///
+    /// `None` if a header cannot be made, which a manifest that was read does not have.
+    pub fn rendered(&self, secrets: &Secrets) -> Option<HeaderMap> {
+        let rendered = self.headers.iter().map(|(name, template)| {
+            let name = HeaderName::try_from(name).ok()?;
+            Some((name, render(template, secrets).ok()?))
+        });
+        rendered.collect()
+    }
+
+    /// The headers that have secrets in them: the header and the secret, each by its name.
+    pub(super) fn uses(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().flat_map(|(header, template)| {
+            secrets_in(template).map(move |secret| (header.as_str(), secret))
+        })
+    }
+
+    /// The headers that cannot be made, and why.
+    pub(super) fn faults<'e>(
+        &'e self,
+        secrets: &'e Secrets,
+    ) -> impl Iterator<Item = (&'e str, Fault)> {
+        self.headers.iter().filter_map(|(name, template)| {
+            render(template, secrets).err().map(|fault| (name.as_str(), fault))
+        })
+    }
+}
+
+/// The names of the secrets in `template`, which is one that renders.
+fn secrets_in(template: &str) -> impl Iterator<Item = &str> {
+    template.split("${").skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
+}
+
+/// The header that comes of `template`.
+fn render(template: &str, secrets: &Secrets) -> Result<HeaderValue, Fault> {
+    let unknown = || {
+        let expected = "a header value in which `${name}` is the name of one of `secrets`";
+        Fault::Template(expected.to_owned())
+    };
+    let mut rendered = String::new();
+    let mut rest = template;
+    while let Some((plain, named)) = rest.split_once("${") {
+        let (name, after) = named.split_once('}').ok_or_else(unknown)?;
+        let secret = Some(name).filter(|name| is_name(name)).and_then(|name| secrets.get(name));
+        let secret = secret.ok_or_else(unknown)?;
+        if HeaderValue::from_str(secret).is_err() {
+            return Err(Fault::Secret(name.to_owned()));
+        }
+        rendered.push_str(plain);
+        rendered.push_str(secret);
+        rest = after;
+    }
+    rendered.push_str(rest);
+    let mut value = HeaderValue::from_str(&rendered)
+        .map_err(|_| Fault::Template("characters that a header can have".to_owned()))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// What is wrong with the name of a header that the host adds.
+fn header_fault(name: &str) -> Option<String> {
+    let known = HeaderName::try_from(name).is_ok_and(|header| header.as_str() == name);
+    (!known || RESERVED_HEADERS.contains(&name)).then(|| {
+        "the name of a header in lower case, and not one that belongs to the connection".to_owned()
+    })
+}
+
+/// At least one method; one that is listed twice counts once.
+fn methods(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<Method>> {
+    let method = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        let method = json.as_str().and_then(method_of);
+        if method.is_none() {
+            let names = METHODS.map(|(_, name)| format!("`{name}`"));
+            problems.expected(at, format!("one of {}", names.join(", ")));
+        }
+        method
+    };
+    let mut methods = Vec::new();
+    for method in list(method)(json, at, problems)? {
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    if methods.is_empty() {
+        problems.expected(at, "at least one method");
+        return None;
+    }
+    Some(methods)
+}
+
+/// The name of a method.
+pub fn method_name(method: Method) -> &'static str {
+    METHODS.iter().find(|(known, _)| *known == method).map_or("", |(_, name)| name)
+}
+
+pub(super) fn method_of(text: &str) -> Option<Method> {
+    METHODS.iter().find(|(_, name)| *name == text).map(|(method, _)| *method)
+}
+
+pub(super) fn method_names() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().map(|(_, name)| *name)
+}

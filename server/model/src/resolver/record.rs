@@ -1,0 +1,131 @@
+//! Resolvers as the store keeps them.
+
+use portcullis_engine::resolver::{AttributeSpec, Module};
+use portcullis_engine::{AttributeKind, ResolverRef};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
+use uuid::Uuid;
+
+use super::manifest::Manifest;
+use super::secrets::SecretNames;
+use super::stored;
+use crate::schema;
+use crate::{Authorship, Timestamp};
+
+/// A resolver of a tenant as the store keeps it; the module's bytes and the secrets' values are apart from it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoredResolver {
+    pub id: Uuid,
+    pub tenant_id: String,
+    pub manifest: Manifest<SecretNames>,
+    pub enabled: bool,
+    /// Raised by every update: what was answered by an older version is of no use any more.
+    pub version: u64,
+    pub module: ModuleRecord,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    pub updated_by: Option<String>,
+    pub updated_at: Option<Timestamp>,
+}
+
+impl StoredResolver {
+    /// A new one.
+    pub fn new(
+        id: Uuid,
+        tenant_id: &str,
+        manifest: &Manifest,
+        module: ModuleRecord,
+        by: &Authorship,
+    ) -> Self {
+        Self {
+            id,
+            tenant_id: tenant_id.to_owned(),
+            manifest: manifest.without_secrets(),
+            enabled: true,
+            version: 1,
+            module,
+            created_by: by.actor.clone(),
+            created_at: by.at,
+            updated_by: None,
+            updated_at: None,
+        }
+    }
+
+    /// What plans know it by.
+    pub fn reference(&self) -> ResolverRef {
+        ResolverRef { id: self.id, version: self.version }
+    }
+}
+
+/// A module, by what it says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ModuleRecord {
+    pub name: String,
+    pub version: String,
+    /// Of its bytes, in hexadecimal.
+    pub sha256: String,
+    /// In bytes.
+    pub size: u64,
+    /// What it can call. The toolchain leaves out what nothing calls, so this is the true list.
+    pub imports: Vec<String>,
+    /// What it answers.
+    pub attributes: Vec<AttributeRecord>,
+    /// What of a check it is shown: its answers are cached by these.
+    pub inputs: Vec<String>,
+    /// The keys of `config` that it reads.
+    pub config_keys: Vec<ConfigKeyRecord>,
+    /// The endpoints that it calls.
+    pub endpoints: Vec<String>,
+}
+
+impl ModuleRecord {
+    pub fn of(module: &Module) -> Self {
+        let descriptor = module.descriptor();
+        let keys = descriptor.config_keys.iter();
+        Self {
+            name: descriptor.name.clone(),
+            version: descriptor.version.clone(),
+            sha256: module.digest().to_string(),
+            size: module.size() as u64,
+            imports: module.imports().to_vec(),
+            attributes: descriptor.attributes.iter().map(AttributeRecord::of).collect(),
+            inputs: descriptor.inputs.clone(),
+            config_keys: keys
+                .map(|key| ConfigKeyRecord { name: key.name.clone(), required: key.required })
+                .collect(),
+            endpoints: descriptor.endpoints.clone(),
+        }
+    }
+}
+
+/// An attribute that a module answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AttributeRecord {
+    /// Without the namespace.
+    pub name: String,
+    #[serde(with = "stored::kind")]
+    #[schema(schema_with = kind_schema)]
+    pub kind: AttributeKind,
+    /// How long a value may be cached, in milliseconds, unless the answer says otherwise.
+    pub default_ttl_ms: u32,
+}
+
+impl AttributeRecord {
+    fn of(spec: &AttributeSpec) -> Self {
+        let AttributeSpec { name, kind, default_ttl_ms } = spec;
+        Self { name: name.clone(), kind: (*kind).into(), default_ttl_ms: *default_ttl_ms }
+    }
+}
+
+/// A key of `config` that a module reads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ConfigKeyRecord {
+    pub name: String,
+    pub required: bool,
+}
+
+fn kind_schema() -> ObjectBuilder {
+    schema::choice(AttributeKind::NAMES.map(|(_, name)| name))
+        .description(Some("The type of its values: a string, a number, a boolean, or a list"))
+}

@@ -1,0 +1,71 @@
+//! The secrets of a resolver: they are put into the headers of its requests by the host, and nobody sees them
+//! again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use portcullis_engine::Json;
+use portcullis_engine::invalid::{Place, Problems};
+use serde::{Deserialize, Serialize};
+
+use super::manifest::{MAX_ENTRIES, entries, value};
+
+/// Longest name, in characters.
+const MAX_NAME: usize = 64;
+
+/// Secrets by their names. Never shown, not even in a log.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(BTreeMap<String, String>);
+
+impl Secrets {
+    pub(super) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        entries(MAX_ENTRIES, name_fault, value)(json, at, problems).map(Self)
+    }
+
+    /// The secret of this name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The text that is encrypted.
+    pub fn to_plain(&self) -> Vec<u8> {
+        serde_json::json!(self.0).to_string().into_bytes()
+    }
+
+    /// From what was decrypted; `None` if [`Secrets::to_plain`] did not write it.
+    pub fn from_plain(plain: &[u8]) -> Option<Self> {
+        serde_json::from_slice(plain).ok().map(Self)
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secrets({})", self.0.len())
+    }
+}
+
+/// Which secrets there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SecretNames(Vec<String>);
+
+impl SecretNames {
+    pub(super) fn of(secrets: &Secrets) -> Self {
+        Self(secrets.0.keys().cloned().collect())
+    }
+
+    /// Secrets of these names, in the place of those that cannot be read; each is empty.
+    pub fn unread(&self) -> Secrets {
+        Secrets(self.0.iter().map(|name| (name.clone(), String::new())).collect())
+    }
+}
+
+/// Whether `name` can stand in a template.
+pub(super) fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}
+
+fn name_fault(name: &str) -> Option<String> {
+    (!is_name(name)).then(|| format!("a name of 1 to {MAX_NAME} of `A-Z a-z 0-9 _ . -`"))
+}

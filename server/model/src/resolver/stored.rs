@@ -1,0 +1,81 @@
+//! How serde writes and reads what has no form of its own.
+
+/// A URL as its text.
+pub(super) mod url {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use url::Url;
+
+    pub fn serialize<S: Serializer>(url: &Url, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(url.as_str())
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Url, D::Error> {
+        Url::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Methods as their names.
+pub(super) mod methods {
+    use portcullis_engine::resolver::Method;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::super::endpoint::{method_name, method_of};
+
+    pub fn serialize<S: Serializer>(methods: &[Method], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(methods.iter().map(|method| method_name(*method)))
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<Method>, D::Error> {
+        let names = Vec::<String>::deserialize(deserializer)?;
+        let methods = names.iter().map(|name| method_of(name)).collect::<Option<_>>();
+        methods.ok_or_else(|| D::Error::custom("an unknown method"))
+    }
+}
+
+/// Limits in the units of a manifest.
+pub(super) mod limits {
+    use std::time::Duration;
+
+    use portcullis_engine::resolver::Limits;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Written {
+        timeout_ms: u64,
+        memory_mib: usize,
+    }
+
+    pub fn serialize<S: Serializer>(limits: &Limits, serializer: S) -> Result<S::Ok, S::Error> {
+        let timeout_ms = u64::try_from(limits.timeout.as_millis()).unwrap_or(u64::MAX);
+        Written { timeout_ms, memory_mib: limits.memory_bytes >> 20 }.serialize(serializer)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Limits, D::Error> {
+        let Written { timeout_ms, memory_mib } = Written::deserialize(deserializer)?;
+        let timeout = Duration::from_millis(timeout_ms);
+        Ok(Limits { timeout, memory_bytes: memory_mib << 20 })
+    }
+}
+
+/// Kinds as the contract with modules names them.
+pub(super) mod kind {
+    use portcullis_engine::AttributeKind;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(
+        kind: &AttributeKind,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(kind.as_str())
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<AttributeKind, D::Error> {
+        let kind = AttributeKind::parse(&String::deserialize(deserializer)?);
+        kind.ok_or_else(|| D::Error::custom("an unknown kind"))
+    }
+}

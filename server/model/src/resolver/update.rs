@@ -1,0 +1,125 @@
+//! The update of a resolver's manifest.
+
+use std::collections::{BTreeMap, HashSet};
+
+use portcullis_engine::fields::{Fields, boolean};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::resolver::Limits;
+use portcullis_engine::{Invalid, Json};
+use url::Origin;
+
+use super::endpoint::Endpoint;
+use super::manifest::{
+    MAX_AGE_MS, MAX_DESCRIPTION, Manifest, config, endpoints, hosts, limits, milliseconds,
+    namespace,
+};
+use super::secrets::Secrets;
+use crate::egress_rules::EgressRules;
+use crate::short;
+
+/// What changes of a manifest: what is absent stays. What is there replaces the whole member.
+#[derive(Clone, Debug, Default)]
+pub struct ManifestUpdate {
+    pub namespace: Option<String>,
+    /// `Some(None)` clears it.
+    pub description: Option<Option<String>>,
+    pub config: Option<BTreeMap<String, String>>,
+    pub secrets: Option<Secrets>,
+    pub endpoints: Option<BTreeMap<String, Endpoint>>,
+    pub allowed_hosts: Option<Vec<String>>,
+    pub limits: Option<Limits>,
+    /// `Some(None)` clears it.
+    pub cache_ttl_ms: Option<Option<u32>>,
+    pub stale_if_error_ms: Option<u32>,
+    /// No part of the manifest: whether policies may read the namespace's attributes.
+    pub enabled: Option<bool>,
+}
+
+impl ManifestUpdate {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let update = Self::read(json, &mut problems, rules);
+        problems.finish(update)
+    }
+
+    fn read(json: &Json<'_>, problems: &mut Problems, rules: &EgressRules) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let update = Self {
+            namespace: fields.change("namespace", namespace),
+            description: fields.clearable("description", short(MAX_DESCRIPTION)),
+            config: fields.change("config", config),
+            secrets: fields.change("secrets", Secrets::read),
+            endpoints: fields.change("endpoints", endpoints(rules)),
+            allowed_hosts: fields.change("allowed_hosts", hosts(rules)),
+            limits: fields.change("limits", limits),
+            cache_ttl_ms: fields.clearable("cache_ttl_ms", milliseconds(MAX_AGE_MS)),
+            stale_if_error_ms: fields.change("stale_if_error_ms", milliseconds(MAX_AGE_MS)),
+            enabled: fields.change("enabled", boolean),
+        };
+        fields.close();
+        Some(update)
+    }
+
+    /// The manifest that the update makes of `old`. A secret that stays is sent to no origin that it was not sent to
+    /// before: whoever writes resolvers does not get to see it.
+    ///
+    /// # Errors
+    /// What does not fit what stays.
+    pub fn applied_to(self, old: Manifest) -> Result<Manifest, Invalid> {
+        let mut problems = Problems::default();
+        let at = Place::root();
+        let is_safe =
+            self.secrets.is_some() || self.sends_nothing_elsewhere(&old, &at, &mut problems);
+        let new = Manifest {
+            namespace: self.namespace.unwrap_or(old.namespace),
+            description: self.description.unwrap_or(old.description),
+            config: self.config.unwrap_or(old.config),
+            secrets: self.secrets.unwrap_or(old.secrets),
+            endpoints: self.endpoints.unwrap_or(old.endpoints),
+            allowed_hosts: self.allowed_hosts.unwrap_or(old.allowed_hosts),
+            limits: self.limits.unwrap_or(old.limits),
+            cache_ttl_ms: self.cache_ttl_ms.unwrap_or(old.cache_ttl_ms),
+            stale_if_error_ms: self.stale_if_error_ms.unwrap_or(old.stale_if_error_ms),
+        };
+        let fits = new.check(&at, &mut problems);
+        problems.finish((is_safe && fits).then_some(new))
+    }
+
+    /// Whether each secret goes to origins alone to which `old` sends it; notes each header that takes one elsewhere.
+    fn sends_nothing_elsewhere(
+        &self,
+        old: &Manifest,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> bool {
+        let Some(endpoints) = &self.endpoints else { return true };
+        let sent: HashSet<_> = old.endpoints.values().flat_map(destinations).collect();
+        let endpoints_at = at.key("endpoints");
+        let mut is_safe = true;
+        for (name, endpoint) in endpoints {
+            let origin = endpoint.url.origin();
+            for (header, secret) in endpoint.uses() {
+                if old.secrets.get(secret).is_none() || sent.contains(&(secret, origin.clone())) {
+                    continue;
+                }
+                is_safe = false;
+                let expected = format!(
+                    "`secrets` in the same update, as the secret `{secret}` was not sent to `{}` before",
+                    origin.ascii_serialization()
+                );
+                problems.expected(&endpoints_at.key(name).key("headers").key(header), expected);
+            }
+        }
+        is_safe
+    }
+}
+
+/// Which secrets an endpoint sends, and where.
+fn destinations(endpoint: &Endpoint) -> impl Iterator<Item = (&str, Origin)> {
+    endpoint.uses().map(|(_, secret)| (secret, endpoint.url.origin()))
+}

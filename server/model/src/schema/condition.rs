@@ -1,0 +1,149 @@
+//! The schemas of conditions (semantics.md section 4): what `Format::condition` of the engine accepts, but
+//! for what JSON Schema cannot count or compile.
+
+use std::borrow::Cow;
+
+use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
+use serde_json::json;
+use utoipa::openapi::schema::{OneOfBuilder, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::{
+    AnySchema, Input, boolean, choice, formatted, input, instant, list, named, one_of, string,
+    typed,
+};
+use crate::policy::MAX_RULE_DATA;
+
+/// A condition tree, as the document names it.
+pub struct ConditionTree;
+
+impl ToSchema for ConditionTree {
+    fn name() -> Cow<'static, str> {
+        "Condition".into()
+    }
+}
+
+impl PartialSchema for ConditionTree {
+    fn schema() -> AnySchema {
+        let tree = named::<Self>;
+        let nodes = [
+            node(["AND", "OR"]).required("children", list(tree()).min_items(Some(1))),
+            node(["NOT"]).required("child", tree()),
+            test(["eq", "ne", "contains"]).required("value", or_attribute(scalar())),
+            test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number())),
+            test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()))),
+            test(["starts_with", "ends_with"]).required("value", or_attribute(string())),
+            test(["before", "after"]).required("value", or_attribute(instant())),
+            test(["matches"]).required("value", regular_expression()),
+            test(["ip_in"]).required("value", one_of([network(), literals(network())])),
+            node(["CONDITION"])
+                .required("attribute", attribute())
+                .required("operator", choice(["exists"]))
+                .change("value", typed(Type::Null))
+                .change("if_missing", typed(Type::Null)),
+        ];
+        let nodes = nodes.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item);
+        nodes.description(Some(about())).examples([example()]).into()
+    }
+}
+
+/// The `rule_data` of a policy whose `format` is `casbin`, as the document names it.
+pub struct Matcher;
+
+impl ToSchema for Matcher {
+    fn name() -> Cow<'static, str> {
+        "Matcher".into()
+    }
+}
+
+impl PartialSchema for Matcher {
+    fn schema() -> AnySchema {
+        let about = "A condition in Casbin's matcher syntax: `r.sub.<name>` is `user.<name>`, `r.obj.<name>` is \
+            `resource.<name>`, and `r.sub`, `r.obj`, `r.act` and `r.dom` are the check's own";
+        input()
+            .required("matcher", formatted("casbin-matcher"))
+            .about(about)
+            .example(json!({"matcher": "r.obj.vip && !(r.obj.ward == r.sub.ward || r.act in (\"read\", \"list\"))"}))
+            .into()
+    }
+}
+
+fn about() -> String {
+    format!(
+        "A condition over attributes: true, false or, where an attribute is absent or of a type that the \
+         operator does not compare, undetermined. At most {MAX_DEPTH} nodes deep, {MAX_NODES} nodes, and \
+         {} KiB of compact JSON.",
+        MAX_RULE_DATA / 1024
+    )
+}
+
+fn example() -> serde_json::Value {
+    json!({"type": "AND", "children": [
+        {"type": "CONDITION", "attribute": "resource.vip", "operator": "eq", "value": true},
+        {"type": "NOT", "child": {"type": "CONDITION", "attribute": "user.treats",
+            "operator": "contains", "value": {"attribute": "resource.patient_id"}}},
+    ]})
+}
+
+fn node<const N: usize>(types: [&'static str; N]) -> Input {
+    input().required("type", choice(types))
+}
+
+/// A test of an attribute by one of these operators.
+fn test<const N: usize>(operators: [&'static str; N]) -> Input {
+    let if_missing = "What an absent attribute gives, instead of undetermined";
+    node(["CONDITION"])
+        .required("attribute", attribute())
+        .required("operator", choice(operators))
+        .optional("if_missing", boolean().description(Some(if_missing)))
+}
+
+fn attribute() -> AnySchema {
+    string()
+        .pattern(Some(
+            concat!(
+                r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|action|domain|time|roles)",
+                r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+            ),
+        ))
+        .description(Some(
+            "`<kind>.<name>`: `user.*` and `resource.*` come from the check, `request.*` is the check \
+             itself, `token.*` are the caller's verified claims, and any other kind is the namespace of a \
+             resolver",
+        ))
+        .into()
+}
+
+/// A literal, or `{"attribute": "<path>"}` to compare two attributes.
+fn or_attribute(literal: impl Into<AnySchema>) -> AnySchema {
+    one_of([literal.into(), input().required("attribute", attribute()).into()])
+}
+
+fn scalar() -> AnySchema {
+    any_of_types([Type::String, Type::Number, Type::Boolean])
+}
+
+fn text_or_number() -> AnySchema {
+    any_of_types([Type::String, Type::Number])
+}
+
+/// A value of one of these types. The pattern is about strings alone: U+0000 is refused everywhere.
+fn any_of_types<const N: usize>(types: [Type; N]) -> AnySchema {
+    string().schema_type(SchemaType::from_iter(types)).into()
+}
+
+fn literals(item: AnySchema) -> AnySchema {
+    list(item).max_items(Some(MAX_LIST)).into()
+}
+
+fn regular_expression() -> AnySchema {
+    let about = "A regular expression in the syntax of Rust's `regex` crate, which has neither look-around \
+        nor back-references. The whole string must match.";
+    formatted("rust-regex").description(Some(about)).into()
+}
+
+fn network() -> AnySchema {
+    let about =
+        "An IPv4 or IPv6 network such as `10.0.0.0/8`, its host bits zero, or a bare address";
+    formatted("ip-network").description(Some(about)).into()
+}

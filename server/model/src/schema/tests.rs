@@ -1,0 +1,122 @@
+//! Schemas against what they describe: examples are accepted, and records have the members that they are
+//! said to have.
+
+use std::collections::BTreeSet;
+
+use portcullis_engine::operator::OPERATOR_NAMES;
+use portcullis_engine::{Format, Invalid, Json, Policy, json};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::*;
+use crate::egress_rules::EgressRules;
+use crate::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
+use crate::provider::{NewProvider, ProviderRecord};
+use crate::resource::{Registration, ResourceRecord};
+use crate::rule::{NewRule, Origin, RuleName, RuleRecord, RuleUpdate};
+use crate::service_key::{NewServiceKey, ServiceKeyRecord};
+use crate::tenant::{NewTenant, TenantRecord};
+use crate::webhook::{NewWebhook, WebhookRecord, WebhookUpdate};
+use crate::{Authorship, Timestamp};
+
+/// What `read` makes of the examples of `T`, of which there is at least one.
+#[track_caller]
+fn read_examples<T: PartialSchema, R>(read: impl Fn(&Json<'_>) -> Result<R, Invalid>) -> Vec<R> {
+    let schema = serde_json::to_value(T::schema()).expect("a schema");
+    let forms = schema["oneOf"].as_array().into_iter().flatten().chain([&schema]);
+    let examples = forms.filter_map(|form| form.pointer("/examples/0"));
+    let read = examples.map(|example| {
+        let text = example.to_string();
+        read(&json::parse(text.as_bytes()).expect("JSON")).expect("an example that is accepted")
+    });
+    let read: Vec<R> = read.collect();
+    assert!(!read.is_empty(), "there is an example");
+    read
+}
+
+/// Checks that `record` has the members of its schema, and so has the schema's example.
+#[track_caller]
+fn has_the_members_of_its_schema<T: PartialSchema + Serialize>(record: &T) {
+    let names = |value: &Value| -> BTreeSet<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    let schema = serde_json::to_value(T::schema()).expect("a schema");
+    let described = names(&schema["properties"]);
+    assert_eq!(names(&serde_json::to_value(record).expect("JSON")), described);
+    assert_eq!(names(&schema["examples"][0]), described, "the example");
+    let required = schema["required"].as_array().expect("required members");
+    assert_eq!(required.len(), described.len(), "every member is always there");
+}
+
+fn by() -> Authorship {
+    Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(0) }
+}
+
+#[test]
+fn rules_and_resources() {
+    for rule in read_examples::<NewRule, _>(|json| NewRule::parse(json, "hospital")) {
+        let record = rule.into_record(Uuid::nil(), Origin::Explicit, &by());
+        has_the_members_of_its_schema::<RuleRecord>(&record);
+    }
+    read_examples::<RuleUpdate, _>(|json| RuleUpdate::parse(json, "hospital"));
+    read_examples::<RuleName, _>(|json| RuleName::parse(json, "hospital"));
+    for registration in read_examples::<Registration, _>(Registration::parse) {
+        has_the_members_of_its_schema(&ResourceRecord {
+            id: Uuid::nil(),
+            tenant_id: "hospital".to_owned(),
+            registration,
+            created_at: by().at,
+            updated_at: None,
+        });
+    }
+}
+
+#[test]
+fn policies() {
+    for policy in read_examples::<NewPolicy, _>(NewPolicy::parse) {
+        let record = policy.into_record(Uuid::nil(), "hospital", &by());
+        has_the_members_of_its_schema::<PolicyRecord>(&record);
+    }
+    read_examples::<PolicyUpdate, _>(PolicyUpdate::parse);
+    let condition =
+        |format: Format, json: &Json<'_>| Policy::stored_condition(format, &json.to_string());
+    read_examples::<condition::ConditionTree, _>(|json| condition(Format::Json, json));
+    read_examples::<condition::Matcher, _>(|json| condition(Format::Casbin, json));
+}
+
+#[test]
+fn keys_webhooks_tenants_and_providers() {
+    let now = chrono::DateTime::UNIX_EPOCH;
+    for key in read_examples::<NewServiceKey, _>(|json| NewServiceKey::parse(json, now)) {
+        has_the_members_of_its_schema::<ServiceKeyRecord>(&key.issue(Uuid::nil(), &by()).0);
+    }
+    let rules = EgressRules::default();
+    for webhook in read_examples::<NewWebhook, _>(|json| NewWebhook::parse(json, &rules)) {
+        let (record, _) = webhook.into_record(Uuid::nil(), "hospital", &by());
+        has_the_members_of_its_schema::<WebhookRecord>(&record);
+    }
+    read_examples::<WebhookUpdate, _>(|json| WebhookUpdate::parse(json, &rules));
+    for tenant in read_examples::<NewTenant, _>(NewTenant::parse) {
+        has_the_members_of_its_schema::<TenantRecord>(&tenant.into_record(Uuid::nil(), by().at));
+    }
+    for provider in read_examples::<NewProvider, _>(|json| NewProvider::parse(json, &rules)) {
+        let record = provider.into_record(Uuid::nil(), "hospital", by().at);
+        has_the_members_of_its_schema::<ProviderRecord>(&record);
+    }
+}
+
+#[test]
+fn every_operator_is_in_the_schema_of_conditions_once() {
+    let schema = serde_json::to_value(condition::ConditionTree::schema()).expect("a schema");
+    let nodes = schema["oneOf"].as_array().expect("forms");
+    let mut described: Vec<&str> = nodes
+        .iter()
+        .filter_map(|node| node.pointer("/properties/operator/enum")?.as_array())
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let mut known: Vec<&str> = OPERATOR_NAMES.split('`').skip(1).step_by(2).collect();
+    described.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(described, known);
+}

@@ -1,0 +1,318 @@
+//! Service API keys (semantics.md section 6).
+//!
+//! A key reads `pck_<key id>_<secret><checksum>`: the id finds its row, the secret is 256 random bits of
+//! which only a SHA-256 is stored, and the checksum tells a scanner of leaked secrets a key from noise.
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::rand::{SecureRandom, SystemRandom};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, Utc};
+use portcullis_engine::fields::{Fields, list, text};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::request::instant;
+use portcullis_engine::{Invalid, Json};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use super::schema::{self, AnySchema};
+use super::{Authorship, Timestamp, short};
+
+const PREFIX: &str = "pck_";
+const SECRET_BYTES: usize = 32;
+/// Characters of [`SECRET_BYTES`] in base64url without padding.
+const SECRET_CHARS: usize = 43;
+const CHECKSUM_CHARS: usize = 6;
+/// Longest name, in characters.
+const MAX_NAME: usize = 256;
+/// Longest description, in characters.
+const MAX_DESCRIPTION: usize = 4_096;
+
+/// What a key may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    ResourcesRead,
+    ResourcesWrite,
+    PoliciesRead,
+    PoliciesWrite,
+    WebhooksRead,
+    WebhooksWrite,
+    ResolversRead,
+    ResolversWrite,
+}
+
+impl Permission {
+    pub const ALL: [Self; 8] = [
+        Self::ResourcesRead,
+        Self::ResourcesWrite,
+        Self::PoliciesRead,
+        Self::PoliciesWrite,
+        Self::WebhooksRead,
+        Self::WebhooksWrite,
+        Self::ResolversRead,
+        Self::ResolversWrite,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ResourcesRead => "resources:read",
+            Self::ResourcesWrite => "resources:write",
+            Self::PoliciesRead => "policies:read",
+            Self::PoliciesWrite => "policies:write",
+            Self::WebhooksRead => "webhooks:read",
+            Self::WebhooksWrite => "webhooks:write",
+            Self::ResolversRead => "resolvers:read",
+            Self::ResolversWrite => "resolvers:write",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|permission| permission.as_str() == text)
+    }
+
+    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let permission = json.as_str().and_then(Self::parse);
+        if permission.is_none() {
+            let names = Self::ALL.map(|permission| format!("`{}`", permission.as_str()));
+            problems.expected(at, format!("one of {}", names.join(", ")));
+        }
+        permission
+    }
+}
+
+impl Serialize for Permission {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl ToSchema for Permission {}
+
+impl PartialSchema for Permission {
+    fn schema() -> AnySchema {
+        schema::choice(Self::ALL.map(Self::as_str)).into()
+    }
+}
+
+/// A key as the store keeps it and the API lists it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64",
+    "name": "roster sync",
+    "description": null,
+    "prefix": "pck_019e301f05c07a4e9c1b5f0e8d3a7b64_",
+    "permissions": ["policies:read", "policies:write"],
+    "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "expires_at": "2099-12-31T00:00:00.000Z",
+    "last_used_at": null,
+})))]
+pub struct ServiceKeyRecord {
+    pub id: Uuid,
+    pub name: String,
+    #[schema(required)]
+    pub description: Option<String>,
+    /// The part of the key that is no secret.
+    pub prefix: String,
+    pub permissions: Vec<Permission>,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    #[schema(required)]
+    pub expires_at: Option<Timestamp>,
+    /// Lags behind by up to a minute.
+    #[schema(required)]
+    pub last_used_at: Option<Timestamp>,
+    #[serde(skip)]
+    pub secret_hash: Vec<u8>,
+}
+
+/// The body that creates a key.
+#[derive(Clone, Debug)]
+pub struct NewServiceKey {
+    pub name: String,
+    pub description: Option<String>,
+    pub permissions: Vec<Permission>,
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+impl NewServiceKey {
+    /// A key that may do everything that keys may.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: None,
+            permissions: Permission::ALL.to_vec(),
+            expires_at: None,
+        }
+    }
+
+    /// Reads a request body; a key that would have expired at `now` is refused.
+    pub fn parse(json: &Json<'_>, now: DateTime<Utc>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let key = Self::read(json, &mut problems, now);
+        problems.finish(key)
+    }
+
+    fn read(json: &Json<'_>, problems: &mut Problems, now: DateTime<Utc>) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let name = fields.required("name", text(MAX_NAME));
+        let description = fields.optional("description", short(MAX_DESCRIPTION));
+        let permissions = fields.optional("permissions", permissions);
+        let expires_at = fields.optional("expires_at", instant);
+        if expires_at.is_some_and(|instant| instant <= now) {
+            fields.expected_at("expires_at", "an instant in the future");
+        }
+        fields.close();
+        Some(Self {
+            name: name?.to_owned(),
+            description,
+            permissions: permissions.unwrap_or_else(|| Permission::ALL.to_vec()),
+            expires_at,
+        })
+    }
+
+    /// The record that it becomes, and the key itself, which nobody will see again.
+    pub fn issue(self, id: Uuid, by: &Authorship) -> (ServiceKeyRecord, String) {
+        let mut secret = [0; SECRET_BYTES];
+        // A machine without randomness must not issue keys; nothing can be answered then.
+        #[expect(clippy::expect_used, reason = "aws-lc-rs fails only if the process is broken")]
+        SystemRandom::new().fill(&mut secret).expect("the system gives random numbers");
+        let text = format!("{}{}", key_prefix(id), URL_SAFE_NO_PAD.encode(secret));
+        let key = format!("{text}{}", checksum(&text));
+        let record = ServiceKeyRecord {
+            id,
+            name: self.name,
+            description: self.description,
+            prefix: key_prefix(id),
+            permissions: self.permissions,
+            created_by: by.actor.clone(),
+            created_at: by.at,
+            expires_at: self.expires_at.map(Timestamp::from),
+            last_used_at: None,
+            secret_hash: Sha256::digest(secret).to_vec(),
+        };
+        (record, key)
+    }
+}
+
+impl ToSchema for NewServiceKey {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<Permission>(schemas);
+    }
+}
+
+impl PartialSchema for NewServiceKey {
+    fn schema() -> AnySchema {
+        let permissions = schema::list(schema::named::<Permission>())
+            .min_items(Some(1))
+            .description(Some("All, when absent"));
+        let expires_at = schema::instant().description(Some("In the future"));
+        schema::input()
+            .required("name", schema::text(MAX_NAME))
+            .optional("description", schema::short(MAX_DESCRIPTION))
+            .optional("permissions", permissions)
+            .optional("expires_at", expires_at)
+            .example(json!({
+                "name": "roster sync",
+                "permissions": ["policies:read", "policies:write"],
+                "expires_at": "2099-12-31T00:00:00Z",
+            }))
+            .into()
+    }
+}
+
+fn permissions(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Permission>> {
+    let mut permissions = Vec::new();
+    for permission in list(Permission::read)(json, at, problems)? {
+        if !permissions.contains(&permission) {
+            permissions.push(permission);
+        }
+    }
+    if permissions.is_empty() {
+        problems.expected(at, "at least one permission");
+    }
+    Some(permissions)
+}
+
+/// `pck_<key id>_`
+pub fn key_prefix(id: Uuid) -> String {
+    format!("{PREFIX}{}_", id.simple())
+}
+
+fn checksum(text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(text))[..CHECKSUM_CHARS].to_owned()
+}
+
+/// A key that somebody sent: well-formed, but not known to be real.
+#[derive(Debug)]
+pub struct PresentedKey {
+    pub id: Uuid,
+    secret_hash: [u8; 32],
+}
+
+impl PresentedKey {
+    /// Takes a key apart; `None` when it is none of ours.
+    pub fn parse(key: &str) -> Option<Self> {
+        let (id, rest) = key.strip_prefix(PREFIX)?.split_once('_')?;
+        let (text, sum) = key.split_at_checked(key.len().checked_sub(CHECKSUM_CHARS)?)?;
+        if rest.len() != SECRET_CHARS + CHECKSUM_CHARS || checksum(text) != sum {
+            return None;
+        }
+        let id = Uuid::try_parse(id).ok().filter(|uuid| uuid.simple().to_string() == id)?;
+        let secret = URL_SAFE_NO_PAD.decode(rest.get(..SECRET_CHARS)?).ok()?;
+        Some(Self { id, secret_hash: Sha256::digest(secret).into() })
+    }
+
+    /// Whether the record is this key's and has not expired at `now`; the secrets are compared in
+    /// constant time.
+    pub fn proves(&self, record: &ServiceKeyRecord, now: Timestamp) -> bool {
+        let same = verify_slices_are_equal(&self.secret_hash, &record.secret_hash).is_ok();
+        same && record.expires_at.is_none_or(|expiry| now < expiry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn issued() -> (ServiceKeyRecord, String) {
+        let by = Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(0) };
+        NewServiceKey::named("ci").issue(Uuid::from_u128(0x0123_4567), &by)
+    }
+
+    #[test]
+    fn a_key_proves_itself_until_it_expires() {
+        let (mut record, key) = issued();
+        let presented = PresentedKey::parse(&key).expect("well-formed");
+        assert_eq!(presented.id, record.id);
+        assert!(presented.proves(&record, Timestamp::from_millis(i64::MAX)));
+        record.expires_at = Some(Timestamp::from_millis(10));
+        assert!(presented.proves(&record, Timestamp::from_millis(9)));
+        assert!(!presented.proves(&record, Timestamp::from_millis(10)));
+        let (other, _) = issued();
+        assert!(!presented.proves(&other, Timestamp::from_millis(0)), "another secret");
+        assert!(key.starts_with(&record.prefix) && key.is_ascii());
+    }
+
+    #[test]
+    fn every_changed_character_is_refused() {
+        let (_, key) = issued();
+        for index in 0..key.len() {
+            let mut changed = key.clone().into_bytes();
+            changed[index] = if changed[index] == b'A' { b'B' } else { b'A' };
+            let changed = String::from_utf8(changed).expect("ASCII");
+            assert!(PresentedKey::parse(&changed).is_none(), "{index}");
+        }
+        for bad in ["", "pck_", "pck__", &key[..key.len() - 1], &format!("{key}A"), "pck_ä_ö"] {
+            assert!(PresentedKey::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Tenants of `saas` mode (semantics.md section 6).
+
+use portcullis_engine::fields::{Fields, string, text};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Invalid, Json};
+use serde::Serialize;
+use serde_json::json;
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use super::Timestamp;
+use super::schema::{self, AnySchema};
+
+/// Longest name, in characters.
+const MAX_NAME: usize = 256;
+
+/// A tenant as the store keeps it and the API shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b65",
+    "name": "General Hospital",
+    "slug": "general-hospital",
+    "created_at": "2026-05-16T09:30:00.000Z",
+})))]
+pub struct TenantRecord {
+    pub id: String,
+    pub name: String,
+    pub slug: String,
+    pub created_at: Timestamp,
+}
+
+/// The body that creates a tenant.
+#[derive(Clone, Debug)]
+pub struct NewTenant {
+    pub name: String,
+    pub slug: String,
+}
+
+impl NewTenant {
+    /// Reads a request body.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let tenant = Self::read(json, &mut problems);
+        problems.finish(tenant)
+    }
+
+    fn read(json: &Json<'_>, problems: &mut Problems) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let name = fields.required("name", text(MAX_NAME));
+        let slug = fields.required("slug", slug);
+        fields.close();
+        Some(Self { name: name?.to_owned(), slug: slug?.to_owned() })
+    }
+
+    /// The record that it becomes.
+    pub fn into_record(self, id: Uuid, created_at: Timestamp) -> TenantRecord {
+        TenantRecord { id: id.to_string(), name: self.name, slug: self.slug, created_at }
+    }
+}
+
+impl ToSchema for NewTenant {}
+
+impl PartialSchema for NewTenant {
+    fn schema() -> AnySchema {
+        let slug = schema::string()
+            .pattern(Some("^[a-z0-9](-?[a-z0-9]){1,62}$"))
+            .description(Some("Unique over all tenants"));
+        schema::input()
+            .required("name", schema::text(MAX_NAME))
+            .required("slug", slug)
+            .example(json!({"name": "General Hospital", "slug": "general-hospital"}))
+            .into()
+    }
+}
+
+/// `^[a-z0-9](-?[a-z0-9]){1,62}$`
+fn slug<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
+    let text = string(json, at, problems)?;
+    let letters = text.bytes().filter(|byte| *byte != b'-').count();
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let dashes_inside = !text.starts_with('-') && !text.ends_with('-') && !text.contains("--");
+    if !((2..=63).contains(&letters) && text.bytes().all(plain) && dashes_inside) {
+        problems
+            .expected(at, "2 to 63 lower-case letters and digits, with single `-` between them");
+        return None;
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_follow_their_pattern() {
+        let long = "a".repeat(63);
+        let with_dashes = ["a"; 63].join("-");
+        for (text, expected) in [
+            ("ab", true),
+            ("a-b", true),
+            ("0-9", true),
+            (&long, true),
+            (&with_dashes, true),
+            (&format!("{long}a"), false),
+            ("a", false),
+            ("", false),
+            ("-ab", false),
+            ("ab-", false),
+            ("a--b", false),
+            ("Ab", false),
+            ("ä-b", false),
+            ("a b", false),
+        ] {
+            let body = format!(r#"{{"name": "n", "slug": "{text}"}}"#);
+            let json = portcullis_engine::json::parse(body.as_bytes()).expect("JSON");
+            assert_eq!(NewTenant::parse(&json).is_ok(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Webhooks: who is told what, and the types of events (semantics.md section 7).
+
+use std::fmt;
+
+use portcullis_engine::fields::{Fields, list, string};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Invalid, Json};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use super::schema::{self, AnySchema};
+use super::{Authorship, Timestamp, url};
+use crate::egress_rules::EgressRules;
+
+/// Shortest secret, in characters: a signature must not be forged by guessing.
+const MIN_SECRET: usize = 16;
+/// Longest secret, in characters.
+const MAX_SECRET: usize = 256;
+
+/// What a webhook can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventType {
+    ResourceRegistered,
+    PolicyRbacChanged,
+    PolicyAbacCreated,
+    PolicyAbacUpdated,
+    PolicyAbacDeleted,
+    AccessDenied,
+    ServiceKeyCreated,
+    ServiceKeyRevoked,
+    /// Sent to one webhook on demand, whatever its `events`: to list it has no effect.
+    WebhookTest,
+}
+
+impl EventType {
+    pub const ALL: [Self; 9] = [
+        Self::ResourceRegistered,
+        Self::PolicyRbacChanged,
+        Self::PolicyAbacCreated,
+        Self::PolicyAbacUpdated,
+        Self::PolicyAbacDeleted,
+        Self::AccessDenied,
+        Self::ServiceKeyCreated,
+        Self::ServiceKeyRevoked,
+        Self::WebhookTest,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ResourceRegistered => "resource.registered",
+            Self::PolicyRbacChanged => "policy.rbac.changed",
+            Self::PolicyAbacCreated => "policy.abac.created",
+            Self::PolicyAbacUpdated => "policy.abac.updated",
+            Self::PolicyAbacDeleted => "policy.abac.deleted",
+            Self::AccessDenied => "access.denied",
+            Self::ServiceKeyCreated => "service_api_key.created",
+            Self::ServiceKeyRevoked => "service_api_key.revoked",
+            Self::WebhookTest => "webhook.test",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.as_str() == text)
+    }
+
+    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let event = json.as_str().and_then(Self::parse);
+        if event.is_none() {
+            let names = Self::ALL.map(|event| format!("`{}`", event.as_str()));
+            problems.expected(at, format!("one of {}", names.join(", ")));
+        }
+        event
+    }
+}
+
+impl AsRef<str> for EventType {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl Serialize for EventType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl ToSchema for EventType {}
+
+impl PartialSchema for EventType {
+    fn schema() -> AnySchema {
+        schema::choice(Self::ALL.map(Self::as_str)).into()
+    }
+}
+
+/// A webhook as the store keeps it and the API shows it. The secret is never part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b67",
+    "url": "https://audit.example.com/portcullis",
+    "events": ["access.denied", "policy.rbac.changed"],
+    "tenant_id": "hospital",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "updated_at": null,
+})))]
+pub struct WebhookRecord {
+    pub id: Uuid,
+    /// As it was sent.
+    pub url: String,
+    /// At least one, each once.
+    pub events: Vec<EventType>,
+    pub tenant_id: String,
+    #[serde(skip)]
+    pub created_by: String,
+    pub created_at: Timestamp,
+    #[schema(required)]
+    pub updated_at: Option<Timestamp>,
+}
+
+/// What deliveries are signed with. Never shown again, not even in a log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The key of the signatures: the text in UTF-8.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let secret = string(json, at, problems)?;
+        if !(MIN_SECRET..=MAX_SECRET).contains(&secret.chars().count()) {
+            problems.expected(at, format!("{MIN_SECRET} to {MAX_SECRET} characters"));
+            return None;
+        }
+        Some(Self(secret.to_owned()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// The body that creates a webhook.
+#[derive(Clone, Debug)]
+pub struct NewWebhook {
+    pub url: String,
+    pub events: Vec<EventType>,
+    pub secret: Secret,
+}
+
+impl NewWebhook {
+    /// Reads a request body; the address must be one that the egress `rules` allow.
+    pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let webhook = Self::read(json, &mut problems, rules);
+        problems.finish(webhook)
+    }
+
+    fn read(json: &Json<'_>, problems: &mut Problems, rules: &EgressRules) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let url = fields.required("url", url(rules));
+        let events = fields.required("events", events);
+        let secret = fields.required("secret", Secret::read);
+        fields.close();
+        Some(Self { url: url?, events: events?, secret: secret? })
+    }
+
+    /// The record that it becomes, and the secret, which is kept apart from it.
+    pub fn into_record(
+        self,
+        id: Uuid,
+        tenant_id: &str,
+        by: &Authorship,
+    ) -> (WebhookRecord, Secret) {
+        let record = WebhookRecord {
+            id,
+            url: self.url,
+            events: self.events,
+            tenant_id: tenant_id.to_owned(),
+            created_by: by.actor.clone(),
+            created_at: by.at,
+            updated_at: None,
+        };
+        (record, self.secret)
+    }
+}
+
+impl ToSchema for NewWebhook {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<EventType>(schemas);
+    }
+}
+
+impl PartialSchema for NewWebhook {
+    fn schema() -> AnySchema {
+        schema::input()
+            .required("url", schema::url())
+            .required("events", events_schema())
+            .required("secret", secret_schema())
+            .example(json!({
+                "url": "https://audit.example.com/portcullis",
+                "events": ["access.denied", "policy.rbac.changed"],
+                "secret": "keep-this-out-of-your-repository",
+            }))
+            .into()
+    }
+}
+
+fn events_schema() -> ArrayBuilder {
+    schema::list(schema::named::<EventType>()).min_items(Some(1))
+}
+
+fn secret_schema() -> ObjectBuilder {
+    let about = "Deliveries are signed with it; it is never shown again";
+    schema::short(MAX_SECRET).min_length(Some(MIN_SECRET)).description(Some(about))
+}
+
+/// The body that updates a webhook: what is absent stays.
+#[derive(Clone, Debug)]
+pub struct WebhookUpdate {
+    pub url: Option<String>,
+    pub events: Option<Vec<EventType>>,
+    pub secret: Option<Secret>,
+}
+
+impl WebhookUpdate {
+    /// Reads a request body; the address must be one that the egress `rules` allow.
+    pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let update = Self::read(json, &mut problems, rules);
+        problems.finish(update)
+    }
+
+    fn read(json: &Json<'_>, problems: &mut Problems, rules: &EgressRules) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let update = Self {
+            url: fields.change("url", url(rules)),
+            events: fields.change("events", events),
+            secret: fields.change("secret", Secret::read),
+        };
+        fields.close();
+        Some(update)
+    }
+
+    /// The record that the update makes of `old`. That the secret changes cannot be seen in it.
+    pub fn applied_to(&self, old: &WebhookRecord) -> WebhookRecord {
+        let mut new = old.clone();
+        if let Some(url) = &self.url {
+            new.url.clone_from(url);
+        }
+        if let Some(events) = &self.events {
+            new.events.clone_from(events);
+        }
+        new
+    }
+}
+
+impl ToSchema for WebhookUpdate {
+    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
+        schema::collect::<EventType>(schemas);
+    }
+}
+
+impl PartialSchema for WebhookUpdate {
+    fn schema() -> AnySchema {
+        schema::input()
+            .change("url", schema::url())
+            .change("events", events_schema())
+            .change("secret", secret_schema())
+            .example(json!({"events": ["access.denied"]}))
+            .into()
+    }
+}
+
+/// Types of events, at least one; one that is listed twice counts once.
+fn events(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<EventType>> {
+    let mut events = Vec::new();
+    for event in list(EventType::read)(json, at, problems)? {
+        if !events.contains(&event) {
+            events.push(event);
+        }
+    }
+    if events.is_empty() {
+        problems.expected(at, "at least one type of event");
+        return None;
+    }
+    Some(events)
+}
+
+#[cfg(test)]
+mod tests;

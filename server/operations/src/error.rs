@@ -1,0 +1,131 @@
+//! The error of every use case.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use portcullis_auth::AuthError;
+use portcullis_engine::Invalid;
+use portcullis_engine::json::JsonError;
+use portcullis_engine::resolver::{CallError, LoadError};
+use portcullis_resolvers::LoadFailure;
+use portcullis_storage::StoreError;
+use portcullis_storage::encryption::CryptoError;
+use uuid::Uuid;
+
+use crate::plans::PlanError;
+
+/// The cause of a failure, for the log alone.
+pub type Cause = Box<dyn Error + Send + Sync>;
+
+/// A use case that did not succeed. Nothing is half-written.
+#[derive(Debug)]
+pub enum OperationError {
+    /// The content of the input is invalid.
+    Invalid(Invalid),
+    /// The input cannot be read at all.
+    BadRequest(String),
+    /// The bearer token is refused; the text never holds the token.
+    TokenRefused(String),
+    /// A key is refused, or serves no purpose for this use case; the text never holds the key.
+    CredentialRefused(String),
+    /// The caller does not have the right.
+    AccessDenied(String),
+    /// The tenant has no such record.
+    NotFound(&'static str),
+    /// Another record is in the way.
+    Conflict(String),
+    /// These policies read what the change removes.
+    StillRead(String, Vec<Uuid>),
+    /// The record is not the one that the caller names by its entity tag.
+    PreconditionFailed,
+    /// A dependency is down: its name for the client, the cause for the log.
+    Unavailable(&'static str, Cause),
+    /// The service cannot do it at the moment, for a reason that the client is told.
+    NotNow(String),
+    /// A fault of the service; the cause is for the log alone.
+    Internal(Cause),
+}
+
+impl From<Invalid> for OperationError {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+impl From<JsonError> for OperationError {
+    fn from(error: JsonError) -> Self {
+        match error {
+            JsonError::Syntax(_) => Self::BadRequest(error.to_string()),
+            JsonError::Invalid(invalid) => Self::Invalid(invalid),
+        }
+    }
+}
+
+impl From<CryptoError> for OperationError {
+    fn from(error: CryptoError) -> Self {
+        Self::Internal(error.into())
+    }
+}
+
+impl From<LoadFailure> for OperationError {
+    fn from(error: LoadFailure) -> Self {
+        match error {
+            LoadFailure::Store(error) => error.into(),
+            LoadFailure::Module(LoadError::Host | LoadError::Describe(CallError::Host)) => {
+                Self::Internal(error.into())
+            }
+            LoadFailure::Module(_) if error.is_passing() => {
+                Self::Unavailable("what runs resolvers", error.into())
+            }
+            LoadFailure::Secrets(_) => Self::Conflict(format!(
+                "{error}: send `secrets`, all of them, or `enabled` as false"
+            )),
+            LoadFailure::Module(_) | LoadFailure::Manifest(_) => Self::Conflict(format!(
+                "the module cannot be used any more: {error}: send another one, or `enabled` as false"
+            )),
+        }
+    }
+}
+
+impl From<StoreError> for OperationError {
+    fn from(error: StoreError) -> Self {
+        Self::from(Arc::new(error))
+    }
+}
+
+impl From<Arc<StoreError>> for OperationError {
+    fn from(error: Arc<StoreError>) -> Self {
+        if error.is_unavailable() {
+            Self::Unavailable("the database", error.into())
+        } else {
+            Self::Internal(error.into())
+        }
+    }
+}
+
+impl From<PlanError> for OperationError {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Store(error) => error.into(),
+            PlanError::TooStale => Self::Unavailable("the database", error.into()),
+            PlanError::NoSuchRevision { .. } => {
+                Self::Unavailable("the demanded policy revision", error.into())
+            }
+        }
+    }
+}
+
+impl From<AuthError> for OperationError {
+    fn from(error: AuthError) -> Self {
+        match error {
+            AuthError::TokenRefused(why) => Self::TokenRefused(why),
+            AuthError::CredentialRefused(why) => Self::CredentialRefused(why),
+            AuthError::AccessDenied(why) => Self::AccessDenied(why),
+            AuthError::NoKeys(why) => {
+                Self::Unavailable("the identity provider's key set", why.into())
+            }
+            AuthError::Store(error) => error.into(),
+            AuthError::Internal(cause) => Self::Internal(cause),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! How many uploads are in memory at once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::OperationError;
+
+/// An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is compiled: so many take
+/// 136 MiB at most. As one module compiles at a time, more would only wait.
+const MOST: usize = 4;
+/// Half of them, so that no tenant keeps the others from uploading.
+const MOST_OF_TENANT: usize = 2;
+/// How long an upload waits for those of other tenants, while its body is not read.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// The uploads in memory.
+#[derive(Clone, Debug)]
+pub struct Uploads {
+    all: Arc<Semaphore>,
+    by_tenant: Arc<Mutex<HashMap<String, usize>>>,
+}
+
+/// The right to have an upload in memory.
+#[derive(Debug)]
+pub struct Turn {
+    _own: OwnTurn,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// One of the tenant's.
+#[derive(Debug)]
+struct OwnTurn {
+    uploads: Uploads,
+    tenant: String,
+}
+
+impl Default for Uploads {
+    fn default() -> Self {
+        Self { all: Arc::new(Semaphore::new(MOST)), by_tenant: Arc::default() }
+    }
+}
+
+impl Uploads {
+    /// A turn for a tenant, which waits for others, and not for itself.
+    pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
+        let own = self.begin_own(tenant).ok_or_else(|| full("of this tenant"))?;
+        let wait = tokio::time::timeout(WAIT, Arc::clone(&self.all).acquire_owned());
+        let permit = wait.await.ok().and_then(Result::ok).ok_or_else(|| full("in all"))?;
+        Ok(Turn { _own: own, _permit: permit })
+    }
+
+    fn begin_own(&self, tenant: &str) -> Option<OwnTurn> {
+        let mut by_tenant = self.lock();
+        let own = by_tenant.entry(tenant.to_owned()).or_default();
+        (*own < MOST_OF_TENANT).then(|| {
+            *own += 1;
+            OwnTurn { uploads: self.clone(), tenant: tenant.to_owned() }
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.by_tenant.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn full(whose: &str) -> OperationError {
+    let what = format!(
+        "as many modules {whose} as can be at once are being uploaded or compiled, and nothing was written; try again \
+         later"
+    );
+    OperationError::NotNow(what)
+}
+
+impl Turn {
+    /// The same bytes; the turn is over when all copies of them are gone.
+    pub fn until_gone(self, bytes: Bytes) -> Bytes {
+        Bytes::from_owner(Held { bytes, _turn: self })
+    }
+}
+
+impl Drop for OwnTurn {
+    fn drop(&mut self) {
+        let mut by_tenant = self.uploads.lock();
+        match by_tenant.get_mut(&self.tenant) {
+            Some(own) if *own > 1 => *own -= 1,
+            _ => drop(by_tenant.remove(&self.tenant)),
+        }
+    }
+}
+
+struct Held {
+    bytes: Bytes,
+    _turn: Turn,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tenant_has_two_turns_and_all_have_four() {
+        let uploads = Uploads::default();
+        let begin = |tenant| uploads.begin(tenant);
+        let (first, second) =
+            (begin("acme").await.expect("free"), begin("acme").await.expect("free"));
+        assert!(matches!(begin("acme").await, Err(OperationError::NotNow(_))));
+        let (third, fourth) =
+            (begin("bolt").await.expect("free"), begin("cord").await.expect("free"));
+        let begun = tokio::time::Instant::now();
+        assert!(matches!(begin("bolt").await, Err(OperationError::NotNow(_))));
+        assert_eq!(begun.elapsed(), WAIT);
+        let (fifth, ()) = tokio::join!(begin("bolt"), async { drop(first) });
+        let fifth = fifth.expect("free again");
+        drop((second, third, fourth, fifth));
+        assert!(uploads.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_turn_lasts_as_long_as_any_copy_of_the_bytes() {
+        let uploads = Uploads::default();
+        let turn = uploads.begin("acme").await.expect("free");
+        let bytes = turn.until_gone(Bytes::from_static(b"a module"));
+        let part = bytes.slice(2..);
+        assert_eq!(&*part, b"module");
+        drop(bytes);
+        assert_eq!(uploads.lock().get("acme"), Some(&1));
+        assert_eq!(uploads.all.available_permits(), MOST - 1);
+        drop(part);
+        assert!(uploads.lock().is_empty());
+        assert_eq!(uploads.all.available_permits(), MOST);
+    }
+}

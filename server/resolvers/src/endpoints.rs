@@ -1,0 +1,174 @@
+//! The endpoints of a resolver: the guest names one, and the host knows its URL and its credentials.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+use http::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, SET_COOKIE, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use portcullis_engine::resolver::{
+    Endpoints, Failure, FailureKind, HttpRequest, HttpResponse, Method, SendError,
+};
+use url::Url;
+
+use super::path;
+use portcullis_egress::{Answer, Client, RequestError};
+use portcullis_model::resolver::Manifest;
+
+/// Headers that belong to the connection or hold credentials: they are the host's, with every `proxy-…`.
+const HOSTS: [HeaderName; 10] = [
+    AUTHORIZATION,
+    CONNECTION,
+    CONTENT_LENGTH,
+    COOKIE,
+    EXPECT,
+    HOST,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// What the manifest of a resolver grants.
+pub struct Granted {
+    client: Client,
+    endpoints: BTreeMap<String, Endpoint>,
+}
+
+/// Where requests to an endpoint go, and with what.
+struct Endpoint {
+    base: Url,
+    methods: Vec<Method>,
+    /// The operator's, with the secrets in them.
+    headers: HeaderMap,
+}
+
+impl Granted {
+    /// The endpoints of `manifest`, to which `client` goes; the name of the first one whose headers cannot be made
+    /// where there is one.
+    pub fn new(client: Client, manifest: &Manifest) -> Result<Self, String> {
+        let mut endpoints = BTreeMap::new();
+        for (name, granted) in manifest.every_endpoint() {
+            let Some(headers) = granted.rendered(&manifest.secrets) else { return Err(name) };
+            endpoints
+                .insert(name, Endpoint { base: granted.url, methods: granted.methods, headers });
+        }
+        Ok(Self { client, endpoints })
+    }
+
+    async fn request(
+        &self,
+        name: &str,
+        request: HttpRequest,
+        body_limit: usize,
+    ) -> Result<HttpResponse, SendError> {
+        let refused = |why: String| SendError::Refused(format!("endpoint `{name}`: {why}"));
+        let endpoint =
+            self.endpoints.get(name).ok_or_else(|| refused("it is not granted".to_owned()))?;
+        let method = http_method(request.method);
+        if !endpoint.methods.contains(&request.method) {
+            return Err(refused(format!("the method {method} is not granted")));
+        }
+        let url = path::join(&endpoint.base, &request.path)
+            .map_err(|expected| refused(format!("expected a path {expected}")))?;
+        let headers = endpoint.headers(request.headers).map_err(refused)?;
+        // One byte more tells that there are too many.
+        let sent = self.client.send(method, url, headers, request.body, body_limit + 1).await;
+        let answer = sent.map_err(|error| endpoint.failed(name, error))?;
+        if answer.body.len() > body_limit {
+            return Err(SendError::TooLarge);
+        }
+        Ok(response(answer))
+    }
+}
+
+impl Endpoint {
+    /// The operator's headers, and those of the guest.
+    fn headers(&self, wanted: Vec<(String, String)>) -> Result<HeaderMap, String> {
+        let mut headers = self.headers.clone();
+        for (name, value) in wanted {
+            let name = HeaderName::try_from(name).map_err(|_| "a header's name is none")?;
+            let is_hosts = HOSTS.contains(&name)
+                || name.as_str() == "keep-alive"
+                || name.as_str().starts_with("proxy-");
+            if is_hosts || self.headers.contains_key(&name) {
+                return Err(format!("the header `{name}` is not for a resolver to set"));
+            }
+            let value = HeaderValue::try_from(value)
+                .map_err(|_| format!("the value of the header `{name}` is none"))?;
+            headers.try_append(name, value).map_err(|_| "too many headers")?;
+        }
+        Ok(headers)
+    }
+
+    /// Why there is no answer, in words that the guest may read: without the URL.
+    fn failed(&self, name: &str, error: RequestError) -> SendError {
+        let failed = |kind, message: String| SendError::Failed(Failure { kind, message });
+        let about = |what: &str, why: String| {
+            let host = self.base.host_str().unwrap_or_default();
+            if why.contains(host) { what.to_owned() } else { format!("{what}: {why}") }
+        };
+        match error {
+            RequestError::Refused(_) | RequestError::RefusedName(_) => {
+                SendError::Refused(format!("endpoint `{name}`: its address is not allowed"))
+            }
+            RequestError::Timeout => {
+                failed(FailureKind::TimedOut, "no complete answer in time".to_owned())
+            }
+            RequestError::Connect(why) => {
+                failed(FailureKind::Unreachable, about("cannot connect", why))
+            }
+            RequestError::Broken(why) => {
+                failed(FailureKind::Unreachable, about("no complete answer", why))
+            }
+        }
+    }
+}
+
+impl Endpoints for Granted {
+    fn has(&self, endpoint: &str) -> bool {
+        self.endpoints.contains_key(endpoint)
+    }
+
+    fn send<'a>(
+        &'a self,
+        endpoint: &'a str,
+        request: HttpRequest,
+        body_limit: usize,
+    ) -> BoxFuture<'a, Result<HttpResponse, SendError>> {
+        Box::pin(self.request(endpoint, request, body_limit))
+    }
+}
+
+impl fmt::Debug for Granted {
+    /// Without URLs and headers, which hold credentials.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.endpoints.keys()).finish()
+    }
+}
+
+fn http_method(method: Method) -> http::Method {
+    match method {
+        Method::Get => http::Method::GET,
+        Method::Head => http::Method::HEAD,
+        Method::Post => http::Method::POST,
+        Method::Put => http::Method::PUT,
+        Method::Patch => http::Method::PATCH,
+        Method::Delete => http::Method::DELETE,
+    }
+}
+
+/// What the guest is shown: cookies are credentials of the host.
+fn response(answer: Answer) -> HttpResponse {
+    let shown = answer.headers.iter().filter(|(name, _)| **name != SET_COOKIE);
+    let headers = shown.map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    HttpResponse { status: answer.status.as_u16(), headers: headers.collect(), body: answer.body }
+}
+
+#[cfg(test)]
+mod tests;

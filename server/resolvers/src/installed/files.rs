@@ -1,0 +1,133 @@
+//! The files of `RESOLVERS_DIR`.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use portcullis_engine::json;
+use portcullis_engine::resolver::limits::MODULE_BYTES;
+
+use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::resolver::Manifest;
+
+/// Largest manifest: 64 values of 16 KiB fit.
+const MANIFEST_BYTES: usize = 2 << 20;
+
+/// What tells a file from what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId {
+    /// Seconds and nanoseconds.
+    pub(super) modified: (i64, i64),
+    pub(super) size: u64,
+    pub(super) inode: u64,
+}
+
+/// What tells a component from what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Print {
+    pub(super) module: FileId,
+    pub(super) manifest: Option<FileId>,
+}
+
+/// What is in the files of a component.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) module: Vec<u8>,
+    pub(super) manifest: Option<Vec<u8>>,
+}
+
+/// Every component of a directory, by the name that its files share.
+pub(super) async fn list(directory: &Path) -> io::Result<BTreeMap<String, Print>> {
+    let directory = directory.to_owned();
+    blocking(move || {
+        let mut found = BTreeMap::new();
+        for entry in fs::read_dir(&directory)? {
+            let path = entry?.path();
+            let is_module = path.extension().is_some_and(|extension| extension == "wasm");
+            let name = path.file_stem().and_then(|stem| stem.to_str());
+            if let (true, Some(name)) = (is_module, name)
+                && let Some(print) = print(&directory, name)?
+            {
+                found.insert(name.to_owned(), print);
+            }
+        }
+        Ok(found)
+    })
+    .await
+}
+
+/// What is in the files of `name`; none if they are not the ones that `expected` was taken of.
+pub(super) async fn read(
+    directory: &Path,
+    name: &str,
+    expected: Print,
+) -> anyhow::Result<Option<Contents>> {
+    let (directory, name) = (directory.to_owned(), name.to_owned());
+    blocking(move || {
+        let module = read_up_to(&file(&directory, &name, "wasm"), MODULE_BYTES)?;
+        let manifest = expected.manifest.map(|_| {
+            let path = file(&directory, &name, "json");
+            read_up_to(&path, MANIFEST_BYTES).with_context(|| format!("`{}`", path.display()))
+        });
+        let contents = Contents { module, manifest: manifest.transpose()? };
+        Ok((print(&directory, &name)? == Some(expected)).then_some(contents))
+    })
+    .await
+}
+
+/// The manifest in `text`, or the one that `name` stands for.
+pub(super) fn manifest(
+    name: &str,
+    text: Option<&[u8]>,
+    egress: &EgressRules,
+) -> anyhow::Result<Manifest> {
+    let Some(text) = text else {
+        let text = serde_json::json!({"namespace": name.replace('-', "_")}).to_string();
+        let manifest = Manifest::parse(&json::parse(text.as_bytes())?, egress);
+        return manifest.context("the name of the file is no namespace, and there is no manifest");
+    };
+    let read = || Ok::<_, anyhow::Error>(Manifest::parse(&json::parse(text)?, egress)?);
+    read().with_context(|| format!("`{name}.json`"))
+}
+
+fn file(directory: &Path, name: &str, extension: &str) -> PathBuf {
+    // `with_extension` would take a part of a name with a dot for one.
+    directory.join(format!("{name}.{extension}"))
+}
+
+fn print(directory: &Path, name: &str) -> io::Result<Option<Print>> {
+    let id = |extension| match fs::metadata(file(directory, name, extension)) {
+        Ok(found) if found.is_file() => Ok(Some(FileId {
+            modified: (found.mtime(), found.mtime_nsec()),
+            size: found.size(),
+            inode: found.ino(),
+        })),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    };
+    let (module, manifest) = (id("wasm")?, id("json")?);
+    Ok(module.map(|module| Print { module, manifest }))
+}
+
+fn read_up_to(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > limit {
+        bail!("it has more than {} MiB", limit >> 20);
+    }
+    Ok(bytes)
+}
+
+/// Runs what waits for a disk where nobody else waits.
+async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<io::Error> + Send + 'static,
+{
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(io::Error::other(error).into()))
+}

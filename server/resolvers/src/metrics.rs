@@ -1,0 +1,77 @@
+//! Counts calls of attribute resolvers. No label is chosen by a tenant.
+
+use std::time::Duration;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::statistics::OUTCOMES;
+
+/// Seconds, up to the longest call that a manifest may allow.
+const CALL_BUCKETS: [f64; 12] =
+    [25e-6, 1e-4, 25e-5, 1e-3, 25e-4, 1e-2, 25e-3, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabels {
+    outcome: &'static str,
+}
+
+/// Calls of attribute resolvers, of all tenants.
+#[derive(Clone, Debug)]
+pub struct ResolverMetrics {
+    calls: Family<OutcomeLabels, Counter>,
+    pub latency: Histogram,
+    /// Calls that a breaker did not let through.
+    pub suspended: Counter,
+    /// Attributes that were found in the cache, that were not, and that served beyond their time.
+    pub hits: Counter,
+    pub misses: Counter,
+    pub stale: Counter,
+    pub openings: Counter,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ResultLabels {
+    result: &'static str,
+}
+
+impl ResolverMetrics {
+    /// Registers every series, so that each shows from the start.
+    pub fn register(registry: &mut Registry) -> Self {
+        let calls = Family::<OutcomeLabels, Counter>::default();
+        for outcome in OUTCOMES {
+            calls.get_or_create_owned(&OutcomeLabels { outcome });
+        }
+        let lookups = Family::<ResultLabels, Counter>::default();
+        let of = |result| lookups.get_or_create_owned(&ResultLabels { result });
+        let metrics = Self {
+            calls: calls.clone(),
+            latency: Histogram::new(CALL_BUCKETS),
+            suspended: Counter::default(),
+            hits: of("hit"),
+            misses: of("miss"),
+            stale: of("stale"),
+            openings: Counter::default(),
+        };
+        registry.register("resolver_calls", "Calls of attribute resolvers", calls);
+        let help = "How long calls of attribute resolvers took, in seconds";
+        registry.register("resolver_call_duration_seconds", help, metrics.latency.clone());
+        let help = "Calls that were not made, since the resolver's circuit breaker is open";
+        registry.register("resolver_calls_suspended", help, metrics.suspended.clone());
+        let help = "Look-ups of attributes in the cache; a stale one is a miss whose call found the source \
+                    unavailable";
+        registry.register("resolver_cache_lookups", help, lookups);
+        let help = "How often circuit breakers of resolvers opened";
+        registry.register("resolver_breaker_openings", help, metrics.openings.clone());
+        metrics
+    }
+
+    /// Takes note of a call.
+    pub fn called(&self, outcome: &'static str, elapsed: Duration) {
+        self.calls.get_or_create(&OutcomeLabels { outcome }).inc();
+        self.latency.observe(elapsed.as_secs_f64());
+    }
+}

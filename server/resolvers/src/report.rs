@@ -1,0 +1,95 @@
+//! What came of asking resolvers, for the decision and for whoever wants it explained.
+
+use std::time::Duration;
+
+use portcullis_engine::Answers;
+use portcullis_engine::resolver::{Log, LogLine};
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
+use portcullis_model::resolver::Origin;
+
+/// What came of all that a check asked.
+#[derive(Debug, Default)]
+pub struct Asked {
+    pub answers: Answers,
+    /// One for each resolver, in the order in which they were asked.
+    pub reports: Vec<Report>,
+}
+
+impl Asked {
+    /// Whether no module was called, and every answer is there.
+    pub fn is_from_cache(&self) -> bool {
+        let cached = |of: &Provenance| of.source == Source::Cache;
+        self.reports.iter().all(|report| report.attributes.iter().all(cached))
+    }
+}
+
+/// What came of asking one resolver.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub namespace: Box<str>,
+    /// Whose resolver it is; none where there is none.
+    pub origin: Option<Origin>,
+    /// What was asked, and where each answer comes from.
+    pub attributes: Vec<Provenance>,
+    /// Why answers are missing, or stale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Box<str>>,
+    /// The call of the module, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
+}
+
+/// An attribute that was asked for.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Provenance {
+    pub name: Box<str>,
+    pub source: Source,
+}
+
+/// Where the answer of an attribute comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// An earlier call, within its time.
+    Cache,
+    /// An earlier call, beyond its time: the source is unavailable.
+    Stale,
+    /// The call of this check.
+    Call,
+    /// There is no answer.
+    Nowhere,
+}
+
+/// A call of a module.
+#[derive(Debug)]
+pub struct Call {
+    pub elapsed: Duration,
+    /// The most linear memory that the guest had.
+    pub memory_bytes: usize,
+    pub log: Log,
+}
+
+impl Serialize for Call {
+    /// `elapsed_us`, `memory_bytes`, `log` (a list of `level` and `message`), and `log_dropped`, the number of lines that
+    /// were too many.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Line<'l> {
+            level: &'static str,
+            message: &'l str,
+        }
+        fn shown(line: &LogLine) -> Line<'_> {
+            Line { level: line.level.as_str(), message: &line.text }
+        }
+        let log: Vec<_> = self.log.lines.iter().map(shown).collect();
+        let elapsed = u64::try_from(self.elapsed.as_micros()).unwrap_or(u64::MAX);
+        let mut call = serializer.serialize_struct("Call", 4)?;
+        call.serialize_field("elapsed_us", &elapsed)?;
+        call.serialize_field("memory_bytes", &self.memory_bytes)?;
+        call.serialize_field("log", &log)?;
+        call.serialize_field("log_dropped", &self.log.dropped)?;
+        call.end()
+    }
+}

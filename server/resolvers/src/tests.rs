@@ -1,0 +1,191 @@
+//! Real components in service. Moments are those of a paused clock, which the tests put forward; calls take the time
+//! that they take.
+
+mod failures;
+mod guarded;
+mod installed;
+mod remembered;
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+
+use portcullis_engine::{CheckBody, Resolved, json};
+
+use super::*;
+use portcullis_model::egress_rules::EgressRules;
+
+const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\na page";
+
+/// Resolvers in service, and what is counted of them.
+struct Stage {
+    resolvers: Resolvers,
+    metrics: Metrics,
+}
+
+/// What came of asking for one attribute.
+struct One {
+    resolved: Resolved,
+    source: Source,
+    report: Report,
+}
+
+use report::Source;
+
+impl Stage {
+    fn new() -> Self {
+        Self::with(ResolverConfig::default(), &["127.0.0.0/8"])
+    }
+
+    fn with(config: ResolverConfig, allow: &[&str]) -> Self {
+        let metrics = Metrics::new();
+        let config = ResolverConfig { instances: 16, ..config };
+        let clock = Clock::of(|| chrono::DateTime::UNIX_EPOCH);
+        let resolvers = Resolvers::new(&config, &config(allow), metrics.resolvers.clone(), clock);
+        Self { resolvers: resolvers.expect("resolvers"), metrics }
+    }
+
+    /// Puts a component into service for a tenant.
+    async fn put(
+        &self,
+        tenant: &str,
+        reference: ResolverRef,
+        component: &str,
+        manifest: &serde_json::Value,
+    ) {
+        let module = self
+            .resolvers
+            .admit(tenant, self::component(component).into())
+            .await
+            .expect("is admitted");
+        self.put_module(tenant, reference, &module, manifest);
+    }
+
+    fn put_module(
+        &self,
+        tenant: &str,
+        reference: ResolverRef,
+        module: &Arc<Module>,
+        manifest: &serde_json::Value,
+    ) {
+        let bound = self.resolvers.bind(tenant, Arc::clone(module), &self::manifest(manifest));
+        self.resolvers.put(tenant, reference, bound.expect("fits"));
+    }
+
+    /// Asks for `test.<attribute>` on behalf of `subject`.
+    async fn ask(
+        &self,
+        tenant: &str,
+        resolver: Option<ResolverRef>,
+        subject: &str,
+        attribute: &str,
+    ) -> One {
+        let ask = Ask { namespace: "test".into(), resolver, attributes: vec![attribute.into()] };
+        let mut asked = self.ask_all(tenant, subject, &[ask]).await;
+        let report = asked.reports.remove(0);
+        let source = report.attributes[0].source;
+        let resolved = asked.answers.get("test", attribute).expect("an answer").clone();
+        One { resolved, source, report }
+    }
+
+    async fn ask_all(&self, tenant: &str, subject: &str, asks: &[Ask]) -> Asked {
+        let body =
+            serde_json::json!({"subject": subject, "resource": "wiki:read", "action": "read"});
+        let body = body.to_string();
+        let body = json::parse(body.as_bytes()).expect("JSON");
+        let body = CheckBody::parse(&body).expect("a check");
+        let check = Check::new(body, tenant, None, chrono::DateTime::UNIX_EPOCH);
+        self.resolvers.ask(tenant, &check, asks).await
+    }
+
+    fn figures(&self, tenant: &str, reference: ResolverRef) -> Figures {
+        self.resolvers.status(tenant, reference.id).expect("a resolver").figures
+    }
+
+    fn standing(&self, tenant: &str, reference: ResolverRef) -> Standing {
+        self.resolvers.status(tenant, reference.id).expect("a resolver").standing
+    }
+
+    /// Whether `GET /metrics` has this line.
+    fn shows(&self, line: &str) -> bool {
+        self.metrics.render().lines().any(|shown| shown == format!("portcullis_{line}"))
+    }
+}
+
+impl One {
+    #[track_caller]
+    fn cause(&self) -> &str {
+        let Resolved::Failed(told) = &self.resolved else { panic!("{:?}", self.resolved) };
+        let cause = self.report.cause.as_deref().unwrap_or(told);
+        assert!(cause.starts_with(&**told), "{cause}, but {told}");
+        assert_eq!(self.source, Source::Nowhere);
+        cause.strip_prefix("resolver `test`: ").unwrap_or(cause)
+    }
+}
+
+fn text(text: &str) -> Resolved {
+    Resolved::Value(portcullis_engine::Json::String(text.to_owned().into()))
+}
+
+fn reference(id: u128, version: u64) -> ResolverRef {
+    ResolverRef { id: Uuid::from_u128(id), version }
+}
+
+fn component(name: &str) -> Vec<u8> {
+    portcullis_test_guests::component(name).expect("is built")
+}
+
+fn config(allow: &[&str]) -> EgressConfig {
+    EgressConfig { rules: rules(allow), ..EgressConfig::default() }
+}
+
+fn rules(allow: &[&str]) -> EgressRules {
+    let allow = allow.iter().map(|text| text.parse().expect("a network")).collect();
+    EgressRules { allow_http: true, allow, ..EgressRules::default() }
+}
+
+/// Read as where every address is allowed: it is requests that must be guarded.
+fn manifest(manifest: &serde_json::Value) -> Manifest {
+    let text = manifest.to_string();
+    let json = json::parse(text.as_bytes()).expect("JSON");
+    Manifest::parse(&json, &rules(&["0.0.0.0/0", "::/0"])).expect("a manifest")
+}
+
+/// For the component that does what the subject says, with a source on loopback.
+fn behaviours(port: u16) -> serde_json::Value {
+    serde_json::json!({
+        "namespace": "test",
+        "endpoints": {"source": {"url": format!("http://127.0.0.1:{port}/")}},
+        "limits": {"timeout_ms": 30_000},
+    })
+}
+
+/// For the component that behaves.
+fn directory() -> serde_json::Value {
+    serde_json::json!({
+        "namespace": "test",
+        "config": {"department": "sales"},
+        "limits": {"timeout_ms": 30_000},
+    })
+}
+
+/// A server on loopback that hands each request to `answer`.
+fn serve(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("bound").port();
+    let answer = Arc::new(answer);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, answer) = (stream.expect("a connection"), Arc::clone(&answer));
+            std::thread::spawn(move || {
+                let _ = stream.read(&mut [0; 4_096]);
+                answer(stream);
+            });
+        }
+    });
+    port
+}
+
+fn send(mut stream: TcpStream, answer: &str) {
+    let _ = stream.write_all(answer.as_bytes());
+    let _ = stream.shutdown(Shutdown::Write);
+}

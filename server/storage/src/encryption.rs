@@ -1,0 +1,188 @@
+//! Secrets at rest: AES-256-GCM under a ring of keys, of which the first encrypts and all decrypt, so that
+//! keys can be rotated (semantics.md section 7).
+//!
+//! An encrypted value is `version (1 byte) | key id (4) | nonce (12) | ciphertext | tag (16)`. What it is
+//! bound to, its [`Context`], is not part of it: a value that somebody copies into another row does not
+//! decrypt there.
+
+use std::fmt;
+use std::sync::Arc;
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use aws_lc_rs::rand;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// The one format so far.
+const VERSION: u8 = 1;
+/// Bytes of an AES-256 key.
+const KEY_BYTES: usize = 32;
+/// Enough to pick a key from a ring of a few; should two share an id, both are tried.
+const ID_BYTES: usize = 4;
+
+/// Why a value cannot be encrypted or decrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CryptoError {
+    /// It is too short, or was written by another version.
+    #[error("the encrypted value has no known format")]
+    Format,
+    /// The key that it was encrypted with is not in the ring.
+    #[error("the encrypted value needs a key that ENCRYPTION_KEY does not have any more")]
+    UnknownKey,
+    /// The tag does not match.
+    #[error("the encrypted value was changed, or belongs to another record")]
+    Forged,
+    /// The library gave no random numbers, or refused to encrypt.
+    #[error("the cryptographic library failed")]
+    Library,
+}
+
+/// Where an encrypted value is kept. It decrypts there alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'c> {
+    pub tenant: &'c str,
+    /// The id of the record.
+    pub record: Uuid,
+    /// Table and column.
+    pub column: &'static str,
+}
+
+impl<'c> Context<'c> {
+    /// Where the secret of a webhook is kept.
+    pub fn of_webhook_secret(tenant: &'c str, webhook: Uuid) -> Self {
+        Self { tenant, record: webhook, column: "webhooks.secret" }
+    }
+
+    /// Where the secrets of a resolver are kept.
+    pub fn of_resolver_secrets(tenant: &'c str, resolver: Uuid) -> Self {
+        Self { tenant, record: resolver, column: "resolvers.secrets" }
+    }
+
+    /// Each part after its length, so that no two contexts give the same bytes.
+    fn associated_data(&self) -> Vec<u8> {
+        let mut data = Vec::new();
+        for part in [self.tenant.as_bytes(), self.record.as_bytes(), self.column.as_bytes()] {
+            data.extend((part.len() as u64).to_be_bytes());
+            data.extend(part);
+        }
+        data
+    }
+}
+
+/// The keys for secrets at rest. Cheap to clone.
+#[derive(Clone)]
+pub struct KeyRing {
+    /// Encrypts.
+    first: Arc<Key>,
+    /// Decrypt what was encrypted before the last rotation.
+    older: Arc<[Key]>,
+}
+
+struct Key {
+    /// The first bytes of the key's SHA-256.
+    id: [u8; ID_BYTES],
+    /// Draws a random nonce for each message, so that no caller can repeat one. NIST SP 800-38D section 8.3
+    /// bounds such a key to 2^32 messages; a message here is a secret that somebody registered.
+    cipher: RandomizedNonceKey,
+}
+
+impl KeyRing {
+    /// Reads `ENCRYPTION_KEY`: one key or several, separated by commas.
+    ///
+    /// # Errors
+    /// What is expected; the text completes "expected …" and holds nothing of the keys.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (first, older) = match text.split_once(',') {
+            Some((first, older)) => (first, Some(older)),
+            None => (text, None),
+        };
+        let older = older.into_iter().flat_map(|older| older.split(','));
+        let read = |text, number: usize| {
+            Key::parse(text).ok_or_else(|| {
+                format!(
+                    "{KEY_BYTES} bytes in base64, or several such keys separated by commas, but key \
+                     {number} is none"
+                )
+            })
+        };
+        Ok(Self {
+            first: Arc::new(read(first, 1)?),
+            older: older
+                .zip(2..)
+                .map(|(text, number)| read(text, number))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// A random key, as [`KeyRing::parse`] reads it.
+    pub fn generate_key() -> Result<String, CryptoError> {
+        let mut key = [0; KEY_BYTES];
+        rand::fill(&mut key).map_err(|_| CryptoError::Library)?;
+        Ok(STANDARD.encode(key))
+    }
+
+    /// Encrypts `plain` for `context`.
+    pub fn encrypt(&self, context: Context<'_>, plain: &[u8]) -> Result<Vec<u8>, CryptoError> {
+        let mut sealed = plain.to_vec();
+        let bound = Aad::from(context.associated_data());
+        let nonce = self
+            .first
+            .cipher
+            .seal_in_place_append_tag(bound, &mut sealed)
+            .map_err(|_| CryptoError::Library)?;
+        Ok([&[VERSION], &self.first.id[..], nonce.as_ref(), &sealed].concat())
+    }
+
+    /// Decrypts what [`KeyRing::encrypt`] gave for the same context.
+    ///
+    /// # Errors
+    /// The value has another format, its key is not in the ring, or it was not made for `context`.
+    pub fn decrypt(&self, context: Context<'_>, encrypted: &[u8]) -> Result<Vec<u8>, CryptoError> {
+        let (version, rest) = encrypted.split_first().ok_or(CryptoError::Format)?;
+        let (id, rest) = rest.split_first_chunk::<ID_BYTES>().ok_or(CryptoError::Format)?;
+        let (nonce, sealed) = rest.split_first_chunk::<NONCE_LEN>().ok_or(CryptoError::Format)?;
+        if *version != VERSION {
+            return Err(CryptoError::Format);
+        }
+        let ring = std::iter::once(&*self.first).chain(&*self.older);
+        let mut candidates = ring.filter(|key| key.id == *id).peekable();
+        if candidates.peek().is_none() {
+            return Err(CryptoError::UnknownKey);
+        }
+        let bound = context.associated_data();
+        candidates.find_map(|key| key.open(nonce, &bound, sealed)).ok_or(CryptoError::Forged)
+    }
+}
+
+impl fmt::Debug for KeyRing {
+    /// Never the keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyRing({} keys)", 1 + self.older.len())
+    }
+}
+
+impl Key {
+    /// `None` unless `bytes` are as many as the cipher takes.
+    fn new(bytes: &[u8]) -> Option<Self> {
+        let cipher = RandomizedNonceKey::new(&AES_256_GCM, bytes).ok()?;
+        let id = *Sha256::digest(bytes).first_chunk()?;
+        Some(Self { id, cipher })
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::new(&STANDARD.decode(text.trim()).ok()?)
+    }
+
+    fn open(&self, nonce: &[u8; NONCE_LEN], bound: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+        let mut buffer = sealed.to_vec();
+        let nonce = Nonce::from(nonce);
+        let plain = self.cipher.open_in_place(nonce, Aad::from(bound), &mut buffer).ok()?.len();
+        buffer.truncate(plain);
+        Some(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The table of ABAC policies.
+
+use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
+use portcullis_model::event::Event;
+use portcullis_model::page::Page;
+use portcullis_model::policy::{PolicyRecord, RuleData};
+use portcullis_model::{Authorship, Timestamp};
+
+#[derive(FromRow)]
+struct Row {
+    id: Uuid,
+    tenant_id: String,
+    name: String,
+    description: Option<String>,
+    resource: String,
+    effect: String,
+    format: String,
+    rule_data: String,
+    priority: i32,
+    enabled: bool,
+    created_by: String,
+    created_at: i64,
+    updated_by: Option<String>,
+    updated_at: Option<i64>,
+}
+
+impl TryFrom<Row> for PolicyRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let corrupt = |what| StoreError::Corrupt { what };
+        Ok(Self {
+            id: row.id,
+            tenant_id: row.tenant_id,
+            name: row.name,
+            description: row.description,
+            resource: ResourcePattern::parse(&row.resource)
+                .ok_or(corrupt("abac_policies.resource"))?,
+            effect: Effect::parse(&row.effect).ok_or(corrupt("abac_policies.effect"))?,
+            format: Format::parse(&row.format).ok_or(corrupt("abac_policies.format"))?,
+            rule_data: RuleData::from_stored(row.rule_data)
+                .map_err(|_| corrupt("abac_policies.rule_data"))?,
+            priority: row.priority,
+            enabled: row.enabled,
+            created_by: row.created_by,
+            created_at: Timestamp::from_millis(row.created_at),
+            updated_by: row.updated_by,
+            updated_at: row.updated_at.map(Timestamp::from_millis),
+        })
+    }
+}
+
+/// The policy with this id.
+pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<PolicyRecord>, StoreError> {
+    const SQL: &str =
+        "SELECT * FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
+    row.map(PolicyRecord::try_from).transpose()
+}
+
+/// A page of the policies with this resource and effect, where given, in order of creation.
+pub async fn list(
+    tx: &mut Tx,
+    resource: Option<&str>,
+    effect: Option<Effect>,
+    page: Page,
+) -> Result<Vec<PolicyRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
+        AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
+        ORDER BY id LIMIT $5";
+    let effect = effect.map(Effect::as_str);
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, resource, effect, page.after, page.limit)?;
+    rows.into_iter().map(PolicyRecord::try_from).collect()
+}
+
+/// The enabled policies that can match `resource`, as a plan needs them; in order of creation, so that an
+/// explanation is the same on every database.
+pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, StoreError> {
+    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND enabled AND resource IN ($2, $3, $4) ORDER BY id";
+    let [exact, name, any] = ResourcePattern::matching(resource);
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
+    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+}
+
+/// Every enabled policy, as plans need them.
+pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
+    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND enabled ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+}
+
+fn of_record(record: PolicyRecord) -> Policy {
+    Policy {
+        id: record.id,
+        condition: Policy::stored_condition(record.format, record.rule_data.text()),
+        name: record.name,
+        resource: record.resource,
+        effect: record.effect,
+        priority: record.priority,
+    }
+}
+
+/// Inserts `policy`.
+pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO abac_policies (tenant_id, id, name, description, resource, \
+        effect, format, rule_data, priority, enabled, created_by, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        policy.id,
+        &policy.name,
+        policy.description.as_deref(),
+        policy.resource.to_string(),
+        policy.effect.as_str(),
+        policy.format.as_str(),
+        policy.rule_data.text(),
+        policy.priority,
+        policy.enabled,
+        &policy.created_by,
+        policy.created_at.millis(),
+    )?;
+    tx.changed([policy.resource.clone()]);
+    tx.happened(Event::policy_created(policy));
+    Ok(())
+}
+
+/// Stores what an update made of `old`; the resource never changes.
+pub async fn update(
+    tx: &mut Tx,
+    old: &PolicyRecord,
+    policy: &PolicyRecord,
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE abac_policies SET name = $3, description = $4, effect = $5, \
+        format = $6, rule_data = $7, priority = $8, enabled = $9, updated_by = $10, \
+        updated_at = $11 WHERE tenant_id = $1 AND id = $2";
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        policy.id,
+        &policy.name,
+        policy.description.as_deref(),
+        policy.effect.as_str(),
+        policy.format.as_str(),
+        policy.rule_data.text(),
+        policy.priority,
+        policy.enabled,
+        policy.updated_by.as_deref(),
+        policy.updated_at.map(Timestamp::millis),
+    )?;
+    tx.changed([policy.resource.clone()]);
+    tx.happened(Event::policy_updated(old, policy, by));
+    Ok(())
+}
+
+/// Marks `policy` as deleted; the record is retained.
+pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
+    execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
+    tx.changed([policy.resource.clone()]);
+    tx.happened(Event::policy_deleted(policy, by));
+    Ok(())
+}

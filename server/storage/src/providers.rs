@@ -1,0 +1,83 @@
+//! The table of identity providers.
+
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use super::{StoreError, Tx, execute, fetch_all};
+use portcullis_model::Timestamp;
+use portcullis_model::page::Page;
+use portcullis_model::provider::{ClaimConfig, ProviderRecord};
+
+#[derive(FromRow)]
+struct Row {
+    tenant_id: String,
+    id: Uuid,
+    issuer_url: String,
+    jwks_uri: String,
+    audience: Option<String>,
+    roles_claim: String,
+    domain_claim: String,
+    admin_domain_claim: String,
+    created_at: i64,
+}
+
+impl From<Row> for ProviderRecord {
+    fn from(row: Row) -> Self {
+        Self {
+            id: row.id,
+            tenant_id: row.tenant_id,
+            issuer_url: row.issuer_url,
+            jwks_uri: row.jwks_uri,
+            audience: row.audience,
+            claim_config: ClaimConfig {
+                roles_claim: row.roles_claim,
+                domain_claim: row.domain_claim,
+                admin_domain_claim: row.admin_domain_claim,
+            },
+            created_at: Timestamp::from_millis(row.created_at),
+        }
+    }
+}
+
+/// A page of the tenant's providers, in order of creation.
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ProviderRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM identity_providers WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
+    Ok(rows.into_iter().map(ProviderRecord::from).collect())
+}
+
+/// Every provider of every tenant: what the service verifies tokens with.
+pub async fn list_all(tx: &mut Tx) -> Result<Vec<ProviderRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM identity_providers";
+    let rows = fetch_all!(tx, Row, SQL)?;
+    Ok(rows.into_iter().map(ProviderRecord::from).collect())
+}
+
+/// Inserts a provider; false when its issuer is registered already, here or in another tenant.
+pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, StoreError> {
+    const SQL: &str = "INSERT INTO identity_providers (tenant_id, id, issuer_url, jwks_uri, \
+        audience, roles_claim, domain_claim, admin_domain_claim, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
+    let claims = &provider.claim_config;
+    let inserted = execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        provider.id,
+        &provider.issuer_url,
+        &provider.jwks_uri,
+        provider.audience.as_deref(),
+        &claims.roles_claim,
+        &claims.domain_claim,
+        &claims.admin_domain_claim,
+        provider.created_at.millis(),
+    )?;
+    Ok(inserted > 0)
+}
+
+/// Removes the provider with this id; false when there is none.
+pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
+    const SQL: &str = "DELETE FROM identity_providers WHERE tenant_id = $1 AND id = $2";
+    Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
+}

@@ -1,0 +1,235 @@
+//! The tables of resolvers and of their modules.
+
+use std::collections::HashMap;
+
+use portcullis_engine::{ResolverRef, ResourcePattern};
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
+use portcullis_model::Timestamp;
+use portcullis_model::resolver::StoredResolver;
+
+/// Every column but the secrets, which only loading needs.
+#[derive(FromRow)]
+struct Row {
+    id: Uuid,
+    tenant_id: String,
+    version: i64,
+    enabled: bool,
+    manifest: String,
+    module: String,
+    created_by: String,
+    created_at: i64,
+    updated_by: Option<String>,
+    updated_at: Option<i64>,
+}
+
+impl TryFrom<Row> for StoredResolver {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let corrupt = |what| StoreError::Corrupt { what };
+        Ok(Self {
+            id: row.id,
+            tenant_id: row.tenant_id,
+            manifest: serde_json::from_str(&row.manifest)
+                .map_err(|_| corrupt("resolvers.manifest"))?,
+            enabled: row.enabled,
+            version: u64::try_from(row.version).map_err(|_| corrupt("resolvers.version"))?,
+            module: serde_json::from_str(&row.module).map_err(|_| corrupt("resolvers.module"))?,
+            created_by: row.created_by,
+            created_at: Timestamp::from_millis(row.created_at),
+            updated_by: row.updated_by,
+            updated_at: row.updated_at.map(Timestamp::from_millis),
+        })
+    }
+}
+
+/// The resolver with this id.
+pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<StoredResolver>, StoreError> {
+    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
+        created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 AND id = $2";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
+    row.map(StoredResolver::try_from).transpose()
+}
+
+/// The tenant's resolvers, in order of creation. There are few.
+pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
+    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
+        created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(StoredResolver::try_from).collect()
+}
+
+/// Where a resolver is, and which version of it.
+#[derive(Debug, PartialEq)]
+pub struct Place {
+    pub tenant: String,
+    pub reference: ResolverRef,
+    pub enabled: bool,
+}
+
+/// Every resolver. For a transaction that sees every tenant.
+pub async fn everywhere(tx: &mut Tx) -> Result<Vec<Place>, StoreError> {
+    const SQL: &str = "SELECT tenant_id, id, version, enabled FROM resolvers ORDER BY id";
+    let rows = fetch_all!(tx, (String, Uuid, i64, bool), SQL)?;
+    let place = |(tenant, id, version, enabled)| {
+        Ok(Place { tenant, reference: reference(id, version)?, enabled })
+    };
+    rows.into_iter().map(place).collect()
+}
+
+/// Which resolver answers which namespace, as plans need them. A disabled one does too: it answers nothing.
+pub async fn of_plans(tx: &mut Tx) -> Result<HashMap<String, ResolverRef>, StoreError> {
+    const SQL: &str = "SELECT namespace, id, version FROM resolvers WHERE tenant_id = $1";
+    let rows = fetch_all!(tx, (String, Uuid, i64), SQL, &tx.tenant)?;
+    rows.into_iter().map(|(name, id, version)| Ok((name, reference(id, version)?))).collect()
+}
+
+fn reference(id: Uuid, version: i64) -> Result<ResolverRef, StoreError> {
+    let version = u64::try_from(version);
+    let version = version.map_err(|_| StoreError::Corrupt { what: "resolvers.version" })?;
+    Ok(ResolverRef { id, version })
+}
+
+/// The secrets of a resolver, encrypted.
+pub async fn secrets(tx: &mut Tx, id: Uuid) -> Result<Option<Vec<u8>>, StoreError> {
+    const SQL: &str = "SELECT secrets FROM resolvers WHERE tenant_id = $1 AND id = $2";
+    let row = fetch_optional!(tx, (Vec<u8>,), SQL, &tx.tenant, id)?;
+    Ok(row.map(|(secrets,)| secrets))
+}
+
+/// The bytes of a module.
+pub async fn module(tx: &mut Tx, sha256: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    const SQL: &str = "SELECT bytes FROM resolver_modules WHERE tenant_id = $1 AND sha256 = $2";
+    let row = fetch_optional!(tx, (Vec<u8>,), SQL, &tx.tenant, sha256)?;
+    Ok(row.map(|(bytes,)| bytes))
+}
+
+/// Whether some tenant has a resolver of this module. For a transaction that sees every tenant.
+pub async fn is_module_used(tx: &mut Tx, sha256: &str) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT sha256 FROM resolver_modules WHERE sha256 = $1 LIMIT 1";
+    Ok(fetch_optional!(tx, (String,), SQL, sha256)?.is_some())
+}
+
+/// The digests of the modules that tenants have. For a transaction that sees every tenant.
+pub async fn modules(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = "SELECT DISTINCT sha256 FROM resolver_modules ORDER BY sha256";
+    let rows = fetch_all!(tx, (String,), SQL)?;
+    Ok(rows.into_iter().map(|(sha256,)| sha256).collect())
+}
+
+/// Inserts `resolver` with its secrets, which are encrypted already, and its module; false when its namespace is
+/// taken.
+pub async fn insert(
+    tx: &mut Tx,
+    resolver: &StoredResolver,
+    secrets: &[u8],
+    module: &[u8],
+) -> Result<bool, StoreError> {
+    const SQL: &str = "INSERT INTO resolvers (tenant_id, id, namespace, version, enabled, manifest, \
+        secrets, module, sha256, created_by, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    if is_taken(tx, resolver).await? {
+        return Ok(false);
+    }
+    insert_module(tx, &resolver.module.sha256, module).await?;
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        resolver.id,
+        &resolver.manifest.namespace,
+        version(resolver),
+        resolver.enabled,
+        json(&resolver.manifest),
+        secrets,
+        json(&resolver.module),
+        &resolver.module.sha256,
+        &resolver.created_by,
+        resolver.created_at.millis(),
+    )?;
+    tx.changed([ResourcePattern::Any]);
+    Ok(true)
+}
+
+/// Stores what an update changed, with its secrets, which are encrypted already, and its module where that is
+/// another one; false when its namespace is taken.
+pub async fn update(
+    tx: &mut Tx,
+    resolver: &StoredResolver,
+    secrets: &[u8],
+    module: Option<&[u8]>,
+) -> Result<bool, StoreError> {
+    const SQL: &str = "UPDATE resolvers SET namespace = $3, version = $4, enabled = $5, \
+        manifest = $6, secrets = $7, module = $8, sha256 = $9, updated_by = $10, updated_at = $11 \
+        WHERE tenant_id = $1 AND id = $2";
+    if is_taken(tx, resolver).await? {
+        return Ok(false);
+    }
+    if let Some(module) = module {
+        insert_module(tx, &resolver.module.sha256, module).await?;
+    }
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        resolver.id,
+        &resolver.manifest.namespace,
+        version(resolver),
+        resolver.enabled,
+        json(&resolver.manifest),
+        secrets,
+        json(&resolver.module),
+        &resolver.module.sha256,
+        resolver.updated_by.as_deref(),
+        resolver.updated_at.map(Timestamp::millis),
+    )?;
+    delete_unused_modules(tx).await?;
+    tx.changed([ResourcePattern::Any]);
+    Ok(true)
+}
+
+/// Removes a resolver.
+pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
+    const SQL: &str = "DELETE FROM resolvers WHERE tenant_id = $1 AND id = $2";
+    execute!(tx, SQL, &tx.tenant, id)?;
+    delete_unused_modules(tx).await?;
+    tx.changed([ResourcePattern::Any]);
+    Ok(())
+}
+
+/// Whether another resolver has the namespace of this one. The tenant is locked: nobody takes it in between.
+async fn is_taken(tx: &mut Tx, resolver: &StoredResolver) -> Result<bool, StoreError> {
+    const SQL: &str =
+        "SELECT id FROM resolvers WHERE tenant_id = $1 AND namespace = $2 AND id <> $3";
+    let namespace = &resolver.manifest.namespace;
+    Ok(fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, namespace, resolver.id)?.is_some())
+}
+
+async fn insert_module(tx: &mut Tx, sha256: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO resolver_modules (tenant_id, sha256, bytes) VALUES ($1, $2, $3) \
+        ON CONFLICT DO NOTHING";
+    execute!(tx, SQL, &tx.tenant, sha256, bytes)?;
+    Ok(())
+}
+
+async fn delete_unused_modules(tx: &mut Tx) -> Result<(), StoreError> {
+    const SQL: &str = "DELETE FROM resolver_modules WHERE tenant_id = $1 AND sha256 NOT IN \
+        (SELECT sha256 FROM resolvers WHERE tenant_id = $1)";
+    execute!(tx, SQL, &tx.tenant)?;
+    Ok(())
+}
+
+fn version(resolver: &StoredResolver) -> i64 {
+    i64::try_from(resolver.version).unwrap_or(i64::MAX)
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    // Maps of strings, numbers and lists: nothing of it can fail.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! The table of registered resources.
+
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
+use portcullis_model::event::Event;
+use portcullis_model::page::Page;
+use portcullis_model::resource::{Registration, ResourceRecord};
+use portcullis_model::{Authorship, Timestamp};
+
+#[derive(FromRow)]
+struct Row {
+    id: Uuid,
+    tenant_id: String,
+    name: String,
+    display_name: Option<String>,
+    service_name: Option<String>,
+    default_roles: String,
+    created_at: i64,
+    updated_at: Option<i64>,
+}
+
+impl TryFrom<Row> for ResourceRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: row.id,
+            tenant_id: row.tenant_id,
+            registration: Registration {
+                name: row.name,
+                display_name: row.display_name,
+                service_name: row.service_name,
+                default_roles: from_json_list(&row.default_roles, "resources.default_roles")?,
+            },
+            created_at: Timestamp::from_millis(row.created_at),
+            updated_at: row.updated_at.map(Timestamp::from_millis),
+        })
+    }
+}
+
+/// The resource with this id.
+pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ResourceRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id = $2";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
+    row.map(ResourceRecord::try_from).transpose()
+}
+
+/// The resource with this name.
+pub async fn find_by_name(tx: &mut Tx, name: &str) -> Result<Option<ResourceRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND name = $2";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
+    row.map(ResourceRecord::try_from).transpose()
+}
+
+/// A page of the resources, in order of creation.
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ResourceRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
+    rows.into_iter().map(ResourceRecord::try_from).collect()
+}
+
+/// Inserts `resource`, or replaces the one with its id. No decision reads this table, so no plan is
+/// touched.
+pub async fn upsert(
+    tx: &mut Tx,
+    resource: &ResourceRecord,
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO resources (tenant_id, id, name, display_name, service_name, \
+        default_roles, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+        ON CONFLICT (tenant_id, id) DO UPDATE SET display_name = excluded.display_name, \
+        service_name = excluded.service_name, default_roles = excluded.default_roles, \
+        updated_at = excluded.updated_at";
+    let registration = &resource.registration;
+    let default_roles = to_json_list(&registration.default_roles);
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        resource.id,
+        &registration.name,
+        registration.display_name.as_deref(),
+        registration.service_name.as_deref(),
+        default_roles,
+        resource.created_at.millis(),
+        resource.updated_at.map(Timestamp::millis),
+    )?;
+    tx.changed([]);
+    tx.happened(Event::resource(resource, by));
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! The table of RBAC rules.
+
+use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple};
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
+use portcullis_model::event::{Change, Event};
+use portcullis_model::page::Page;
+use portcullis_model::rule::{Origin, RuleRecord};
+use portcullis_model::{Authorship, Timestamp};
+
+#[derive(FromRow)]
+struct Row {
+    id: Uuid,
+    sub: String,
+    dom: String,
+    obj: String,
+    act: String,
+    effect: String,
+    origin: String,
+    created_by: String,
+    created_at: i64,
+    updated_by: Option<String>,
+    updated_at: Option<i64>,
+}
+
+impl TryFrom<Row> for RuleRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let corrupt = |what| StoreError::Corrupt { what };
+        Ok(Self {
+            id: row.id,
+            tuple: RuleTuple {
+                sub: row.sub,
+                dom: row.dom,
+                obj: ResourcePattern::parse(&row.obj).ok_or(corrupt("rbac_rules.obj"))?,
+                act: row.act,
+            },
+            effect: Effect::parse(&row.effect).ok_or(corrupt("rbac_rules.effect"))?,
+            origin: Origin::parse(&row.origin).ok_or(corrupt("rbac_rules.origin"))?,
+            created_by: row.created_by,
+            created_at: Timestamp::from_millis(row.created_at),
+            updated_by: row.updated_by,
+            updated_at: row.updated_at.map(Timestamp::from_millis),
+        })
+    }
+}
+
+/// The rule with this id.
+pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<RuleRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
+    row.map(RuleRecord::try_from).transpose()
+}
+
+/// The rule with exactly this tuple.
+pub async fn find_by_tuple(
+    tx: &mut Tx,
+    tuple: &RuleTuple,
+) -> Result<Option<RuleRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules \
+        WHERE tenant_id = $1 AND obj = $2 AND sub = $3 AND dom = $4 AND act = $5";
+    let row = fetch_optional!(
+        tx,
+        Row,
+        SQL,
+        &tx.tenant,
+        tuple.obj.to_string(),
+        &tuple.sub,
+        &tuple.dom,
+        &tuple.act,
+    )?;
+    row.map(RuleRecord::try_from).transpose()
+}
+
+/// A page of the rules that can match `resource`, patterns included, in order of creation.
+pub async fn matching(
+    tx: &mut Tx,
+    resource: &str,
+    page: Page,
+) -> Result<Vec<RuleRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
+        AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6";
+    let [exact, name, any] = ResourcePattern::matching(resource);
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any, page.after, page.limit)?;
+    rows.into_iter().map(RuleRecord::try_from).collect()
+}
+
+/// All those rules, as a plan needs them.
+pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
+    let records = matching(tx, resource, Page::ALL).await?;
+    Ok(records.into_iter().map(of_record).collect())
+}
+
+/// Every rule, as plans need them.
+pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Rule>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(|row| RuleRecord::try_from(row).map(of_record)).collect()
+}
+
+fn of_record(record: RuleRecord) -> Rule {
+    Rule { id: record.id, tuple: record.tuple, effect: record.effect }
+}
+
+/// Inserts `rule`; false when its tuple has a rule already.
+pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> {
+    const SQL: &str = "INSERT INTO rbac_rules \
+        (tenant_id, id, obj, sub, dom, act, effect, origin, created_by, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
+    let inserted = execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        rule.id,
+        rule.tuple.obj.to_string(),
+        &rule.tuple.sub,
+        &rule.tuple.dom,
+        &rule.tuple.act,
+        rule.effect.as_str(),
+        rule.origin.as_str(),
+        &rule.created_by,
+        rule.created_at.millis(),
+    )?;
+    if inserted == 0 {
+        return Ok(false);
+    }
+    tx.changed([rule.tuple.obj.clone()]);
+    let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
+    tx.happened(Event::rule(Change::Created, rule, &by));
+    Ok(true)
+}
+
+/// Stores `new`, which has the id of `old`; false when another rule has its tuple.
+pub async fn update(
+    tx: &mut Tx,
+    old: &RuleRecord,
+    new: &RuleRecord,
+    by: &Authorship,
+) -> Result<bool, StoreError> {
+    const SQL: &str = "UPDATE rbac_rules SET obj = $3, sub = $4, dom = $5, act = $6, effect = $7, \
+        origin = $8, updated_by = $9, updated_at = $10 WHERE tenant_id = $1 AND id = $2";
+    if old.tuple != new.tuple && find_by_tuple(tx, &new.tuple).await?.is_some() {
+        return Ok(false);
+    }
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        new.id,
+        new.tuple.obj.to_string(),
+        &new.tuple.sub,
+        &new.tuple.dom,
+        &new.tuple.act,
+        new.effect.as_str(),
+        new.origin.as_str(),
+        new.updated_by.as_deref(),
+        new.updated_at.map(Timestamp::millis),
+    )?;
+    tx.changed([old.tuple.obj.clone(), new.tuple.obj.clone()]);
+    tx.happened(Event::rule(Change::Updated, new, by));
+    Ok(true)
+}
+
+/// Removes `rule`.
+pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(), StoreError> {
+    const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
+    execute!(tx, SQL, &tx.tenant, rule.id)?;
+    tx.changed([rule.tuple.obj.clone()]);
+    tx.happened(Event::rule(Change::Deleted, rule, by));
+    Ok(())
+}

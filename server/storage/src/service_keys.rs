@@ -1,0 +1,114 @@
+//! The table of service API keys.
+
+use sqlx::FromRow;
+use uuid::Uuid;
+
+use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
+use portcullis_model::event::Event;
+use portcullis_model::page::Page;
+use portcullis_model::service_key::{Permission, ServiceKeyRecord, key_prefix};
+use portcullis_model::webhook::EventType;
+use portcullis_model::{Authorship, Timestamp};
+
+#[derive(FromRow)]
+struct Row {
+    id: Uuid,
+    name: String,
+    description: Option<String>,
+    secret_hash: Vec<u8>,
+    permissions: String,
+    created_by: String,
+    created_at: i64,
+    expires_at: Option<i64>,
+    last_used_at: Option<i64>,
+}
+
+impl TryFrom<Row> for ServiceKeyRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        const PERMISSIONS: &str = "service_keys.permissions";
+        let parse = |text: &String| {
+            Permission::parse(text).ok_or(StoreError::Corrupt { what: PERMISSIONS })
+        };
+        let permissions = from_json_list(&row.permissions, PERMISSIONS)?;
+        Ok(Self {
+            id: row.id,
+            name: row.name,
+            description: row.description,
+            prefix: key_prefix(row.id),
+            permissions: permissions.iter().map(parse).collect::<Result<_, _>>()?,
+            created_by: row.created_by,
+            created_at: Timestamp::from_millis(row.created_at),
+            expires_at: row.expires_at.map(Timestamp::from_millis),
+            last_used_at: row.last_used_at.map(Timestamp::from_millis),
+            secret_hash: row.secret_hash,
+        })
+    }
+}
+
+/// The key with this id, whichever tenant has it, with the tenant's id and slug. For a transaction that
+/// sees every tenant: the key itself says whose it is.
+pub async fn find_anywhere(
+    tx: &mut Tx,
+    id: Uuid,
+) -> Result<Option<(ServiceKeyRecord, String, Option<String>)>, StoreError> {
+    const TENANT: &str = "SELECT t.id, t.slug FROM service_keys k JOIN tenants t \
+        ON t.id = k.tenant_id WHERE k.id = $1";
+    const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id = $2";
+    let Some((tenant, slug)) = fetch_optional!(tx, (String, Option<String>), TENANT, id)? else {
+        return Ok(None);
+    };
+    let Some(row) = fetch_optional!(tx, Row, SQL, &tenant, id)? else {
+        return Ok(None);
+    };
+    Ok(Some((row.try_into()?, tenant, slug)))
+}
+
+/// A page of the tenant's keys, in order of creation.
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ServiceKeyRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
+    rows.into_iter().map(ServiceKeyRecord::try_from).collect()
+}
+
+/// Inserts a key.
+pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO service_keys (tenant_id, id, name, description, secret_hash, \
+        permissions, created_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let permissions: Vec<&str> = key.permissions.iter().map(|each| each.as_str()).collect();
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        key.id,
+        &key.name,
+        key.description.as_deref(),
+        &*key.secret_hash,
+        to_json_list(&permissions),
+        &key.created_by,
+        key.created_at.millis(),
+        key.expires_at.map(Timestamp::millis),
+    )?;
+    let by = Authorship { actor: key.created_by.clone(), at: key.created_at };
+    tx.happened(Event::service_key(EventType::ServiceKeyCreated, key.id, &key.name, &by));
+    Ok(())
+}
+
+/// Notes that a key was used at `now`.
+pub async fn used(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE service_keys SET last_used_at = $3 WHERE tenant_id = $1 AND id = $2";
+    execute!(tx, SQL, &tx.tenant, id, now.millis())?;
+    Ok(())
+}
+
+/// Revokes the key with this id; false when there is none.
+pub async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, StoreError> {
+    const SQL: &str = "DELETE FROM service_keys WHERE tenant_id = $1 AND id = $2 RETURNING name";
+    let Some((name,)) = fetch_optional!(tx, (String,), SQL, &tx.tenant, id)? else {
+        return Ok(false);
+    };
+    tx.happened(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
+    Ok(true)
+}

@@ -1,0 +1,92 @@
+//! The tenants and their revisions.
+
+use sqlx::FromRow;
+
+use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
+use portcullis_model::Timestamp;
+use portcullis_model::page::Page;
+use portcullis_model::tenant::TenantRecord;
+
+#[derive(FromRow)]
+struct Row {
+    id: String,
+    name: Option<String>,
+    slug: Option<String>,
+    created_at: i64,
+}
+
+impl From<Row> for TenantRecord {
+    fn from(row: Row) -> Self {
+        Self {
+            name: row.name.unwrap_or_else(|| row.id.clone()),
+            slug: row.slug.unwrap_or_else(|| row.id.clone()),
+            id: row.id,
+            created_at: Timestamp::from_millis(row.created_at),
+        }
+    }
+}
+
+/// Makes the writes of one tenant happen one after the other: the row is locked until the transaction
+/// ends, and created if it is not there.
+pub(super) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
+        ON CONFLICT (id) DO UPDATE SET id = excluded.id";
+    execute!(tx, SQL, &tx.tenant, now)?;
+    Ok(())
+}
+
+/// Raises the revision by one and gives the new one.
+pub(super) async fn raise_revision(tx: &mut Tx) -> Result<u64, StoreError> {
+    const SQL: &str = "UPDATE tenants SET revision = revision + 1 WHERE id = $1 RETURNING revision";
+    let raised = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
+    raised.map(to_revision).ok_or(StoreError::Corrupt { what: "tenants.id" })
+}
+
+/// The revision; 0 for a tenant that has never written.
+pub async fn revision(tx: &mut Tx) -> Result<u64, StoreError> {
+    const SQL: &str = "SELECT revision FROM tenants WHERE id = $1";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
+    Ok(row.map_or(0, to_revision))
+}
+
+fn to_revision((revision,): (i64,)) -> u64 {
+    u64::try_from(revision).unwrap_or_default()
+}
+
+/// Every tenant's revision, for a replica that compares them with what it knows.
+pub async fn revisions(tx: &mut Tx) -> Result<Vec<(String, u64)>, StoreError> {
+    const SQL: &str = "SELECT id, revision FROM tenants";
+    let rows = fetch_all!(tx, (String, i64), SQL)?;
+    Ok(rows.into_iter().map(|(id, revision)| (id, to_revision((revision,)))).collect())
+}
+
+/// Inserts a tenant of `saas` mode; false when its slug is taken.
+pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreError> {
+    const SQL: &str = "INSERT INTO tenants (id, revision, name, slug, created_at) \
+        VALUES ($1, 0, $2, $3, $4) ON CONFLICT DO NOTHING";
+    let created_at = tenant.created_at.millis();
+    Ok(execute!(tx, SQL, &tenant.id, &tenant.name, &tenant.slug, created_at)? > 0)
+}
+
+/// A page of the tenants, in order of creation.
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<TenantRecord>, StoreError> {
+    const SQL: &str = "SELECT id, name, slug, created_at FROM tenants \
+        WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
+    let rows = fetch_all!(tx, Row, SQL, page.after.to_string(), page.limit)?;
+    Ok(rows.into_iter().map(TenantRecord::from).collect())
+}
+
+/// The tenant with this id.
+pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<TenantRecord>, StoreError> {
+    const SQL: &str = "SELECT id, name, slug, created_at FROM tenants WHERE id = $1";
+    Ok(fetch_optional!(tx, Row, SQL, id)?.map(TenantRecord::from))
+}
+
+/// The tenant with this id or slug.
+pub async fn find_by_id_or_slug(
+    tx: &mut Tx,
+    name: &str,
+) -> Result<Option<TenantRecord>, StoreError> {
+    const SQL: &str = "SELECT id, name, slug, created_at FROM tenants WHERE id = $1 OR slug = $1";
+    Ok(fetch_optional!(tx, Row, SQL, name)?.map(TenantRecord::from))
+}

@@ -1,0 +1,56 @@
+//! Databases for tests: each test runs on an empty one of its own, on every kind.
+
+use portcullis_test_postgres::Cluster;
+use tempfile::TempDir;
+
+use super::Store;
+
+/// An empty database of its own for a test.
+pub enum Database {
+    Sqlite(TempDir),
+    Postgres(portcullis_test_postgres::Database),
+}
+
+impl Database {
+    pub fn sqlite() -> Option<Self> {
+        Some(Self::Sqlite(TempDir::new().expect("a directory")))
+    }
+
+    /// `None`, with a message, where no PostgreSQL is to be had.
+    pub fn postgres() -> Option<Self> {
+        Some(Self::Postgres(Cluster::shared()?.database()))
+    }
+
+    pub async fn open(&self) -> Store {
+        Store::open(&self.url()).await.expect("opens")
+    }
+
+    pub fn url(&self) -> String {
+        match self {
+            Self::Sqlite(dir) => format!("sqlite://{}", dir.path().join("test.db").display()),
+            Self::Postgres(database) => database.url().to_owned(),
+        }
+    }
+}
+
+/// Makes each function a test on every database.
+macro_rules! on_every_database {
+    ($($test:ident),* $(,)?) => {
+        mod on_sqlite {
+            use $crate::testing::Database;
+            $(#[tokio::test]
+            async fn $test() {
+                if let Some(database) = Database::sqlite() { super::$test(database).await }
+            })*
+        }
+        mod on_postgres {
+            use $crate::testing::Database;
+            $(#[tokio::test]
+            async fn $test() {
+                if let Some(database) = Database::postgres() { super::$test(database).await }
+            })*
+        }
+    };
+}
+
+pub use on_every_database;

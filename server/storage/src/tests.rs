@@ -1,0 +1,417 @@
+//! The storage suite: what every database behind [`Store`] must do.
+
+use std::time::Duration;
+
+use portcullis_engine::{Effect, Json, RuleTuple, json};
+use sqlx::SqlSafeStr;
+use uuid::Uuid;
+
+use super::testing::{Database, on_every_database};
+use super::*;
+use portcullis_model::page::Page;
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::provider::NewProvider;
+use portcullis_model::resource::Registration;
+use portcullis_model::rule::{NewRule, Origin, RuleRecord};
+use portcullis_model::service_key::NewServiceKey;
+use portcullis_model::{Authorship, Timestamp};
+
+on_every_database!(
+    a_commit_raises_the_revision_by_one_whatever_it_holds,
+    what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart,
+    tenants_with_the_same_ids_and_tuples_do_not_meet,
+    a_tuple_has_one_rule,
+    a_plan_gets_the_patterns_that_match_and_the_policies_that_count,
+    a_registration_comes_back_as_it_went_in,
+    the_read_transaction_cannot_write,
+    every_statement_fits_the_schema,
+    what_is_opened_to_read_is_neither_made_nor_changed,
+    only_an_empty_database_is_opened_as_an_empty_one,
+    pages_follow_one_another,
+    writes_of_one_tenant_happen_one_after_the_other,
+    service_keys_and_providers_come_back_as_they_went_in,
+);
+
+fn by() -> Authorship {
+    Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(1_000) }
+}
+
+fn rule(id: u128, obj: &str) -> RuleRecord {
+    let tuple = RuleTuple {
+        sub: "reader".to_owned(),
+        dom: "acme".to_owned(),
+        obj: ResourcePattern::parse(obj).expect("a pattern"),
+        act: "read".to_owned(),
+    };
+    NewRule { tuple, effect: Effect::Allow }.into_record(
+        Uuid::from_u128(id),
+        Origin::Explicit,
+        &by(),
+    )
+}
+
+fn object(text: &str) -> Json<'static> {
+    json::parse(text.as_bytes()).expect("JSON").into_owned()
+}
+
+async fn insert(store: &Store, tenant: &str, rule: &RuleRecord) -> Committed {
+    let mut tx = store.write(tenant, 0).await.expect("begins");
+    assert!(rules::insert(&mut tx, rule).await.expect("works"), "the tuple must be free");
+    tx.commit().await.expect("commits")
+}
+
+async fn a_commit_raises_the_revision_by_one_whatever_it_holds(database: Database) {
+    let store = database.open().await;
+    assert_eq!(insert(&store, "acme", &rule(1, "doc:read")).await.revision, 1);
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for id in 2..5 {
+        rules::insert(&mut tx, &rule(id, &format!("doc:{id}"))).await.expect("works");
+    }
+    let committed = tx.commit().await.expect("commits");
+    assert_eq!((committed.revision, committed.touched.map(|touched| touched.len())), (2, Some(3)));
+    let nothing = store.write("acme", 0).await.expect("begins").commit().await.expect("commits");
+    assert_eq!((nothing.revision, nothing.touched), (2, None));
+    assert_eq!(insert(&store, "other", &rule(1, "doc:read")).await.revision, 1);
+}
+
+async fn what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart(
+    database: Database,
+) {
+    let store = database.open().await;
+    insert(&store, "acme", &rule(1, "doc:read")).await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    rules::insert(&mut tx, &rule(2, "doc:write")).await.expect("works");
+    drop(tx);
+    store.close().await;
+    let store = database.open().await;
+    let mut tx = store.read("acme").await.expect("begins");
+    assert!(rules::find(&mut tx, Uuid::from_u128(1)).await.expect("works").is_some());
+    assert!(rules::find(&mut tx, Uuid::from_u128(2)).await.expect("works").is_none());
+    assert_eq!(tenants::revision(&mut tx).await.expect("works"), 1);
+}
+
+async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: Database) {
+    let store = database.open().await;
+    let own = rule(1, "doc:read");
+    insert(&store, "a", &own).await;
+    insert(&store, "b", &own).await;
+    let mut tx = store.write("a", 0).await.expect("begins");
+    let mut changed = own.clone();
+    changed.effect = Effect::Deny;
+    assert!(rules::update(&mut tx, &own, &changed, &by()).await.expect("works"));
+    tx.commit().await.expect("commits");
+    let mut tx = store.write("a", 0).await.expect("begins");
+    rules::delete(&mut tx, &changed, &by()).await.expect("works");
+    tx.commit().await.expect("commits");
+    let mut tx = store.read("b").await.expect("begins");
+    let found = rules::find(&mut tx, own.id).await.expect("works").expect("untouched");
+    assert_eq!(found.effect, Effect::Allow);
+    assert_eq!(rules::matching(&mut tx, "doc:read", Page::ALL).await.expect("works").len(), 1);
+}
+
+async fn a_tuple_has_one_rule(database: Database) {
+    let store = database.open().await;
+    insert(&store, "acme", &rule(1, "doc:read")).await;
+    insert(&store, "acme", &rule(2, "doc:write")).await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    assert!(!rules::insert(&mut tx, &rule(3, "doc:read")).await.expect("works"));
+    let moved = RuleRecord { id: Uuid::from_u128(2), ..rule(2, "doc:read") };
+    let refused =
+        !rules::update(&mut tx, &rule(2, "doc:write"), &moved, &by()).await.expect("works");
+    assert!(refused);
+    assert_eq!(tx.commit().await.expect("commits").revision, 2, "nothing changed");
+}
+
+async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(database: Database) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for (id, obj) in [(1, "doc:read"), (2, "doc:*"), (3, "*"), (4, "doc:write"), (5, "docs:*")] {
+        rules::insert(&mut tx, &rule(id, obj)).await.expect("works");
+    }
+    let tree = r#"{"type": "CONDITION", "attribute": "user.a", "operator": "exists"}"#;
+    for (id, resource, enabled) in
+        [(11, "doc:read", true), (12, "doc:*", true), (13, "doc:read", false), (14, "x:y", true)]
+    {
+        let body = format!(
+            r#"{{"name": "p", "resource": "{resource}", "effect": "deny", "priority": 1,
+                "rule_data": {tree}, "enabled": {enabled}}}"#
+        );
+        let policy = NewPolicy::parse(&object(&body)).expect("valid");
+        let record = policy.into_record(Uuid::from_u128(id), "acme", &by());
+        policies::insert(&mut tx, &record).await.expect("works");
+    }
+    let deleted =
+        policies::find(&mut tx, Uuid::from_u128(12)).await.expect("works").expect("there");
+    policies::delete(&mut tx, &deleted, &by()).await.expect("works");
+    tx.commit().await.expect("commits");
+    let mut tx = store.read("acme").await.expect("begins");
+    let rules = rules::of_plan(&mut tx, "doc:read").await.expect("works");
+    assert_eq!(rules.iter().map(|rule| rule.id.as_u128()).collect::<Vec<_>>(), [1, 2, 3]);
+    let policies = policies::of_plan(&mut tx, "doc:read").await.expect("works");
+    assert_eq!(policies.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
+    assert!(policies[0].condition.is_ok());
+    let listed = policies::list(&mut tx, Some("doc:read"), None, Page::ALL).await.expect("works");
+    assert_eq!(listed.len(), 2, "a disabled policy is listed, a deleted one is not");
+    let filtered =
+        policies::list(&mut tx, None, Some(Effect::Allow), Page::ALL).await.expect("works");
+    assert!(filtered.is_empty());
+}
+
+async fn a_registration_comes_back_as_it_went_in(database: Database) {
+    let store = database.open().await;
+    let body =
+        r#"{"name": "doc:read", "displayName": "Dokument \"lesen\"", "defaultRoles": ["a", "ö"]}"#;
+    let registration = Registration::parse(&object(body)).expect("valid");
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    let ids = portcullis_model::ids::Ids::new();
+    let (record, created) = portcullis_operations::registration::register(
+        &mut tx,
+        registration.clone(),
+        "acme",
+        &by(),
+        &ids,
+    )
+    .await
+    .expect("works");
+    tx.commit().await.expect("commits");
+    assert!(created);
+    let mut tx = store.read("acme").await.expect("begins");
+    let found = resources::find(&mut tx, record.id).await.expect("works").expect("there");
+    assert_eq!(found.registration, registration);
+    assert_eq!((found.created_at.millis(), found.updated_at), (1_000, None));
+}
+
+async fn the_read_transaction_cannot_write(database: Database) {
+    let store = database.open().await;
+    insert(&store, "acme", &rule(1, "doc:read")).await;
+    let mut tx = store.read("acme").await.expect("begins");
+    assert!(rules::insert(&mut tx, &rule(2, "doc:write")).await.is_err());
+}
+
+#[tokio::test]
+async fn a_url_of_another_database_or_an_unusable_path_is_an_error() {
+    for url in ["mysql://x", "postgres", "sqlite:///nonexistent/x.db", "postgres://localhost:1/x"] {
+        assert!(Store::open(url).await.is_err(), "{url}");
+    }
+}
+
+/// The statements of every file here: the string constants of their source.
+fn statements() -> Vec<String> {
+    let sources = [
+        include_str!("deliveries.rs"),
+        include_str!("events.rs"),
+        include_str!("lanes.rs"),
+        include_str!("policies.rs"),
+        include_str!("postgres.rs"),
+        include_str!("providers.rs"),
+        include_str!("resolvers.rs"),
+        include_str!("resources.rs"),
+        include_str!("rules.rs"),
+        include_str!("service_keys.rs"),
+        include_str!("tenants.rs"),
+        include_str!("webhooks.rs"),
+    ];
+    let constants = sources.iter().flat_map(|source| source.split(": &str =").skip(1));
+    let text = |constant: &str| constant.split('"').nth(1).map(|text| text.replace("\\\n", " "));
+    let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE "];
+    let is_statement = |text: &String| words.iter().any(|word| text.starts_with(word));
+    constants.filter_map(text).filter(is_statement).collect()
+}
+
+async fn what_is_opened_to_read_is_neither_made_nor_changed(database: Database) {
+    let url = database.url();
+    Store::open_to_read(&url).await.expect_err("there is no schema");
+    let store = database.open().await;
+    let mut tx = store.write("acme", 1).await.expect("begins");
+    rules::insert(&mut tx, &rule(1, "doc:read")).await.expect("works");
+    tx.commit().await.expect("commits");
+    let reading = Store::open_to_read(&url).await.expect("the schema is there");
+    let mut tx = reading.read("acme").await.expect("begins");
+    assert_eq!(rules::of_every_plan(&mut tx).await.expect("works").len(), 1);
+    assert_eq!(policies::of_every_plan(&mut tx).await.expect("works").len(), 0);
+    tx.end().await.expect("ends");
+    let written = reading.write("acme", 2).await;
+    written.map(drop).expect_err("it is only read");
+    reading.close().await;
+}
+
+async fn only_an_empty_database_is_opened_as_an_empty_one(database: Database) {
+    Store::open_empty(&database.url()).await.expect("it is empty").close().await;
+    let again = Store::open_empty(&database.url()).await.map(drop);
+    assert!(matches!(again, Err(OpenError::InUse)), "{again:?}");
+}
+
+async fn every_statement_fits_the_schema(database: Database) {
+    use sqlx::{AssertSqlSafe, Executor};
+    let store = database.open().await;
+    let statements = statements();
+    assert!(statements.len() >= 30, "only {} were found", statements.len());
+    let mut tx = store.write_as("acme").await.expect("begins");
+    for statement in statements {
+        let sql = AssertSqlSafe(statement.clone());
+        let prepared = match &mut tx.inner {
+            // Set up for one database only.
+            Inner::Sqlite(_) if statement.contains("set_config") => continue,
+            Inner::Sqlite(_) if statement.contains("SKIP LOCKED") => continue,
+            Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
+            Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
+        };
+        prepared.unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+}
+
+/// Row-level security is a second wall: it must hold where the first one, `WHERE tenant_id`, is missing.
+#[tokio::test]
+async fn a_statement_without_its_tenant_sees_no_row_of_others() {
+    let Some(database) = Database::postgres() else { return };
+    let store = database.open().await;
+    insert(&store, "a", &rule(1, "doc:read")).await;
+    insert(&store, "b", &rule(2, "doc:read")).await;
+    const CARELESS: &str = "SELECT tenant_id FROM rbac_rules ORDER BY tenant_id";
+    let seen = async |tenant: &str| {
+        let mut tx = store.read(tenant).await.expect("begins");
+        let rows = fetch_all!(tx, (String,), CARELESS).expect("works");
+        rows.into_iter().map(|(tenant,)| tenant).collect::<Vec<_>>()
+    };
+    assert_eq!(seen("a").await, ["a"]);
+    assert_eq!(seen("b").await, ["b"]);
+    assert!(seen("c").await.is_empty());
+    // The control: the rows are there, and the service itself sees them.
+    assert_eq!(seen(EVERY_TENANT).await, ["a", "b"]);
+    let mut tx = store.write_as("b").await.expect("begins");
+    let changed = execute!(tx, "UPDATE rbac_rules SET effect = 'deny'").expect("works");
+    assert_eq!(changed, 1, "its own row alone");
+    let foreign = "INSERT INTO resources (tenant_id, id, name, default_roles, created_at) \
+        VALUES ('a', gen_random_uuid(), 'x:y', '[]', 0)";
+    assert!(execute!(tx, foreign).is_err(), "nor can it write into another tenant");
+}
+
+/// A begin that is given up after some microseconds, on the one connection of `pool`; then a statement that
+/// writes without a transaction of its own, and is acknowledged. Gives whether `observer`, on another
+/// connection, finds what it wrote.
+async fn write_after_cancelled_begin(
+    (pool, observer): (&sqlx::PgPool, &sqlx::PgPool),
+    attempt: u64,
+    guarded: bool,
+) -> bool {
+    let patience = Duration::from_micros(attempt * 7 % 400);
+    let store = Store::Postgres(pool.clone());
+    let begin = async move { store.write_as("acme").await.map(drop) };
+    if guarded {
+        // What the service does: the task goes on when nobody waits for it any more.
+        let _ = tokio::time::timeout(patience, tokio::spawn(begin)).await;
+    } else {
+        let _ = tokio::time::timeout(patience, begin).await;
+    }
+    let id = format!("tenant-{attempt}");
+    let write = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, 0)";
+    sqlx::query(write).bind(&id).execute(pool).await.expect("is acknowledged");
+    let read = "SELECT id FROM tenants WHERE id = $1";
+    let found = sqlx::query(read).bind(&id).fetch_optional(observer).await.expect("works");
+    found.is_some()
+}
+
+/// How many of up to `attempts` acknowledged writes are lost; ends at the first.
+async fn lost_writes(database: &Database, attempts: u64, guarded: bool) -> usize {
+    database.open().await.close().await;
+    let Database::Postgres(postgres) = database else { panic!("of PostgreSQL alone") };
+    let connect = async || {
+        let one = sqlx::postgres::PgPoolOptions::new().max_connections(1);
+        one.connect(postgres.url()).await.expect("connects")
+    };
+    let (pool, observer) = (connect().await, connect().await);
+    for attempt in 1..=attempts {
+        if !write_after_cancelled_begin((&pool, &observer), attempt, guarded).await {
+            return 1;
+        }
+    }
+    0
+}
+
+/// transact-rs/sqlx#4385: a cancelled `begin` can leave its transaction open on the connection, and the
+/// next write on it is acknowledged and never committed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_begin_in_its_own_task_loses_no_write() {
+    let Some(database) = Database::postgres() else { return };
+    assert_eq!(lost_writes(&database, 500, true).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_begin_loses_writes() {
+    let Some(database) = Database::postgres() else { return };
+    let lost = lost_writes(&database, 5_000, false).await;
+    assert_eq!(lost, 1, "the control must lose a write; if sqlx is mended, the guard can go");
+}
+
+async fn pages_follow_one_another(database: Database) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for id in 1..=5 {
+        let record = RuleRecord { id: Uuid::from_u128(id), ..rule(id, "doc:read") };
+        let record =
+            RuleRecord { tuple: RuleTuple { sub: format!("role-{id}"), ..record.tuple }, ..record };
+        assert!(rules::insert(&mut tx, &record).await.expect("works"));
+    }
+    tx.commit().await.expect("commits");
+    let mut tx = store.read("acme").await.expect("begins");
+    let mut seen = Vec::new();
+    let mut after = Uuid::nil();
+    loop {
+        let page = Page { after, limit: 2 };
+        let rules = rules::matching(&mut tx, "doc:read", page).await.expect("works");
+        let Some(last) = rules.last() else { break };
+        after = last.id;
+        seen.extend(rules.iter().map(|rule| rule.id.as_u128()));
+    }
+    assert_eq!(seen, [1, 2, 3, 4, 5]);
+}
+
+async fn writes_of_one_tenant_happen_one_after_the_other(database: Database) {
+    let store = database.open().await;
+    let writers = (1..=20).map(|id| {
+        let store = store.clone();
+        // Each reads the revision that it will raise: if two ran at once, two would read the same.
+        tokio::spawn(async move {
+            let mut tx = store.write("acme", 0).await.expect("begins");
+            let before = tenants::revision(&mut tx).await.expect("works");
+            let new = rule(id, &format!("doc:{id}"));
+            rules::insert(&mut tx, &new).await.expect("works");
+            (before, tx.commit().await.expect("commits").revision)
+        })
+    });
+    let mut revisions = Vec::new();
+    for writer in writers.collect::<Vec<_>>() {
+        let (before, after) = writer.await.expect("no panic");
+        assert_eq!(before + 1, after);
+        revisions.push(after);
+    }
+    revisions.sort_unstable();
+    assert_eq!(revisions, (1..=20).collect::<Vec<_>>());
+}
+
+async fn service_keys_and_providers_come_back_as_they_went_in(database: Database) {
+    let store = database.open().await;
+    let (key, _) = NewServiceKey::named("ci").issue(Uuid::from_u128(7), &by());
+    let body =
+        object(r#"{"issuer_url": "https://id.example/", "jwks_uri": "https://id.example/k"}"#);
+    let provider =
+        NewProvider::parse(&body, &portcullis_model::egress_rules::EgressRules::default())
+            .expect("valid");
+    let provider = provider.into_record(Uuid::from_u128(8), "acme", by().at);
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    service_keys::insert(&mut tx, &key).await.expect("works");
+    assert!(providers::insert(&mut tx, &provider).await.expect("works"));
+    assert_eq!(tx.commit().await.expect("commits").revision, 0, "no decision depends on them");
+    let mut tx = store.write("other", 0).await.expect("begins");
+    let taken =
+        portcullis_model::provider::ProviderRecord { id: Uuid::from_u128(9), ..provider.clone() };
+    assert!(!providers::insert(&mut tx, &taken).await.expect("works"), "an issuer has one tenant");
+    assert!(!service_keys::delete(&mut tx, key.id, &by()).await.expect("works"), "a foreign key");
+    tx.commit().await.expect("commits");
+    let mut tx = store.read_all().await.expect("begins");
+    let (found, tenant, slug) =
+        service_keys::find_anywhere(&mut tx, key.id).await.expect("works").expect("there");
+    assert_eq!((found.secret_hash, &*tenant, slug), (key.secret_hash, "acme", None));
+    assert_eq!(found.permissions, key.permissions);
+    assert_eq!(providers::list_all(&mut tx).await.expect("works"), [provider]);
+}

@@ -1,0 +1,102 @@
+//! Rules through the API of a running Portcullis.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+use std::{fs, str};
+
+use anyhow::{Context, bail};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use portcullis_engine::{Json, json};
+use url::Url;
+
+use super::Rule;
+use portcullis_config::Variables;
+use portcullis_egress::{Answer, Client};
+
+const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
+/// How long one request may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Largest answer that is read: a record or an error is far smaller.
+const MAX_ANSWER: usize = 1 << 20;
+/// Progress is told after so many rules.
+const STEP: usize = 100;
+
+/// Where rules are created, and with which right.
+pub(super) struct Target {
+    url: Url,
+    headers: HeaderMap,
+    client: Client,
+}
+
+impl Target {
+    pub(super) fn new(
+        base: &Url,
+        key_file: Option<&Path>,
+        variables: &Variables,
+    ) -> anyhow::Result<Self> {
+        let key = match key_file {
+            Some(file) => fs::read_to_string(file)
+                .with_context(|| format!("--key-file {}", file.display()))?,
+            None => variables.service_api_key()?.to_owned(),
+        };
+        // Never with the key in the message.
+        let mut key = HeaderValue::from_str(key.trim())
+            .map_err(|_| anyhow::anyhow!("the service key holds characters that no key has"))?;
+        key.set_sensitive(true);
+        let mut url = base.clone();
+        let path = format!("{}/api/v1/resources/policies", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let headers = HeaderMap::from_iter([json, (KEY_HEADER, key)]);
+        Ok(Self { url, headers, client: Client::trusted(TIMEOUT)? })
+    }
+
+    /// Creates the rules one by one. What is there already stays as it is, so that an import that was
+    /// interrupted can be run again.
+    pub(super) async fn create(
+        &self,
+        rules: &[Rule],
+        err: &mut (dyn Write + Send),
+    ) -> anyhow::Result<()> {
+        let (mut created, mut there) = (0, 0);
+        let mut outcome = Ok(());
+        for rule in rules {
+            match self.post(rule).await {
+                Ok(StatusCode::CONFLICT) => there += 1,
+                Ok(_) => created += 1,
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+            if (created + there) % STEP == 0 {
+                writeln!(err, "{} of {} rules", created + there, rules.len())?;
+            }
+        }
+        let left = rules.len() - created - there;
+        writeln!(err, "{created} rules created, {there} already there, {left} not imported")?;
+        outcome
+    }
+
+    /// The status of a creation, which is 201 or 409.
+    async fn post(&self, rule: &Rule) -> anyhow::Result<StatusCode> {
+        let Rule { sub, obj, act, .. } = rule;
+        let body = serde_json::to_vec(rule)?;
+        let posted = self.client.post(self.url.clone(), self.headers.clone(), body, MAX_ANSWER);
+        let Answer { status, body, .. } =
+            posted.await.with_context(|| format!("the rule `{sub}, {obj}, {act}`"))?;
+        match status {
+            StatusCode::CREATED | StatusCode::CONFLICT => Ok(status),
+            _ => bail!("the rule `{sub}, {obj}, {act}`: {status}: {}", message(&body)),
+        }
+    }
+}
+
+/// What an error's body tells a person.
+fn message(answer: &[u8]) -> String {
+    let told = json::parse(answer).ok();
+    let told = told.as_ref().and_then(|body| body.get("message")).and_then(Json::as_str);
+    told.or_else(|| str::from_utf8(answer).ok()).unwrap_or_default().chars().take(300).collect()
+}

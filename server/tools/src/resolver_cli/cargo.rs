@@ -1,0 +1,81 @@
+//! Cargo, which makes the components of crates.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
+
+use super::steps::{self, Step};
+use portcullis_config::Variables;
+
+/// The target that gives components.
+const TARGET: &str = "wasm32-wasip2";
+
+/// A line of `cargo build --message-format=json`, as far as it is of interest.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    manifest_path: PathBuf,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+}
+
+/// Builds the crate in `folder` for WebAssembly, and returns the component's path.
+pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<PathBuf> {
+    let manifest = folder.join("Cargo.toml");
+    let manifest = manifest.canonicalize().with_context(|| manifest.display().to_string())?;
+    have_target(folder)?;
+    // Cargo itself tells how far it is.
+    steps::say(&format!("cargo build --release --target {TARGET}"));
+    let mut cargo = Command::new("cargo")
+        .args(["build", "--release", "--target", TARGET])
+        .args(["--message-format", "json-render-diagnostics"])
+        .current_dir(folder)
+        // In place of what native builds are told, which is not meant for WebAssembly.
+        .env("CARGO_ENCODED_RUSTFLAGS", flags(variables))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot run `cargo`; https://rustup.rs installs it")?;
+    let mut component = None;
+    for line in cargo.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
+        let Ok(message) = serde_json::from_str::<Message>(&line?) else { continue };
+        if message.reason == "compiler-artifact" && message.manifest_path == manifest {
+            let is_wasm = |file: &PathBuf| file.extension().is_some_and(|end| end == "wasm");
+            component = message.filenames.into_iter().find(is_wasm).or(component);
+        }
+    }
+    ensure!(cargo.wait()?.success(), "`cargo build` failed in `{}`", folder.display());
+    component.with_context(|| {
+        format!("`{}` makes no component: expected `crate-type = [\"cdylib\"]`", manifest.display())
+    })
+}
+
+/// Keeps the paths of this machine out of the component, where panics name the sources of dependencies.
+fn flags(variables: &Variables) -> String {
+    let home = variables.cargo_home();
+    home.map(|home| format!("--remap-path-prefix={home}=cargo")).unwrap_or_default()
+}
+
+/// Makes sure that there is a standard library for the target.
+fn have_target(folder: &Path) -> anyhow::Result<()> {
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--print", "target-libdir", "--target", TARGET]).current_dir(folder);
+    let found = rustc.output().context("cannot run `rustc`; https://rustup.rs installs it")?;
+    let directory = String::from_utf8_lossy(&found.stdout);
+    if found.status.success() && Path::new(directory.trim()).is_dir() {
+        return Ok(());
+    }
+    let command = format!("rustup target add {TARGET}");
+    let _step = Step::begin(format!("the target {TARGET} is missing: {command}"));
+    let mut rustup = Command::new("rustup");
+    rustup.args(["target", "add", TARGET]).current_dir(folder).stdin(Stdio::null());
+    match rustup.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("`{command}` failed: {status}"),
+        Err(_) => bail!("this Rust has no target {TARGET}; with rustup, `{command}` installs it"),
+    }
+}

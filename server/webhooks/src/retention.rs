@@ -1,0 +1,38 @@
+//! Removes what was delivered long ago, a little at a time.
+
+use std::time::Duration;
+
+use portcullis_model::Timestamp;
+use portcullis_model::clock::Clock;
+use portcullis_storage::{Store, StoreError, deliveries};
+
+/// Rows of one transaction: nobody waits long for it.
+const BATCH: i64 = 500;
+/// The longest pause between two rounds.
+const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
+/// The shortest.
+const MIN_PAUSE: Duration = Duration::from_millis(500);
+
+/// Removes what is older than `retention`, again and again.
+pub async fn prune_for_ever(store: Store, clock: Clock, retention: Duration) {
+    loop {
+        tokio::time::sleep((retention / 10).clamp(MIN_PAUSE, MAX_PAUSE)).await;
+        let age = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
+        let before = Timestamp::from(clock.now()).millis().saturating_sub(age);
+        if let Err(error) = prune(&store, Timestamp::from_millis(before)).await {
+            tracing::warn!(%error, "cannot remove old deliveries");
+        }
+    }
+}
+
+/// Removes what was over before `before`.
+async fn prune(store: &Store, before: Timestamp) -> Result<(), StoreError> {
+    loop {
+        let mut tx = store.write_all().await?;
+        let removed = deliveries::prune(&mut tx, before, BATCH).await?;
+        tx.commit().await?;
+        if removed == 0 {
+            return Ok(());
+        }
+    }
+}

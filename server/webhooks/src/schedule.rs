@@ -1,0 +1,102 @@
+//! When a failed delivery is tried again.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lc_rs::rand;
+
+use super::WebhookConfig;
+
+/// The part of a wait that chance may add, so that what failed together is not tried again together.
+const MAX_JITTER: f64 = 0.1;
+
+/// Randomness, as a parameter: gives numbers from 0 to 1.
+#[derive(Clone)]
+pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
+
+impl Jitter {
+    /// The machine's.
+    pub fn system() -> Self {
+        Self::of(|| {
+            let mut bytes = [0; 4];
+            // Without randomness there is no jitter, which is no reason to stop.
+            let _ = rand::fill(&mut bytes);
+            f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
+        })
+    }
+
+    pub fn of(numbers: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(numbers))
+    }
+}
+
+impl fmt::Debug for Jitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Jitter")
+    }
+}
+
+/// The waits between the attempts of a delivery.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    backoff: Vec<Duration>,
+    max_failures: i64,
+    jitter: Jitter,
+}
+
+impl Schedule {
+    pub fn new(config: &WebhookConfig, jitter: Jitter) -> Self {
+        let max_failures = config.max_failures.into();
+        Self { backoff: config.backoff.clone(), max_failures, jitter }
+    }
+
+    /// How long to wait after so many failures, the first being 1; `None`: the delivery is dead.
+    pub fn wait_after(&self, failures: i64) -> Option<Duration> {
+        if failures >= self.max_failures {
+            return None;
+        }
+        let index = usize::try_from(failures - 1).unwrap_or(0).min(self.backoff.len() - 1);
+        Some(self.backoff[index].mul_f64(1.0 + MAX_JITTER * (self.jitter.0)()))
+    }
+
+    /// No wait is longer.
+    pub fn longest_wait(&self) -> Duration {
+        self.backoff.iter().max().copied().unwrap_or_default().mul_f64(1.0 + MAX_JITTER)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(config: &WebhookConfig, jitter: f64) -> Vec<Option<f64>> {
+        let schedule = Schedule::new(config, Jitter::of(move || jitter));
+        (1..=9).map(|n| schedule.wait_after(n).map(|wait| wait.as_secs_f64())).collect()
+    }
+
+    #[test]
+    fn the_fifth_failure_is_the_last() {
+        let dead = vec![None; 5];
+        let due = [10.0, 30.0, 120.0, 600.0].map(Some).to_vec();
+        assert_eq!(waits(&WebhookConfig::default(), 0.0), [due, dead.clone()].concat());
+        let later = [11.0, 33.0, 132.0, 660.0].map(Some).to_vec();
+        assert_eq!(waits(&WebhookConfig::default(), 1.0), [later, dead].concat());
+    }
+
+    #[test]
+    fn the_last_wait_repeats_where_more_failures_are_allowed() {
+        let config = WebhookConfig { max_failures: 9, ..WebhookConfig::default() };
+        let hours = vec![Some(3_600.0); 4];
+        let due = [10.0, 30.0, 120.0, 600.0].map(Some).to_vec();
+        assert_eq!(waits(&config, 0.0), [due, hours, vec![None]].concat());
+    }
+
+    #[test]
+    fn chance_adds_a_tenth_at_most() {
+        let schedule = Schedule::new(&WebhookConfig::default(), Jitter::system());
+        let waits: Vec<_> = (0..1_000).filter_map(|_| schedule.wait_after(1)).collect();
+        assert!(waits.iter().all(|wait| (10.0..=11.0).contains(&wait.as_secs_f64())));
+        assert!(waits.iter().any(|wait| *wait != waits[0]));
+    }
+}

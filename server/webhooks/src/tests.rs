@@ -1,0 +1,227 @@
+//! The worker against a clock that is put forward and back, on every database.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use chrono::DateTime;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use super::*;
+use portcullis_egress::Client;
+use portcullis_model::Timestamp;
+use portcullis_model::clock::Clock;
+use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::event::Event;
+use portcullis_model::ids::Ids;
+use portcullis_model::page::Page;
+use portcullis_model::webhook::{EventType, WebhookRecord};
+use portcullis_operations::metrics::Metrics;
+use portcullis_storage::encryption::{Context, KeyRing};
+use portcullis_storage::testing::{Database, on_every_database};
+use portcullis_storage::{deliveries, events, webhooks};
+
+on_every_database!(
+    a_retry_waits_for_the_clock_and_no_first_attempt_does,
+    a_clock_that_is_put_back_stops_nothing,
+    a_clock_that_is_put_forward_has_no_attempt_made_twice,
+);
+
+const T0: i64 = 1_700_000_000_000;
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+const TENANT: &str = "acme";
+
+/// A worker with one webhook, and the other side of its connections.
+struct Stage {
+    store: Store,
+    now: Arc<AtomicI64>,
+    wake: Arc<Notify>,
+    webhook: Uuid,
+    requests: UnboundedReceiver<Request>,
+    worker: JoinHandle<()>,
+    courier: Arc<Courier>,
+}
+
+/// A request that waits for its answer.
+struct Request {
+    event: Uuid,
+    stream: TcpStream,
+}
+
+impl Request {
+    async fn answer(mut self, status: u16) {
+        let answer =
+            format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        self.stream.write_all(answer.as_bytes()).await.expect("it waits");
+    }
+}
+
+async fn accept(listener: TcpListener, requests: UnboundedSender<Request>) {
+    while let Ok((mut stream, _)) = listener.accept().await {
+        let (mut head, mut buffer) = (String::new(), [0; 4_096]);
+        while !head.contains("\r\n\r\n") {
+            let read = stream.read(&mut buffer).await.expect("a request");
+            head += &String::from_utf8_lossy(&buffer[..read]);
+        }
+        let id = head.split("webhook-id: ").nth(1).and_then(|rest| rest.lines().next());
+        let event = id.and_then(|id| id.parse().ok()).expect("a delivery names its event");
+        if requests.send(Request { event, stream }).is_err() {
+            return;
+        }
+    }
+}
+
+impl Stage {
+    async fn on(database: &Database) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}/", listener.local_addr().expect("bound"));
+        let (sender, requests) = unbounded_channel();
+        tokio::spawn(accept(listener, sender));
+        let (store, now) = (database.open().await, Arc::new(AtomicI64::new(T0)));
+        let keys = KeyRing::parse(&KeyRing::generate_key().expect("a key")).expect("valid");
+        let webhook = Uuid::from_u128(1);
+        insert(&store, &keys, webhook, url).await;
+        let courier = Arc::new(courier(store.clone(), keys, Arc::clone(&now)));
+        let wake = Arc::new(Notify::new());
+        let worker = Worker::new(Arc::clone(&courier), String::new(), Arc::clone(&wake));
+        let worker = tokio::spawn(worker.run());
+        Self { store, now, wake, webhook, requests, worker, courier }
+    }
+
+    async fn event(&self) -> Uuid {
+        let at = Timestamp::from_millis(self.now.load(Ordering::SeqCst));
+        let mut tx = self.store.write(TENANT, T0).await.expect("begins");
+        tx.happened(Event::test(self.webhook, at));
+        let written = events::write(&mut tx).await.expect("works");
+        tx.commit().await.expect("commits");
+        self.wake.notify_one();
+        written[0]
+    }
+
+    fn put_clock(&self, now: i64) {
+        self.now.store(now, Ordering::SeqCst);
+        self.wake.notify_one();
+    }
+
+    async fn request(&mut self) -> Request {
+        let request = tokio::time::timeout(Duration::from_secs(20), self.requests.recv()).await;
+        request.expect("it comes in time").expect("it comes")
+    }
+
+    /// Waits until an attempt is written down.
+    async fn recorded(&self) {
+        loop {
+            let mut tx = self.store.read(TENANT).await.expect("begins");
+            let attempts = deliveries::attempts(&mut tx, self.webhook, Page::ALL).await;
+            tx.end().await.expect("ends");
+            if !attempts.expect("works").is_empty() {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn stop(self) {
+        self.courier.stop();
+        self.wake.notify_one();
+        self.worker.await.expect("no panic");
+    }
+}
+
+async fn insert(store: &Store, keys: &KeyRing, id: Uuid, url: String) {
+    let record = WebhookRecord {
+        id,
+        url,
+        events: vec![EventType::WebhookTest],
+        tenant_id: TENANT.to_owned(),
+        created_by: "ann".to_owned(),
+        created_at: Timestamp::from_millis(T0),
+        updated_at: None,
+    };
+    let secret = keys.encrypt(Context::of_webhook_secret(TENANT, id), b"a-secret-of-sixteen");
+    let mut tx = store.write(TENANT, T0).await.expect("begins");
+    webhooks::insert(&mut tx, &record, &secret.expect("encrypts")).await.expect("works");
+    tx.commit().await.expect("commits");
+}
+
+fn courier(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> Courier {
+    let config = WebhookConfig::default();
+    let allow = vec!["127.0.0.0/8".parse().expect("a network")];
+    let rules = EgressRules { allow_http: true, allow, ..EgressRules::default() };
+    Courier {
+        store,
+        client: Client::guarded(&rules, config.timeout).expect("a client"),
+        timeout: config.timeout,
+        keys,
+        clock: Clock::of(move || {
+            DateTime::from_timestamp_millis(now.load(Ordering::SeqCst)).expect("an instant")
+        }),
+        ids: Ids::new(),
+        schedule: Schedule::new(&config, Jitter::of(|| 0.0)),
+        holder: "this".to_owned(),
+        transactions: Semaphore::new(courier::MAX_TRANSACTIONS),
+        stopping: AtomicBool::new(false),
+        metrics: Metrics::new().attempts,
+    }
+}
+
+async fn a_retry_waits_for_the_clock_and_no_first_attempt_does(database: Database) {
+    let mut stage = Stage::on(&database).await;
+    let first = stage.event().await;
+    let request = stage.request().await;
+    assert_eq!(request.event, first);
+    request.answer(500).await;
+    for now in [T0, T0 + 9_999] {
+        stage.put_clock(now);
+        let other = stage.event().await;
+        let request = stage.request().await;
+        assert_eq!(request.event, other, "the retry is not due yet");
+        request.answer(200).await;
+    }
+    stage.put_clock(T0 + 10_000);
+    let retry = stage.request().await;
+    assert_eq!(retry.event, first);
+    retry.answer(200).await;
+    stage.stop().await;
+}
+
+async fn a_clock_that_is_put_back_stops_nothing(database: Database) {
+    let mut stage = Stage::on(&database).await;
+    let failed = stage.event().await;
+    stage.request().await.answer(500).await;
+    stage.recorded().await;
+    stage.put_clock(T0 - DAY);
+    let mut expected = vec![failed];
+    for _ in 0..3 {
+        expected.push(stage.event().await);
+    }
+    let mut seen = Vec::new();
+    for _ in 0..4 {
+        let request = stage.request().await;
+        seen.push(request.event);
+        request.answer(200).await;
+    }
+    // The retry waits for no clock that may never come again; the order of the others is that of commit.
+    let firsts: Vec<_> = seen.iter().copied().filter(|event| *event != failed).collect();
+    assert_eq!(firsts, expected[1..]);
+    assert!(seen.contains(&failed));
+    stage.stop().await;
+}
+
+async fn a_clock_that_is_put_forward_has_no_attempt_made_twice(database: Database) {
+    let mut stage = Stage::on(&database).await;
+    let first = stage.event().await;
+    let held = stage.request().await;
+    assert_eq!(held.event, first);
+    stage.put_clock(T0 + DAY);
+    let second = stage.event().await;
+    // The lease is over by this clock; but the attempt is this process's own, and under way.
+    held.answer(200).await;
+    let next = stage.request().await;
+    assert_eq!(next.event, second);
+    next.answer(200).await;
+    stage.stop().await;
+}
