@@ -1,5 +1,5 @@
 //! Who calls: credentials become verified callers, and the type of a handler's parameter says what right
-//! the caller must have (semantics.md section 6).
+//! the caller must have (`docs/semantics.md`, sections 6.1 and 6.2).
 
 mod keysets;
 mod providers;
@@ -212,7 +212,7 @@ impl Manager {
     }
 
     /// Refuses a rule in a domain that is another tenant's, unless the admin-domain claim names it;
-    /// `*` is every domain of the own tenant (semantics.md section 10, "Domains").
+    /// `*` is every domain of the own tenant (`docs/semantics.md`, section 3.4).
     pub(crate) fn may_write_domain(&self, domain: &str) -> Result<(), ApiError> {
         let own = !self.one_tenant_per_domain || domain == "*" || domain == self.domain;
         if own || names(&self.administers, domain) {

@@ -27,7 +27,7 @@ pub(crate) use retention::prune_for_ever;
 pub(crate) use schedule::{Jitter, Schedule};
 pub(crate) use worker::Worker;
 
-/// How events are delivered (semantics.md section 7).
+/// How events are delivered (`docs/semantics.md`, section 7.7).
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookConfig {
     /// The waits after the first failure, the second, and so on; the last one repeats. Never empty.
