@@ -91,7 +91,7 @@ fn head_is_get_without_the_body() {
 }
 
 /// A request with every fault from `first` on: route, method, size, credential, right, content type, body,
-/// record (semantics.md section 10, "Tokens").
+/// record (`docs/semantics.md`, section 8.5).
 fn faulty(tenant: &Tenant, first: usize) -> Reply {
     let route = match first {
         0 => "PATCH /api/v1/abac/policy",

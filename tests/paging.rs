@@ -1,4 +1,4 @@
-//! `limit` and `cursor`, on every list (semantics.md section 8).
+//! `limit` and `cursor`, on every list (`docs/semantics.md`, section 8.7).
 
 use serde_json::{Value, json};
 

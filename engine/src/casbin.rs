@@ -1,5 +1,5 @@
 //! Casbin matchers: expressions over the request, read into the condition trees that everything else works
-//! on (semantics.md section 4, "`format: casbin`").
+//! on (`docs/semantics.md`, section 4.7).
 //!
 //! | Expression | Condition |
 //! |---|---|

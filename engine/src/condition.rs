@@ -1,5 +1,5 @@
 //! Condition trees: their types, their validation with JSON pointers, and their three-valued meaning
-//! (semantics.md section 4).
+//! (`docs/semantics.md`, sections 4.2 and 4.4).
 
 use std::fmt;
 

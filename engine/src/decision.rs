@@ -1,4 +1,4 @@
-//! The decision, its reason, and the one place that combines RBAC and ABAC (semantics.md section 2).
+//! The decision, its reason, and the one place that combines RBAC and ABAC (`docs/semantics.md`, sections 2.6 and 2.7).
 
 use std::fmt;
 

@@ -34,7 +34,7 @@ pub enum Json<'a> {
 /// One member of an object: name and value.
 pub type Member<'a> = (Cow<'a, str>, Json<'a>);
 
-/// Deepest nesting of arrays and objects (semantics.md section 8).
+/// Deepest nesting of arrays and objects (`docs/semantics.md`, section 8.1).
 pub const MAX_DEPTH: usize = 128;
 
 /// Why a text is no acceptable JSON.
@@ -109,7 +109,7 @@ impl<'a> Json<'a> {
     }
 
     /// The claim that `path` names: first as one literal member name, then as a dotted path
-    /// (semantics.md section 10). A `null` counts as absent.
+    /// (`docs/semantics.md`, section 4.3). A `null` counts as absent.
     pub fn claim(&self, path: &str) -> Option<&Json<'a>> {
         let present = |value: &&Json<'a>| !matches!(value, Self::Null);
         let walk = || path.split('.').try_fold(self, |node, segment| node.get(segment));

@@ -1,7 +1,7 @@
 //! The Portcullis decision engine: rules and a request in, a decision out.
 //!
 //! It knows no HTTP, no SQL and no clock, and evaluation is total: a [`Check`] against a [`Plan`] always
-//! gives a [`Decision`]. The meaning of every type is written in `semantics.md`; `plan` holds what makes
+//! gives a [`Decision`]. The meaning of every type is written in `docs/semantics.md`; `plan` holds what makes
 //! it fast.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! JSON numbers compared by their exact value (semantics.md section 10, "Decisions").
+//! JSON numbers compared by their exact value (`docs/semantics.md`, section 1.3).
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The operators of conditions and what each holds for (semantics.md sections 4 and 10).
+//! The operators of conditions and what each holds for (`docs/semantics.md`, section 4.5).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::value::Value;
 
 /// An operator that compares two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "semantics.md section 4 says what each name means")]
+#[expect(missing_docs, reason = "`docs/semantics.md`, section 4.5, says what each name means")]
 pub enum Operator {
     Eq,
     Ne,
@@ -257,7 +257,7 @@ impl Networks {
 }
 
 /// The network that `text` writes: an address and a prefix length with all host bits zero, or a bare
-/// address; IPv4-mapped forms are IPv4 (semantics.md section 10).
+/// address; IPv4-mapped forms are IPv4 (`docs/semantics.md`, section 4.5).
 pub fn parse_network(text: &str) -> Option<IpNet> {
     let (address, prefix) = match text.split_once('/') {
         None => (text, None),

@@ -1,4 +1,4 @@
-//! ABAC policies as data (semantics.md sections 2 and 4).
+//! ABAC policies as data (`docs/semantics.md`, sections 2.5 and 4.1).
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -25,7 +25,7 @@ pub struct Policy {
     pub priority: i32,
     /// When it applies. A stored condition that no longer compiles is kept as its error: it is
     /// undetermined, so that a broken deny still denies and a broken allow does not allow, and no
-    /// other resource is touched (semantics.md section 4, "Three values").
+    /// other resource is touched (`docs/semantics.md`, section 4.4).
     pub condition: Result<Condition, Invalid>,
 }
 

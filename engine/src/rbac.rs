@@ -1,4 +1,4 @@
-//! RBAC rules as data (semantics.md sections 2 and 3).
+//! RBAC rules as data (`docs/semantics.md`, sections 2.4 and 3.1).
 
 use std::fmt;
 
@@ -95,7 +95,7 @@ pub struct Rule {
 }
 
 /// Reads a `sub`, `dom` or `act` of at most `max` characters: a literal or the whole-field wildcard
-/// (semantics.md section 10).
+/// (`docs/semantics.md`, section 3.1).
 pub fn rule_field<'j>(
     max: usize,
 ) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<&'j str> + Copy {

@@ -1,4 +1,4 @@
-//! The check request: what is asked, by whom, about whom (semantics.md section 2).
+//! The check request: what is asked, by whom, about whom (`docs/semantics.md`, section 2.1).
 
 use chrono::{DateTime, Utc};
 
@@ -151,7 +151,7 @@ pub enum Roles<'r> {
 }
 
 impl<'r> Roles<'r> {
-    /// The principals rule of semantics.md section 2: the caller's roles belong to the caller alone;
+    /// The principals rule of `docs/semantics.md`, section 2.3: the caller's roles belong to the caller alone;
     /// any other subject has the roles that the request vouches for.
     fn of(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Self {
         if let Some(caller) = caller.filter(|caller| caller.subject == body.subject) {
@@ -171,7 +171,7 @@ impl<'r> Roles<'r> {
 }
 
 /// Reads the roles of a claim: the strings of a list, or one string. What is no string is ignored
-/// (semantics.md section 10). `None` when the claim is empty or of another type.
+/// (`docs/semantics.md`, section 6.5). `None` when the claim is empty or of another type.
 pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {
     let items = match claim {
         Json::String(text) if !text.is_empty() => std::slice::from_ref(claim),

@@ -6,14 +6,14 @@ use crate::fields::{string, within};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 
-/// Longest resource name, in characters (semantics.md section 2).
+/// Longest resource name, in characters (`docs/semantics.md`, section 2.1).
 pub const MAX_RESOURCE: usize = 256;
 
 const NAME_SHAPE: &str = "`<name>:<verb>`: both parts non-empty, no white space or control characters, at most 256 characters";
 const PATTERN_SHAPE: &str = "`*`, `<name>:*` or `<name>:<verb>` without any other `*`";
 
 /// Splits a resource name at its last colon into name and verb; `None` when it has not the shape
-/// `<name>:<verb>` (semantics.md section 2).
+/// `<name>:<verb>` (`docs/semantics.md`, section 2.1).
 pub fn split_resource(resource: &str) -> Option<(&str, &str)> {
     let (name, verb) = resource.rsplit_once(':')?;
     let sound = !name.is_empty()
@@ -64,7 +64,7 @@ pub enum ResourcePattern {
 
 impl ResourcePattern {
     /// The pattern that `text` writes, or `None`: only the three forms exist, since a `*` anywhere
-    /// else would look like a pattern without being one (semantics.md section 10).
+    /// else would look like a pattern without being one (`docs/semantics.md`, section 3.1).
     pub fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::Any);

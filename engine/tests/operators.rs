@@ -1,4 +1,4 @@
-//! The fine print of the operators (semantics.md section 10) as a table: what each says of an attribute,
+//! The fine print of the operators (`docs/semantics.md`, section 4.5) as a table: what each says of an attribute,
 //! seen through the decisions of plans.
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]

@@ -1,4 +1,4 @@
-//! The engine against an oracle: plans decide as semantics.md reads.
+//! The engine against an oracle: plans decide as `docs/semantics.md` reads.
 //!
 //! `support` holds an evaluator that is slow and obviously right; here, generated rules, policies and
 //! requests go through the engine's public route and must come out with the same decision. The

@@ -1,4 +1,4 @@
-//! What is refused, where, and why: condition trees (semantics.md sections 4 and 10) and the check
+//! What is refused, where, and why: condition trees (`docs/semantics.md`, section 4.6) and the check
 //! request (section 2), as tables.
 
 use portcullis_engine::invalid::{Place, Problems};

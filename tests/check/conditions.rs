@@ -1,4 +1,4 @@
-//! What a condition gives: true, false, or undetermined (semantics.md sections 4 and 10).
+//! What a condition gives: true, false, or undetermined (`docs/semantics.md`, section 4.4).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Policies whose `format` is `casbin` (semantics.md sections 4 and 10).
+//! Policies whose `format` is `casbin` (`docs/semantics.md`, section 4.7).
 
 use serde_json::{Value, json};
 

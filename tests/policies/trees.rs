@@ -1,4 +1,4 @@
-//! Which condition trees are saved, and what a refused one is told (semantics.md sections 4 and 10).
+//! Which condition trees are saved, and what a refused one is told (`docs/semantics.md`, section 4.6).
 
 use serde_json::{Value, json};
 

@@ -158,7 +158,7 @@ impl Reply {
         self
     }
 
-    /// Asserts that the request was refused, in the one form that errors have (semantics.md section 8).
+    /// Asserts that the request was refused, in the one form that errors have (`docs/semantics.md`, section 8.4).
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) -> Self {
         let reply = self.is(status);

@@ -34,7 +34,7 @@ pub(crate) const MANAGER: &str = "admin";
 /// A UUID that no record has.
 pub(crate) const NO_ID: &str = "01890000-0000-7000-8000-000000000000";
 
-/// Every permission of a service key (semantics.md section 6).
+/// Every permission of a service key (`docs/semantics.md`, section 6.2).
 pub(crate) const PERMISSIONS: [&str; 8] = [
     "resources:read",
     "resources:write",
@@ -46,7 +46,7 @@ pub(crate) const PERMISSIONS: [&str; 8] = [
     "resolvers:write",
 ];
 
-/// Every event that a change or a check causes (interface.md, "Events").
+/// Every event that a change or a check causes (`docs/semantics.md`, section 7.3).
 pub(crate) const EVENTS: [&str; 8] = [
     "resource.registered",
     "policy.rbac.changed",

@@ -17,7 +17,7 @@ use crate::rbac::Effect;
 use crate::request::Check;
 use crate::value::Value;
 
-/// Everything that was looked at for one check (semantics.md section 2).
+/// Everything that was looked at for one check (`docs/semantics.md`, section 2.8).
 #[derive(Debug, Serialize)]
 pub struct Explanation<'e> {
     /// Every enabled policy about the resource, in the order in which they decide: the first that applies does,

@@ -80,7 +80,7 @@ pub(crate) struct Applied<'p> {
 }
 
 /// Whether a policy applies when its condition gives `truth`: an undetermined deny does, an undetermined allow
-/// does not (semantics.md section 2).
+/// does not (`docs/semantics.md`, section 2.5).
 fn applies(effect: Effect, truth: Option<bool>) -> bool {
     truth.unwrap_or(effect == Effect::Deny)
 }
@@ -144,7 +144,7 @@ impl Plan {
         self
     }
 
-    /// Decides `check` with both engines (semantics.md section 2, "Combined"), or says which resolvers must be asked
+    /// Decides `check` with both engines (`docs/semantics.md`, section 2.6), or says which resolvers must be asked
     /// before: those that can still change the decision, given what `answers` has.
     #[inline]
     pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Verdict<'p> {

@@ -1,4 +1,4 @@
-//! What is decided before resolvers are asked, and whom to ask for the rest (semantics.md section 5).
+//! What is decided before resolvers are asked, and whom to ask for the rest (`docs/semantics.md`, section 5.6).
 //!
 //! An attribute that was not asked for may come to be anything: so each condition has the set of truths that it can
 //! still have. A policy is open if it depends on those whether it applies. Resolvers are asked only if the

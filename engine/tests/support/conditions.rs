@@ -1,4 +1,4 @@
-//! The oracle for conditions: what a tree means for a request, read off semantics.md sections 4 and 10.
+//! The oracle for conditions: what a tree means for a request, read off `docs/semantics.md`, sections 4.2 to 4.5.
 //!
 //! It walks `serde_json` values and shares nothing with the engine. Where the two could be written alike
 //! this one takes the slower way.

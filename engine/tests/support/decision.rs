@@ -1,4 +1,5 @@
-//! The oracle for decisions: principals, RBAC, ABAC and their combination, read off semantics.md section 2.
+//! The oracle for decisions: principals, RBAC, ABAC and their combination, read off `docs/semantics.md`,
+//! sections 2.3 to 2.6.
 
 use serde_json::Value;
 use uuid::Uuid;

@@ -1,5 +1,5 @@
 //! What the property tests and the fuzz target share: the questions as plain data, an oracle that answers
-//! them straight from semantics.md, the pools that they are drawn from, and the engine's public route.
+//! them straight from `docs/semantics.md`, the pools that they are drawn from, and the engine's public route.
 
 pub(crate) mod conditions;
 pub(crate) mod decision;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// The path of the roles claim: semantics.md section 9, `ROLES_CLAIM`.
+/// The path of the roles claim: `docs/semantics.md`, section 9.2, `ROLES_CLAIM`.
 pub(crate) const ROLES_CLAIM: &str = "realm_access.roles";
 
 /// An effect, under its name on the wire.

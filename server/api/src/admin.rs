@@ -1,4 +1,5 @@
-//! Tenants and their identity providers: the operator's routes, in `saas` mode (semantics.md section 6).
+//! Tenants and their identity providers: the operator's routes, in `saas` mode (`docs/semantics.md`,
+//! sections 6.9 and 6.10).
 
 use axum::Json;
 use axum::extract::State;

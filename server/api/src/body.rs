@@ -1,4 +1,4 @@
-//! Request bodies: strict JSON (semantics.md section 8).
+//! Request bodies: strict JSON (`docs/semantics.md`, sections 8.1 and 8.2).
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Decisions: the combined check and the legacy one (semantics.md section 2).
+//! Decisions: the combined check and the legacy one (`docs/semantics.md`, section 2).
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};

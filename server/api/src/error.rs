@@ -1,4 +1,4 @@
-//! The errors of the API: the only error that becomes a response (semantics.md section 8).
+//! The errors of the API: the only error that becomes a response (`docs/semantics.md`, section 8.4).
 
 pub mod schema;
 
@@ -211,7 +211,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// The body of every error (interface.md, "Errors").
+/// The body of every error (`docs/rest.md`, section 1.5).
 #[derive(Serialize)]
 pub struct ErrorBody {
     /// The code.

@@ -2,7 +2,7 @@
 //! resource.
 //!
 //! A handler's parameters say what it needs: who may call it (`TenantMember`, `TenantManager`), and its
-//! body. axum runs them in order, and so faults are reported in the order of semantics.md section 10:
+//! body. axum runs them in order, and so faults are reported in the order of `docs/semantics.md`, section 8.5:
 //! route, method, size, credential, right, content type, body, record. Its `#[utoipa::path]` says the same
 //! to clients; `openapi.rs` makes the API's document of all of them.
 

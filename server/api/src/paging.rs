@@ -1,4 +1,4 @@
-//! Pages of lists: `?limit=` and `?cursor=`, and a `Link` to the next page (semantics.md section 8).
+//! Pages of lists: `?limit=` and `?cursor=`, and a `Link` to the next page (`docs/semantics.md`, section 8.7).
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! Attribute resolvers (semantics.md section 5).
+//! Attribute resolvers (`docs/semantics.md`, section 5.11).
 
 mod change;
 mod tryout;

@@ -1,4 +1,4 @@
-//! The registry of resources (semantics.md section 3).
+//! The registry of resources (`docs/semantics.md`, sections 3.5 to 3.8).
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! RBAC rules (semantics.md section 3).
+//! RBAC rules (`docs/semantics.md`, section 3.3).
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Service API keys (semantics.md section 6): managed by people, so with tokens alone.
+//! Service API keys (`docs/semantics.md`, section 6.8): managed by people, so with tokens alone.
 
 use axum::Json;
 use axum::extract::State;

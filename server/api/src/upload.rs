@@ -1,5 +1,5 @@
-//! Bodies that bring a module along: `multipart/form-data` with the parts `module` and `manifest` (semantics.md
-//! section 5).
+//! Bodies that bring a module along: `multipart/form-data` with the parts `module` and `manifest` (`docs/semantics.md`,
+//! section 5.11).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Webhooks (semantics.md section 7).
+//! Webhooks (`docs/semantics.md`, sections 7.1 and 7.9).
 
 use axum::Json;
 use axum::extract::State;

@@ -17,7 +17,7 @@ use crate::keysets::{KeySource, NoKeys};
 
 /// Longest token, in bytes: a token with a hundred roles stays below half of it.
 const MAX_TOKEN: usize = 8 * 1024;
-/// Longest subject and domain, in characters, as in checks and rules (semantics.md section 2).
+/// Longest subject and domain, in characters, as in checks and rules (`docs/semantics.md`, sections 2.1 and 6.5).
 const MAX_NAME: usize = 256;
 /// How far the clocks of issuer and service may differ, in seconds.
 const LEEWAY: f64 = 30.0;

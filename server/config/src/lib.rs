@@ -1,4 +1,4 @@
-//! Configuration: environment variables, read once at start (semantics.md section 9).
+//! Configuration: environment variables, read once at start (`docs/semantics.md`, section 9.2).
 //!
 //! The only module that reads the environment. A bad or missing value is one line that names it.
 
@@ -370,7 +370,7 @@ fn http_url(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// A size: a number and `KiB`, `MiB` or `GiB` (semantics.md section 10, "Running").
+/// A size: a number and `KiB`, `MiB` or `GiB` (`docs/semantics.md`, section 9.3).
 fn parse_size(text: &str) -> Option<u64> {
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];
     let (number, shift) =

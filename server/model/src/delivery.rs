@@ -1,4 +1,4 @@
-//! Attempts to deliver an event to a webhook (semantics.md section 7).
+//! Attempts to deliver an event to a webhook (`docs/semantics.md`, section 7.9).
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Where the service may connect to on behalf of a tenant (semantics.md section 7).
+//! Where the service may connect to on behalf of a tenant (`docs/semantics.md`, section 7.2).
 //!
 //! A tenant chooses the address of a webhook or a key set, and the service stands inside the operator's
 //! network: without these rules a registration would reach what only the operator may reach. Refused is

@@ -1,4 +1,4 @@
-//! Events: what webhooks are told of (semantics.md section 7).
+//! Events: what webhooks are told of (`docs/semantics.md`, section 7.3).
 
 use portcullis_engine::{Check, Decision};
 use serde::Serialize;
@@ -147,7 +147,7 @@ impl Event {
     }
 }
 
-/// The body of a delivery (interface.md, "Delivery format").
+/// The body of a delivery (`docs/rest.md`, section 7.1).
 #[derive(Serialize)]
 struct Body<'e> {
     id: Uuid,

@@ -1,4 +1,4 @@
-//! ABAC policies (semantics.md section 4).
+//! ABAC policies (`docs/semantics.md`, section 4.1).
 
 mod update;
 

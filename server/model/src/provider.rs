@@ -1,4 +1,4 @@
-//! Identity providers of `saas` mode (semantics.md section 6).
+//! Identity providers of `saas` mode (`docs/semantics.md`, section 6.10).
 
 use portcullis_engine::fields::{Fields, text};
 use portcullis_engine::invalid::{Place, Problems};

@@ -1,4 +1,5 @@
-//! Attribute resolvers (semantics.md section 5): what the operator says of one, what its module says of itself,
+//! Attribute resolvers (`docs/semantics.md`, sections 5.2 and 5.11): what the operator says of one, what
+//! its module says of itself,
 //! and the record of both.
 
 mod endpoint;

@@ -1,4 +1,4 @@
-//! Registered resources (semantics.md section 3).
+//! Registered resources (`docs/semantics.md`, sections 3.5 and 3.6).
 
 use portcullis_engine::fields::{Fields, list, within};
 use portcullis_engine::invalid::{Place, Problems};

@@ -1,4 +1,4 @@
-//! RBAC rules (semantics.md section 3).
+//! RBAC rules (`docs/semantics.md`, sections 3.1 to 3.3).
 
 use portcullis_engine::fields::Fields;
 use portcullis_engine::invalid::{Place, Problems};

@@ -1,4 +1,4 @@
-//! Service API keys (semantics.md section 6).
+//! Service API keys (`docs/semantics.md`, section 6.8).
 //!
 //! A key reads `pck_<key id>_<secret><checksum>`: the id finds its row, the secret is 256 random bits of
 //! which only a SHA-256 is stored, and the checksum tells a scanner of leaked secrets a key from noise.

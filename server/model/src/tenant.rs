@@ -1,4 +1,4 @@
-//! Tenants of `saas` mode (semantics.md section 6).
+//! Tenants of `saas` mode (`docs/semantics.md`, section 6.9).
 
 use portcullis_engine::fields::{Fields, string, text};
 use portcullis_engine::invalid::{Place, Problems};

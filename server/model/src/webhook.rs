@@ -1,4 +1,4 @@
-//! Webhooks: who is told what, and the types of events (semantics.md section 7).
+//! Webhooks: who is told what, and the types of events (`docs/semantics.md`, sections 7.1 and 7.3).
 
 use std::fmt;
 

@@ -20,7 +20,7 @@ use portcullis_storage::{
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The store is asked no more often than this.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// Longest wait for a revision that a check demands (semantics.md section 10, "Wire").
+/// Longest wait for a revision that a check demands (`docs/semantics.md`, section 2.9).
 const MIN_REVISION_WAIT: Duration = Duration::from_secs(2);
 /// How often the store is asked during that wait.
 const MIN_REVISION_POLL: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! Registers a resource and keeps the rules of its default roles (semantics.md section 3).
+//! Registers a resource and keeps the rules of its default roles (`docs/semantics.md`, section 3.7).
 //!
 //! Only the difference to what was registered before counts. So a service that registers everything
 //! again at each start never resurrects a rule that an operator removed, and never overwrites one that

@@ -1,5 +1,5 @@
 //! Secrets at rest: AES-256-GCM under a ring of keys, of which the first encrypts and all decrypt, so that
-//! keys can be rotated (semantics.md section 7).
+//! keys can be rotated (`docs/semantics.md`, section 7.10).
 //!
 //! An encrypted value is `version (1 byte) | key id (4) | nonce (12) | ciphertext | tag (16)`. What it is
 //! bound to, its [`Context`], is not part of it: a value that somebody copies into another row does not

@@ -22,7 +22,7 @@ use portcullis_storage::{Store, StoreError, Tx};
 const MAX_IN_A_ROW: usize = 32;
 /// An attempt that takes longer makes its lane a slow one.
 const SLOW: Duration = Duration::from_secs(1);
-/// How long a lease outlasts an attempt (semantics.md section 10, "Webhooks").
+/// How long a lease outlasts an attempt (`docs/semantics.md`, section 7.8).
 const LEASE_MARGIN: Duration = Duration::from_secs(5);
 /// Transactions of all lanes at a time, so that they leave connections to whoever waits for an answer.
 pub const MAX_TRANSACTIONS: usize = 4;

@@ -29,7 +29,7 @@ pub use retention::prune_for_ever;
 pub use schedule::{Jitter, Schedule};
 pub use worker::Worker;
 
-/// How events are delivered (semantics.md section 7).
+/// How events are delivered (`docs/semantics.md`, section 7.7).
 #[derive(Clone, Debug)]
 pub struct WebhookConfig {
     /// The waits after the first failure, the second, and so on; the last one repeats. Never empty.

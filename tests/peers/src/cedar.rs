@@ -80,7 +80,7 @@ impl Cedar {
         EntityUid::from_type_name_and_id(self.types[of].clone(), EntityId::new(id))
     }
 
-    /// By semantics.md section 2, "Combined".
+    /// By `docs/semantics.md`, section 2.6.
     fn weigh<'i>(&self, holding: impl Iterator<Item = &'i PolicyId>) -> bool {
         let (mut by_rule, mut by_policy) = (None, None);
         for (priority, allow) in holding.filter_map(|id| self.effects.get(id)) {

@@ -1,4 +1,4 @@
-//! What is right, read off the rules as semantics.md section 2 says it, one after the other.
+//! What is right, read off the rules as `docs/semantics.md`, sections 2.4 to 2.6, say it, one after the other.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The schemas of conditions (semantics.md section 4): what `Format::condition` of the engine accepts, but
+//! The schemas of conditions (`docs/semantics.md`, section 4.2): what `Format::condition` of the engine accepts, but
 //! for what JSON Schema cannot count or compile.
 
 use std::borrow::Cow;
