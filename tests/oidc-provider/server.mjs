@@ -2,8 +2,8 @@
 //
 //   node server.mjs <realm> <port>
 //
-// prints `issuer <address>` when it serves, and makes new keys at each start. Its clients are below; the domain of
-// each is the realm's name.
+// It prints `issuer <address>` when it is ready, and makes new keys at each start. The clients are listed below; the
+// domain of each client is the name of the realm.
 
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -29,7 +29,7 @@ function configuration(audience) {
       grant_types: ['client_credentials'],
       redirect_uris: [],
       response_types: [],
-      // As the Java client sends them: in the form, not in a header.
+      // The Java client sends its credentials in the form, not in a header.
       token_endpoint_auth_method: 'client_secret_post',
     })),
     jwks: { keys: [key] },
@@ -41,7 +41,7 @@ function configuration(audience) {
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
-      // Without a resource, access tokens are opaque.
+      // Without a resource, access tokens would be opaque.
       resourceIndicators: {
         enabled: true,
         defaultResource: () => audience,
@@ -63,7 +63,7 @@ function configuration(audience) {
   };
 }
 
-// The issuer holds the port, so that the port comes first.
+// The issuer's URL contains the port, so the port must be known first.
 const server = createServer();
 server.listen(Number(port), '127.0.0.1', () => {
   const origin = `http://127.0.0.1:${server.address().port}`;

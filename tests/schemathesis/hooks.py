@@ -1,7 +1,7 @@
-"""What the API's document cannot say about a request, for schemathesis.
+"""Rules for requests that the OpenAPI document cannot express, for schemathesis.
 
-JSON Schema has no word for a regular expression that compiles, or for an instant that lies in the future.
-Where the service refuses a request for such a reason, which its documentation gives, nothing is wrong.
+JSON Schema cannot say "a regular expression that compiles" or "an instant in the future". If the service refuses a
+request for such a reason, and the documentation names the reason, the refusal is not a finding.
 """
 
 import ipaddress
@@ -10,9 +10,9 @@ import re
 import schemathesis
 from hypothesis import strategies as st
 
-# --- Formats that only this API has ---
+# --- Formats of this API ---
 
-# Whatever means the same in Python and in Rust's `regex`.
+# Patterns with the same meaning in Python and in Rust's `regex`.
 ATOMS = st.sampled_from(["a", "é", "-", " ", ".", "[a-z0-9]", "[^/]", r"\d", r"\w", r"\.", "(?:ab|c)", "(x)"])
 REGULAR_EXPRESSIONS = st.lists(
     st.tuples(ATOMS, st.sampled_from(["", "*", "+", "?", "{2,5}"])).map("".join), max_size=8
@@ -20,7 +20,7 @@ REGULAR_EXPRESSIONS = st.lists(
 
 
 def network(address, prefix):
-    """The network of that size that `address` lies in."""
+    """Returns the network with this prefix length that contains `address`."""
     return str(ipaddress.ip_network((address, prefix), strict=False))
 
 
@@ -31,7 +31,7 @@ NETWORKS = st.one_of(
 )
 
 schemathesis.openapi.format("rust-regex", REGULAR_EXPRESSIONS)
-# What a matcher may hold, joined in any way.
+# Comparisons that a matcher may contain.
 TESTS = st.sampled_from([
     "r.sub.age >= 18",
     "r.sub == r.obj.owner",
@@ -50,7 +50,7 @@ schemathesis.openapi.format("ip-network", NETWORKS)
 schemathesis.openapi.format("casbin-matcher", MATCHERS)
 
 
-# --- What the document demands in words ---
+# --- Rules that the document states only in its text ---
 
 # In characters.
 LONGEST_URL = 2048
@@ -58,16 +58,16 @@ LONGEST_URL = 2048
 
 @schemathesis.hook
 def map_case(context, case):
-    """Brings a request closer to what it should be, so that most are served and not refused."""
-    # A revision that the rules have yet to reach is a 503, after a wait.
+    """Corrects a generated request, so that the service accepts most requests."""
+    # A revision in the future gets a 503 after a wait.
     revision = case.headers.get("X-Min-Policy-Revision")
     if isinstance(revision, str) and revision.isascii() and revision.isdigit():
         case.headers["X-Min-Policy-Revision"] = revision[:1]
     if case.meta.generation.mode.is_positive:
-        # Any other tag is one that the record does not have.
+        # The record does not have any other generated tag.
         if "If-Match" in case.headers:
             case.headers["If-Match"] = "*"
-        # Cursors come from the `Link` of a page.
+        # A valid cursor comes only from the `Link` of a page.
         case.query.pop("cursor", None)
         if name_of(case) == "deleteRule":
             case.query.pop("id", None)
@@ -81,13 +81,13 @@ def follow_the_text(body, operation):
         body.pop("resource", None)
     if isinstance(body.get("expires_at"), str):
         body["expires_at"] = "2999-01-01T00:00:00Z"
-    # Nobody's host gets to see a test's webhooks.
+    # No real host may receive requests from a test.
     for name in {"url", "issuer_url", "jwks_uri"}.intersection(body):
         url = re.sub("^https://[^/:]*", "https://portcullis.invalid", body[name])
         body[name] = url[:LONGEST_URL]
 
 
-# Refusals that are no finding: by operation (`None` is any), status, and a part of the message.
+# Refusals that are not findings: the operation (`None` means any), the status, and a part of the message.
 ANNOUNCED = [
     (None, 412, "the record has changed since"),
     ("createPolicy", 400, "expected a network such as"),
@@ -104,7 +104,7 @@ ANNOUNCED = [
     ("updatePolicy", 400, "since the `format` is `"),
     ("updatePolicy", 400, "as the stored `rule_data` is written"),
     ("updatePolicy", 400, "the resource of a policy never changes"),
-    # What a module answers and needs is its own affair.
+    # The document cannot know which attributes and settings a module has.
     ("testResolver", 400, "expected one of `"),
     ("updateResolver", 400, "expected what the module needs, but"),
 ]
@@ -125,9 +125,9 @@ ANNOUNCED += [
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Whether a failed check is a finding."""
+    """Returns whether a failed check is a finding."""
     if "negative_data_rejection" in failure.checks:
-        # Their pattern leaves out international names and literal addresses, which the service takes.
+        # The URL pattern of schemathesis rejects international names and literal addresses; the service accepts them.
         return not re.search(r"\b(url|issuer_url|jwks_uri)\b", failure.message)
     if "positive_data_acceptance" not in failure.checks:
         return True
