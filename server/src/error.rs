@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::Fault;
 use portcullis_engine::json::JsonError;
-use portcullis_engine::resolver::{CallError, LoadError};
+use portcullis_resolver_host::{CallError, LoadError};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bytes::Bytes;
 use portcullis_engine::Check;
-use portcullis_engine::resolver::{
+use portcullis_resolver_host::{
     self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, Share, limits,
 };
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use portcullis_engine::json;
-use portcullis_engine::resolver::limits::MODULE_BYTES;
+use portcullis_resolver_host::limits::MODULE_BYTES;
 
 use crate::egress::Rules;
 use crate::model::resolver::Manifest;
