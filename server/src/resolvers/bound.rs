@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use portcullis_engine::Check;
 use portcullis_resolver_host::{
-    self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, Share, limits,
+    Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, Share, limits,
 };
 
 use tokio::time::Instant;
@@ -75,7 +75,7 @@ pub(crate) struct Bound {
 pub(crate) enum BindError {
     /// The module says otherwise.
     #[error(transparent)]
-    Module(#[from] resolver::BindError),
+    Module(#[from] portcullis_resolver_host::BindError),
     /// A header cannot be made of its template and the secrets.
     #[error("endpoint `{0}` has a header that cannot be made of its template and `secrets`")]
     Header(String),
