@@ -60,7 +60,7 @@ impl<'r> AttributeMap<'r> {
 
     /// Visits each name and value.
     #[inline]
-    pub(crate) fn for_each(self, mut visit: impl FnMut(&'r str, Value<'r>)) {
+    pub fn for_each(self, mut visit: impl FnMut(&'r str, Value<'r>)) {
         match self.0 {
             Form::Tree(members) => {
                 for (name, value) in members {

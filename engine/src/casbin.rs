@@ -19,6 +19,7 @@ mod functions;
 mod lexer;
 mod operands;
 mod parser;
+mod tokens;
 
 use crate::condition::Condition;
 use crate::fields::{Fields, string};

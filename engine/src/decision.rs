@@ -5,8 +5,8 @@ use std::fmt;
 use uuid::Uuid;
 
 use crate::condition::AttributePath;
-use crate::plan::{Applied, MatchedRule, PlannedPolicy};
-use crate::rbac::Effect;
+use crate::policy::PlannedPolicy;
+use crate::rbac::{Effect, MatchedRule};
 
 /// The `matched_rule_id` of a check that nothing matched.
 pub const DEFAULT_DENY: &str = "default-deny";
@@ -57,6 +57,14 @@ pub enum Undetermined<'p> {
     Incomparable(&'p AttributePath, &'static str),
     /// The stored condition does not compile any more.
     Broken,
+}
+
+/// The ABAC policy that decided.
+#[derive(Clone, Debug)]
+pub(crate) struct Applied<'p> {
+    pub(crate) policy: &'p PlannedPolicy,
+    /// Empty when the condition is true.
+    pub(crate) undetermined: Vec<Undetermined<'p>>,
 }
 
 /// 1. ABAC deny, 2. RBAC deny, 3. either allows (ABAC is reported first), 4. deny by default.

@@ -35,9 +35,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod answers;
 mod attributes;
-mod cache;
 pub mod casbin;
 mod check_buffer;
 pub mod condition;
@@ -52,13 +53,11 @@ mod plan;
 mod policy;
 pub mod rbac;
 pub mod request;
-#[cfg(feature = "resolver")]
-pub mod resolver;
 pub mod resource;
-mod value;
+mod roles;
+pub mod value;
 
 pub use answers::{Answers, Ask, Resolved, ResolverRef};
-pub use cache::{CachedPlan, PlanCache};
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined, Withheld};
@@ -68,9 +67,9 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    MatchedRule, Outcome, Plan, PlannedPolicy, Verdict,
+    Outcome, Plan, Verdict,
 };
-pub use policy::{Format, Policy};
-pub use rbac::{Effect, Rule, RuleTuple};
+pub use policy::{Format, PlannedPolicy, Policy};
+pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resource::ResourcePattern;

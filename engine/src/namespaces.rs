@@ -41,20 +41,6 @@ impl AttributeKind {
     }
 }
 
-#[cfg(feature = "resolver")]
-impl From<crate::resolver::Kind> for AttributeKind {
-    fn from(kind: crate::resolver::Kind) -> Self {
-        use crate::resolver::Kind;
-        match kind {
-            Kind::Text => Self::Text,
-            Kind::Number => Self::Number,
-            Kind::Boolean => Self::Boolean,
-            Kind::Texts => Self::Texts,
-            Kind::Numbers => Self::Numbers,
-        }
-    }
-}
-
 impl fmt::Display for AttributeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

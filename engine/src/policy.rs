@@ -29,6 +29,25 @@ pub struct Policy {
     pub condition: Result<Condition, Invalid>,
 }
 
+/// An ABAC policy inside a plan, as far as a decision reports it.
+#[derive(Debug)]
+pub struct PlannedPolicy {
+    /// Its id.
+    pub id: Uuid,
+    /// Its name.
+    pub name: Box<str>,
+    /// What it does when it applies.
+    pub effect: Effect,
+    /// The highest decides.
+    pub priority: i32,
+}
+
+/// Whether a policy applies when its condition gives `truth`: an undetermined deny does, an undetermined allow
+/// does not (`docs/semantics.md`, section 2.5).
+pub(crate) fn applies(effect: Effect, truth: Option<bool>) -> bool {
+    truth.unwrap_or(effect == Effect::Deny)
+}
+
 /// How `rule_data` writes the condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::fields::{string, within};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
-use crate::resource::ResourcePattern;
+use crate::resource::{ResourcePattern, split_resource};
 
 /// The whole-field wildcard.
 pub const WILDCARD: &str = "*";
@@ -92,6 +92,45 @@ pub struct Rule {
     pub tuple: RuleTuple,
     /// What it does then.
     pub effect: Effect,
+}
+
+/// Which of the three patterns that match the plan's resource a rule has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ObjectKind {
+    Any,
+    Name,
+    Exact,
+}
+
+/// The rule that decided, as a reason names it.
+#[derive(Clone, Copy, Debug)]
+pub struct MatchedRule<'p> {
+    /// Its id.
+    pub id: Uuid,
+    /// What it does.
+    pub effect: Effect,
+    /// Its principal, or `*`.
+    pub sub: &'p str,
+    /// Its domain, or `*`.
+    pub dom: &'p str,
+    /// Its action, or `*`.
+    pub act: &'p str,
+    pub(crate) resource: &'p str,
+    pub(crate) obj: ObjectKind,
+}
+
+impl MatchedRule<'_> {
+    /// The resource pattern of the rule, as it was written.
+    pub fn obj(&self) -> String {
+        match self.obj {
+            ObjectKind::Any => WILDCARD.to_owned(),
+            ObjectKind::Exact => self.resource.to_owned(),
+            ObjectKind::Name => {
+                let name = split_resource(self.resource).map_or(self.resource, |(name, _)| name);
+                format!("{name}:*")
+            }
+        }
+    }
 }
 
 /// Reads a `sub`, `dom` or `act` of at most `max` characters: a literal or the whole-field wildcard

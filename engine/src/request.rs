@@ -8,6 +8,8 @@ use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::resource::resource;
+pub use crate::roles::Roles;
+use crate::value::parse_instant;
 
 /// The body of a check, valid by construction.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +135,7 @@ impl<'r> Check<'r> {
             resource: body.resource,
             action: body.action,
             domain,
-            roles: Roles::of(&body, caller),
+            roles: roles_of(&body, caller),
             attributes: body.attributes,
             claims: caller.map(|caller| caller.claims),
             now,
@@ -141,33 +143,13 @@ impl<'r> Check<'r> {
     }
 }
 
-/// The roles of a subject.
-#[derive(Clone, Copy, Debug)]
-pub enum Roles<'r> {
-    /// From the caller's token.
-    Claimed(&'r [String]),
-    /// From `attributes.user.roles`: a list, or one string.
-    Supplied(&'r [Json<'r>]),
-}
-
-impl<'r> Roles<'r> {
-    /// The principals rule of `docs/semantics.md`, section 2.3: the caller's roles belong to the caller alone;
-    /// any other subject has the roles that the request vouches for.
-    fn of(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Self {
-        if let Some(caller) = caller.filter(|caller| caller.subject == body.subject) {
-            return Self::Claimed(caller.roles);
-        }
-        Self::Supplied(body.attributes.user.as_list("roles").unwrap_or_default())
+/// The principals rule of `docs/semantics.md`, section 2.3: the caller's roles belong to the caller alone;
+/// any other subject has the roles that the request vouches for.
+fn roles_of<'r>(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Roles<'r> {
+    if let Some(caller) = caller.filter(|caller| caller.subject == body.subject) {
+        return Roles::Claimed(caller.roles);
     }
-
-    /// Each role. What is no string is none.
-    pub fn iter(self) -> impl Iterator<Item = &'r str> {
-        let (claimed, supplied) = match self {
-            Self::Claimed(roles) => (roles, [].as_slice()),
-            Self::Supplied(items) => ([].as_slice(), items),
-        };
-        claimed.iter().map(String::as_str).chain(supplied.iter().filter_map(Json::as_str))
-    }
+    Roles::Supplied(body.attributes.user.as_list("roles").unwrap_or_default())
 }
 
 /// Reads the roles of a claim: the strings of a list, or one string. What is no string is ignored
@@ -220,7 +202,7 @@ impl<'r> LegacyCheckBody<'r> {
 /// Reads an RFC 3339 date-time.
 pub fn instant(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<DateTime<Utc>> {
     let text = string(json, at, problems)?;
-    let instant = crate::value::parse_instant(text);
+    let instant = parse_instant(text);
     if instant.is_none() {
         problems.expected(at, "an RFC 3339 date-time such as `2026-11-20T09:00:00Z`");
     }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Timelike, Utc};
 
 use crate::json::Json;
 use crate::number::Number;
-use crate::request::Roles;
+use crate::roles::Roles;
 
 /// The value of an attribute, or of the literal it is compared with.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
 
 impl<'r> List<'r> {
     /// Visits each item.
-    pub(crate) fn for_each(self, mut visit: impl FnMut(Value<'r>)) {
+    pub fn for_each(self, mut visit: impl FnMut(Value<'r>)) {
         match self {
             Self::Json(items) => items.iter().for_each(|item| visit(Value::from(item))),
             Self::Roles(roles) => roles.iter().for_each(|role| visit(Value::Text(role))),

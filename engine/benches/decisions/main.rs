@@ -3,9 +3,6 @@
 //! `cargo bench -p portcullis-engine --bench decisions -- [GROUP]… [--json FILE]`. Alternatives of one run are timed in turns, as
 //! CPU time of the thread. A missed bar is reported; a wrong decision ends the run.
 
-mod cache;
-mod change;
-mod lookup;
 mod memory;
 mod ours;
 mod policies;
@@ -21,9 +18,6 @@ fn main() -> anyhow::Result<()> {
     report.group("3 w3", policies::w3)?;
     report.group("4 w4", policies::w4)?;
     report.group("5 w5", text::w5)?;
-    report.group("6 change", change::change)?;
     report.group("7 memory", memory::memory)?;
-    report.group("8 lookup", lookup::lookup)?;
-    report.group("11 cache", cache::cache)?;
     report.finish()
 }

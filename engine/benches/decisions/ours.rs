@@ -1,15 +1,11 @@
 //! The engine on a workload.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 use anyhow::{Result, anyhow};
 use portcullis_engine::{
-    CachedPlan, Check, CheckBody, CheckBuffer, Condition, Effect, Json, Plan, PlanCache, Policy,
-    ResourcePattern, Rule, RuleTuple, json,
+    Check, CheckBody, CheckBuffer, Condition, Effect, Json, Plan, Policy, ResourcePattern, Rule,
+    RuleTuple, json,
 };
 use portcullis_workloads::{DOMAIN, Workload};
 
@@ -110,29 +106,4 @@ pub(crate) fn pattern(resource: &str) -> Result<ResourcePattern> {
 
 fn effect(allow: bool) -> Effect {
     if allow { Effect::Allow } else { Effect::Deny }
-}
-
-/// The revision of the plan of `(tenant, resource)`, of a hot one wherever there is one.
-pub(crate) fn revision(cache: &PlanCache, tenant: &str, resource: &str) -> u64 {
-    let hot = cache.hot(tenant, resource, 0, CachedPlan::revision);
-    hot.unwrap_or_else(|| {
-        cached(cache, tenant, resource, || Plan::compile(resource, 1, &[], [])).revision()
-    })
-}
-
-/// The plan of `(tenant, resource)`; `load` is called if the cache has none that is fresh. A hit and a
-/// load that waits for nothing are ready at once.
-pub(crate) fn cached(
-    cache: &PlanCache,
-    tenant: &str,
-    resource: &str,
-    load: impl Fn() -> Plan,
-) -> Arc<CachedPlan> {
-    let load = || std::future::ready(Ok::<_, std::convert::Infallible>(load()));
-    let get = pin!(cache.get(tenant, resource, 0, load));
-    match get.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(Ok(cached)) => cached,
-        Poll::Ready(Err(never)) => match *never {},
-        Poll::Pending => unreachable!("no other thread loads plans"),
-    }
 }

@@ -2,12 +2,12 @@
 
 use super::lexer::{Kind, Token};
 use super::operands::{ATTRIBUTE, attribute, test};
-use super::parser::Parser;
+use super::tokens::Tokens;
 use crate::condition::{Condition, Operand, Predicate};
 use crate::invalid::Fault;
 use crate::operator::{Networks, Operator, Pattern, parse_network};
 
-impl Parser<'_> {
+impl Tokens<'_> {
     /// The call of the function `name`; the next token is its `(`.
     pub(super) fn call(&mut self, name: Token<'_>) -> Result<Condition, Fault> {
         let predicate = match name.text {

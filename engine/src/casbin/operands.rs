@@ -1,7 +1,7 @@
 //! What a matcher compares: attributes, literals and lists.
 
 use super::lexer::{Kind, Token};
-use super::parser::Parser;
+use super::tokens::Tokens;
 use crate::condition::{
     AttributePath, Condition, MAX_LIST, Operand, Predicate, RequestField, Test,
 };
@@ -15,10 +15,10 @@ pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.sub.<
 pub(super) const VALUE: &str =
     "an attribute such as `r.sub.age`, a string, a number, `true` or `false`";
 
-impl Parser<'_> {
+impl Tokens<'_> {
     /// An attribute, a literal or a list in brackets.
     pub(super) fn value(&mut self) -> Result<Operand, Fault> {
-        let token = self.token;
+        let token = self.next;
         let value = match (token.kind, token.text) {
             (Kind::Name, "true") => Operand::Bool(true),
             (Kind::Name, "false") => Operand::Bool(false),
@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     fn number(&mut self) -> Result<Number, Fault> {
-        let negative = self.token.is("-");
+        let negative = self.next.is("-");
         if negative {
             self.take()?;
         }
@@ -49,8 +49,8 @@ impl Parser<'_> {
     pub(super) fn list(&mut self, closing: &str) -> Result<Operand, Fault> {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
         self.take()?;
-        while !self.token.is(closing) {
-            let item = self.token;
+        while !self.next.is(closing) {
+            let item = self.next;
             if texts.len() + numbers.len() == MAX_LIST {
                 return Err(item.fault(format!("at most {MAX_LIST} values")));
             }
@@ -63,7 +63,7 @@ impl Parser<'_> {
                 Kind::Symbol if item.is("-") => numbers.push(self.number()?),
                 _ => return Err(item.fault("a string or a number")),
             }
-            if !self.token.is(closing) {
+            if !self.next.is(closing) {
                 self.expect(",", &format!("`,` or `{closing}`"))?;
             }
         }

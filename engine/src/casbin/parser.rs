@@ -1,7 +1,8 @@
 //! The structure of a matcher: how conditions are joined, and what each is.
 
-use super::lexer::{Kind, Lexer, Token};
+use super::lexer::{Kind, Token};
 use super::operands::{ATTRIBUTE, VALUE, attribute, compare, comparison, test};
+use super::tokens::Tokens;
 use crate::condition::{
     AttributePath, Condition, MAX_DEPTH, MAX_NODES, Operand, Predicate, RequestField,
 };
@@ -26,37 +27,23 @@ enum First {
 
 /// Reads by precedence: `||`, then `&&`, then `!`, then comparisons, which do not chain.
 pub(super) struct Parser<'s> {
-    lexer: Lexer<'s>,
-    /// The next token.
-    pub(super) token: Token<'s>,
+    tokens: Tokens<'s>,
     nodes: usize,
     nesting: usize,
 }
 
 impl<'s> Parser<'s> {
     pub(super) fn new(matcher: &'s str) -> Result<Self, Fault> {
-        let mut lexer = Lexer::new(matcher);
-        let token = lexer.next()?;
-        Ok(Self { lexer, token, nodes: 0, nesting: 0 })
+        Ok(Self { tokens: Tokens::new(matcher)?, nodes: 0, nesting: 0 })
     }
 
     /// The condition that all of the matcher writes.
     pub(super) fn whole(mut self) -> Result<Condition, Fault> {
         let node = self.any()?;
-        match self.token.kind {
+        match self.tokens.next.kind {
             Kind::End => Ok(node.condition),
-            _ => Err(self.token.fault("`&&`, `||` or the end of the matcher")),
+            _ => Err(self.tokens.next.fault("`&&`, `||` or the end of the matcher")),
         }
-    }
-
-    /// Takes the next token.
-    pub(super) fn take(&mut self) -> Result<Token<'s>, Fault> {
-        let next = self.lexer.next()?;
-        Ok(std::mem::replace(&mut self.token, next))
-    }
-
-    pub(super) fn expect(&mut self, symbol: &str, expected: &str) -> Result<Token<'s>, Fault> {
-        if self.token.is(symbol) { self.take() } else { Err(self.token.fault(expected)) }
     }
 
     /// Counts a node, which is `at` in the matcher.
@@ -87,13 +74,13 @@ impl<'s> Parser<'s> {
         make: fn(Box<[Condition]>) -> Condition,
     ) -> Result<Node, Fault> {
         let first = part(self)?;
-        let joint = self.token;
+        let joint = self.tokens.next;
         if !joint.is(symbol) {
             return Ok(first);
         }
         let (mut parts, mut depth) = (vec![first.condition], first.depth);
-        while self.token.is(symbol) {
-            self.take()?;
+        while self.tokens.next.is(symbol) {
+            self.tokens.take()?;
             let next = part(self)?;
             depth = depth.max(next.depth);
             parts.push(next.condition);
@@ -102,22 +89,22 @@ impl<'s> Parser<'s> {
     }
 
     fn unary(&mut self) -> Result<Node, Fault> {
-        if !self.token.is("!") && !self.token.is("(") {
+        if !self.tokens.next.is("!") && !self.tokens.next.is("(") {
             return self.test();
         }
-        let opening = self.take()?;
+        let opening = self.tokens.take()?;
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
             let expected = format!("parentheses and `!` nested at most {MAX_NESTING} deep");
             return Err(opening.fault(expected));
         }
         let node = if opening.is("!") {
-            let direct = !self.token.is("!") && !self.token.is("(");
+            let direct = !self.tokens.next.is("!") && !self.tokens.next.is("(");
             let Node { condition, depth } = if direct { self.negated()? } else { self.unary()? };
             self.node(opening, Condition::Not(Box::new(condition)), depth + 1)?
         } else {
             let node = self.any()?;
-            self.expect(")", "`&&`, `||` or `)`")?;
+            self.tokens.expect(")", "`&&`, `||` or `)`")?;
             node
         };
         self.nesting -= 1;
@@ -126,18 +113,18 @@ impl<'s> Parser<'s> {
 
     /// A comparison, a membership, a call, or a value that is a condition by itself.
     fn test(&mut self) -> Result<Node, Fault> {
-        let start = self.token;
+        let start = self.tokens.next;
         let left = match self.first()? {
             First::Call(condition) => return self.node(start, condition, 1),
             First::Value(value) => value,
         };
-        let condition = if let Some(operator) = comparison(self.token) {
-            self.take()?;
-            let right_start = self.token;
-            let right = self.value()?;
+        let condition = if let Some(operator) = comparison(self.tokens.next) {
+            self.tokens.take()?;
+            let right_start = self.tokens.next;
+            let right = self.tokens.value()?;
             compare(start, left, operator, right_start, right)?
         } else if self.at_in() {
-            self.take()?;
+            self.tokens.take()?;
             self.membership(start, left)?
         } else {
             return self.alone(start, left);
@@ -147,37 +134,39 @@ impl<'s> Parser<'s> {
 
     /// What `!` applies to, unless that is another `!` or stands in parentheses.
     fn negated(&mut self) -> Result<Node, Fault> {
-        let start = self.token;
+        let start = self.tokens.next;
         match self.first()? {
             First::Call(condition) => self.node(start, condition, 1),
-            First::Value(_) if comparison(self.token).is_some() || self.at_in() => {
-                Err(self.token.fault("parentheses around the comparison, since `!` binds closer"))
-            }
+            First::Value(_) if comparison(self.tokens.next).is_some() || self.at_in() => Err(self
+                .tokens
+                .next
+                .fault("parentheses around the comparison, since `!` binds closer")),
             First::Value(value) => self.alone(start, value),
         }
     }
 
     fn at_in(&self) -> bool {
-        self.token.kind == Kind::Name && self.token.text == "in"
+        self.tokens.next.kind == Kind::Name && self.tokens.next.text == "in"
     }
 
     /// A call, or a value that may be compared.
     fn first(&mut self) -> Result<First, Fault> {
-        let start = self.token;
+        let start = self.tokens.next;
         if start.kind != Kind::Name || matches!(start.text, "true" | "false") {
-            return self.value().map(First::Value);
+            return self.tokens.value().map(First::Value);
         }
-        self.take()?;
-        if self.token.is("(") {
-            return self.call(start).map(First::Call);
+        self.tokens.take()?;
+        if self.tokens.next.is("(") {
+            return self.tokens.call(start).map(First::Call);
         }
         attribute(start).map(Operand::Attribute).map(First::Value)
     }
 
     /// What follows `in`.
     fn membership(&mut self, start: Token<'_>, left: Operand) -> Result<Condition, Fault> {
-        let right_start = self.token;
-        let right = if right_start.is("(") { self.list(")")? } else { self.value()? };
+        let right_start = self.tokens.next;
+        let right =
+            if right_start.is("(") { self.tokens.list(")")? } else { self.tokens.value()? };
         match (left, right) {
             (Operand::Attribute(item), right @ (Operand::List(_) | Operand::Attribute(_))) => {
                 Ok(test(item, Predicate::Compare(Operator::In, right)))
@@ -193,9 +182,9 @@ impl<'s> Parser<'s> {
 
     /// A value that nothing is compared with.
     fn alone(&mut self, start: Token<'_>, value: Operand) -> Result<Node, Fault> {
-        let ends = ["&&", "||", ")"].iter().any(|symbol| self.token.is(symbol));
-        if !ends && self.token.kind != Kind::End {
-            return Err(self.token.fault(
+        let ends = ["&&", "||", ")"].iter().any(|symbol| self.tokens.next.is(symbol));
+        if !ends && self.tokens.next.kind != Kind::End {
+            return Err(self.tokens.next.fault(
                 "a comparison by `==`, `!=`, `<`, `<=`, `>`, `>=` or `in`, or the end of this condition",
             ));
         }

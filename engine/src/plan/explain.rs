@@ -8,12 +8,13 @@ use uuid::Uuid;
 use super::index::Indexed;
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, Values};
-use super::{MatchedRule, Plan, PlannedPolicy, why_unresolved};
+use super::{Plan, why_unresolved};
 use crate::answers::Answers;
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::decision::Undetermined;
 use crate::json::Json;
-use crate::rbac::Effect;
+use crate::policy::PlannedPolicy;
+use crate::rbac::{Effect, MatchedRule};
 use crate::request::Check;
 use crate::value::Value;
 
@@ -162,7 +163,7 @@ impl Plan {
         let run = Run::new(&self.program, &values);
         let mut explainer = Explainer { plan: self, check, answers, run, decides };
         Explanation {
-            policies: self.policies.iter().map(|policy| explainer.policy(policy)).collect(),
+            policies: explainer.policies(),
             rules: explainer.rules(),
             attributes: explainer.attributes(),
         }
@@ -178,24 +179,25 @@ struct Explainer<'e, 'r> {
 }
 
 impl<'e> Explainer<'e, '_> {
-    fn policy(&mut self, policy: &'e PlannedPolicy) -> ExplainedPolicy<'e> {
-        let truth = policy.condition.and_then(|condition| self.run.truth(condition));
+    fn policies(&mut self) -> Vec<ExplainedPolicy<'e>> {
+        let plan = self.plan;
+        let policies = plan.policies.iter().zip(&plan.conditions);
+        policies.map(|(policy, indexed)| self.policy(policy, *indexed)).collect()
+    }
+
+    /// An attribute that was not asked for turns nothing, so that its policy counts only if it applies in any case.
+    fn policy(&mut self, policy: &'e PlannedPolicy, indexed: Indexed) -> ExplainedPolicy<'e> {
+        let truth = indexed.condition.and_then(|condition| self.run.truth(condition));
         ExplainedPolicy {
             id: policy.id,
             name: &policy.name,
             effect: policy.effect,
             priority: policy.priority,
-            applies: self.applies(policy),
+            applies: self.run.applies(indexed) == Some(true),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
-            condition: policy.condition.map(|condition| self.node(condition)),
+            condition: indexed.condition.map(|condition| self.node(condition)),
         }
-    }
-
-    /// An attribute that was not asked for turns nothing, so that its policy counts only if it applies in any case.
-    fn applies(&mut self, policy: &PlannedPolicy) -> bool {
-        let PlannedPolicy { effect, condition, .. } = *policy;
-        self.run.applies(Indexed { effect, condition }) == Some(true)
     }
 
     fn node(&mut self, id: NodeId) -> ExplainedNode<'e> {

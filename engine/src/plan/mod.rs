@@ -11,12 +11,10 @@ mod program;
 mod rbac;
 mod slots;
 
-use uuid::Uuid;
-
 use crate::answers::{Answers, Ask, Resolved, ResolverRef};
 use crate::condition::{AttributePath, ResolvedAttribute};
-use crate::decision::{Decision, Undetermined, Withheld, combine};
-use crate::policy::Policy;
+use crate::decision::{Applied, Decision, Undetermined, Withheld, combine};
+use crate::policy::{PlannedPolicy, Policy, applies};
 use crate::rbac::{Effect, Rule};
 use crate::request::Check;
 use crate::value::Value;
@@ -27,8 +25,7 @@ pub use explain::{
 };
 use index::{Index, Indexed, Rank, Search};
 use open::Undecided;
-use program::{Cause, NodeId, Program, Run};
-pub use rbac::MatchedRule;
+use program::{Cause, Program, Run};
 use rbac::RbacIndex;
 use slots::{Slot, Slots, Symbol, Values};
 
@@ -47,21 +44,6 @@ pub struct Plan {
     slots: Slots,
 }
 
-/// An ABAC policy inside a plan.
-#[derive(Debug)]
-pub struct PlannedPolicy {
-    /// Its id.
-    pub id: Uuid,
-    /// Its name.
-    pub name: Box<str>,
-    /// What it does when it applies.
-    pub effect: Effect,
-    /// The highest decides.
-    pub priority: i32,
-    /// `None` when the stored condition does not compile any more.
-    condition: Option<NodeId>,
-}
-
 /// What comes of a check, as far as is known.
 #[derive(Debug)]
 pub enum Verdict<'p> {
@@ -69,20 +51,6 @@ pub enum Verdict<'p> {
     Decided(Decision<'p>),
     /// Resolvers must be asked, each once, and all at the same time.
     Open(Vec<Ask>),
-}
-
-/// The ABAC policy that decided.
-#[derive(Clone, Debug)]
-pub(crate) struct Applied<'p> {
-    pub(crate) policy: &'p PlannedPolicy,
-    /// Empty when the condition is true.
-    pub(crate) undetermined: Vec<Undetermined<'p>>,
-}
-
-/// Whether a policy applies when its condition gives `truth`: an undetermined deny does, an undetermined allow
-/// does not (`docs/semantics.md`, section 2.5).
-fn applies(effect: Effect, truth: Option<bool>) -> bool {
-    truth.unwrap_or(effect == Effect::Deny)
 }
 
 impl Plan {
@@ -95,26 +63,18 @@ impl Plan {
         policies: impl IntoIterator<Item = Policy>,
     ) -> Self {
         let mut program = program::Builder::default();
-        let mut planned: Vec<PlannedPolicy> = policies
+        let mut planned: Vec<(PlannedPolicy, Indexed)> = policies
             .into_iter()
             .filter(|policy| policy.resource.matches(resource))
-            .map(|policy| PlannedPolicy {
-                id: policy.id,
-                name: policy.name.into(),
-                effect: policy.effect,
-                priority: policy.priority,
-                condition: policy.condition.ok().map(|condition| program.add(condition)),
-            })
+            .map(|policy| plan_policy(policy, &mut program))
             .collect();
-        planned.sort_unstable_by_key(|policy| {
+        planned.sort_unstable_by_key(|(policy, _)| {
             (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
         });
-        let (mut program, slots) =
-            program.finish(planned.iter().filter_map(|policy| policy.condition));
-        let conditions: Box<[Indexed]> = planned
-            .iter()
-            .map(|policy| Indexed { effect: policy.effect, condition: policy.condition })
-            .collect();
+        let (policies, conditions): (Vec<PlannedPolicy>, Vec<Indexed>) =
+            planned.into_iter().unzip();
+        let roots = conditions.iter().filter_map(|indexed| indexed.condition);
+        let (mut program, slots) = program.finish(roots);
         let (index, superfluous) = index::build(&program, &slots, &conditions);
         for (root, test) in superfluous {
             program.ask_last(root, test);
@@ -124,8 +84,8 @@ impl Plan {
             resource: resource.into(),
             revision,
             rules: RbacIndex::new(matching),
-            policies: planned.into(),
-            conditions,
+            policies: policies.into(),
+            conditions: conditions.into(),
             index,
             program,
             slots,
@@ -172,7 +132,7 @@ impl Plan {
         if search.is_settled() {
             return Verdict::Decided(decision);
         }
-        Verdict::Open(search.asks(self))
+        Verdict::Open(search.asks(&self.slots))
     }
 
     /// Decides `check` with both engines, without resolvers: their attributes are undetermined.
@@ -227,7 +187,7 @@ impl Plan {
     ) -> Option<Applied<'p>> {
         let policy = self.policies.get(rank as usize)?;
         let undetermined = match policy.effect {
-            Effect::Deny => self.why_undetermined(policy, run, answers),
+            Effect::Deny => self.why_undetermined(rank, run, answers),
             Effect::Allow => Vec::new(),
         };
         Some(Applied { policy, undetermined })
@@ -241,19 +201,21 @@ impl Plan {
         answers: &Answers,
     ) -> Option<Withheld<'p>> {
         let policy = self.policies.get(rank as usize).filter(|_| !answers.is_empty())?;
-        let undetermined = self.why_undetermined(policy, run, answers);
+        let undetermined = self.why_undetermined(rank, run, answers);
         let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
         undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
     }
 
-    /// Why a policy is undetermined; empty when it is not.
+    /// Why the policy of a rank is undetermined; empty when it is not.
     fn why_undetermined<'p>(
         &'p self,
-        policy: &'p PlannedPolicy,
+        rank: Rank,
         run: &mut Run<'_>,
         answers: &Answers,
     ) -> Vec<Undetermined<'p>> {
-        let Some(condition) = policy.condition else { return vec![Undetermined::Broken] };
+        let Some(condition) = self.conditions[rank as usize].condition else {
+            return vec![Undetermined::Broken];
+        };
         if run.truth(condition).is_some() {
             return Vec::new();
         }
@@ -292,6 +254,14 @@ impl Plan {
             + self.program.weight()
             + self.slots.weight()
     }
+}
+
+/// Splits a policy into what a decision reports of it and what evaluation reads.
+fn plan_policy(policy: Policy, program: &mut program::Builder) -> (PlannedPolicy, Indexed) {
+    let Policy { id, name, effect, priority, condition, .. } = policy;
+    let condition = condition.ok().map(|condition| program.add(condition));
+    let planned = PlannedPolicy { id, name: name.into(), effect, priority };
+    (planned, Indexed { effect, condition })
 }
 
 /// Why an attribute of a resolver is not known.

@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 
 use super::index::{Indexed, Rank, Search};
 use super::program::{Child, NodeId, Operation, Run};
-use super::slots::{Slot, Symbol};
-use super::{Plan, applies};
+use super::slots::{Slot, Slots, Symbol};
 use crate::answers::Ask;
 use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::policy::applies;
 use crate::rbac::Effect;
 use crate::value::Value;
 
@@ -189,7 +189,7 @@ impl<'p, 'r> Undecided<'p, 'r> {
     }
 
     /// What must be asked to settle the open policies.
-    pub(super) fn asks(mut self, plan: &Plan) -> Vec<Ask> {
+    pub(super) fn asks(mut self, all: &Slots) -> Vec<Ask> {
         let mut slots = Vec::new();
         for rank in self.open {
             if let Some(condition) = self.conditions[rank as usize].condition {
@@ -198,9 +198,9 @@ impl<'p, 'r> Undecided<'p, 'r> {
         }
         slots.sort_unstable();
         slots.dedup();
-        let namespaces = plan.slots.namespaces().iter();
+        let namespaces = all.namespaces().iter();
         let ask = namespaces.map(|namespace| {
-            let attributes = slots.iter().filter_map(|slot| match plan.path(*slot) {
+            let attributes = slots.iter().filter_map(|slot| match all.path(*slot) {
                 AttributePath::Resolved(path) if path.namespace == namespace.name => {
                     Some(path.name.clone())
                 }

@@ -9,9 +9,9 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use uuid::Uuid;
 
-use crate::rbac::{Effect, Rule, WILDCARD};
+use crate::rbac::{Effect, MatchedRule, ObjectKind, Rule, WILDCARD};
 use crate::request::Check;
-use crate::resource::{ResourcePattern, split_resource};
+use crate::resource::ResourcePattern;
 
 /// Finds the deciding rule for a check.
 #[derive(Debug)]
@@ -96,45 +96,6 @@ impl Shape {
 struct Found {
     id: Uuid,
     obj: ObjectKind,
-}
-
-/// Which of the three patterns that match the plan's resource a rule has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum ObjectKind {
-    Any,
-    Name,
-    Exact,
-}
-
-/// The rule that decided, as a reason names it.
-#[derive(Clone, Copy, Debug)]
-pub struct MatchedRule<'p> {
-    /// Its id.
-    pub id: Uuid,
-    /// What it does.
-    pub effect: Effect,
-    /// Its principal, or `*`.
-    pub sub: &'p str,
-    /// Its domain, or `*`.
-    pub dom: &'p str,
-    /// Its action, or `*`.
-    pub act: &'p str,
-    resource: &'p str,
-    obj: ObjectKind,
-}
-
-impl MatchedRule<'_> {
-    /// The resource pattern of the rule, as it was written.
-    pub fn obj(&self) -> String {
-        match self.obj {
-            ObjectKind::Any => WILDCARD.to_owned(),
-            ObjectKind::Exact => self.resource.to_owned(),
-            ObjectKind::Name => {
-                let name = split_resource(self.resource).map_or(self.resource, |(name, _)| name);
-                format!("{name}:*")
-            }
-        }
-    }
 }
 
 impl RbacIndex {

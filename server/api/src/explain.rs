@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use portcullis_engine::{CachedPlan, Check, Decision, Explanation};
+use portcullis_engine::{Check, Decision, Explanation};
+use portcullis_plan_cache::CachedPlan;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::openapi::path::{Parameter, ParameterIn};

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, Uri};
 use portcullis_engine::Invalid;
-use portcullis_engine::resolver::limits::MODULE_BYTES;
-use portcullis_engine::resolver::{BindError as Unfit, CallError, LoadError, Module};
+use portcullis_resolver_host::limits::MODULE_BYTES;
+use portcullis_resolver_host::{BindError as Unfit, CallError, LoadError, Module};
 use std::sync::Arc;
 use uuid::Uuid;
 

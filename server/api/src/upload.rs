@@ -12,7 +12,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json, JsonError};
-use portcullis_engine::resolver::limits::MODULE_BYTES;
+use portcullis_resolver_host::limits::MODULE_BYTES;
 use utoipa::openapi::schema::Type;
 use utoipa::{PartialSchema, ToSchema};
 

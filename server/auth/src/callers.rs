@@ -1,4 +1,4 @@
-//! Callers and their rights (semantics.md section 6).
+//! Callers and their rights (`docs/semantics.md`, section 6).
 
 use portcullis_model::service_key::Permission;
 
@@ -92,7 +92,7 @@ impl Manager {
     }
 
     /// Refuses a rule in a domain that is another tenant's, unless the admin-domain claim names it;
-    /// `*` is every domain of the own tenant (semantics.md section 10, "Domains").
+    /// `*` is every domain of the own tenant (`docs/semantics.md`, section 3.4).
     pub fn may_write_domain(&self, domain: &str) -> Result<(), AuthError> {
         let own = !self.one_tenant_per_domain || domain == "*" || domain == self.domain;
         if own || names(&self.administers, domain) {

@@ -1,4 +1,4 @@
-//! Credentials become verified callers (semantics.md section 6). Knows no HTTP.
+//! Credentials become verified callers (`docs/semantics.md`, section 6). Knows no HTTP.
 
 mod authenticator;
 mod callers;

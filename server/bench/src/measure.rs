@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use portcullis_engine::{Answers, CachedPlan, Check, PlanCache};
+use portcullis_engine::{Answers, Check};
+use portcullis_plan_cache::{CachedPlan, PlanCache};
 use tokio::runtime::Handle;
 
 use super::checks::Asked;

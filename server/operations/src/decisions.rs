@@ -1,6 +1,7 @@
 //! Decides checks: by a plan in memory, and where that leaves it open, with the answers of resolvers.
 
-use portcullis_engine::{Answers, CachedPlan, Check, Decision, Plan, Verdict};
+use portcullis_engine::{Answers, Check, Decision, Plan, Verdict};
+use portcullis_plan_cache::CachedPlan;
 
 use crate::app::App;
 use crate::metrics::CheckKind;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use portcullis_auth::AuthError;
 use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
-use portcullis_engine::resolver::{CallError, LoadError};
+use portcullis_resolver_host::{CallError, LoadError};
 use portcullis_resolvers::LoadFailure;
 use portcullis_storage::StoreError;
 use portcullis_storage::encryption::CryptoError;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use portcullis_engine::{CachedPlan, Plan, PlanCache, ResourcePattern};
+use portcullis_engine::{Plan, ResourcePattern};
+use portcullis_plan_cache::{CachedPlan, PlanCache};
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::Instant;
 

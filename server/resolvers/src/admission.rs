@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
-use portcullis_engine::resolver::{CallError, Digest, LoadError, Module};
+use portcullis_resolver_host::{CallError, Digest, LoadError, Module};
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 

@@ -12,7 +12,7 @@ use equivalent::Equivalent;
 use moka::Expiry;
 use moka::sync::Cache;
 use portcullis_engine::Json;
-use portcullis_engine::resolver::{Input, Request, Value};
+use portcullis_resolver_host::{Input, Request, Value};
 
 /// The longest that an answer is used, whatever a module or a manifest says.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);

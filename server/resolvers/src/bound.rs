@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bytes::Bytes;
 use portcullis_engine::Check;
-use portcullis_engine::resolver::{
-    self, Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, Share, limits,
+use portcullis_resolver_host::{
+    Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, Share, limits,
 };
 
 use tokio::time::Instant;
@@ -75,7 +75,7 @@ pub struct Bound {
 pub enum BindError {
     /// The module says otherwise.
     #[error(transparent)]
-    Module(#[from] resolver::BindError),
+    Module(#[from] portcullis_resolver_host::BindError),
     /// A header cannot be made of its template and the secrets.
     #[error("endpoint `{0}` has a header that cannot be made of its template and `secrets`")]
     Header(String),

@@ -9,7 +9,7 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
-use portcullis_engine::resolver::{
+use portcullis_resolver_host::{
     Endpoints, Failure, FailureKind, HttpRequest, HttpResponse, Method, SendError,
 };
 use url::Url;

@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::ensure;
-use portcullis_engine::resolver::{Digest, Module};
+use portcullis_resolver_host::{Digest, Module};
 use tokio::sync::Mutex;
 
 use super::bound::Workshop;

@@ -30,8 +30,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use portcullis_engine::resolver::{Digest, LoadError, Module, Outcome};
 use portcullis_engine::{Ask, Check, ResolverRef};
+use portcullis_resolver_host::{Digest, LoadError, Module, Outcome};
 use uuid::Uuid;
 
 use bound::Workshop;

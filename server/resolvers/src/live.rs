@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use portcullis_engine::resolver::{Answered, CallError, Outcome, Request, Value};
 use portcullis_engine::{Check, Json, Number, Resolved};
+use portcullis_resolver_host::{Answered, CallError, Outcome, Request, Value};
 
 use super::attributes::{self, Known, Scope};
 use super::bound::{Bound, Workshop};

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, join_all};
-use portcullis_engine::resolver::{CallError, Digest, LoadError, Module};
 use portcullis_engine::{Ask, Check, ResolverRef};
+use portcullis_resolver_host::{CallError, Digest, LoadError, Module};
 use tokio::sync::watch;
 use uuid::Uuid;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use portcullis_engine::Answers;
-use portcullis_engine::resolver::{Log, LogLine};
+use portcullis_resolver_host::{Log, LogLine};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 

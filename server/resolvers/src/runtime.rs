@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
-use portcullis_engine::resolver;
+use portcullis_resolver_host as resolver;
 use tokio::runtime::{Builder, Runtime};
 
 /// A tokio runtime that nothing but resolvers uses.
@@ -59,7 +59,7 @@ impl Drop for OwnRuntime {
 
 #[cfg(test)]
 mod tests {
-    use portcullis_engine::resolver::Runtime as _;
+    use portcullis_resolver_host::Runtime as _;
     use tokio::sync::oneshot;
 
     use super::*;

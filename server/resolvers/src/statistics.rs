@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use portcullis_engine::resolver::{CallError, limits};
+use portcullis_resolver_host::{CallError, limits};
 
 use portcullis_model::Timestamp;
 

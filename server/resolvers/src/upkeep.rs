@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt as _, stream};
 use portcullis_engine::ResolverRef;
-use portcullis_engine::resolver::Digest;
+use portcullis_resolver_host::Digest;
 use uuid::Uuid;
 
 use super::Standing;

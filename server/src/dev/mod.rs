@@ -13,7 +13,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use portcullis_engine::{CachedPlan, Check, CheckBody, Decision};
+use portcullis_engine::{Check, CheckBody, Decision};
+use portcullis_plan_cache::CachedPlan;
 
 use crate::serve::{self, Delivery};
 use issuer::Issuer;

@@ -3,9 +3,10 @@
 use hashbrown::HashMap;
 
 use super::gates::{Access, Gate, Interval, KINDS, Key, Keys, Scalar, accesses};
+use super::lookup::{ByAttribute, Candidates, Index};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
-use super::{ByAttribute, Candidates, Index, Indexed, Rank};
+use super::ranks::{Indexed, Rank};
 use crate::plan::program::{NodeId, Program};
 use crate::plan::slots::{Slot, Slots};
 use crate::rbac::Effect;

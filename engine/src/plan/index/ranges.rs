@@ -2,8 +2,8 @@
 
 use std::ops::Bound;
 
-use super::Rank;
 use super::gates::Interval;
+use super::ranks::Rank;
 use crate::number::Number;
 
 /// Each interval is kept in those nodes of a tree that together cover it: a logarithmic number of them.

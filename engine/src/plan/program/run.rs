@@ -1,7 +1,8 @@
 //! One check's run of a program.
 
+use super::Program;
+use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
-use super::{NodeId, Operation, Program, as_written};
 use crate::condition::{Operand, Predicate, Test};
 use crate::plan::slots::{Slot, SlotValue, Symbol};
 use crate::value::Value;

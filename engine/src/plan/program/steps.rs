@@ -1,10 +1,13 @@
 //! The program as most checks run it: few bytes for each part, and those that are asked together close together.
 
-use super::{MAX_REMEMBERED, NodeId, Operation};
+use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::operator::Operator;
 use crate::plan::slots::{Slot, Slots, Symbol};
+
+/// Parts of a plan whose truth is remembered during one check, at most: a bit each.
+pub(super) const MAX_REMEMBERED: u8 = 64;
 
 /// The steps of a program, by node.
 #[derive(Debug, Default)]

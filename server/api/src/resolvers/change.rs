@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::HeaderMap;
-use portcullis_engine::resolver::Module;
+use portcullis_resolver_host::Module;
 use uuid::Uuid;
 
 use super::{NOT_FOUND, admit, bind, is_installed, still_compiling, taken};

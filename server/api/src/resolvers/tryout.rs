@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use portcullis_engine::fields::{Fields, list, string};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::resolver::{Answered, Level, LogLine, Outcome};
 use portcullis_engine::{Check, CheckBody, Invalid, Json as Value};
+use portcullis_resolver_host::{Answered, Level, LogLine, Outcome};
 use serde::Serialize;
 use utoipa::{PartialSchema, ToSchema};
 

@@ -5,7 +5,8 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use portcullis_engine::{CachedPlan, Effect, PlanCache};
+use portcullis_engine::Effect;
+use portcullis_plan_cache::{CachedPlan, PlanCache};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{Bench, GETS, HITS, LOADS, Question, THROUGHPUT, since, times};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use portcullis_engine::{DEFAULT_DENY, Decision, Matched, PlanCache};
+use portcullis_engine::{DEFAULT_DENY, Decision, Matched};
+use portcullis_plan_cache::PlanCache;
 
 use super::{Bench, Question};
 use crate::checks::Origin;

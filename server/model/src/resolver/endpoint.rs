@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_engine::Json;
 use portcullis_engine::fields::{Fields, list};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::resolver::Method;
+use portcullis_resolver_host::Method;
 use serde::{Deserialize, Serialize};
 use url::Url;
 

@@ -1,6 +1,6 @@
 //! What manifests and their updates look like, for the API's document. Each line stands for a reader.
 
-use portcullis_engine::resolver::limits::{MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
+use portcullis_resolver_host::limits::{MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
 use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{PartialSchema, ToSchema};

@@ -1,7 +1,7 @@
 //! Resolvers as the store keeps them.
 
-use portcullis_engine::resolver::{AttributeSpec, Module};
 use portcullis_engine::{AttributeKind, ResolverRef};
+use portcullis_resolver_host::{AttributeSpec, Module};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;

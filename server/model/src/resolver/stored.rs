@@ -17,7 +17,7 @@ pub(super) mod url {
 
 /// Methods as their names.
 pub(super) mod methods {
-    use portcullis_engine::resolver::Method;
+    use portcullis_resolver_host::Method;
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -38,7 +38,7 @@ pub(super) mod methods {
 pub(super) mod limits {
     use std::time::Duration;
 
-    use portcullis_engine::resolver::Limits;
+    use portcullis_resolver_host::Limits;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]

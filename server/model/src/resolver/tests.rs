@@ -1,7 +1,7 @@
 //! What a manifest may say, and where each refusal points.
 
-use portcullis_engine::resolver::{Limits, Method};
 use portcullis_engine::{Invalid, json};
+use portcullis_resolver_host::{Limits, Method};
 use serde_json::{Value, json};
 
 use super::secrets::SecretNames;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use portcullis_engine::json;
-use portcullis_engine::resolver::limits::MODULE_BYTES;
+use portcullis_resolver_host::limits::MODULE_BYTES;
 
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::Manifest;

@@ -1,7 +1,7 @@
 //! Every way to fail: the cause, and a resolver of another tenant that notices nothing.
 
 use futures_util::future::join;
-use portcullis_engine::resolver::limits::MEMORY_BYTES;
+use portcullis_resolver_host::limits::MEMORY_BYTES;
 
 use super::*;
 

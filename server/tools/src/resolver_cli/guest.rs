@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use portcullis_engine::resolver::{Host, Module, Settings};
+use portcullis_resolver_host::{Host, Module, Settings};
 
 use super::project::Project;
 use super::steps::Step;

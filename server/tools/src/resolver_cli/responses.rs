@@ -7,7 +7,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_engine::Json;
 use portcullis_engine::fields::Fields;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::resolver::{Endpoints, HttpRequest, HttpResponse, SendError};
+use portcullis_resolver_host::{Endpoints, HttpRequest, HttpResponse, SendError};
 
 use portcullis_model::resolver::method_name;
 

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use portcullis_engine::resolver::{Answered, Outcome};
 use portcullis_engine::{Json, json};
+use portcullis_resolver_host::{Answered, Outcome};
 
 use super::checks::{self, Expected, Sample};
 use super::trial::{Files, Trial};

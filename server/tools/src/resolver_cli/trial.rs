@@ -6,9 +6,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use portcullis_engine::Check;
-use portcullis_engine::resolver::{
-    Endpoints, Grant, Host, Module, Outcome, Resolver, Share, limits,
-};
+use portcullis_resolver_host::{Endpoints, Grant, Host, Module, Outcome, Resolver, Share, limits};
 
 use super::checks::{self, Sample};
 use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};

@@ -1,0 +1,238 @@
+//! The cache: lookups, loads and the freshness of each plan.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use equivalent::Equivalent;
+use hashbrown::{DefaultHashBuilder, HashMap};
+use portcullis_engine::{Plan, ResourcePattern};
+
+use crate::changes::Changes;
+
+/// Plans by (tenant, resource), bounded by the bytes they take.
+#[derive(Debug)]
+pub struct PlanCache {
+    plans: moka::future::Cache<Key, Arc<CachedPlan>>,
+    hot: Arc<HotPlans>,
+    tenants: RwLock<HashMap<Arc<str>, Arc<Changes>>>,
+    #[cfg(test)]
+    ignores_freshness: bool,
+}
+
+/// Copies of entries of moka, for readers that must not disturb each other.
+type HotPlans = papaya::HashMap<Key, Arc<CachedPlan>, DefaultHashBuilder>;
+
+/// One hot read in so many goes through moka, which evicts what it believes nobody reads.
+const SAMPLED: u64 = 64;
+
+/// A plan in the cache.
+#[derive(Debug)]
+pub struct CachedPlan {
+    plan: Plan,
+    /// Those of its tenant.
+    changes: Arc<Changes>,
+    /// No change up to this revision touches the plan's resource, except those it was compiled from.
+    valid_through: AtomicU64,
+}
+
+impl CachedPlan {
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The latest revision of the tenant that the plan is known to reflect.
+    pub fn revision(&self) -> u64 {
+        self.valid_through.load(Ordering::Acquire)
+    }
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq)]
+struct Key {
+    tenant: Arc<str>,
+    resource: Arc<str>,
+}
+
+/// Looks a key up without allocating one. The fields are compared in full: no two keys collide.
+struct KeyRef<'k> {
+    tenant: &'k str,
+    resource: &'k str,
+}
+
+impl KeyRef<'_> {
+    fn to_key(&self) -> Key {
+        Key { tenant: self.tenant.into(), resource: self.resource.into() }
+    }
+}
+
+impl Hash for KeyRef<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.tenant.hash(state);
+        self.resource.hash(state);
+    }
+}
+
+impl Equivalent<Key> for KeyRef<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        *self.tenant == *key.tenant && *self.resource == *key.resource
+    }
+}
+
+impl PlanCache {
+    /// An empty cache that holds plans of at most `max_bytes` in all.
+    pub fn new(max_bytes: u64) -> Self {
+        let hot = Arc::new(HotPlans::default());
+        let dropped = Arc::clone(&hot);
+        let plans = moka::future::Cache::builder()
+            .max_capacity(max_bytes)
+            .eviction_listener(move |key: Arc<Key>, _, _| {
+                dropped.pin().remove(&*key);
+            })
+            .weigher(|key: &Key, cached: &Arc<CachedPlan>| {
+                let bytes = key.tenant.len() + key.resource.len() + cached.plan.weight();
+                u32::try_from(bytes).unwrap_or(u32::MAX)
+            })
+            .build();
+        Self {
+            plans,
+            hot,
+            tenants: RwLock::default(),
+            #[cfg(test)]
+            ignores_freshness: false,
+        }
+    }
+
+    /// What `answer` makes of the plan of `(tenant, resource)`, if that plan is hot: no older than any write
+    /// that was published before the call, nor than revision `at_least`. `None` means that [`PlanCache::get`]
+    /// has to be asked, which now and then it must be for a hot plan too.
+    pub fn hot<R>(
+        &self,
+        tenant: &str,
+        resource: &str,
+        at_least: u64,
+        answer: impl FnOnce(&CachedPlan) -> R,
+    ) -> Option<R> {
+        let plans = self.hot.pin();
+        let cached = plans.get(&KeyRef { tenant, resource })?;
+        let needed = cached.changes.latest.load(Ordering::Acquire).max(at_least);
+        (self.is_fresh(cached, resource, needed) && !is_sampled()).then(|| answer(cached))
+    }
+
+    /// The plan of `(tenant, resource)`, no older than any write that was published before the call.
+    ///
+    /// A plan older than revision `at_least`, which may not have been published here yet, is loaded anew;
+    /// whether the store has that revision is for the caller to see from [`CachedPlan::revision`].
+    ///
+    /// `load` reads the tenant's rules and revision in one snapshot and compiles them. It runs once for
+    /// all checks that wait for the same plan.
+    ///
+    /// # Errors
+    /// What `load` failed with. A failure is never cached.
+    pub async fn get<E, F>(
+        &self,
+        tenant: &str,
+        resource: &str,
+        at_least: u64,
+        load: impl Fn() -> F,
+    ) -> Result<Arc<CachedPlan>, Arc<E>>
+    where
+        F: Future<Output = Result<Plan, E>>,
+        E: Send + Sync + 'static,
+    {
+        let changes = self.changes(tenant);
+        let needed = changes.latest.load(Ordering::Acquire);
+        let key = KeyRef { tenant, resource };
+        if let Some(cached) = self.plans.get(&key).await {
+            if self.is_fresh(&cached, resource, needed.max(at_least)) {
+                self.keep_hot(&key, &cached);
+                return Ok(cached);
+            }
+            self.plans.invalidate(&key).await;
+        }
+        // A load that began before this check may be joined and found too old; one that begins later
+        // reads a snapshot that has everything published so far. So this ends.
+        loop {
+            let cached = self
+                .plans
+                .try_get_with(key.to_key(), async {
+                    let plan = load().await?;
+                    let valid_through = AtomicU64::new(plan.revision());
+                    let changes = Arc::clone(&changes);
+                    Ok(Arc::new(CachedPlan { plan, changes, valid_through }))
+                })
+                .await?;
+            if self.is_fresh(&cached, resource, needed) {
+                return Ok(cached);
+            }
+            self.plans.invalidate(&key).await;
+        }
+    }
+
+    /// Publishes a committed write of `tenant`: its new revision and the resources that it touched. Must
+    /// come before the write is acknowledged.
+    pub fn publish(&self, tenant: &str, revision: u64, touched: Vec<ResourcePattern>) {
+        self.changes(tenant).publish(revision, touched);
+    }
+
+    /// The last published revision of `tenant`; `None` for a tenant that nothing was asked about.
+    pub fn latest(&self, tenant: &str) -> Option<u64> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        tenants.get(tenant).map(|changes| changes.latest.load(Ordering::Acquire))
+    }
+
+    fn keep_hot(&self, key: &KeyRef<'_>, cached: &Arc<CachedPlan>) {
+        let plans = self.hot.pin();
+        if plans.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cached)) {
+            return;
+        }
+        plans.insert(key.to_key(), Arc::clone(cached));
+        // moka may have dropped it in between: then nobody else would ever drop it here.
+        if !self.plans.contains_key(key) {
+            plans.remove(key);
+        }
+    }
+
+    fn is_fresh(&self, cached: &CachedPlan, resource: &str, needed: u64) -> bool {
+        #[cfg(test)]
+        if self.ignores_freshness {
+            return true;
+        }
+        let valid_through = cached.valid_through.load(Ordering::Acquire);
+        if valid_through >= needed {
+            return true;
+        }
+        let fresh = cached.changes.leave_alone(resource, valid_through, needed);
+        if fresh {
+            cached.valid_through.fetch_max(needed, Ordering::AcqRel);
+        }
+        fresh
+    }
+
+    fn changes(&self, tenant: &str) -> Arc<Changes> {
+        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(changes) = tenants.get(tenant) {
+            return Arc::clone(changes);
+        }
+        drop(tenants);
+        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(tenants.entry(tenant.into()).or_default())
+    }
+}
+
+/// True once in [`SAMPLED`] calls or so, at random, so that no pattern of reads can hide a key from moka.
+fn is_sampled() -> bool {
+    thread_local! {
+        static STATE: Cell<u64> = const { Cell::new(0) };
+    }
+    // Knuth's linear congruential generator, whose high bits are good enough.
+    let next =
+        STATE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    STATE.set(next);
+    next >> 32 < (1 << 32) / SAMPLED
+}
+
+#[cfg(test)]
+mod tests;

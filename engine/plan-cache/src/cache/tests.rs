@@ -1,0 +1,335 @@
+use std::convert::Infallible;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+
+use tokio::sync::{Semaphore, oneshot};
+
+use super::*;
+use crate::changes::REMEMBERED_CHANGES;
+
+/// A store of one number per tenant revision: a load gives a plan that is known by its revision.
+struct Store {
+    revision: AtomicU64,
+    loads: AtomicUsize,
+    /// Each load takes its snapshot, says so, and waits for a permit before it returns.
+    gate: Semaphore,
+    snapshot_taken: Mutex<Option<oneshot::Sender<()>>>,
+}
+
+impl Store {
+    fn open() -> Self {
+        Self::gated(Semaphore::MAX_PERMITS)
+    }
+
+    fn gated(permits: usize) -> Self {
+        Self {
+            revision: AtomicU64::new(1),
+            loads: AtomicUsize::new(0),
+            gate: Semaphore::new(permits),
+            snapshot_taken: Mutex::default(),
+        }
+    }
+
+    async fn load(&self, resource: &str) -> Result<Plan, Infallible> {
+        let revision = self.revision.load(Ordering::SeqCst);
+        self.loads.fetch_add(1, Ordering::SeqCst);
+        if let Some(taken) = self.snapshot_taken.lock().expect("sound").take() {
+            taken.send(()).expect("the test waits");
+        }
+        self.gate.acquire().await.expect("open").forget();
+        Ok(Plan::compile(resource, revision, &[], []))
+    }
+
+    fn commit(&self) -> u64 {
+        self.revision.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+async fn get(cache: &PlanCache, store: &Store, resource: &str) -> Arc<CachedPlan> {
+    cache.get("acme", resource, 0, || store.load(resource)).await.expect("loads cannot fail")
+}
+
+async fn revision_of(cache: &PlanCache, store: &Store, resource: &str) -> u64 {
+    get(cache, store, resource).await.plan().revision()
+}
+
+fn exact(resource: &str) -> Vec<ResourcePattern> {
+    vec![ResourcePattern::Exact(resource.to_owned())]
+}
+
+/// A write is committed and published while a plan that was read before it is still being loaded.
+async fn answer_after_write_during_load(cache: PlanCache) -> u64 {
+    let (taken, snapshot_taken) = oneshot::channel();
+    let store = Arc::new(Store::gated(0));
+    *store.snapshot_taken.lock().expect("sound") = Some(taken);
+    let cache = Arc::new(cache);
+    let early = tokio::spawn({
+        let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+        async move { revision_of(&cache, &store, "doc:read").await }
+    });
+    snapshot_taken.await.expect("the load began");
+    cache.publish("acme", store.commit(), exact("doc:read"));
+    // The write is acknowledged here. This check begins after it and joins the load in flight.
+    let late = tokio::spawn({
+        let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+        async move { revision_of(&cache, &store, "doc:read").await }
+    });
+    tokio::task::yield_now().await;
+    store.gate.add_permits(10);
+    early.await.expect("no panic");
+    late.await.expect("no panic")
+}
+
+#[tokio::test]
+async fn a_write_that_lands_while_a_plan_is_loading_wins() {
+    assert_eq!(answer_after_write_during_load(PlanCache::new(1 << 20)).await, 2);
+}
+
+#[tokio::test]
+async fn without_the_freshness_rule_that_write_is_missed() {
+    let mut cache = PlanCache::new(1 << 20);
+    cache.ignores_freshness = true;
+    assert_eq!(answer_after_write_during_load(cache).await, 1, "the control must be stale");
+}
+
+#[tokio::test]
+async fn a_change_reloads_what_it_touches_and_nothing_else() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    for resource in ["doc:read", "doc:write", "bill:read"] {
+        assert_eq!(revision_of(&cache, &store, resource).await, 1);
+    }
+    for (touched, reloaded) in [
+        ("doc:read", ["doc:read"].as_slice()),
+        ("doc:*", &["doc:read", "doc:write"]),
+        ("*", &["doc:read", "doc:write", "bill:read"]),
+        ("other:read", &[]),
+    ] {
+        let revision = store.commit();
+        let pattern = ResourcePattern::parse(touched).expect("a pattern");
+        cache.publish("acme", revision, vec![pattern]);
+        let before = store.loads.load(Ordering::SeqCst);
+        for resource in ["doc:read", "doc:write", "bill:read"] {
+            let fresh = revision_of(&cache, &store, resource).await == revision;
+            assert_eq!(fresh, reloaded.contains(&resource), "{touched} and {resource}");
+        }
+        assert_eq!(store.loads.load(Ordering::SeqCst) - before, reloaded.len(), "{touched}");
+    }
+}
+
+#[tokio::test]
+async fn a_plan_that_caught_up_reports_the_later_revision() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    cache.publish("acme", store.commit(), exact("bill:read"));
+    let cached = get(&cache, &store, "doc:read").await;
+    assert_eq!((cached.plan().revision(), cached.revision()), (1, 2));
+}
+
+#[tokio::test]
+async fn an_unknown_change_in_between_means_a_new_load() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    // Revision 2 is committed, but its publication comes late; 3 touches something else.
+    store.commit();
+    cache.publish("acme", store.commit(), exact("bill:read"));
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 3);
+    cache.publish("acme", 2, exact("doc:read"));
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 3);
+    assert_eq!(store.loads.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_change_that_is_published_twice_counts_once() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    let revision = store.commit();
+    cache.publish("acme", revision, exact("bill:read"));
+    cache.publish("acme", revision, vec![ResourcePattern::Any]);
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 1, "still valid");
+    assert_eq!(cache.latest("acme"), Some(2));
+    assert_eq!(cache.latest("nobody"), None);
+}
+
+#[tokio::test]
+async fn a_demanded_revision_that_was_not_published_means_a_load() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    let load = |at_least| cache.get("acme", "doc:read", at_least, || store.load("doc:read"));
+    store.commit();
+    assert_eq!(load(1).await.expect("loads").revision(), 1, "nobody demands more");
+    assert_eq!(load(2).await.expect("loads").revision(), 2);
+    assert_eq!(load(9).await.expect("loads").revision(), 2, "what the store has");
+}
+
+#[tokio::test]
+async fn a_plan_that_lags_too_far_is_loaded_anew() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    for _ in 0..=REMEMBERED_CHANGES {
+        cache.publish("acme", store.commit(), exact("bill:read"));
+    }
+    let last = store.revision.load(Ordering::SeqCst);
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, last);
+}
+
+#[tokio::test]
+async fn many_checks_share_one_load() {
+    let (cache, store) = (Arc::new(PlanCache::new(1 << 20)), Arc::new(Store::gated(0)));
+    let checks: Vec<_> = (0..20)
+        .map(|_| {
+            let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+            tokio::spawn(async move { revision_of(&cache, &store, "doc:read").await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    store.gate.add_permits(1);
+    for check in checks {
+        assert_eq!(check.await.expect("no panic"), 1);
+    }
+    assert_eq!(store.loads.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_failed_load_is_not_cached_and_tenants_do_not_mix() {
+    let cache = PlanCache::new(1 << 20);
+    let failed = cache.get("acme", "doc:read", 0, || async { Err::<Plan, _>("down") }).await;
+    assert!(failed.is_err_and(|error| *error == "down"));
+    let store = Store::open();
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
+    cache.publish("other", 9, vec![ResourcePattern::Any]);
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
+    assert_eq!(store.loads.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn the_weight_limit_evicts() {
+    let (cache, store) = (PlanCache::new(4_096), Store::open());
+    for index in 0..200 {
+        revision_of(&cache, &store, &format!("doc:{index}")).await;
+    }
+    cache.plans.run_pending_tasks().await;
+    assert!(cache.plans.weighted_size() <= 4_096);
+    assert!(cache.plans.entry_count() > 0, "something small enough must stay");
+}
+
+/// The revision of the plan, if it is hot; asks often enough to get past the sampling.
+fn hot_revision(cache: &PlanCache, resource: &str) -> Option<u64> {
+    (0..1_000).find_map(|_| cache.hot("acme", resource, 0, |cached| cached.plan().revision()))
+}
+
+#[tokio::test]
+async fn a_plan_that_is_asked_for_twice_is_hot_until_a_change_touches_it() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    assert_eq!(hot_revision(&cache, "doc:read"), None, "asked for once");
+    revision_of(&cache, &store, "doc:read").await;
+    assert_eq!(hot_revision(&cache, "doc:read"), Some(1));
+    cache.publish("acme", store.commit(), exact("bill:read"));
+    assert_eq!(hot_revision(&cache, "doc:read"), Some(1), "another resource changed");
+    cache.publish("acme", store.commit(), exact("doc:read"));
+    assert_eq!(hot_revision(&cache, "doc:read"), None, "it changed");
+    revision_of(&cache, &store, "doc:read").await;
+    revision_of(&cache, &store, "doc:read").await;
+    assert_eq!(hot_revision(&cache, "doc:read"), Some(3));
+    let newer = cache.hot("acme", "doc:read", 4, |_| ());
+    assert_eq!(newer, None, "a revision that nobody knows of is not there");
+    assert_eq!(cache.hot("other", "doc:read", 0, |_| ()), None, "tenants do not mix");
+}
+
+#[tokio::test]
+async fn hot_plans_go_through_moka_now_and_then() {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    revision_of(&cache, &store, "doc:read").await;
+    revision_of(&cache, &store, "doc:read").await;
+    let hits = (0..32_000).filter(|_| cache.hot("acme", "doc:read", 0, |_| ()).is_some()).count();
+    assert!((31_250..31_750).contains(&hits), "{hits} of 32,000, where 31,500 are expected");
+}
+
+#[tokio::test]
+async fn what_moka_drops_is_not_hot() {
+    let (cache, store) = (PlanCache::new(4_096), Store::open());
+    for index in 0..200 {
+        revision_of(&cache, &store, &format!("doc:{index}")).await;
+        revision_of(&cache, &store, &format!("doc:{index}")).await;
+    }
+    cache.plans.run_pending_tasks().await;
+    let hot = u64::try_from(cache.hot.len()).expect("few");
+    assert!(hot > 0 && hot <= cache.plans.entry_count(), "{hot} are hot");
+}
+
+/// 10,000 writes on one thread, checks on another that each remember what was acknowledged when they began.
+/// Gives how many checks there were, how many were answered from the hot map, and how many were stale.
+fn checks_during_writes(cache: PlanCache) -> (u64, u64, u64) {
+    const WRITES: u64 = 10_000;
+    let (cache, store) = (Arc::new(cache), Arc::new(Store::open()));
+    let acknowledged = Arc::new(AtomicU64::new(1));
+    let resources = ["doc:read", "doc:write", "bill:read"];
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    // Loaded before the first write, so that the control has something stale to show.
+    for resource in resources {
+        runtime.block_on(get(&cache, &store, resource));
+    }
+    let writer = std::thread::spawn({
+        let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
+        let acknowledged = Arc::clone(&acknowledged);
+        move || {
+            for write in 0..WRITES {
+                let touched = if write % 8 == 0 { "doc:*" } else { "bill:read" };
+                let touched = ResourcePattern::parse(touched).expect("a pattern");
+                cache.publish("acme", store.commit(), vec![touched]);
+                acknowledged.store(store.revision.load(Ordering::SeqCst), Ordering::SeqCst);
+                // Some time for checks: a write that takes no time leaves no plan hot.
+                for _ in 0..50 {
+                    std::hint::spin_loop();
+                }
+            }
+        }
+    });
+    let (mut checks, mut hot, mut stale) = (0, 0, 0);
+    while !writer.is_finished() || checks < WRITES {
+        for resource in resources {
+            let began = acknowledged.load(Ordering::SeqCst);
+            let answer = cache.hot("acme", resource, 0, CachedPlan::revisions);
+            hot += u64::from(answer.is_some());
+            let (compiled_from, valid_through) = answer.unwrap_or_else(|| {
+                let cached = runtime.block_on(get(&cache, &store, resource));
+                CachedPlan::revisions(&cached)
+            });
+            checks += 1;
+            stale +=
+                u64::from(valid_through < began || is_outdated(resource, compiled_from, began));
+        }
+    }
+    writer.join().expect("no panic");
+    (checks, hot, stale)
+}
+
+impl CachedPlan {
+    fn revisions(&self) -> (u64, u64) {
+        (self.plan.revision(), self.revision())
+    }
+}
+
+/// Whether a write that touches `resource` lies between the two revisions: write `n` makes revision `n + 2`.
+fn is_outdated(resource: &str, compiled_from: u64, acknowledged: u64) -> bool {
+    (compiled_from + 1..=acknowledged).any(|revision| {
+        let touches_docs = (revision - 2) % 8 == 0;
+        resource.starts_with("doc:") == touches_docs
+    })
+}
+
+#[test]
+fn no_check_is_stale_while_ten_thousand_writes_go_on() {
+    let (checks, hot, stale) = checks_during_writes(PlanCache::new(1 << 20));
+    println!("{checks} checks during 10,000 writes, {hot} of them of hot plans, {stale} stale");
+    assert_eq!(stale, 0);
+    assert!(hot > 0, "hot plans must have been read");
+}
+
+#[test]
+fn without_the_freshness_rule_checks_are_stale_under_writes() {
+    let mut cache = PlanCache::new(1 << 20);
+    cache.ignores_freshness = true;
+    let (_, _, stale) = checks_during_writes(cache);
+    assert!(stale > 0, "the control must be stale");
+}

@@ -1,0 +1,152 @@
+//! Why a call has no answer, and why a module is not loaded.
+
+use std::time::Duration;
+
+use crate::contract::Failure;
+use crate::limits::{HANDLES, MODULE_BYTES, PASSED_BYTES, STACK_BYTES};
+
+/// Why a call has no answer: the attributes are undetermined, with this text as the cause. Never cached.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CallError {
+    /// All instances, or the tenant's share of them, were busy.
+    #[error("no instance was free within {} ms", .0.as_millis())]
+    Busy(Duration),
+    /// Wall time ran out.
+    #[error("timed out after {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    /// A growth of memory was refused, and the guest ended.
+    #[error("memory limit of {} MiB", .0 >> 20)]
+    Memory(usize),
+    /// Too deep a recursion.
+    #[error("stack limit of {} KiB", STACK_BYTES >> 10)]
+    Stack,
+    /// An access outside linear memory. The stack of C and Rust lies in it, and ends below its first byte.
+    #[error("memory access out of bounds, as by a stack that is exhausted")]
+    OutOfBounds,
+    /// More bytes than may be passed to the host at once, in the answer or a call of the host.
+    #[error("passed more than {} KiB to the host", PASSED_BYTES >> 10)]
+    TooLarge,
+    /// Too many handles of resources.
+    #[error("more than {HANDLES} handles")]
+    Handles,
+    /// A panic, with its text.
+    #[error("panicked: {0}")]
+    Panicked(String),
+    /// Another trap.
+    #[error("trapped: {0}")]
+    Trapped(String),
+    /// The guest called `exit`, as if it were a process.
+    #[error("called `exit`")]
+    Exited,
+    /// What it exports is not what a resolver exports; found when it is loaded.
+    #[error("does not fit `portcullis:resolver@1.0.0`: {0}")]
+    Contract(String),
+    /// The guest asked the host for what it must not have.
+    #[error("refused: {0}")]
+    Refused(String),
+    /// The answer breaks the descriptor.
+    #[error("bad answer: {0}")]
+    BadAnswer(String),
+    /// The guest's `error.invalid`.
+    #[error("invalid request: {0}")]
+    Invalid(String),
+    /// The guest's `error.unavailable`: the last good answer may serve.
+    #[error("unavailable: {}", .0.message)]
+    Unavailable(Failure),
+    /// The guest's `error.internal`.
+    #[error("internal error: {0}")]
+    Internal(String),
+    /// The host's own fault.
+    #[error("the host failed")]
+    Host,
+}
+
+impl CallError {
+    /// The same in words of the host alone, for everybody who may see a decision: what a guest says could be anything,
+    /// values of attributes too.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Panicked(_) => "panicked".to_owned(),
+            Self::Trapped(_) => "trapped".to_owned(),
+            Self::Contract(_) => "does not fit `portcullis:resolver@1.0.0`".to_owned(),
+            Self::Refused(_) => "refused".to_owned(),
+            Self::BadAnswer(_) => "bad answer".to_owned(),
+            Self::Invalid(_) => "invalid request".to_owned(),
+            Self::Unavailable(_) => "unavailable".to_owned(),
+            Self::Internal(_) => "internal error".to_owned(),
+            Self::Busy(_)
+            | Self::TimedOut(_)
+            | Self::Memory(_)
+            | Self::Stack
+            | Self::OutOfBounds
+            | Self::TooLarge
+            | Self::Handles
+            | Self::Exited
+            | Self::Host => self.to_string(),
+        }
+    }
+}
+
+/// Why a module is not loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The module is larger than is accepted.
+    #[error("the module has {0} bytes: at most {MODULE_BYTES} are accepted")]
+    TooLarge(usize),
+    /// The bytes are no component.
+    #[error("not a component: {0}")]
+    NotAComponent(String),
+    /// The component is faulty, or needs more than an instance may have.
+    #[error("the module cannot be compiled: {0}")]
+    Compile(String),
+    /// It imports what the host does not offer.
+    #[error("the module imports what resolvers are not offered: {}", quoted(.0))]
+    Imports(Vec<String>),
+    /// It does not export what a resolver does.
+    #[error("the module does not fit `portcullis:resolver@1.0.0`: {0}")]
+    Contract(String),
+    /// `describe` failed.
+    #[error("`describe` failed: {0}")]
+    Describe(CallError),
+    /// What `describe` says makes no sense.
+    #[error("`describe` answers {0}")]
+    Descriptor(String),
+    /// Compilation did not end in time, or others are waiting for theirs.
+    #[error("the module was not compiled within {} s", .0.as_secs())]
+    Slow(Duration),
+    /// The host's own fault.
+    #[error("the host failed")]
+    Host,
+}
+
+/// What of a manifest does not fit its module.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BindError {
+    /// A key that the module requires is missing.
+    #[error("`config` lacks `{0}`, which the module requires")]
+    MissingKey(String),
+    /// A key that the module does not read.
+    #[error("`config` has `{0}`, which the module does not read")]
+    UnknownKey(String),
+    /// An endpoint that the module calls is not granted.
+    #[error("endpoint `{0}`, which the module calls, is not granted")]
+    MissingEndpoint(String),
+    /// A limit is zero or above what there is.
+    #[error("{0}")]
+    Limit(&'static str),
+}
+
+impl From<CallError> for LoadError {
+    /// Of a call of `describe`.
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Contract(why) => Self::Contract(why),
+            error => Self::Describe(error),
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,221 @@
+//! What of a check a resolver is shown.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use portcullis_engine::request::AttributeMap;
+use portcullis_engine::value::{List, Value as Known};
+use portcullis_engine::{Check, Number};
+
+use crate::contract::{Input, Request, Value};
+
+/// What a resolver declared that its answers depend on. It is shown nothing else, so that its answers can be cached
+/// by what it saw.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    subject: bool,
+    domain: bool,
+    resource: bool,
+    action: bool,
+    roles: bool,
+    user: Names,
+    resource_attributes: Names,
+}
+
+/// Attributes of one kind.
+#[derive(Debug, Default)]
+struct Names {
+    all: bool,
+    some: BTreeSet<Box<str>>,
+}
+
+impl Names {
+    fn add(&mut self, name: &str) -> bool {
+        match name {
+            "" => return false,
+            "*" => self.all = true,
+            name => {
+                self.some.insert(name.into());
+            }
+        }
+        true
+    }
+
+    /// Sorted by name, so that equal inputs are equal bytes.
+    fn of(&self, attributes: AttributeMap<'_>) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        attributes.for_each(|name, value| {
+            if (self.all || self.some.contains(name))
+                && let Some(value) = shown(value)
+            {
+                inputs.push(Input { name: name.to_owned(), value });
+            }
+        });
+        inputs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        inputs
+    }
+}
+
+impl Inputs {
+    /// Reads what a descriptor declares.
+    ///
+    /// # Errors
+    /// The first that names nothing of a check.
+    pub(crate) fn parse(declared: &[String]) -> Result<Self, &str> {
+        let mut inputs = Self::default();
+        for input in declared {
+            let known = match input.as_str() {
+                "subject" => set(&mut inputs.subject),
+                "domain" => set(&mut inputs.domain),
+                "resource" => set(&mut inputs.resource),
+                "action" => set(&mut inputs.action),
+                "roles" => set(&mut inputs.roles),
+                other => match other.split_once('.') {
+                    Some(("user", name)) => inputs.user.add(name),
+                    Some(("resource", name)) => inputs.resource_attributes.add(name),
+                    _ => false,
+                },
+            };
+            if !known {
+                return Err(input);
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// The request for `wanted` that a check of `tenant` makes; the call may take up to `budget`.
+    pub(crate) fn request(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+        budget: Duration,
+    ) -> Request {
+        let text = |is_shown, text: &str| if is_shown { text.to_owned() } else { String::new() };
+        let roles =
+            if self.roles { check.roles.iter().map(str::to_owned).collect() } else { vec![] };
+        Request {
+            tenant: tenant.to_owned(),
+            subject: text(self.subject, check.subject),
+            domain: text(self.domain, check.domain),
+            resource: text(self.resource, check.resource),
+            action: text(self.action, check.action),
+            roles,
+            user: self.user.of(check.attributes.user),
+            resource_attributes: self.resource_attributes.of(check.attributes.resource),
+            wanted: wanted.iter().map(|name| (**name).to_owned()).collect(),
+            now_ms: u64::try_from(check.now.timestamp_millis()).unwrap_or(0),
+            budget_ms: u32::try_from(budget.as_millis()).unwrap_or(u32::MAX),
+            ext: vec![],
+        }
+    }
+}
+
+fn set(flag: &mut bool) -> bool {
+    *flag = true;
+    true
+}
+
+/// The value, unless the contract cannot hold it: a list of both strings and numbers, or an integer that no double
+/// is equal to.
+fn shown(value: Known<'_>) -> Option<Value> {
+    match value {
+        Known::Text(text) => Some(Value::Text(text.to_owned())),
+        Known::Number(number) => double(number).map(Value::Number),
+        Known::Bool(value) => Some(Value::Boolean(value)),
+        Known::List(list) => shown_list(list),
+        _ => None,
+    }
+}
+
+fn shown_list(list: List<'_>) -> Option<Value> {
+    let (mut texts, mut numbers, mut others) = (Vec::new(), Vec::new(), 0);
+    list.for_each(|item| match item {
+        Known::Text(text) => texts.push(text.to_owned()),
+        Known::Number(number) => match double(number) {
+            Some(number) => numbers.push(number),
+            None => others += 1,
+        },
+        _ => others += 1,
+    });
+    match (texts.len(), numbers.len(), others) {
+        (_, 0, 0) => Some(Value::Texts(texts)),
+        (0, _, 0) => Some(Value::Numbers(numbers)),
+        _ => None,
+    }
+}
+
+fn double(number: Number) -> Option<f64> {
+    let double = number.as_f64();
+    (Number::from_f64(double) == Some(number)).then_some(double)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use portcullis_engine::{CheckBody, Json};
+
+    use super::*;
+
+    const BODY: &str = r#"{"subject": "ann", "resource": "chart:read", "action": "read", "attributes": {
+        "user": {"roles": ["nurse"], "ip": "10.0.0.1", "big": 9007199254740993, "mixed": ["a", 1], "age": 41},
+        "resource": {"ward": "7"}}}"#;
+
+    fn request(declared: &[&str]) -> Request {
+        let declared: Vec<_> = declared.iter().map(|&input| input.to_owned()).collect();
+        let inputs = Inputs::parse(&declared).expect("known inputs");
+        let json: Json<'_> = serde_json::from_str(BODY).expect("JSON");
+        let body = CheckBody::parse(&json).expect("a check");
+        let now = DateTime::from_timestamp_millis(1_000).expect("a time");
+        let check = Check::new(body, "hospital", None, now);
+        inputs.request("hospital", &check, &["open".into()], Duration::from_millis(250))
+    }
+
+    #[test]
+    fn shows_nothing_that_is_not_declared() {
+        let request = request(&[]);
+        assert_eq!(
+            request,
+            Request {
+                tenant: "hospital".to_owned(),
+                subject: String::new(),
+                domain: String::new(),
+                resource: String::new(),
+                action: String::new(),
+                roles: vec![],
+                user: vec![],
+                resource_attributes: vec![],
+                wanted: vec!["open".to_owned()],
+                now_ms: 1_000,
+                budget_ms: 250,
+                ext: vec![],
+            }
+        );
+    }
+
+    #[test]
+    fn shows_what_is_declared() {
+        let request = request(&["subject", "roles", "user.ip", "resource.*"]);
+        assert_eq!((&request.subject[..], &request.action[..]), ("ann", ""));
+        assert_eq!(request.roles, ["nurse"]);
+        let input = |name: &str, text: &str| Input {
+            name: name.to_owned(),
+            value: Value::Text(text.to_owned()),
+        };
+        assert_eq!(request.user, [input("ip", "10.0.0.1")]);
+        assert_eq!(request.resource_attributes, [input("ward", "7")]);
+    }
+
+    #[test]
+    fn leaves_out_what_the_contract_cannot_hold() {
+        let names: Vec<_> = request(&["user.*"]).user.into_iter().map(|input| input.name).collect();
+        assert_eq!(names, ["age", "ip", "roles"]);
+    }
+
+    #[test]
+    fn names_what_it_does_not_know() {
+        for unknown in ["token", "user.", "users.ip", "Subject", "", "request.time"] {
+            assert_eq!(Inputs::parse(&[unknown.to_owned()]).err(), Some(unknown));
+        }
+    }
+}

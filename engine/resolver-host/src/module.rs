@@ -1,0 +1,259 @@
+//! A module: compiled, admitted, and bound to what a manifest gives it.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use portcullis_engine::Check;
+use wasmtime::Engine;
+use wasmtime::component::{Component, Linker};
+
+use crate::bindings::GuestPre;
+use crate::contract::{Descriptor, Request};
+use crate::digest::Digest;
+use crate::error::{BindError, LoadError};
+use crate::grant::Grant;
+use crate::imports::is_offered;
+use crate::inputs::Inputs;
+use crate::limits::{
+    ATTRIBUTES, CONFIG_KEYS, ENDPOINTS, INPUTS, Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES,
+    TIMEOUT_MAX,
+};
+use crate::log::cut;
+use crate::share::Share;
+use crate::store::State;
+
+/// A component that was admitted as a resolver.
+pub struct Module {
+    pub(crate) digest: Digest,
+    pub(crate) size: usize,
+    pub(crate) imports: Vec<String>,
+    pub(crate) descriptor: Descriptor,
+    pub(crate) inputs: Inputs,
+    pub(crate) pre: GuestPre<State>,
+}
+
+impl Module {
+    /// The SHA-256 of its bytes.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// How many bytes it had.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// What it can call, by the names of its imports. The toolchain prunes those that nothing calls, so this is the
+    /// true list.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+
+    /// What it says of itself.
+    pub fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    /// The request for `wanted` that a check of `tenant` makes: it shows what the descriptor's `inputs` name. The call
+    /// may take up to `budget`.
+    pub fn request(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+        budget: Duration,
+    ) -> Request {
+        self.inputs.request(tenant, check, wanted, budget)
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module").field("descriptor", &self.descriptor).finish_non_exhaustive()
+    }
+}
+
+/// A module with what its manifest gives it: what can be called.
+pub struct Resolver {
+    pub(crate) module: Arc<Module>,
+    pub(crate) grant: Arc<Grant>,
+    pub(crate) limits: Limits,
+    /// That of its tenant.
+    pub(crate) share: Share,
+}
+
+impl Resolver {
+    /// The module.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+}
+
+impl fmt::Debug for Resolver {
+    /// Without the grant, which has secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (module, limits) = (&self.module, &self.limits);
+        f.debug_struct("Resolver")
+            .field("module", module)
+            .field("limits", limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a manifest gives, where the module needs it, and nothing besides.
+pub(crate) fn check_grant(
+    descriptor: &Descriptor,
+    grant: &Grant,
+    limits: Limits,
+) -> Result<(), BindError> {
+    for key in &descriptor.config_keys {
+        if key.required && !grant.config.contains_key(&key.name) {
+            return Err(BindError::MissingKey(key.name.clone()));
+        }
+    }
+    for key in grant.config.keys() {
+        if !descriptor.config_keys.iter().any(|known| known.name == *key) {
+            return Err(BindError::UnknownKey(key.clone()));
+        }
+    }
+    for endpoint in &descriptor.endpoints {
+        if !grant.endpoints.has(endpoint) {
+            return Err(BindError::MissingEndpoint(endpoint.clone()));
+        }
+    }
+    if limits.timeout.is_zero() || limits.timeout > TIMEOUT_MAX {
+        return Err(BindError::Limit("the timeout must be above 0 and at most 30 s"));
+    }
+    if limits.memory_bytes == 0 || limits.memory_bytes > MEMORY_BYTES {
+        return Err(BindError::Limit("the memory must be above 0 and at most 64 MiB"));
+    }
+    Ok(())
+}
+
+/// The bytes, if they can be a component.
+pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
+    if bytes.len() > MODULE_BYTES {
+        return Err(LoadError::TooLarge(bytes.len()));
+    }
+    let not = |what: &str| Err(LoadError::NotAComponent(what.to_owned()));
+    // Magic number, version, layer: https://github.com/WebAssembly/component-model/blob/main/design/mvp/Binary.md
+    match bytes {
+        [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => Ok(()),
+        [b'\0', b'a', b's', b'm', _, _, 0, 0, ..] => {
+            not("this is a core module; the target `wasm32-wasip2` gives a component")
+        }
+        [b'\0', b'a', b's', b'm', ..] => not("the header is cut off or unknown"),
+        _ => not("the bytes do not begin with `\\0asm`"),
+    }
+}
+
+/// Compiles the component.
+pub(crate) fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, LoadError> {
+    Component::from_binary(engine, bytes)
+        .map_err(|error| LoadError::Compile(cut(format!("{error:#}"))))
+}
+
+/// The component's imports, and what instantiates it, if it imports and exports what it should.
+pub(crate) fn link(
+    engine: &Engine,
+    linker: &Linker<State>,
+    component: &Component,
+) -> Result<(Vec<String>, GuestPre<State>), LoadError> {
+    let shape = component.component_type();
+    let imports: Vec<_> = shape.imports(engine).map(|(name, _)| name.to_owned()).collect();
+    let refused: Vec<_> = imports.iter().filter(|name| !is_offered(name)).cloned().collect();
+    if !refused.is_empty() {
+        return Err(LoadError::Imports(refused));
+    }
+    let contract = |error: wasmtime::Error| LoadError::Contract(cut(format!("{error:#}")));
+    let pre = linker.instantiate_pre(component).map_err(contract)?;
+    Ok((imports, GuestPre::new(pre).map_err(contract)?))
+}
+
+/// Whether others can rely on what a module says of itself; if so, what it is shown of a check.
+pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadError> {
+    let fault = |what: String| Err(LoadError::Descriptor(what));
+    if descriptor.attributes.is_empty() || descriptor.attributes.len() > ATTRIBUTES {
+        let count = descriptor.attributes.len();
+        return fault(format!("{count} attributes: expected 1 to {ATTRIBUTES}"));
+    }
+    for (what, count, most) in [
+        ("config keys", descriptor.config_keys.len(), CONFIG_KEYS),
+        ("endpoints", descriptor.endpoints.len(), ENDPOINTS),
+        ("inputs", descriptor.inputs.len(), INPUTS),
+    ] {
+        if count > most {
+            return fault(format!("{count} {what}: expected at most {most}"));
+        }
+    }
+    let lists: [(&str, Vec<&String>); 6] = [
+        ("name", vec![&descriptor.name]),
+        ("version", vec![&descriptor.version]),
+        ("attribute", descriptor.attributes.iter().map(|spec| &spec.name).collect()),
+        ("config key", descriptor.config_keys.iter().map(|key| &key.name).collect()),
+        ("endpoint", descriptor.endpoints.iter().collect()),
+        ("input", descriptor.inputs.iter().collect()),
+    ];
+    for (what, names) in lists {
+        let mut seen = HashSet::new();
+        for name in names {
+            if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
+                let name = cut(name.clone());
+                return fault(format!(
+                    "{what} {name:?}: expected 1 to {NAME_BYTES} bytes without control characters"
+                ));
+            }
+            if !seen.insert(name) {
+                return fault(format!("{what} `{name}` twice"));
+            }
+        }
+    }
+    Inputs::parse(&descriptor.inputs).or_else(|unknown| {
+        fault(format!(
+            "input `{unknown}`: expected `subject`, `domain`, `resource`, `action`, `roles`, `user.<name>`, \
+             `resource.<name>`, `user.*` or `resource.*`"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::{AttributeSpec, ConfigKey, Kind};
+
+    fn descriptor(config_keys: usize, endpoints: usize, inputs: usize) -> Descriptor {
+        let names = |count: usize| (0..count).map(|index| format!("user.{index}"));
+        let key = |name| ConfigKey { name, required: false };
+        Descriptor {
+            name: "large".to_owned(),
+            version: "1.0.0".to_owned(),
+            attributes: vec![AttributeSpec {
+                name: "a".to_owned(),
+                kind: Kind::Text,
+                default_ttl_ms: 0,
+            }],
+            config_keys: names(config_keys).map(key).collect(),
+            endpoints: names(endpoints).collect(),
+            inputs: names(inputs).collect(),
+            ext: vec![],
+        }
+    }
+
+    #[test]
+    fn a_descriptor_has_so_much_of_everything_and_no_more() {
+        assert!(check_descriptor(&descriptor(CONFIG_KEYS, ENDPOINTS, INPUTS)).is_ok());
+        for (one_more, what) in [
+            (descriptor(CONFIG_KEYS + 1, 0, 0), "65 config keys"),
+            (descriptor(0, ENDPOINTS + 1, 0), "65 endpoints"),
+            (descriptor(0, 0, INPUTS + 1), "65 inputs"),
+        ] {
+            let error = check_descriptor(&one_more).expect_err("one too many");
+            assert_eq!(
+                error.to_string(),
+                format!("`describe` answers {what}: expected at most 64")
+            );
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! One call: a fresh instance in a store of its own, which is dropped afterwards, however it ended.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, Either, select};
+use wasmtime::component::ResourceTable;
+use wasmtime::{Engine, ResourceLimiter, Store, Trap, UpdateDeadline};
+use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx};
+
+use crate::bindings::{Guest, GuestPre};
+use crate::contract::{Descriptor, GuestError, Request, Resolution};
+use crate::error::CallError;
+use crate::grant::Grant;
+use crate::limits::{HANDLES, Limits, PASSED_BYTES, RANDOM_BYTES};
+use crate::log::{Log, cut};
+use crate::surroundings::Runtime;
+
+/// What belongs to one call.
+pub(crate) struct State {
+    pub(crate) wasi: WasiCtx,
+    /// What the guest has handles of, so their limit bounds it too.
+    pub(crate) table: ResourceTable,
+    pub(crate) meter: Meter,
+    pub(crate) log: Log,
+    /// What the manifest gives; nothing while the module describes itself.
+    pub(crate) grant: Option<Arc<Grant>>,
+    /// Requests sent so far.
+    pub(crate) requests: u32,
+    /// Whether there is an instance.
+    pub(crate) started: bool,
+}
+
+/// What a call took, beside its result.
+#[derive(Debug)]
+pub(crate) struct Ended<T> {
+    pub(crate) result: Result<T, CallError>,
+    pub(crate) log: Log,
+    pub(crate) elapsed: Duration,
+    pub(crate) memory_bytes: usize,
+}
+
+/// A call that has not begun.
+pub(crate) struct Call {
+    store: Store<State>,
+    runtime: Arc<dyn Runtime>,
+    begun: Duration,
+    timeout: Duration,
+}
+
+impl Call {
+    /// `now` is what the guest takes for the time of day, since the Unix epoch.
+    pub(crate) fn new(
+        engine: &Engine,
+        runtime: Arc<dyn Runtime>,
+        grant: Option<Arc<Grant>>,
+        limits: Limits,
+        now: Duration,
+    ) -> Self {
+        let begun = runtime.elapsed();
+        let clock = Clock { runtime: runtime.clone(), begun, now };
+        let state = State {
+            wasi: WasiCtx::builder()
+                .wall_clock(clock.clone())
+                .monotonic_clock(clock)
+                .max_random_size(RANDOM_BYTES)
+                .build(),
+            table: ResourceTable::new(),
+            meter: Meter { limit: limits.memory_bytes, peak: 0, denied: None },
+            log: Log::default(),
+            grant,
+            requests: 0,
+            started: false,
+        };
+        let mut store = Store::new(engine, state);
+        store.limiter(|state| &mut state.meter);
+        store.set_hostcall_fuel(PASSED_BYTES);
+        store.set_max_component_handles(HANDLES);
+        let (clock, timeout) = (runtime.clone(), limits.timeout);
+        store.epoch_deadline_callback(move |_| {
+            if clock.elapsed().saturating_sub(begun) >= timeout {
+                return Err(CallError::TimedOut(timeout).into());
+            }
+            Ok(UpdateDeadline::Yield(1))
+        });
+        // Without it a guest would trap at once.
+        store.set_epoch_deadline(1);
+        Self { store, runtime, begun, timeout }
+    }
+
+    pub(crate) async fn describe(mut self, pre: &GuestPre<State>) -> Ended<Descriptor> {
+        let time = self.runtime.sleep(self.timeout);
+        let result = in_time(time, async {
+            let guest = start(&mut self.store, pre).await?;
+            guest.portcullis_resolver_resolver().call_describe(&mut self.store).await
+        });
+        let result = result.await;
+        self.end(result)
+    }
+
+    pub(crate) async fn resolve(
+        mut self,
+        pre: &GuestPre<State>,
+        request: &Request,
+    ) -> Ended<Result<Resolution, GuestError>> {
+        let time = self.runtime.sleep(self.timeout);
+        let result = in_time(time, async {
+            let guest = start(&mut self.store, pre).await?;
+            guest.portcullis_resolver_resolver().call_resolve(&mut self.store, request).await
+        });
+        let result = result.await;
+        self.end(result)
+    }
+
+    /// `result` is none if time ran out.
+    fn end<T>(self, result: Option<wasmtime::Result<T>>) -> Ended<T> {
+        let elapsed = self.runtime.elapsed().saturating_sub(self.begun);
+        let state = self.store.into_data();
+        let result = match result {
+            Some(result) => result.map_err(|error| CallError::of(&error, &state)),
+            None => Err(CallError::TimedOut(self.timeout)),
+        };
+        Ended { result, log: state.log, elapsed, memory_bytes: state.meter.peak }
+    }
+}
+
+async fn start(store: &mut Store<State>, pre: &GuestPre<State>) -> wasmtime::Result<Guest> {
+    let guest = pre.instantiate_async(&mut *store).await?;
+    store.data_mut().started = true;
+    Ok(guest)
+}
+
+/// The result, unless time runs out first. Epochs end a guest that computes; this ends one that waits for the host.
+async fn in_time<T>(time: BoxFuture<'_, ()>, work: impl Future<Output = T>) -> Option<T> {
+    match select(pin!(work), time).await {
+        Either::Left((result, _)) => Some(result),
+        Either::Right(_) => None,
+    }
+}
+
+impl CallError {
+    /// What ended a call. A trap says less than what was recorded before it.
+    fn of(error: &wasmtime::Error, state: &State) -> Self {
+        if let Some(known) = error.downcast_ref::<Self>() {
+            return known.clone();
+        }
+        if error.is::<I32Exit>() {
+            return Self::Exited;
+        }
+        if let Some(trap) = error.downcast_ref::<Trap>() {
+            return Self::of_trap(*trap, state);
+        }
+        // wasmtime names these two by their text alone; the tests hold it.
+        let text = error.root_cause().to_string();
+        if text.contains("fuel allocated for hostcalls") {
+            return Self::TooLarge;
+        }
+        if text.contains("handle limit") {
+            return Self::Handles;
+        }
+        match state.meter.denied {
+            Some(limit) => Self::Memory(limit),
+            None if state.started => Self::Trapped(cut(text)),
+            None => Self::Contract(cut(text)),
+        }
+    }
+
+    fn of_trap(trap: Trap, state: &State) -> Self {
+        match trap {
+            Trap::StackOverflow => Self::Stack,
+            Trap::UnreachableCodeReached | Trap::MemoryOutOfBounds => {
+                match (state.meter.denied, state.log.last_words()) {
+                    (Some(limit), _) => Self::Memory(limit),
+                    (None, _) if trap == Trap::MemoryOutOfBounds => Self::OutOfBounds,
+                    (None, Some(words)) => Self::Panicked(words.to_owned()),
+                    (None, None) => Self::Trapped(trap.to_string()),
+                }
+            }
+            other => Self::Trapped(other.to_string()),
+        }
+    }
+}
+
+/// Linear memory: how much there was, and whether more was refused.
+pub(crate) struct Meter {
+    limit: usize,
+    peak: usize,
+    /// The limit that refused it.
+    pub(crate) denied: Option<usize>,
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(
+        &mut self,
+        _: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        // The pool's slots are the maximum of every memory.
+        let limit = maximum.map_or(self.limit, |maximum| maximum.min(self.limit));
+        if desired > limit {
+            self.denied = Some(limit);
+            return Ok(false);
+        }
+        self.peak = self.peak.max(desired);
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        // The pool bounds them.
+        Ok(true)
+    }
+}
+
+/// The guest's clocks: the check's time of day, and the time since the call began.
+#[derive(Clone)]
+struct Clock {
+    runtime: Arc<dyn Runtime>,
+    begun: Duration,
+    now: Duration,
+}
+
+impl Clock {
+    fn since_begun(&self) -> Duration {
+        self.runtime.elapsed().saturating_sub(self.begun)
+    }
+}
+
+impl HostWallClock for Clock {
+    fn resolution(&self) -> Duration {
+        Duration::from_millis(1)
+    }
+
+    fn now(&self) -> Duration {
+        self.now + self.since_begun()
+    }
+}
+
+impl HostMonotonicClock for Clock {
+    fn resolution(&self) -> u64 {
+        1_000
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.since_begun().as_nanos()).unwrap_or(u64::MAX)
+    }
+}

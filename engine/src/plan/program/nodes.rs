@@ -1,0 +1,72 @@
+//! The nodes of a program: what each part of a condition says.
+
+use crate::condition::{Operand, Predicate, Test};
+use crate::operator::Operator;
+use crate::plan::slots::Slot;
+
+/// Names a part of a program.
+pub(crate) type NodeId = u32;
+
+/// What a part says.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Operation {
+    /// AND, its children cheap first.
+    All(Box<[Child]>),
+    /// OR, its children cheap first.
+    Any(Box<[Child]>),
+    Not(NodeId),
+    Test(Test<Slot>),
+}
+
+/// A child of AND or OR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Child {
+    pub(crate) node: NodeId,
+    /// Its place in the tree that people wrote.
+    pub(super) position: u32,
+}
+
+/// The children in the order in which people wrote them.
+pub(crate) fn as_written(children: &[Child]) -> impl Iterator<Item = NodeId> + use<> {
+    let mut children = children.to_vec();
+    children.sort_unstable_by_key(|child| child.position);
+    children.into_iter().map(|child| child.node)
+}
+
+impl Operation {
+    pub(super) fn children(&self) -> impl Iterator<Item = NodeId> {
+        let (children, child): (&[Child], _) = match self {
+            Self::All(children) | Self::Any(children) => (children, None),
+            Self::Not(child) => (&[], Some(*child)),
+            Self::Test(_) => (&[], None),
+        };
+        children.iter().map(|child| child.node).chain(child)
+    }
+
+    /// The slot and the texts, of a test for equality with texts.
+    pub(super) fn literal_texts(&self) -> Option<(Slot, Vec<&str>)> {
+        let Self::Test(test) = self else { return None };
+        let texts = match &test.predicate {
+            Predicate::Compare(Operator::Eq | Operator::Ne, Operand::Text(text)) => vec![&**text],
+            Predicate::Compare(Operator::In | Operator::NotIn, Operand::List(list)) => {
+                list.texts().collect()
+            }
+            _ => return None,
+        };
+        Some((test.attribute, texts))
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        match self {
+            Self::All(children) | Self::Any(children) => size_of_val::<[Child]>(children),
+            Self::Not(_) => 0,
+            Self::Test(test) => match &test.predicate {
+                Predicate::Compare(_, Operand::Text(text)) => text.len(),
+                Predicate::Compare(_, Operand::List(list)) => list.weight(),
+                Predicate::Exists | Predicate::Compare(..) => 0,
+                Predicate::Matches(pattern) => pattern.weight(),
+                Predicate::IpIn(networks) => networks.weight(),
+            },
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The roles of a subject, as a token or a request lists them.
+
+use crate::json::Json;
+
+/// The roles of a subject.
+#[derive(Clone, Copy, Debug)]
+pub enum Roles<'r> {
+    /// From the caller's token.
+    Claimed(&'r [String]),
+    /// From `attributes.user.roles`: a list, or one string.
+    Supplied(&'r [Json<'r>]),
+}
+
+impl<'r> Roles<'r> {
+    /// Each role. What is no string is none.
+    pub fn iter(self) -> impl Iterator<Item = &'r str> {
+        let (claimed, supplied) = match self {
+            Self::Claimed(roles) => (roles, [].as_slice()),
+            Self::Supplied(items) => ([].as_slice(), items),
+        };
+        claimed.iter().map(String::as_str).chain(supplied.iter().filter_map(Json::as_str))
+    }
+}
