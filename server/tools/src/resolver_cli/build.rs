@@ -10,7 +10,7 @@ use super::project::Project;
 use super::{cargo, guest, inspect};
 use portcullis_bundle::DESCRIPTOR_FILE;
 use portcullis_config::Variables;
-use portcullis_model::resolver::ModuleRecord;
+use portcullis_resolvers::module_record;
 
 /// What the command line says.
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ pub(super) async fn run(
     // What the service would refuse is better known now.
     let project = Project { component: file };
     let module = guest::load(&guest::host(None)?, &project).await?;
-    let about = ModuleRecord::of(&module);
+    let about = module_record(&module);
     // Policies kept as files are tested by it, without the component.
     let descriptor = project.component.with_file_name(DESCRIPTOR_FILE);
     let text = serde_json::to_string_pretty(&about)?;

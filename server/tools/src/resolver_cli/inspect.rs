@@ -7,6 +7,7 @@ use super::guest;
 use super::project::Project;
 use crate::humanize;
 use portcullis_model::resolver::{AttributeRecord, ConfigKeyRecord, ModuleRecord};
+use portcullis_resolvers::module_record;
 
 /// What the command line says.
 #[derive(Debug, clap::Args)]
@@ -22,7 +23,7 @@ pub struct Arguments {
 pub(super) async fn run(arguments: &Arguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let project = Project::find(&arguments.path)?;
     let module = guest::load(&guest::host(None)?, &project).await?;
-    let record = ModuleRecord::of(&module);
+    let record = module_record(&module);
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&record)?)?;
         return Ok(());

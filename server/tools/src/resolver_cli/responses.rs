@@ -7,9 +7,8 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_engine::Json;
 use portcullis_engine::fields::Fields;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::resolver_contract::EndpointMethod;
 use portcullis_resolver_host::{Endpoints, HttpRequest, HttpResponse, SendError};
-
-use portcullis_model::resolver::method_name;
 
 /// By endpoint, and by method and path: `{"directory": {"GET people/ann": {"status": 200, "body": …}}}`.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +44,7 @@ impl Endpoints for Scripted {
         let Some(responses) = self.responses.0.get(endpoint) else {
             return self.granted.send(endpoint, request, body_limit);
         };
-        let asked = format!("{} {}", method_name(request.method), request.path);
+        let asked = format!("{} {}", EndpointMethod::from(request.method).as_str(), request.path);
         let found = responses.get(&asked).cloned();
         let missing =
             || SendError::Refused(format!("`responses` has no `{asked}` of `{endpoint}`"));
