@@ -1,4 +1,4 @@
-//! The attributes that a check carries, wherever they were read into.
+//! The attributes in a check request.
 
 use std::fmt;
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub struct Attributes<'r> {
     pub resource: AttributeMap<'r>,
 }
 
-/// Attributes by name; no name is there twice.
+/// Attributes by name. Each name occurs once.
 #[derive(Clone, Copy)]
 pub struct AttributeMap<'r>(Form<'r>);
 
@@ -23,7 +23,7 @@ pub struct AttributeMap<'r>(Form<'r>);
 enum Form<'r> {
     /// The members of an object.
     Tree(&'r [Member<'r>]),
-    /// What was read without a tree, and the items of the lists among it.
+    /// Attributes that were read without a tree, and the items of all their lists.
     Flat(&'r [FlatAttribute<'r>], &'r [Json<'r>]),
 }
 
@@ -40,16 +40,16 @@ pub(crate) struct FlatAttribute<'a> {
     pub(crate) value: FlatValue<'a>,
 }
 
-/// Its value.
+/// The value of a [`FlatAttribute`].
 #[derive(Clone, Debug)]
 pub(crate) enum FlatValue<'a> {
     Scalar(Json<'a>),
-    /// Where the items stand.
+    /// The range of the items.
     List(Range<u32>),
 }
 
 impl<'r> AttributeMap<'r> {
-    /// The members of an object, all of which are of a type that an attribute may have.
+    /// Wraps the members of an object, each of a type that an attribute may have.
     pub(crate) fn of_members(members: &'r [Member<'r>]) -> Self {
         Self(Form::Tree(members))
     }
@@ -75,7 +75,7 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
-    /// The items of the list called `name`; a scalar is a list of one.
+    /// Returns the items of the list `name`; a scalar is a list of one.
     pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
         match self.0 {
             Form::Tree(members) => {

@@ -14,7 +14,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use portcullis_engine::json::{self, JsonError};
-use portcullis_engine::{Answers, Check, CheckBody, CheckBuffer, Effect, Outcome, Plan};
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, CheckBuffer, Effect, Plan, TruthValue,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
@@ -81,7 +83,7 @@ fn explained(
     request: &Request,
 ) -> TestCaseResult {
     let decision = plan.evaluate(question);
-    let answers = Answers::default();
+    let answers = AttributeAnswers::default();
     let explanation = plan.explain(question, &answers, decision.rule_id());
     for explained in &explanation.policies {
         let policy = scenario.policies.iter().find(|policy| policy.id == explained.id);
@@ -89,9 +91,9 @@ fn explained(
         let expected =
             policy.tree.as_ref().map_or(Truth::Undetermined, |tree| truth(tree, request));
         let outcome = match explained.outcome {
-            Outcome::True => Truth::True,
-            Outcome::False => Truth::False,
-            Outcome::Undetermined => Truth::Undetermined,
+            TruthValue::True => Truth::True,
+            TruthValue::False => Truth::False,
+            TruthValue::Undetermined => Truth::Undetermined,
         };
         prop_assert_eq!(outcome, expected, "{:?}", policy);
     }

@@ -1,4 +1,4 @@
-//! An answer, held against what the resolver declared and was asked.
+//! Checks an answer against the resolver's descriptor and the request.
 
 use std::time::Duration;
 
@@ -10,24 +10,24 @@ use crate::contract::{
 use crate::error::CallError;
 use crate::log::cut;
 
-/// What a resolver answered of one attribute.
+/// A resolver's answer for one attribute.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answered {
+pub struct AnsweredAttribute {
     /// The name, without the namespace.
     pub name: String,
-    /// The value; none if the attribute is absent.
+    /// The value; `None` if the attribute is absent.
     pub value: Option<Value>,
-    /// How long this may be cached, as far as the resolver is concerned.
+    /// The time for which the resolver allows to cache the answer.
     pub ttl: Duration,
 }
 
-/// Every attribute that was answered: those that were wanted and are not here are undetermined.
+/// Verifies an answer and returns every answered attribute. A wanted attribute without an answer stays unknown.
 pub(crate) fn check(
     descriptor: &Descriptor,
     request: &Request,
     resolution: Resolution,
-) -> Result<Vec<Answered>, CallError> {
-    let mut answer = Vec::<Answered>::with_capacity(resolution.attributes.len());
+) -> Result<Vec<AnsweredAttribute>, CallError> {
+    let mut answer = Vec::<AnsweredAttribute>::with_capacity(resolution.attributes.len());
     let mut push = |name: String, value: Option<Value>, ttl_ms: Option<u32>| {
         let spec = spec(descriptor, request, &name)?;
         if value.as_ref().is_some_and(|value| kind(value) != spec.kind) {
@@ -41,7 +41,7 @@ pub(crate) fn check(
             return Err(bad(format!("`{name}` is answered twice")));
         }
         let ttl = ttl_ms.unwrap_or(spec.default_ttl_ms);
-        answer.push(Answered { name, value, ttl: Duration::from_millis(ttl.into()) });
+        answer.push(AnsweredAttribute { name, value, ttl: Duration::from_millis(ttl.into()) });
         Ok(())
     };
     for Attribute { name, value, ttl_ms } in resolution.attributes {
@@ -53,7 +53,7 @@ pub(crate) fn check(
     Ok(answer)
 }
 
-/// The declaration of an attribute that was wanted.
+/// Returns the declaration of an attribute, which must be wanted.
 fn spec<'d>(
     descriptor: &'d Descriptor,
     request: &Request,
@@ -69,7 +69,7 @@ fn spec<'d>(
     Ok(spec)
 }
 
-/// The guest's own failure, with texts of a bounded length.
+/// Converts the guest's own failure. Bounds its texts.
 pub(crate) fn failure(error: GuestError) -> CallError {
     match error {
         GuestError::Invalid(why) => CallError::Invalid(cut(why)),
@@ -81,6 +81,7 @@ pub(crate) fn failure(error: GuestError) -> CallError {
     }
 }
 
+/// Returns the kind of a value.
 fn kind(value: &Value) -> Kind {
     match value {
         Value::Text(_) => Kind::Text,
@@ -91,6 +92,7 @@ fn kind(value: &Value) -> Kind {
     }
 }
 
+/// Returns whether all numbers in a value are finite.
 fn is_finite(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_finite(),

@@ -1,4 +1,4 @@
-//! What of a check a resolver is shown.
+//! The inputs of a resolver: the parts of a check that it gets.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,8 +9,7 @@ use portcullis_engine::{Check, Number};
 
 use crate::contract::{Input, Request, Value};
 
-/// What a resolver declared that its answers depend on. It is shown nothing else, so that its answers can be cached
-/// by what it saw.
+/// The declared inputs of a resolver. It gets nothing else, so its answers can be cached by the inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     subject: bool,
@@ -41,7 +40,7 @@ impl Names {
         true
     }
 
-    /// Sorted by name, so that equal inputs are equal bytes.
+    /// Selects the declared attributes. Sorts them by name, so that equal inputs are equal bytes in the cache.
     fn of(&self, attributes: AttributeMap<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
         attributes.for_each(|name, value| {
@@ -57,10 +56,10 @@ impl Names {
 }
 
 impl Inputs {
-    /// Reads what a descriptor declares.
+    /// Reads the inputs that a descriptor declares.
     ///
     /// # Errors
-    /// The first that names nothing of a check.
+    /// The first unknown input.
     pub(crate) fn parse(declared: &[String]) -> Result<Self, &str> {
         let mut inputs = Self::default();
         for input in declared {
@@ -83,7 +82,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The request for `wanted` that a check of `tenant` makes; the call may take up to `budget`.
+    /// Makes the request of a check of `tenant` for the attributes `wanted`. The call may take up to `budget`.
     pub(crate) fn request(
         &self,
         tenant: &str,
@@ -111,13 +110,14 @@ impl Inputs {
     }
 }
 
+/// Sets a flag; returns true, since the input is known.
 fn set(flag: &mut bool) -> bool {
     *flag = true;
     true
 }
 
-/// The value, unless the contract cannot hold it: a list of both strings and numbers, or an integer that no double
-/// is equal to.
+/// Converts a value to the contract. `None` for a list of both strings and numbers, and for an integer that no double
+/// equals: the contract has no type for them.
 fn shown(value: Known<'_>) -> Option<Value> {
     match value {
         Known::Text(text) => Some(Value::Text(text.to_owned())),
@@ -145,6 +145,7 @@ fn shown_list(list: List<'_>) -> Option<Value> {
     }
 }
 
+/// Converts a number to a double, if that is exact.
 fn double(number: Number) -> Option<f64> {
     let double = number.as_f64();
     (Number::from_f64(double) == Some(number)).then_some(double)

@@ -7,7 +7,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use portcullis_engine::{Answers, Ask, Check, Decision, Effect, Plan, Resolved, Verdict, json};
+use portcullis_engine::{
+    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Decision, Effect, Plan, Verdict,
+    json,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use proptest::test_runner::TestCaseResult;
@@ -89,16 +92,16 @@ fn verify(
     let reduced = without_resolved(request);
     let read = asked(&reduced, |question| attributes_of_resolvers(plan, question));
     tally.read += read;
-    asked(&reduced, |question| match plan.decide(question, &Answers::default()) {
+    asked(&reduced, |question| match plan.decide(question, &AttributeAnswers::default()) {
         Verdict::Decided(decision) => {
             tally.decided += u32::from(read > 0);
             for answered in std::iter::once(request).chain(others) {
                 let expected = check(&scenario.rules, &scenario.policies, answered);
                 prop_assert_eq!(decision.effect().as_str(), expected.effect, "if {:?}", answered);
             }
-            explained(plan, question, &Answers::default(), &decision)
+            explained(plan, question, &AttributeAnswers::default(), &decision)
         }
-        Verdict::Open(asks) => {
+        Verdict::NeedsAttributes(asks) => {
             tally.open += 1;
             tally.asked += asks.iter().map(|ask| ask.attributes.len()).sum::<usize>();
             let effect =
@@ -117,7 +120,7 @@ fn verify(
 fn settled(
     plan: &Plan,
     question: &Check<'_>,
-    asks: &[Ask],
+    asks: &[AttributeRequest],
     answered: &Request,
     expected: &str,
 ) -> TestCaseResult {
@@ -135,7 +138,7 @@ fn settled(
 fn explained(
     plan: &Plan,
     question: &Check<'_>,
-    answers: &Answers,
+    answers: &AttributeAnswers,
     decision: &Decision<'_>,
 ) -> TestCaseResult {
     let explanation = plan.explain(question, answers, decision.rule_id());
@@ -156,8 +159,8 @@ fn explained(
     Ok(())
 }
 
-fn answers(asks: &[Ask], answered: &Request) -> Answers {
-    let mut answers = Answers::default();
+fn answers(asks: &[AttributeRequest], answered: &Request) -> AttributeAnswers {
+    let mut answers = AttributeAnswers::default();
     for ask in asks {
         for name in &ask.attributes {
             let resolved = format!("{}.{name}", ask.namespace);
@@ -169,18 +172,18 @@ fn answers(asks: &[Ask], answered: &Request) -> Answers {
     answers
 }
 
-fn answer(answered: &Request, path: &str) -> Resolved {
+fn answer(answered: &Request, path: &str) -> AttributeAnswer {
     if answered.fails(path) {
-        return Resolved::Failed("the directory is down".into());
+        return AttributeAnswer::Failed("the directory is down".into());
     }
     let (kind, name) = path.split_once('.').expect("a path");
     match answered.body["attributes"][kind].get(name) {
         Some(value) => {
             let text = value.to_string();
             let value = json::parse(text.as_bytes()).expect("serialised JSON is JSON");
-            Resolved::Value(value.into_owned())
+            AttributeAnswer::Value(value.into_owned())
         }
-        None => Resolved::Absent,
+        None => AttributeAnswer::Absent,
     }
 }
 
@@ -255,7 +258,7 @@ fn other_answers(scenario: &Scenario, request: &Request, at: &Index, number: usi
 }
 
 fn attributes_of_resolvers(plan: &Plan, question: &Check<'_>) -> usize {
-    let answers = Answers::default();
+    let answers = AttributeAnswers::default();
     let explanation = plan.explain(question, &answers, None);
     let resolved = explanation.attributes.iter().filter(|it| it.source.starts_with("resolver:"));
     resolved.count()

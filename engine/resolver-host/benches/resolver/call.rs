@@ -7,7 +7,7 @@ use portcullis_resolver_host::Value;
 use portcullis_workloads::measure::{Variant, allocations, compare};
 use portcullis_workloads::report::{Bar, Group};
 
-use crate::surroundings::{Bench, request};
+use crate::environment::{Bench, request};
 
 pub(crate) fn call(group: &mut Group<'_>) -> Result<()> {
     let bench = Bench::new(None)?;

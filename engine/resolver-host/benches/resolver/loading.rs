@@ -7,7 +7,7 @@ use portcullis_workloads::measure::{median, thread_time};
 use portcullis_workloads::report::{Bar, Group};
 use sha2::{Digest as _, Sha256};
 
-use crate::surroundings::Bench;
+use crate::environment::Bench;
 
 /// Loads that are timed.
 const LOADS: u32 = 20;

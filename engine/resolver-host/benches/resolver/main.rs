@@ -4,8 +4,8 @@
 //! thread, so that its CPU time is all that a call takes. The component is `directory` of `tests/guests`.
 
 mod call;
+mod environment;
 mod loading;
-mod surroundings;
 mod threads;
 mod unneeded;
 

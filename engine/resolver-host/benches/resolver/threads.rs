@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use portcullis_workloads::measure::median;
 use portcullis_workloads::report::{Bar, Group};
 
-use crate::surroundings::{Bench, request};
+use crate::environment::{Bench, request};
 
 /// Calls of one turn, and how many of them are under way at once.
 const CALLS: usize = 4_000;

@@ -3,8 +3,8 @@
 use anyhow::{Context as _, Result, ensure};
 use chrono::{DateTime, Utc};
 use portcullis_engine::{
-    Answers, Check, CheckBody, Condition, Effect, Json, Plan, Policy, Resolved, ResourcePattern,
-    Verdict, json,
+    AttributeAnswer, AttributeAnswers, Check, CheckBody, Condition, Effect, Json, Plan, Policy,
+    ResourcePattern, Verdict, json,
 };
 use portcullis_workloads::measure::{Variant, allocations, compare};
 use portcullis_workloads::report::{Bar, Group};
@@ -46,14 +46,14 @@ pub(crate) fn unneeded(group: &mut Group<'_>) -> Result<()> {
 
     let json = json::parse(BODY)?;
     let check = Check::new(CheckBody::parse(&json)?, "acme", None, DateTime::<Utc>::UNIX_EPOCH);
-    let none = Answers::default();
-    let mut answers = Answers::default();
-    answers.insert("geo", "country", Resolved::Value(Json::String("FR".into())));
+    let none = AttributeAnswers::default();
+    let mut answers = AttributeAnswers::default();
+    answers.insert("geo", "country", AttributeAnswer::Value(Json::String("FR".into())));
     let decided = |plan: &Plan| match plan.decide(&check, &none) {
         Verdict::Decided(decision) => decision.effect() == Effect::Allow,
-        Verdict::Open(_) => false,
+        Verdict::NeedsAttributes(_) => false,
     };
-    let asked = || matches!(needed.decide(&check, &none), Verdict::Open(asks) if asks.len() == 1);
+    let asked = || matches!(needed.decide(&check, &none), Verdict::NeedsAttributes(asks) if asks.len() == 1);
     let settled = || needed.evaluate_with(&check, &answers).effect() == Effect::Allow;
     ensure!([&without, &found_elsewhere, &outranked, &in_vain].into_iter().all(decided));
     ensure!(asked() && settled());

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use portcullis_resolver_host::limits::MODULE_BYTES;
 use portcullis_resolver_host::{
-    BindError, CallError, ConfigKey, Grant, Kind, Limits, LoadError, Module, NoEndpoints,
+    CallError, ConfigKey, Grant, GrantError, Kind, Limits, LoadError, Module, NoEndpoints,
 };
 
 use super::support::{GENEROUS, answers, assert_healthy, component, directory, grant, host, load};
@@ -123,14 +123,14 @@ async fn a_manifest_must_fit_its_module() {
         host.bind(module.clone(), grant(config, answers()), limits, host.share()).map(drop)
     };
     let named = |name: &str| name.to_owned();
-    assert_eq!(bind(&directory, &[], GENEROUS), Err(BindError::MissingKey(named("department"))));
+    assert_eq!(bind(&directory, &[], GENEROUS), Err(GrantError::MissingKey(named("department"))));
     let unknown = bind(&directory, &[department, ("colour", "red")], GENEROUS);
-    assert_eq!(unknown, Err(BindError::UnknownKey(named("colour"))));
+    assert_eq!(unknown, Err(GrantError::UnknownKey(named("colour"))));
     assert_eq!(bind(&behaviours, &[], GENEROUS), Ok(()));
 
     let none = Grant { config: Default::default(), endpoints: Arc::new(NoEndpoints) };
     let ungranted = host.bind(behaviours, none, GENEROUS, host.share()).map(drop);
-    assert_eq!(ungranted, Err(BindError::MissingEndpoint(named("source"))));
+    assert_eq!(ungranted, Err(GrantError::MissingEndpoint(named("source"))));
 
     let limits = [
         Limits { timeout: Duration::ZERO, ..GENEROUS },
@@ -140,7 +140,7 @@ async fn a_manifest_must_fit_its_module() {
     ];
     for limits in limits {
         let error = bind(&directory, &[department], limits).unwrap_err();
-        assert!(matches!(error, BindError::Limit(_)), "{error}");
+        assert!(matches!(error, GrantError::Limit(_)), "{error}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use portcullis_resolver_host::{Answered, Value};
+use portcullis_resolver_host::{AnsweredAttribute, Value};
 
 use super::support::{GENEROUS, answers, behave, behaviours, directory, host, request, text};
 
@@ -12,12 +12,12 @@ async fn attributes_are_answered_with_their_ttl() {
     let directory = directory(&host).await;
     let outcome = host.resolve(&directory, request("ann", &["manager", "department"])).await;
     let expected = [
-        Answered {
+        AnsweredAttribute {
             name: "manager".to_owned(),
             value: Some(Value::Boolean(true)),
             ttl: Duration::from_secs(1),
         },
-        Answered {
+        AnsweredAttribute {
             name: "department".to_owned(),
             value: Some(Value::Text("sales".to_owned())),
             ttl: Duration::from_secs(5),
@@ -34,8 +34,11 @@ async fn an_absent_attribute_is_an_answer_and_silence_is_none() {
     let host = host();
     let directory = directory(&host).await;
     let outcome = host.resolve(&directory, request("stranger", &["department"])).await;
-    let absent =
-        Answered { name: "department".to_owned(), value: None, ttl: Duration::from_secs(60) };
+    let absent = AnsweredAttribute {
+        name: "department".to_owned(),
+        value: None,
+        ttl: Duration::from_secs(60),
+    };
     assert_eq!(outcome.result.unwrap(), [absent]);
 
     let resolver = behaviours(&host, GENEROUS, answers()).await;

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_resolver_host::limits::SLOT_WAIT;
 use portcullis_resolver_host::{
-    Answered, CallError, Endpoints, Failure, FailureKind, Grant, Host, HttpRequest, HttpResponse,
-    Limits, LoadError, Module, Outcome, Request, Resolver, Runtime, SendError, Settings, Value,
+    AnsweredAttribute, BoundResolver, CallError, CallOutcome, Endpoints, Failure, FailureKind,
+    Grant, HostSettings, HttpRequest, HttpResponse, Limits, LoadError, Module, Request,
+    ResolverHost, Runtime, SendError, Value,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
@@ -103,14 +104,17 @@ pub(crate) fn down() -> Failure {
 }
 
 /// A host of eight instances, so that a share is two, and the runtime that it got.
-pub(crate) fn host_with(compiled: Option<PathBuf>, patient: bool) -> (Arc<Host>, Arc<Tokio>) {
+pub(crate) fn host_with(
+    compiled: Option<PathBuf>,
+    patient: bool,
+) -> (Arc<ResolverHost>, Arc<Tokio>) {
     let (handle, begun) = (Handle::current(), Instant::now());
     let runtime = Arc::new(Tokio { handle, begun, patient, jobs: AtomicUsize::new(0) });
-    let settings = Settings { instances: 8, compiled };
-    (Host::new(&settings, runtime.clone()).unwrap(), runtime)
+    let settings = HostSettings { instances: 8, compiled };
+    (ResolverHost::new(&settings, runtime.clone()).unwrap(), runtime)
 }
 
-pub(crate) fn host() -> Arc<Host> {
+pub(crate) fn host() -> Arc<ResolverHost> {
     host_with(None, true).0
 }
 
@@ -118,7 +122,10 @@ pub(crate) fn component(name: &str) -> Vec<u8> {
     portcullis_test_guests::component(name).unwrap()
 }
 
-pub(crate) async fn load(host: &Arc<Host>, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
+pub(crate) async fn load(
+    host: &Arc<ResolverHost>,
+    bytes: Vec<u8>,
+) -> Result<Arc<Module>, LoadError> {
     host.load(bytes, &host.share()).await.map(Arc::new)
 }
 
@@ -129,13 +136,17 @@ pub(crate) fn grant(config: &[(&str, &str)], source: Source) -> Grant {
 }
 
 /// The component that does what the subject says, with a source that answers, of a tenant that has nothing else.
-pub(crate) async fn behaviours(host: &Arc<Host>, limits: Limits, source: Source) -> Resolver {
+pub(crate) async fn behaviours(
+    host: &Arc<ResolverHost>,
+    limits: Limits,
+    source: Source,
+) -> BoundResolver {
     let module = load(host, component("behaviours")).await.unwrap();
     host.bind(module, grant(&[("greeting", "hello")], source), limits, host.share()).unwrap()
 }
 
 /// The component that behaves, of another tenant.
-pub(crate) async fn directory(host: &Arc<Host>) -> Resolver {
+pub(crate) async fn directory(host: &Arc<ResolverHost>) -> BoundResolver {
     let module = load(host, component("directory")).await.unwrap();
     host.bind(module, grant(&[("department", "sales")], answers()), GENEROUS, host.share()).unwrap()
 }
@@ -162,21 +173,25 @@ pub(crate) fn request(subject: &str, wanted: &[&str]) -> Request {
 }
 
 /// Has the component do what `subject` says, when `text` is wanted.
-pub(crate) async fn behave(host: &Host, resolver: &Resolver, subject: &str) -> Outcome {
+pub(crate) async fn behave(
+    host: &ResolverHost,
+    resolver: &BoundResolver,
+    subject: &str,
+) -> CallOutcome {
     host.resolve(resolver, request(subject, &["text"])).await
 }
 
 /// The text that was answered.
-pub(crate) fn text(outcome: Outcome) -> Result<String, CallError> {
+pub(crate) fn text(outcome: CallOutcome) -> Result<String, CallError> {
     let answer = outcome.result?;
     match &answer[..] {
-        [Answered { value: Some(Value::Text(text)), .. }] => Ok(text.clone()),
+        [AnsweredAttribute { value: Some(Value::Text(text)), .. }] => Ok(text.clone()),
         other => panic!("one text expected, not {other:?}"),
     }
 }
 
 /// Calls the resolver that behaves.
-pub(crate) async fn assert_healthy(host: &Host, directory: &Resolver) {
+pub(crate) async fn assert_healthy(host: &ResolverHost, directory: &BoundResolver) {
     let outcome = host.resolve(directory, request("ann", &["department"])).await;
     assert_eq!(text(outcome), Ok("sales".to_owned()));
 }
