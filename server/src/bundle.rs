@@ -18,7 +18,7 @@ use portcullis_engine::json::{self, Member};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT, WILDCARD, rule_field};
 use portcullis_engine::request::instant;
 use portcullis_engine::{
-    Answers, Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
+    AttributeAnswers, Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
 };
 use serde_saphyr::UserMessageFormatter;
 use uuid::Uuid;
@@ -124,7 +124,7 @@ pub(crate) struct Case {
     /// The request body.
     pub(crate) check: Json<'static>,
     /// What resolvers answer; what is not among it is undetermined.
-    pub(crate) resolved: Answers,
+    pub(crate) resolved: AttributeAnswers,
     pub(crate) expected: Expected,
 }
 

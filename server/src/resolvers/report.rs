@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use portcullis_engine::Answers;
+use portcullis_engine::AttributeAnswers;
 use portcullis_resolver_host::{Log, LogLine};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
@@ -12,7 +12,7 @@ use crate::model::resolver::Origin;
 /// What came of all that a check asked.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    pub(crate) answers: Answers,
+    pub(crate) answers: AttributeAnswers,
     /// One for each resolver, in the order in which they were asked.
     pub(crate) reports: Vec<Report>,
 }
