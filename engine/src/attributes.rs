@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::json::{Json, Member};
-use crate::value::{List, Value};
+use crate::value::{AttributeValue, List};
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,11 +60,11 @@ impl<'r> AttributeMap<'r> {
 
     /// Visits each name and value.
     #[inline]
-    pub fn for_each(self, mut visit: impl FnMut(&'r str, Value<'r>)) {
+    pub fn for_each(self, mut visit: impl FnMut(&'r str, AttributeValue<'r>)) {
         match self.0 {
             Form::Tree(members) => {
                 for (name, value) in members {
-                    visit(name, Value::from(value));
+                    visit(name, AttributeValue::from(value));
                 }
             }
             Form::Flat(flat, items) => {
@@ -95,11 +95,11 @@ impl<'r> AttributeMap<'r> {
 
 impl<'r> FlatValue<'r> {
     #[inline]
-    fn of(&'r self, items: &'r [Json<'r>]) -> Value<'r> {
+    fn of(&'r self, items: &'r [Json<'r>]) -> AttributeValue<'r> {
         match self {
-            Self::Scalar(scalar) => Value::from(scalar),
+            Self::Scalar(scalar) => AttributeValue::from(scalar),
             Self::List(range) => {
-                Value::List(List::Json(&items[range.start as usize..range.end as usize]))
+                AttributeValue::List(List::Json(&items[range.start as usize..range.end as usize]))
             }
         }
     }

@@ -72,9 +72,8 @@ struct Plain<'a> {
 
 impl<'a> Plain<'a> {
     fn is_valid(&self) -> bool {
-        let sound = |text: Option<&str>, max| text.is_some_and(|text| within(text, max));
-        sound(self.subject, MAX_SUBJECT)
-            && sound(self.action, MAX_ACTION)
+        self.subject.is_some_and(|subject| within(subject, MAX_SUBJECT))
+            && self.action.is_some_and(|action| within(action, MAX_ACTION))
             && self.resource.is_some_and(|resource| split_resource(resource).is_some())
             && self.domain.is_none_or(|domain| within(domain, MAX_DOMAIN))
     }

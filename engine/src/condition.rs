@@ -4,13 +4,14 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
+use ipnet::IpNet;
 
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::number::Number;
 use crate::operator::{Networks, OPERATOR_NAMES, Operator, Pattern, parse_network};
-use crate::value::{List, LiteralList, Value, parse_instant};
+use crate::value::{AttributeValue, List, LiteralList, parse_instant};
 
 /// The maximum depth of a tree. A root alone has depth 1.
 pub const MAX_DEPTH: usize = 32;
@@ -244,14 +245,14 @@ impl<A> Predicate<A> {
 
 impl<A> Operand<A> {
     /// Returns the value of a literal. An attribute has no value of its own: it is opaque.
-    pub(crate) fn literal(&self) -> Value<'_> {
+    pub(crate) fn literal(&self) -> AttributeValue<'_> {
         match self {
-            Self::Attribute(_) => Value::Opaque,
-            Self::Text(text) => Value::Text(text),
-            Self::Number(number) => Value::Number(*number),
-            Self::Bool(value) => Value::Bool(*value),
-            Self::List(list) => Value::List(List::Literals(list)),
-            Self::Instant(instant) => Value::Instant(*instant),
+            Self::Attribute(_) => AttributeValue::Opaque,
+            Self::Text(text) => AttributeValue::Text(text),
+            Self::Number(number) => AttributeValue::Number(*number),
+            Self::Bool(value) => AttributeValue::Bool(*value),
+            Self::List(list) => AttributeValue::List(List::Literals(list)),
+            Self::Instant(instant) => AttributeValue::Instant(*instant),
         }
     }
 }
@@ -455,23 +456,24 @@ fn read_pattern(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Opt
         .ok()
 }
 
+fn read_network(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<IpNet> {
+    let network = json.as_str().and_then(parse_network);
+    if network.is_none() {
+        problems.expected(at, "a network such as `10.0.0.0/8` with host bits zero, or an address");
+    }
+    network
+}
+
+/// Reads one network, or an array of networks.
 fn read_networks(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Networks> {
-    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        let network = json.as_str().and_then(parse_network);
-        if network.is_none() {
-            problems
-                .expected(at, "a network such as `10.0.0.0/8` with host bits zero, or an address");
-        }
-        network
-    };
     let networks = match json {
         Json::Array(items) if short_enough(items, at, problems) => items
             .iter()
             .enumerate()
-            .filter_map(|(index, item)| read(item, &at.index(index), problems))
+            .filter_map(|(index, item)| read_network(item, &at.index(index), problems))
             .collect(),
         Json::Array(_) => return None,
-        single => vec![read(single, at, problems)?],
+        single => vec![read_network(single, at, problems)?],
     };
     Some(Networks::new(&networks))
 }

@@ -118,9 +118,14 @@ impl<'a> Json<'a> {
     /// Returns the claim at `path`. Reads `path` first as one literal member name, then as a dotted path
     /// (semantics.md section 10). A `null` counts as absent.
     pub fn claim(&self, path: &str) -> Option<&Json<'a>> {
-        let present = |value: &&Json<'a>| !matches!(value, Self::Null);
-        let walk = || path.split('.').try_fold(self, |node, segment| node.get(segment));
-        self.get(path).filter(present).or_else(walk).filter(present)
+        let literal = self.get(path).filter(|value| !value.is_null());
+        let claim = literal
+            .or_else(|| path.split('.').try_fold(self, |node, segment| node.get(segment)))?;
+        (!claim.is_null()).then_some(claim)
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
     }
 
     /// Returns the type of the value in words, for an error message.

@@ -206,51 +206,72 @@ fn compared(operator: Operator) -> &'static [(u8, u8)] {
     }
 }
 
+impl Namespaces {
+    /// Returns the types that an attribute may have. Notes a problem if a resolver attribute does not exist.
+    fn types(
+        &self,
+        path: &AttributePath,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Types> {
+        match path {
+            AttributePath::Resolver(attribute) => self
+                .kind(attribute)
+                .map(Types::of_kind)
+                .map_err(|expected| problems.expected(at, expected))
+                .ok(),
+            AttributePath::Request(RequestField::Roles) => Some(Types(Types::TEXTS)),
+            AttributePath::Request(_) => Some(Types(Types::TEXT)),
+            // The request or the token decides the type.
+            AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
+                Some(Types::ANY)
+            }
+        }
+    }
+
+    /// Returns the kind of an existing resolver attribute; `None` for any other attribute.
+    fn resolver_kind(&self, path: &AttributePath) -> Option<AttributeKind> {
+        match path {
+            AttributePath::Resolver(attribute) => self.kind(attribute).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether a predicate can hold between these types.
+fn fits(predicate: &Predicate, left: Types, right: Types) -> bool {
+    match predicate {
+        Predicate::Exists => true,
+        Predicate::Matches(_) | Predicate::IpIn(_) => left.has(Types::TEXT),
+        Predicate::Compare(operator, _) => {
+            compared(*operator).iter().any(|(x, y)| left.has(*x) && right.has(*y))
+        }
+    }
+}
+
+/// Checks one test. Notes a problem at each side that does not exist, or at the side whose kind does not fit.
 fn check_test(test: &Test, namespaces: &Namespaces, at: &Place<'_>, problems: &mut Problems) {
     let value = at.key("value");
-    let mut types = |path: &AttributePath, at: &Place<'_>| match path {
-        AttributePath::Resolver(attribute) => namespaces
-            .kind(attribute)
-            .map(Types::of_kind)
-            .map_err(|expected| problems.expected(at, expected))
-            .ok(),
-        AttributePath::Request(RequestField::Roles) => Some(Types(Types::TEXTS)),
-        AttributePath::Request(_) => Some(Types(Types::TEXT)),
-        AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
-            Some(Types::ANY)
+    let left = namespaces.types(&test.attribute, &at.key("attribute"), problems);
+    let right = match &test.predicate {
+        Predicate::Compare(_, Operand::Attribute(path)) => {
+            namespaces.types(path, &value.key("attribute"), problems)
         }
-    };
-    let left = types(&test.attribute, &at.key("attribute"));
-    let (right, fits): (_, &dyn Fn(Types, Types) -> bool) = match &test.predicate {
-        Predicate::Exists => (Some(Types::ANY), &|_, _| true),
-        Predicate::Matches(_) | Predicate::IpIn(_) => {
-            (Some(Types::ANY), &|left, _| left.has(Types::TEXT))
-        }
-        Predicate::Compare(operator, operand) => {
-            let right = match operand {
-                Operand::Attribute(path) => types(path, &value.key("attribute")),
-                literal => Some(Types::of_literal(literal)),
-            };
-            let pairs = compared(*operator);
-            (right, &move |left, right| pairs.iter().any(|(x, y)| left.has(*x) && right.has(*y)))
-        }
+        Predicate::Compare(_, literal) => Some(Types::of_literal(literal)),
+        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) => Some(Types::ANY),
     };
     let (Some(left), Some(right)) = (left, right) else { return };
-    if fits(left, right) {
+    if fits(&test.predicate, left, right) {
         return;
     }
-    let resolved = |path: &AttributePath| match path {
-        AttributePath::Resolver(attribute) => namespaces.kind(attribute).ok(),
-        _ => None,
-    };
     let operator = test.predicate.operator_name();
-    if let Some(kind) = resolved(&test.attribute) {
+    if let Some(kind) = namespaces.resolver_kind(&test.attribute) {
         let path = &test.attribute;
         let what =
             format!("an attribute that `{operator}` compares with this value; `{path}` is {kind}");
         problems.expected(&at.key("attribute"), what);
     } else if let Predicate::Compare(_, Operand::Attribute(path)) = &test.predicate
-        && let Some(kind) = resolved(path)
+        && let Some(kind) = namespaces.resolver_kind(path)
     {
         let what = format!(
             "an attribute that `{operator}` compares `{}` with; `{path}` is {kind}",

@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use regex_automata::meta;
 use regex_syntax::hir::{Hir, Look};
 
-use crate::value::Value;
+use crate::value::AttributeValue;
 
 /// An operator that compares two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,11 +56,15 @@ impl Operator {
 
     /// Returns whether the operator holds between `left` and `right`; `None` if it does not compare their types.
     #[inline]
-    pub fn holds(self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+    pub fn holds(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> Option<bool> {
         match (left, right) {
-            (Value::Text(left), Value::Text(right)) => self.holds_between_texts(left, right),
-            (Value::Number(left), Value::Number(right)) => self.holds_in_order(left.cmp(&right)),
-            (item, Value::List(list)) if item.is_scalar() => match self {
+            (AttributeValue::Text(left), AttributeValue::Text(right)) => {
+                self.holds_between_texts(left, right)
+            }
+            (AttributeValue::Number(left), AttributeValue::Number(right)) => {
+                self.holds_in_order(left.cmp(&right))
+            }
+            (item, AttributeValue::List(list)) if item.is_scalar() => match self {
                 Self::In => Some(list.has(item)),
                 Self::NotIn => Some(!list.has(item)),
                 _ => None,
@@ -77,8 +81,8 @@ impl Operator {
             Self::StartsWith => Some(left.starts_with(right)),
             Self::EndsWith => Some(left.ends_with(right)),
             Self::Before | Self::After => self.holds_between_instants(
-                Value::Text(left).instant()?,
-                Value::Text(right).instant()?,
+                AttributeValue::Text(left).instant()?,
+                AttributeValue::Text(right).instant()?,
             ),
             // The byte order of UTF-8 equals the order of code points.
             _ => self.holds_in_order(left.cmp(right)),
@@ -112,7 +116,7 @@ impl Operator {
         }
     }
 
-    fn holds_otherwise(self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+    fn holds_otherwise(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> Option<bool> {
         match self {
             Self::Eq => left.equals(right),
             Self::Ne => left.equals(right).map(|equal| !equal),
@@ -120,7 +124,7 @@ impl Operator {
                 self.holds_between_instants(left.instant()?, right.instant()?)
             }
             Self::Contains => match left {
-                Value::List(list) if right.is_scalar() => Some(list.has(right)),
+                AttributeValue::List(list) if right.is_scalar() => Some(list.has(right)),
                 _ => None,
             },
             _ => None,

@@ -8,7 +8,7 @@ use crate::roles::Roles;
 
 /// The value of an attribute, or of a literal on the right side.
 #[derive(Clone, Copy, Debug)]
-pub enum Value<'r> {
+pub enum AttributeValue<'r> {
     /// A string.
     Text(&'r str),
     /// A number.
@@ -38,7 +38,7 @@ pub enum List<'r> {
     Literals(&'r LiteralList),
 }
 
-impl<'r> From<&'r Json<'r>> for Value<'r> {
+impl<'r> From<&'r Json<'r>> for AttributeValue<'r> {
     fn from(json: &'r Json<'r>) -> Self {
         match json {
             Json::String(text) => Self::Text(text),
@@ -50,13 +50,13 @@ impl<'r> From<&'r Json<'r>> for Value<'r> {
     }
 }
 
-impl Value<'_> {
+impl AttributeValue<'_> {
     /// Returns whether two scalars of one type are equal; `None` if the types differ or are no scalars.
-    pub fn equals(self, other: Value<'_>) -> Option<bool> {
+    pub fn equals(self, other: AttributeValue<'_>) -> Option<bool> {
         match (self, other) {
-            (Self::Text(a), Value::Text(b)) => Some(a == b),
-            (Self::Number(a), Value::Number(b)) => Some(a == b),
-            (Self::Bool(a), Value::Bool(b)) => Some(a == b),
+            (Self::Text(a), AttributeValue::Text(b)) => Some(a == b),
+            (Self::Number(a), AttributeValue::Number(b)) => Some(a == b),
+            (Self::Bool(a), AttributeValue::Bool(b)) => Some(a == b),
             _ => None,
         }
     }
@@ -87,26 +87,26 @@ pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
 
 impl<'r> List<'r> {
     /// Visits each item.
-    pub fn for_each(self, mut visit: impl FnMut(Value<'r>)) {
+    pub fn for_each(self, mut visit: impl FnMut(AttributeValue<'r>)) {
         match self {
-            Self::Json(items) => items.iter().for_each(|item| visit(Value::from(item))),
-            Self::Roles(roles) => roles.iter().for_each(|role| visit(Value::Text(role))),
+            Self::Json(items) => items.iter().for_each(|item| visit(AttributeValue::from(item))),
+            Self::Roles(roles) => roles.iter().for_each(|role| visit(AttributeValue::Text(role))),
             // Never reached: only the right side of a test is a literal list.
             Self::Literals(list) => {
-                list.texts().for_each(|text| visit(Value::Text(text)));
-                list.numbers().for_each(|number| visit(Value::Number(number)));
+                list.texts().for_each(|text| visit(AttributeValue::Text(text)));
+                list.numbers().for_each(|number| visit(AttributeValue::Number(number)));
             }
         }
     }
 
     /// Returns whether the list contains the scalar `item`. Items of another type are not equal to it.
-    pub fn has(self, item: Value<'_>) -> bool {
+    pub fn has(self, item: AttributeValue<'_>) -> bool {
         match self {
             Self::Json(items) => {
-                items.iter().any(|own| Value::from(own).equals(item) == Some(true))
+                items.iter().any(|own| AttributeValue::from(own).equals(item) == Some(true))
             }
             Self::Roles(roles) => match item {
-                Value::Text(text) => roles.iter().any(|role| role == text),
+                AttributeValue::Text(text) => roles.iter().any(|role| role == text),
                 _ => false,
             },
             Self::Literals(list) => list.has(item),
@@ -149,14 +149,16 @@ impl LiteralList {
         self.texts.len() + self.numbers.len()
     }
 
-    fn has(&self, item: Value<'_>) -> bool {
+    fn has(&self, item: AttributeValue<'_>) -> bool {
         match item {
             // Most texts of a short list differ in length, which is compared first.
-            Value::Text(text) if self.texts.len() <= FEW => {
+            AttributeValue::Text(text) if self.texts.len() <= FEW => {
                 self.texts.iter().any(|own| **own == *text)
             }
-            Value::Text(text) => self.texts.binary_search_by(|own| (**own).cmp(text)).is_ok(),
-            Value::Number(number) => self.numbers.binary_search(&number).is_ok(),
+            AttributeValue::Text(text) => {
+                self.texts.binary_search_by(|own| (**own).cmp(text)).is_ok()
+            }
+            AttributeValue::Number(number) => self.numbers.binary_search(&number).is_ok(),
             _ => false,
         }
     }

@@ -27,30 +27,35 @@ pub(crate) fn check(
     request: &Request,
     resolution: Resolution,
 ) -> Result<Vec<AnsweredAttribute>, CallError> {
-    let mut answer = Vec::<AnsweredAttribute>::with_capacity(resolution.attributes.len());
-    let mut push = |name: String, value: Option<Value>, ttl_ms: Option<u32>| {
+    let present = resolution.attributes.into_iter();
+    let present = present.map(|Attribute { name, value, ttl_ms }| (name, Some(value), ttl_ms));
+    let absent = resolution.absent.into_iter().map(|name| (name, None, None));
+    let mut answer = Vec::<AnsweredAttribute>::with_capacity(request.wanted.len());
+    for (name, value, ttl_ms) in present.chain(absent) {
         let spec = spec(descriptor, request, &name)?;
-        if value.as_ref().is_some_and(|value| kind(value) != spec.kind) {
-            let expected = AttributeKind::from(spec.kind);
-            return Err(bad(format!("`{name}` is declared as {expected}, and is something else")));
-        }
-        if value.as_ref().is_some_and(|value| !is_finite(value)) {
-            return Err(bad(format!("`{name}` is not a finite number")));
+        if let Some(value) = &value {
+            check_value(spec, value)?;
         }
         if answer.iter().any(|other| other.name == name) {
             return Err(bad(format!("`{name}` is answered twice")));
         }
         let ttl = ttl_ms.unwrap_or(spec.default_ttl_ms);
         answer.push(AnsweredAttribute { name, value, ttl: Duration::from_millis(ttl.into()) });
-        Ok(())
-    };
-    for Attribute { name, value, ttl_ms } in resolution.attributes {
-        push(name, Some(value), ttl_ms)?;
-    }
-    for name in resolution.absent {
-        push(name, None, None)?;
     }
     Ok(answer)
+}
+
+/// Verifies that a value is of the declared kind and finite.
+fn check_value(spec: &AttributeSpec, value: &Value) -> Result<(), CallError> {
+    let name = &spec.name;
+    if kind(value) != spec.kind {
+        let expected = AttributeKind::from(spec.kind);
+        return Err(bad(format!("`{name}` is declared as {expected}, and is something else")));
+    }
+    if !is_finite(value) {
+        return Err(bad(format!("`{name}` is not a finite number")));
+    }
+    Ok(())
 }
 
 /// Returns the declaration of an attribute, which must be wanted.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use portcullis_engine::request::AttributeMap;
-use portcullis_engine::value::{List, Value as Known};
+use portcullis_engine::value::{AttributeValue, List};
 use portcullis_engine::{Check, Number};
 
 use crate::contract::{Input, Request, Value};
@@ -90,15 +90,14 @@ impl Inputs {
         wanted: &[Box<str>],
         budget: Duration,
     ) -> Request {
-        let text = |is_shown, text: &str| if is_shown { text.to_owned() } else { String::new() };
         let roles =
             if self.roles { check.roles.iter().map(str::to_owned).collect() } else { vec![] };
         Request {
             tenant: tenant.to_owned(),
-            subject: text(self.subject, check.subject),
-            domain: text(self.domain, check.domain),
-            resource: text(self.resource, check.resource),
-            action: text(self.action, check.action),
+            subject: if_declared(self.subject, check.subject),
+            domain: if_declared(self.domain, check.domain),
+            resource: if_declared(self.resource, check.resource),
+            action: if_declared(self.action, check.action),
             roles,
             user: self.user.of(check.attributes.user),
             resource_attributes: self.resource_attributes.of(check.attributes.resource),
@@ -110,6 +109,11 @@ impl Inputs {
     }
 }
 
+/// Returns the text if the descriptor declares it, else an empty text.
+fn if_declared(is_declared: bool, text: &str) -> String {
+    if is_declared { text.to_owned() } else { String::new() }
+}
+
 /// Sets a flag; returns true, since the input is known.
 fn set(flag: &mut bool) -> bool {
     *flag = true;
@@ -118,12 +122,12 @@ fn set(flag: &mut bool) -> bool {
 
 /// Converts a value to the contract. `None` for a list of both strings and numbers, and for an integer that no double
 /// equals: the contract has no type for them.
-fn shown(value: Known<'_>) -> Option<Value> {
+fn shown(value: AttributeValue<'_>) -> Option<Value> {
     match value {
-        Known::Text(text) => Some(Value::Text(text.to_owned())),
-        Known::Number(number) => double(number).map(Value::Number),
-        Known::Bool(value) => Some(Value::Boolean(value)),
-        Known::List(list) => shown_list(list),
+        AttributeValue::Text(text) => Some(Value::Text(text.to_owned())),
+        AttributeValue::Number(number) => double(number).map(Value::Number),
+        AttributeValue::Bool(value) => Some(Value::Boolean(value)),
+        AttributeValue::List(list) => shown_list(list),
         _ => None,
     }
 }
@@ -131,8 +135,8 @@ fn shown(value: Known<'_>) -> Option<Value> {
 fn shown_list(list: List<'_>) -> Option<Value> {
     let (mut texts, mut numbers, mut others) = (Vec::new(), Vec::new(), 0);
     list.for_each(|item| match item {
-        Known::Text(text) => texts.push(text.to_owned()),
-        Known::Number(number) => match double(number) {
+        AttributeValue::Text(text) => texts.push(text.to_owned()),
+        AttributeValue::Number(number) => match double(number) {
             Some(number) => numbers.push(number),
             None => others += 1,
         },

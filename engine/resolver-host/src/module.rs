@@ -137,16 +137,16 @@ pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
     if bytes.len() > MODULE_BYTES {
         return Err(LoadError::TooLarge(bytes.len()));
     }
-    let not = |what: &str| Err(LoadError::NotAComponent(what.to_owned()));
     // Magic number, version, layer: https://github.com/WebAssembly/component-model/blob/main/design/mvp/Binary.md
-    match bytes {
-        [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => Ok(()),
+    let fault = match bytes {
+        [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => return Ok(()),
         [b'\0', b'a', b's', b'm', _, _, 0, 0, ..] => {
-            not("this is a core module; the target `wasm32-wasip2` gives a component")
+            "this is a core module; the target `wasm32-wasip2` gives a component"
         }
-        [b'\0', b'a', b's', b'm', ..] => not("the header is cut off or unknown"),
-        _ => not("the bytes do not begin with `\\0asm`"),
-    }
+        [b'\0', b'a', b's', b'm', ..] => "the header is cut off or unknown",
+        _ => "the bytes do not begin with `\\0asm`",
+    };
+    Err(LoadError::NotAComponent(fault.to_owned()))
 }
 
 /// Compiles the component.
@@ -168,18 +168,33 @@ pub(crate) fn link(
     if !refused.is_empty() {
         return Err(LoadError::Imports(refused));
     }
-    let contract = |error: wasmtime::Error| LoadError::Contract(cut(format!("{error:#}")));
-    let pre = linker.instantiate_pre(component).map_err(contract)?;
-    Ok((imports, GuestPre::new(pre).map_err(contract)?))
+    let pre = linker.instantiate_pre(component).map_err(contract_error)?;
+    Ok((imports, GuestPre::new(pre).map_err(contract_error)?))
+}
+
+fn contract_error(error: wasmtime::Error) -> LoadError {
+    LoadError::Contract(cut(format!("{error:#}")))
 }
 
 /// Verifies a descriptor, on which policies and manifests rely. The guest chose every text, so each is bounded. Returns
 /// the inputs that the module gets from a check.
 pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadError> {
-    let fault = |what: String| Err(LoadError::Descriptor(what));
+    check_counts(descriptor)?;
+    check_names(descriptor)?;
+    Inputs::parse(&descriptor.inputs).map_err(|unknown| {
+        LoadError::Descriptor(format!(
+            "input `{unknown}`: expected `subject`, `domain`, `resource`, `action`, `roles`, `user.<name>`, \
+             `resource.<name>`, `user.*` or `resource.*`"
+        ))
+    })
+}
+
+/// Verifies the lengths of the lists.
+fn check_counts(descriptor: &Descriptor) -> Result<(), LoadError> {
     if descriptor.attributes.is_empty() || descriptor.attributes.len() > ATTRIBUTES {
         let count = descriptor.attributes.len();
-        return fault(format!("{count} attributes: expected 1 to {ATTRIBUTES}"));
+        let fault = format!("{count} attributes: expected 1 to {ATTRIBUTES}");
+        return Err(LoadError::Descriptor(fault));
     }
     for (what, count, most) in [
         ("config keys", descriptor.config_keys.len(), CONFIG_KEYS),
@@ -187,9 +202,14 @@ pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadEr
         ("inputs", descriptor.inputs.len(), INPUTS),
     ] {
         if count > most {
-            return fault(format!("{count} {what}: expected at most {most}"));
+            return Err(LoadError::Descriptor(format!("{count} {what}: expected at most {most}")));
         }
     }
+    Ok(())
+}
+
+/// Verifies every name: its length, its characters, and that each list has it once.
+fn check_names(descriptor: &Descriptor) -> Result<(), LoadError> {
     let lists: [(&str, Vec<&String>); 6] = [
         ("name", vec![&descriptor.name]),
         ("version", vec![&descriptor.version]),
@@ -203,21 +223,16 @@ pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadEr
         for name in names {
             if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
                 let name = cut(name.clone());
-                return fault(format!(
+                return Err(LoadError::Descriptor(format!(
                     "{what} {name:?}: expected 1 to {NAME_BYTES} bytes without control characters"
-                ));
+                )));
             }
             if !seen.insert(name) {
-                return fault(format!("{what} `{name}` twice"));
+                return Err(LoadError::Descriptor(format!("{what} `{name}` twice")));
             }
         }
     }
-    Inputs::parse(&descriptor.inputs).or_else(|unknown| {
-        fault(format!(
-            "input `{unknown}`: expected `subject`, `domain`, `resource`, `action`, `roles`, `user.<name>`, \
-             `resource.<name>`, `user.*` or `resource.*`"
-        ))
-    })
+    Ok(())
 }
 
 #[cfg(test)]

@@ -121,14 +121,18 @@ fn in_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }
 
+/// Returns the length in bytes of the word at the start of `text`.
+fn word_len(text: &str) -> usize {
+    text.len() - text.trim_start_matches(in_word).len()
+}
+
 /// Returns the length in bytes of the name at the start of `text`: words joined by dots.
 fn name(text: &str) -> usize {
-    let word = |text: &str| text.len() - text.trim_start_matches(in_word).len();
-    let mut end = word(text);
+    let mut end = word_len(text);
     while let Some(next) =
         text[end..].strip_prefix('.').filter(|next| next.starts_with(starts_word))
     {
-        end += 1 + word(next);
+        end += 1 + word_len(next);
     }
     end
 }

@@ -188,8 +188,6 @@ impl<'s> Parser<'s> {
                 "a comparison by `==`, `!=`, `<`, `<=`, `>`, `>=` or `in`, or the end of this condition",
             ));
         }
-        // A matcher may be `true`. The subject always exists, so its existence is always true.
-        let always = || test(AttributePath::Request(RequestField::Subject), Predicate::Exists);
         match value {
             Operand::Bool(true) => self.node(start, always(), 1),
             Operand::Bool(false) => {
@@ -203,4 +201,9 @@ impl<'s> Parser<'s> {
             _ => Err(start.fault("a condition: this is none without a comparison")),
         }
     }
+}
+
+/// Makes a condition that is always true: the subject exists in every check.
+fn always() -> Condition {
+    test(AttributePath::Request(RequestField::Subject), Predicate::Exists)
 }

@@ -16,7 +16,7 @@ use crate::policy::PlannedPolicy;
 use crate::rbac::{Effect, MatchedRule};
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
-use crate::value::Value;
+use crate::value::AttributeValue;
 
 /// Every policy, rule and attribute that one check considers (semantics.md section 2).
 #[derive(Debug, Serialize)]
@@ -135,17 +135,20 @@ pub struct ExplainedAttribute<'e> {
 }
 
 /// Shows a value of the request: a scalar or a list of scalars.
-fn shown(value: Value<'_>) -> Json<'_> {
+fn shown(value: AttributeValue<'_>) -> Json<'_> {
     match value {
-        Value::Text(text) => Json::String(text.into()),
-        Value::Number(number) => Json::Number(number),
-        Value::Bool(value) => Json::Bool(value),
-        Value::List(list) => {
+        AttributeValue::Text(text) => Json::String(text.into()),
+        AttributeValue::Number(number) => Json::Number(number),
+        AttributeValue::Bool(value) => Json::Bool(value),
+        AttributeValue::List(list) => {
             let mut items = Vec::new();
             list.for_each(|item| items.push(shown(item)));
             Json::Array(items)
         }
-        Value::Instant(_) | Value::Opaque | Value::Failed | Value::NotRequested => Json::Null,
+        AttributeValue::Instant(_)
+        | AttributeValue::Opaque
+        | AttributeValue::Failed
+        | AttributeValue::NotRequested => Json::Null,
     }
 }
 
@@ -298,7 +301,10 @@ impl<'e> Explainer<'e, '_> {
     }
 
     fn attribute(&self, slot: Slot, path: &'e AttributePath) -> ExplainedAttribute<'e> {
-        let is_unknown = matches!(self.run.value(slot), Some(Value::Failed | Value::NotRequested));
+        let is_unknown = matches!(
+            self.run.value(slot),
+            Some(AttributeValue::Failed | AttributeValue::NotRequested)
+        );
         ExplainedAttribute {
             attribute: path.to_string(),
             source: source_of(path),
@@ -312,7 +318,7 @@ impl<'e> Explainer<'e, '_> {
         match self.plan.path(slot) {
             AttributePath::Token(path) => self.check.claims?.claim(path).cloned(),
             _ => match self.run.value(slot)? {
-                Value::Failed | Value::NotRequested => None,
+                AttributeValue::Failed | AttributeValue::NotRequested => None,
                 value => Some(shown(value).into_owned()),
             },
         }

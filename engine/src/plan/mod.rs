@@ -17,7 +17,7 @@ use crate::policy::{PlannedPolicy, Policy, applies};
 use crate::rbac::{Effect, Rule};
 use crate::request::Check;
 use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
-use crate::value::Value;
+use crate::value::AttributeValue;
 
 pub use explain::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
@@ -306,7 +306,7 @@ struct FirstApplicable<'p, 'r> {
 }
 
 impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
-    fn value(&self, slot: Slot) -> Option<Value<'r>> {
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
         self.run.value(slot)
     }
 

@@ -14,7 +14,7 @@ use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::policy::applies;
 use crate::rbac::Effect;
 use crate::resolution::AttributeRequest;
-use crate::value::Value;
+use crate::value::AttributeValue;
 
 /// The set of truths that a condition can still have, one bit per truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,8 @@ impl Run<'_> {
 
     /// Returns the attributes of a test that were not requested and on which its truth depends.
     fn not_requested(&self, test: &Test<Slot>) -> impl Iterator<Item = Slot> + use<> {
-        let not_requested = |slot: &Slot| matches!(self.value(*slot), Some(Value::NotRequested));
+        let not_requested =
+            |slot: &Slot| matches!(self.value(*slot), Some(AttributeValue::NotRequested));
         // The right side does not matter if the left side is known to be absent.
         let right = match &test.predicate {
             Predicate::Compare(_, Operand::Attribute(slot)) => {
@@ -230,7 +231,7 @@ impl<'p, 'r> PartialEvaluation<'p, 'r> {
 }
 
 impl<'r> Search<'r> for PartialEvaluation<'_, 'r> {
-    fn value(&self, slot: Slot) -> Option<Value<'r>> {
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
         self.run.value(slot)
     }
 

@@ -85,8 +85,9 @@ impl Shape {
     const ANY_ACT: u8 = 4;
 
     fn of([sub, dom, act]: [&str; 3]) -> Self {
-        let bit = |text, bit| if text == WILDCARD { bit } else { 0 };
-        Self(bit(sub, Self::ANY_SUB) | bit(dom, Self::ANY_DOM) | bit(act, Self::ANY_ACT))
+        let fields = [(sub, Self::ANY_SUB), (dom, Self::ANY_DOM), (act, Self::ANY_ACT)];
+        let wildcards = fields.into_iter().filter(|(text, _)| *text == WILDCARD);
+        Self(wildcards.fold(0, |bits, (_, bit)| bits | bit))
     }
 
     fn has(self, bit: u8) -> bool {
@@ -114,26 +115,22 @@ impl RbacIndex {
         rules.for_each(|rule| index.insert(rule));
         index.keys.0.shrink_to_fit();
         let (keys, hasher) = (&index.keys, &index.hasher);
-        index.rules.shrink_to_fit(|entry| {
-            hash_of(keys.texts(entry.key).map(|text| hasher.hash_one(text)))
-        });
+        index.rules.shrink_to_fit(|entry| hash_texts(hasher, keys.texts(entry.key)));
         index
     }
 
     /// Adds a rule to the entry of its key.
     fn insert(&mut self, rule: &Rule) {
         let (keys, hasher) = (&mut self.keys, &self.hasher);
-        let hash = |texts: [&str; 3]| hash_of(texts.map(|text| hasher.hash_one(text)));
         let texts = [&*rule.tuple.sub, &*rule.tuple.dom, &*rule.tuple.act];
-        let hashed = hash(texts);
-        let same = |entry: &Entry| keys.are(entry.key, texts);
-        let entry = match self.rules.find_entry(hashed, same) {
+        let hash = hash_texts(hasher, texts);
+        let entry = match self.rules.find_entry(hash, |entry| keys.are(entry.key, texts)) {
             Ok(known) => known.into_mut(),
             Err(_) => {
                 let key = keys.insert(texts);
                 let entry = Entry { key, deny: None, allow: None };
-                let rehash = |entry: &Entry| hash(keys.texts(entry.key));
-                self.rules.insert_unique(hashed, entry, rehash).into_mut()
+                let rehash = |entry: &Entry| hash_texts(hasher, keys.texts(entry.key));
+                self.rules.insert_unique(hash, entry, rehash).into_mut()
             }
         };
         let obj = match rule.tuple.obj {
@@ -256,6 +253,11 @@ struct Named<'t> {
 /// Combines the hashes of a key's texts. The rotations make their order count.
 fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
     sub ^ dom.rotate_left(21) ^ act.rotate_left(42)
+}
+
+/// Hashes the texts of a key.
+fn hash_texts(hasher: &DefaultHashBuilder, texts: [&str; 3]) -> u64 {
+    hash_of(texts.map(|text| hasher.hash_one(text)))
 }
 
 /// The rule with the smallest id of each effect, and its key.

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
-use crate::value::{List, Value};
+use crate::value::{AttributeValue, List};
 
 /// The number of an attribute inside a plan.
 pub(crate) type Slot = u32;
@@ -24,7 +24,7 @@ pub(crate) type Values<'v> = SmallVec<[SlotValue<'v>; 64]>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotValue<'v> {
     /// `None` is absent.
-    pub(crate) value: Option<Value<'v>>,
+    pub(crate) value: Option<AttributeValue<'v>>,
     /// The symbol of the value, if it is a text and the texts of the attribute are interned.
     pub(crate) symbol: Symbol,
 }
@@ -230,32 +230,32 @@ impl Slots {
         self.resource.read(check.attributes.resource, values);
         for &(field, slot) in &self.request {
             values[slot as usize].value = Some(match field {
-                RequestField::Subject => Value::Text(check.subject),
-                RequestField::Resource => Value::Text(check.resource),
-                RequestField::Action => Value::Text(check.action),
-                RequestField::Domain => Value::Text(check.domain),
-                RequestField::Time => Value::Text(now),
-                RequestField::Roles => Value::List(List::Roles(&check.roles)),
+                RequestField::Subject => AttributeValue::Text(check.subject),
+                RequestField::Resource => AttributeValue::Text(check.resource),
+                RequestField::Action => AttributeValue::Text(check.action),
+                RequestField::Domain => AttributeValue::Text(check.domain),
+                RequestField::Time => AttributeValue::Text(now),
+                RequestField::Roles => AttributeValue::List(List::Roles(&check.roles)),
             });
         }
         if let Some(claims) = check.claims {
             for (path, slot) in self.token.iter() {
-                values[slot as usize].value = claims.claim(path).map(Value::from);
+                values[slot as usize].value = claims.claim(path).map(AttributeValue::from);
             }
         }
         for namespace in &self.resolved {
             for (name, slot) in namespace.attributes.iter() {
                 values[slot as usize].value = match answers.get(&namespace.name, name) {
-                    Some(AttributeAnswer::Value(value)) => Some(Value::from(value)),
+                    Some(AttributeAnswer::Value(value)) => Some(AttributeValue::from(value)),
                     Some(AttributeAnswer::Absent) => None,
-                    Some(AttributeAnswer::Failed(_)) => Some(Value::Failed),
-                    None => Some(Value::NotRequested),
+                    Some(AttributeAnswer::Failed(_)) => Some(AttributeValue::Failed),
+                    None => Some(AttributeValue::NotRequested),
                 };
             }
         }
         for (slot, symbols) in &self.symbols {
             let value = &mut values[*slot as usize];
-            if let Some(Value::Text(text)) = value.value {
+            if let Some(AttributeValue::Text(text)) = value.value {
                 value.symbol = symbols.get(text).copied().unwrap_or(Symbol::OTHER);
             }
         }

@@ -1,8 +1,8 @@
-//! Decisions with resolvers, against the oracle: what is decided before resolvers are asked is right whatever they
-//! would have answered, and what they are asked suffices.
+//! Compares partial evaluation with the oracle: a decision before resolvers answer is right for every possible answer,
+//! and the requested attributes suffice for the others.
 //!
-//! The questions are those of the other properties, of which some attributes belong to resolvers: trees name them in a
-//! namespace, and their values are taken out of the request, to be answered when they are asked for.
+//! The scenarios are those of the other properties. Some attributes move to resolvers: trees name them in a namespace,
+//! and their values are removed from the request, to be answered on request.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -24,10 +24,10 @@ use crate::support::{AbacPolicy, Request, Scenario};
 
 const SCENARIOS: u32 = 5_000;
 const REQUESTS: usize = 20;
-/// Other answers that each decision must withstand.
+/// The number of other answers that must not change a decision.
 const OTHERS: usize = 6;
 
-/// Attributes that resolvers answer, and what they are called.
+/// The attributes that move to resolvers, and their paths there.
 const RESOLVED: [(&str, &str); 9] = [
     ("user.dept", "hr.dept"),
     ("user.level", "hr.level"),
@@ -40,15 +40,15 @@ const RESOLVED: [(&str, &str); 9] = [
     ("resource.ip", "catalog.ip"),
 ];
 
-/// How often each kind of verdict came up.
+/// The number of verdicts of each kind.
 #[derive(Debug, Default)]
 struct Tally {
     decided: u32,
     open: u32,
-    /// Attributes of resolvers that policies of the plans read, and those of them that were asked for.
+    /// Resolver attributes that policies of the plans read, and the requested ones among them.
     read: usize,
     asked: usize,
-    /// Open checks that another answer would have turned, of those found by a few tries.
+    /// Open checks whose decision another answer changes, as far as a few tries found.
     turned: u32,
 }
 
@@ -116,7 +116,7 @@ fn verify(
     })
 }
 
-/// With the answers to exactly what was asked, the decision is the oracle's, which knows all of them.
+/// The answers to exactly the requested attributes lead to the decision of the oracle, which knows all answers.
 fn settled(
     plan: &Plan,
     question: &Check<'_>,
@@ -134,7 +134,7 @@ fn settled(
     explained(plan, question, &answers, &decision)
 }
 
-/// The first policy that applies according to the explanation decides, unless a rule denies.
+/// The first policy that applies in the explanation decides, unless a rule denies.
 fn explained(
     plan: &Plan,
     question: &Check<'_>,
@@ -149,7 +149,7 @@ fn explained(
         (Some(deny @ (Effect::Deny, _)), _) | (_, Some(deny @ (Effect::Deny, _))) => Some(deny),
         (abac, rbac) => abac.or(rbac),
     };
-    // What is still open may stand before it, and then a rule that denies is told instead.
+    // An open policy may rank before it. Then a rule that denies is reported instead.
     let rule_denies = rbac.is_some_and(|(effect, _)| effect == Effect::Deny);
     if !rule_denies {
         let decided = decision.rule_id().map(|id| (decision.effect(), id));
@@ -187,7 +187,7 @@ fn answer(answered: &Request, path: &str) -> AttributeAnswer {
     }
 }
 
-/// The policies, reading the attributes of resolvers in their namespaces.
+/// Rewrites policies to read the moved attributes in their namespaces.
 fn resolved_policies(policies: &[AbacPolicy]) -> Vec<AbacPolicy> {
     let rename = |policy: &AbacPolicy| {
         let tree = policy.tree.as_ref().map(|tree| {
@@ -217,7 +217,7 @@ fn rename(node: &mut Value) {
     }
 }
 
-/// The request as the engine gets it, and as the conditions of resolvers cannot see it.
+/// Removes the moved attributes from the request.
 fn without_resolved(request: &Request) -> Request {
     let mut request = request.clone();
     for (path, _) in RESOLVED {
@@ -233,7 +233,7 @@ fn with_failures(request: &Request, failed: impl Iterator<Item = String>) -> Req
     Request { failed: failed.collect(), ..request.clone() }
 }
 
-/// The same check with other answers: those of another request, all failed, or all absent.
+/// Makes other answers for a check: those of another request, all failed, or all absent.
 fn other_answers(scenario: &Scenario, request: &Request, at: &Index, number: usize) -> Request {
     let paths = || RESOLVED.iter().map(|(path, _)| (*path).to_owned());
     match number {

@@ -1,4 +1,4 @@
-//! A host whose tasks run on the thread that measures, or on threads of their own.
+//! A host whose tasks run on the measuring thread, or on threads of their own.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Bench {
         Self::on(tokio::runtime::Builder::new_current_thread().enable_all().build()?, compiled)
     }
 
-    /// Calls run on so many threads, beside the one that measures.
+    /// Runs calls on this many threads, besides the measuring one.
     pub(crate) fn with_threads(threads: usize) -> Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         Self::on(builder.worker_threads(threads).enable_all().build()?, None)

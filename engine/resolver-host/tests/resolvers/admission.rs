@@ -1,4 +1,4 @@
-//! What is loaded, what is refused, and in which words.
+//! Loaded modules, refused modules, and the words of each refusal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ async fn a_module_says_what_it_is_and_what_it_can_call() {
     let key = ConfigKey { name: "department".to_owned(), required: true };
     assert_eq!(descriptor.config_keys, [key]);
 
-    // It sends no requests, so it cannot: what nothing calls is not imported.
+    // The component sends no requests, so it does not import `http`.
     let imports = |name: &str| module.imports().iter().any(|import| import == name);
     assert!(imports("portcullis:resolver/config@1.0.0"));
     assert!(!imports("portcullis:resolver/http@1.0.0"));
@@ -90,7 +90,7 @@ async fn a_component_of_another_contract_is_refused() {
     assert!(matches!(error, LoadError::Contract(_)), "{error:?}");
     assert!(error.to_string().contains("resolver@1.0.0"), "{error}");
 
-    // The same component, but for a letter in the name of a record's field, or a digit of a version.
+    // Each differs from the component in one letter of a field's name, or in one digit of a version.
     let rows = [("absent", "absend"), ("resolver/log@1.0.0", "resolver/log@2.0.0")];
     for (from, to) in rows {
         let error = load(&host, replaced(&component("directory"), from, to)).await.unwrap_err();
@@ -144,7 +144,7 @@ async fn a_manifest_must_fit_its_module() {
     }
 }
 
-/// The bytes with every `from` replaced by a `to` of the same length.
+/// Replaces every `from` by a `to` of the same length.
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = bytes.to_vec();

@@ -1,4 +1,4 @@
-//! What a call gets, and what it gives.
+//! The request and the answer of a call.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ async fn a_standard_library_finds_an_empty_world_at_the_time_of_the_check() {
     let text = text(behave(&host, &resolver, "standard library").await).unwrap();
     let words: Vec<u64> = text.split(' ').map(|word| word.parse().unwrap()).collect();
     let [variables, arguments, now, elapsed] = words[..] else { panic!("{text}") };
-    // One variable is the guest's own.
+    // The guest sets one variable itself.
     assert_eq!((variables, arguments), (1, 0));
     assert!((1_700_000_000_000..1_700_000_060_000).contains(&now), "{now}");
     assert!(elapsed < 60, "{elapsed}");

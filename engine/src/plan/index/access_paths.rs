@@ -14,7 +14,7 @@ use crate::operator::Operator;
 use crate::plan::program::{Child, NodeId, Operation, Program};
 use crate::plan::slots::{Slot, Slots, Symbol};
 use crate::rbac::Effect;
-use crate::value::Value;
+use crate::value::AttributeValue;
 
 /// The maximum number of alternatives that are compared for one policy.
 const MAX_ALTERNATIVES: usize = 12;
@@ -75,7 +75,7 @@ pub(super) enum Key {
     Bool(bool),
 }
 
-/// The kind of a value. The discriminant is a bit of [`ValueKinds`] and an array index.
+/// The kind of a value. The discriminant is a bit of [`AttributeValueKinds`] and an array index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
     Absent,
@@ -116,11 +116,11 @@ impl ValueKinds {
 }
 
 impl<'v> Scalar<'v> {
-    pub(super) fn of(value: Value<'v>) -> Option<Self> {
+    pub(super) fn of(value: AttributeValue<'v>) -> Option<Self> {
         match value {
-            Value::Text(text) => Some(Self::Text(text)),
-            Value::Number(number) => Some(Self::Number(number)),
-            Value::Bool(value) => Some(Self::Bool(value)),
+            AttributeValue::Text(text) => Some(Self::Text(text)),
+            AttributeValue::Number(number) => Some(Self::Number(number)),
+            AttributeValue::Bool(value) => Some(Self::Bool(value)),
             _ => None,
         }
     }

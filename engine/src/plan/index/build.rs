@@ -175,11 +175,8 @@ impl Builder {
     /// Builds the lookups by one attribute.
     fn attribute(&mut self, group: Group<'_, '_>, used: &mut Vec<Slot>) -> ByAttribute {
         used.push(group.slot);
-        let mut keyed = |map: HashMap<Scalar<'_>, Vec<&Entry<'_>>>| -> HashMap<Key, Candidates> {
-            let candidates = |(key, entries)| (Key::from(key), self.candidates(entries, used));
-            map.into_iter().map(candidates).collect()
-        };
-        let (values, members) = (keyed(group.values), keyed(group.members));
+        let values = self.keyed(group.values, used);
+        let members = self.keyed(group.members, used);
         let prefixes = group.prefixes.into_iter();
         let prefixes =
             prefixes.map(|(prefix, entries)| (prefix.into(), self.candidates(entries, used)));
@@ -193,6 +190,16 @@ impl Builder {
             ranges: Ranges::new(&group.ranges),
             unfiltered: group.unfiltered.map(Vec::into_boxed_slice),
         }
+    }
+
+    /// Builds the candidates of each key.
+    fn keyed(
+        &mut self,
+        entries: HashMap<Scalar<'_>, Vec<&Entry<'_>>>,
+        used: &mut Vec<Slot>,
+    ) -> HashMap<Key, Candidates> {
+        let keys = entries.into_iter();
+        keys.map(|(key, entries)| (Key::from(key), self.candidates(entries, used))).collect()
     }
 
     /// Makes a list of candidates, or a nested index if the list is long.

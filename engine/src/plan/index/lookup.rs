@@ -7,7 +7,7 @@ use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::ranks::Rank;
 use crate::plan::slots::{Slot, Symbol};
-use crate::value::{List, Value};
+use crate::value::{AttributeValue, List};
 
 /// The policies of a plan, by the attribute values for which they can apply.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(super) enum Candidates {
 /// One search for the policies that can apply to a check.
 pub(crate) trait Search<'v> {
     /// Returns the value of an attribute; `None` if it is absent.
-    fn value(&self, slot: Slot) -> Option<Value<'v>>;
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'v>>;
     /// Returns the symbol of that value, if the texts of the attribute are interned.
     fn symbol(&self, slot: Slot) -> Symbol;
     /// Evaluates these policies, which come by ascending rank.
@@ -66,7 +66,7 @@ impl ByAttribute {
     fn visit<'v>(&self, search: &mut impl Search<'v>) {
         let value = search.value(self.slot);
         match value {
-            Some(Value::Text(text)) => {
+            Some(AttributeValue::Text(text)) => {
                 let key = match search.symbol(self.slot) {
                     Symbol::NO_TEXT => Scalar::Text(text),
                     symbol => Scalar::Symbol(symbol),
@@ -74,13 +74,20 @@ impl ByAttribute {
                 visit_one(&self.values, key, search);
                 self.prefixes.visit(text, |candidates| candidates.visit(search));
             }
-            Some(Value::Number(number)) => {
+            Some(AttributeValue::Number(number)) => {
                 visit_one(&self.values, Scalar::Number(number), search);
                 self.ranges.visit(number, |ranks| search.evaluate(ranks));
             }
-            Some(Value::Bool(value)) => visit_one(&self.values, Scalar::Bool(value), search),
-            Some(Value::List(list)) => self.visit_members(list, search),
-            Some(Value::Instant(_) | Value::Opaque | Value::Failed | Value::NotRequested)
+            Some(AttributeValue::Bool(value)) => {
+                visit_one(&self.values, Scalar::Bool(value), search)
+            }
+            Some(AttributeValue::List(list)) => self.visit_members(list, search),
+            Some(
+                AttributeValue::Instant(_)
+                | AttributeValue::Opaque
+                | AttributeValue::Failed
+                | AttributeValue::NotRequested,
+            )
             | None => {}
         }
         search.evaluate(&self.unfiltered[kind_of(value) as usize]);
@@ -128,16 +135,19 @@ fn visit_one<'v>(map: &HashMap<Key, Candidates>, key: Scalar<'_>, search: &mut i
 }
 
 /// Returns the kind of an attribute's value.
-fn kind_of(value: Option<Value<'_>>) -> ValueKind {
+fn kind_of(value: Option<AttributeValue<'_>>) -> ValueKind {
     match value {
         None => ValueKind::Absent,
-        Some(Value::Text(_)) => ValueKind::Text,
-        Some(Value::Number(_)) => ValueKind::Number,
-        Some(Value::Bool(_)) => ValueKind::Bool,
-        Some(Value::List(_)) => ValueKind::List,
-        Some(Value::Instant(_) | Value::Opaque | Value::Failed | Value::NotRequested) => {
-            ValueKind::Opaque
-        }
+        Some(AttributeValue::Text(_)) => ValueKind::Text,
+        Some(AttributeValue::Number(_)) => ValueKind::Number,
+        Some(AttributeValue::Bool(_)) => ValueKind::Bool,
+        Some(AttributeValue::List(_)) => ValueKind::List,
+        Some(
+            AttributeValue::Instant(_)
+            | AttributeValue::Opaque
+            | AttributeValue::Failed
+            | AttributeValue::NotRequested,
+        ) => ValueKind::Opaque,
     }
 }
 

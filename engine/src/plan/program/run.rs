@@ -5,7 +5,7 @@ use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
 use crate::condition::{Operand, Predicate, Test};
 use crate::plan::slots::{Slot, SlotValue, Symbol};
-use crate::value::Value;
+use crate::value::AttributeValue;
 
 /// The cause of an undetermined test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl<'r> Run<'r> {
 
     /// Returns the value of an attribute; `None` if it is absent.
     #[inline]
-    pub(crate) fn value(&self, slot: Slot) -> Option<Value<'r>> {
+    pub(crate) fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
         self.values[slot as usize].value
     }
 
@@ -72,7 +72,7 @@ impl<'r> Run<'r> {
                 found => Some(steps.sorted_has(first, count, found) != negated),
             },
             Step::Order { operator, slot, bound } => match self.value(slot) {
-                Some(Value::Number(number)) => {
+                Some(AttributeValue::Number(number)) => {
                     operator.holds_in_order(number.cmp(&steps.number(bound)))
                 }
                 _ => self.evaluate_node(node),
@@ -152,10 +152,12 @@ impl<'r> Run<'r> {
                 };
                 operator.holds(value, right)
             }
-            (Predicate::Exists, Value::Failed | Value::NotRequested) => None,
+            (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
             (Predicate::Exists, _) => Some(true),
-            (Predicate::Matches(pattern), Value::Text(text)) => Some(pattern.matches(text)),
-            (Predicate::IpIn(networks), Value::Text(text)) => networks.contain(text),
+            (Predicate::Matches(pattern), AttributeValue::Text(text)) => {
+                Some(pattern.matches(text))
+            }
+            (Predicate::IpIn(networks), AttributeValue::Text(text)) => networks.contain(text),
             (Predicate::Matches(_) | Predicate::IpIn(_), _) => None,
         }
     }
@@ -169,7 +171,9 @@ impl<'r> Run<'r> {
         for slot in [Some(test.attribute), right].into_iter().flatten() {
             match self.value(slot) {
                 None => return Cause::Absent(slot),
-                Some(Value::Failed | Value::NotRequested) => return Cause::Unresolved(slot),
+                Some(AttributeValue::Failed | AttributeValue::NotRequested) => {
+                    return Cause::Unresolved(slot);
+                }
                 Some(_) => {}
             }
         }
