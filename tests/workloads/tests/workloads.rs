@@ -67,7 +67,7 @@ fn about_a_thousandth_of_the_large_w3_matches() {
     let alone: Vec<_> = workload.policies.chunks(1).map(Closures::new).collect();
     let requests = &workload.requests[..50];
     let matches = |text: String| {
-        let plain = PlainRequest::parse(&text).expect("sound");
+        let request = PlainRequest::parse(&text).expect("sound");
         alone.iter().filter(|policy| policy.allows(&request)).count()
     };
     let all: usize = requests.iter().map(|request| matches(request.text())).sum();
