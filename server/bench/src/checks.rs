@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use portcullis_engine::{Answers, Caller, Check, CheckBody, Json, json};
+use portcullis_engine::{AttributeAnswers, Caller, Check, CheckBody, Json, json};
 
 use super::Unusable;
 use super::tenant::Tenant;
@@ -21,7 +21,7 @@ pub(super) struct Asked {
     pub(super) caller: Option<Token>,
     pub(super) now: DateTime<Utc>,
     /// What resolvers answer. Asking them is not measured; what is not here is undetermined.
-    pub(super) resolved: Answers,
+    pub(super) resolved: AttributeAnswers,
 }
 
 /// Where a check comes from.
@@ -104,7 +104,7 @@ pub(super) fn replay(
         let bundle = tenants.first().and_then(|tenant| tenant.bundle.as_ref());
         let caller = bundle.and_then(|bundle| bundle.user(body.subject)).map(Token::of);
         let body = tree.into_owned();
-        let resolved = Answers::default();
+        let resolved = AttributeAnswers::default();
         asked.push(Asked { tenant: 0, origin: Origin::Replayed, body, caller, now, resolved });
     }
     if asked.is_empty() {

@@ -9,7 +9,7 @@ mod vocabulary;
 use std::collections::HashMap;
 
 use fastrand::Rng;
-use portcullis_engine::{Answers, Plan, ResourcePattern, Rule};
+use portcullis_engine::{AttributeAnswers, Plan, ResourcePattern, Rule};
 use uuid::Uuid;
 
 use super::checks::{Asked, Origin};
@@ -36,7 +36,7 @@ pub(super) fn checks(tenant: usize, tenants: &[Tenant], rng: Rng) -> Vec<Asked> 
         now: draft.now,
         caller: draft.token(),
         body: draft.body(),
-        resolved: Answers::default(),
+        resolved: AttributeAnswers::default(),
     };
     generator.drafts().into_iter().map(asked).collect()
 }
@@ -173,7 +173,7 @@ impl<'a> Generator<'a> {
             body: draft.body(),
             caller: draft.token(),
             now: draft.now,
-            resolved: Answers::default(),
+            resolved: AttributeAnswers::default(),
         };
         let check = asked.check(std::slice::from_ref(self.tenant))?;
         plan.evaluate(&check).rule_id()

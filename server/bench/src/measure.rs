@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use portcullis_engine::{Answers, Check};
+use portcullis_engine::{AttributeAnswers, Check};
 use portcullis_plan_cache::{CachedPlan, PlanCache};
 use tokio::runtime::Handle;
 
@@ -46,7 +46,7 @@ pub(super) struct Bench<'a> {
 struct Question<'a> {
     tenant: &'a Tenant,
     check: Check<'a>,
-    resolved: &'a Answers,
+    resolved: &'a AttributeAnswers,
 }
 
 impl Question<'_> {

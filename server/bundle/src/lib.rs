@@ -19,7 +19,7 @@ use portcullis_engine::json::{self, Member};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT, WILDCARD, rule_field};
 use portcullis_engine::request::instant;
 use portcullis_engine::{
-    Answers, Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
+    AttributeAnswers, Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
 };
 use serde_saphyr::UserMessageFormatter;
 use uuid::Uuid;
@@ -130,7 +130,7 @@ pub struct Case {
     /// The request body.
     pub check: Json<'static>,
     /// What resolvers answer; what is not among it is undetermined.
-    pub resolved: Answers,
+    pub resolved: AttributeAnswers,
     pub expected: Expected,
 }
 

@@ -9,7 +9,7 @@ use std::io;
 use portcullis_engine::fields::{Fields, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Member};
-use portcullis_engine::{Answers, AttributeKind, Json, Namespaces, Resolved};
+use portcullis_engine::{AttributeAnswer, AttributeAnswers, AttributeKind, Json, Namespaces};
 
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord};
@@ -100,8 +100,8 @@ pub(super) fn resolved(
     at: &Place<'_>,
     problems: &mut Problems,
     resolvers: &[SampleResolver],
-) -> Option<Answers> {
-    let mut answers = Answers::default();
+) -> Option<AttributeAnswers> {
+    let mut answers = AttributeAnswers::default();
     for (namespace, attributes) in members(json, at, problems)? {
         let at = at.key(namespace);
         let Some(resolver) = resolvers.iter().find(|one| one.manifest.namespace == *namespace)
@@ -115,8 +115,8 @@ pub(super) fn resolved(
                 continue;
             };
             let resolved = match value {
-                Json::Null => Resolved::Absent,
-                value if fits(kind, value) => Resolved::Value(value.clone().into_owned()),
+                Json::Null => AttributeAnswer::Absent,
+                value if fits(kind, value) => AttributeAnswer::Value(value.clone().into_owned()),
                 value => {
                     problems.expected(&at.key(name), format!("{kind}, not {}", value.kind()));
                     continue;

@@ -268,7 +268,7 @@ fn the_samples_are_sound_and_have_four_demos_each() {
         assert_eq!(demos[0].expected.decision, Effect::Allow);
         assert!(demos[1].expected.decision == Effect::Deny && by_rule(demos[1]));
         assert!(demos[2].expected.decision == Effect::Deny && !by_rule(demos[2]));
-        assert_ne!(demos[3].resolved, Answers::default(), "it takes a resolver");
+        assert_ne!(demos[3].resolved, AttributeAnswers::default(), "it takes a resolver");
         for demo in demos {
             let subject = demo.check.get("subject").and_then(Json::as_str);
             assert_eq!(demo.caller.as_deref(), subject, "{}", demo.name);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use portcullis_engine::Answers;
+use portcullis_engine::AttributeAnswers;
 use portcullis_resolver_host::{Log, LogLine};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
@@ -12,7 +12,7 @@ use portcullis_model::resolver::Origin;
 /// What came of all that a check asked.
 #[derive(Debug, Default)]
 pub struct Asked {
-    pub answers: Answers,
+    pub answers: AttributeAnswers,
     /// One for each resolver, in the order in which they were asked.
     pub reports: Vec<Report>,
 }

@@ -55,7 +55,7 @@ impl Draft {
             AttributePath::Resource(name) => self.object.get(&**name).cloned(),
             AttributePath::Token(path) => self.claims.get(&**path).cloned(),
             // Resolvers are not run here.
-            AttributePath::Resolved(_) => None,
+            AttributePath::Resolver(_) => None,
             AttributePath::Request(field) => Some(match field {
                 RequestField::Subject => string(&self.subject),
                 RequestField::Resource => string(&self.resource),
@@ -75,7 +75,7 @@ impl Draft {
             AttributePath::Resource(name) => (&mut self.object, name),
             AttributePath::Token(path) => (&mut self.claims, path),
             AttributePath::Request(RequestField::Roles) => return self.set_roles(value),
-            AttributePath::Resolved(_) => return,
+            AttributePath::Resolver(_) => return,
             AttributePath::Request(field) => {
                 if let Some(Json::String(text)) = value {
                     self.set_field(*field, text.into_owned());

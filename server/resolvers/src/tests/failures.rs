@@ -95,7 +95,7 @@ async fn what_is_not_answered_is_a_failure_and_absence_is_an_answer() {
     assert_eq!(silent.cause(), "not answered");
     assert_eq!(stage.ask("acme", Some(asked), "silent", "shoe_size").await.cause(), "not declared");
     let absent = stage.ask("acme", Some(asked), "absent", "text").await;
-    assert_eq!((absent.resolved, absent.source), (Resolved::Absent, Source::Call));
+    assert_eq!((absent.resolved, absent.source), (AttributeAnswer::Absent, Source::Call));
 }
 
 #[tokio::test(start_paused = true)]

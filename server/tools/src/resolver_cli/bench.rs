@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
 use hdrhistogram::Histogram;
-use portcullis_engine::{Ask, ResolverRef, json};
+use portcullis_engine::{AttributeRequest, ResolverRef, json};
 use uuid::Uuid;
 
 use super::checks::{self, Sample};
@@ -152,7 +152,11 @@ async fn remembered(
 ) -> anyhow::Result<Option<Histogram<u64>>> {
     for sample in samples {
         let (check, attributes) = (trial.check(sample), trial.wanted(sample));
-        let asks = [Ask { namespace: "measured".into(), resolver: Some(IN_SERVICE), attributes }];
+        let asks = [AttributeRequest {
+            namespace: "measured".into(),
+            resolver: Some(IN_SERVICE),
+            attributes,
+        }];
         let ask = || service.ask(checks::TENANT, &check, &asks);
         ask().await;
         if !ask().await.is_from_cache() {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use portcullis_resolver_host::{Host, Module, Settings};
+use portcullis_resolver_host::{HostSettings, Module, ResolverHost};
 
 use super::project::Project;
 use super::steps::Step;
@@ -14,14 +14,17 @@ use portcullis_resolvers::OwnRuntime;
 const INSTANCES: u32 = 8;
 
 /// Makes the host; it keeps compiled code in `code`, if there is such a directory.
-pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<Host>> {
+pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<ResolverHost>> {
     let runtime = OwnRuntime::start().context("cannot start threads for resolvers")?;
-    let settings = Settings { instances: INSTANCES, compiled: code.map(Path::to_owned) };
-    Host::new(&settings, Arc::new(runtime)).context("cannot run resolvers")
+    let settings = HostSettings { instances: INSTANCES, compiled: code.map(Path::to_owned) };
+    ResolverHost::new(&settings, Arc::new(runtime)).context("cannot run resolvers")
 }
 
 /// Loads a project's component as the service would.
-pub(super) async fn load(host: &Arc<Host>, project: &Project) -> anyhow::Result<Arc<Module>> {
+pub(super) async fn load(
+    host: &Arc<ResolverHost>,
+    project: &Project,
+) -> anyhow::Result<Arc<Module>> {
     let bytes = project.bytes()?;
     let file = project.component.display().to_string();
     let _step = Step::begin(format!("compiling {file}, {} bytes", bytes.len()));

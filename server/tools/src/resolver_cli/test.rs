@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use portcullis_engine::{Json, json};
-use portcullis_resolver_host::{Answered, Outcome};
+use portcullis_resolver_host::{AnsweredAttribute, CallOutcome};
 
 use super::checks::{self, Expected, Sample};
 use super::trial::{Files, Trial};
@@ -65,7 +65,7 @@ async fn test(files: &Files, variables: &Variables, out: &mut dyn Write) -> anyh
 }
 
 /// What came out otherwise than expected.
-fn faults(expected: &Expected<'_>, outcome: &Outcome) -> Vec<String> {
+fn faults(expected: &Expected<'_>, outcome: &CallOutcome) -> Vec<String> {
     match (expected, &outcome.result) {
         (Expected::Error(part), Err(error)) if error.to_string().contains(part) => vec![],
         (Expected::Error(part), Err(_)) => vec![format!("expected a failure with `{part}`")],
@@ -90,7 +90,7 @@ fn faults(expected: &Expected<'_>, outcome: &Outcome) -> Vec<String> {
 fn show(
     sample: &Sample<'_>,
     wanted: &[Box<str>],
-    outcome: &Outcome,
+    outcome: &CallOutcome,
     faults: &[String],
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
@@ -119,7 +119,7 @@ fn show(
 }
 
 /// What was answered of an attribute.
-fn told(answer: Option<&Answered>) -> String {
+fn told(answer: Option<&AnsweredAttribute>) -> String {
     let Some(answer) = answer else {
         return "undetermined: neither answered nor absent".to_owned();
     };

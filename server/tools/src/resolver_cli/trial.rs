@@ -6,7 +6,9 @@ use std::sync::Arc;
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use portcullis_engine::Check;
-use portcullis_resolver_host::{Endpoints, Grant, Host, Module, Outcome, Resolver, Share, limits};
+use portcullis_resolver_host::{
+    BoundResolver, CallOutcome, Endpoints, Grant, InstanceShare, Module, ResolverHost, limits,
+};
 
 use super::checks::{self, Sample};
 use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};
@@ -45,8 +47,8 @@ impl Files {
 
 /// A component that can be called.
 pub(super) struct Trial {
-    host: Arc<Host>,
-    share: Share,
+    host: Arc<ResolverHost>,
+    share: InstanceShare,
     module: Arc<Module>,
     manifest: Manifest,
     granted: Arc<dyn Endpoints>,
@@ -58,7 +60,7 @@ pub(super) struct Trial {
 impl Trial {
     /// Gives a module its manifest, and makes sure that it fits.
     pub(super) fn open(
-        host: Arc<Host>,
+        host: Arc<ResolverHost>,
         module: Arc<Module>,
         project: &Project,
         files: &Files,
@@ -107,14 +109,14 @@ impl Trial {
     ///
     /// # Errors
     /// None that [`Trial::open`] would not have found.
-    pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<Outcome> {
+    pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<CallOutcome> {
         let resolver = self.bind(sample.responses.over(self.granted.clone()))?;
         let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
         let request = self.module.request(checks::TENANT, &check, &self.wanted(sample), budget);
         Ok(self.host.resolve(&resolver, request).await)
     }
 
-    fn bind(&self, endpoints: Arc<dyn Endpoints>) -> anyhow::Result<Resolver> {
+    fn bind(&self, endpoints: Arc<dyn Endpoints>) -> anyhow::Result<BoundResolver> {
         let grant = Grant { config: self.manifest.config.clone(), endpoints };
         Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, self.share.clone())?)
     }
