@@ -4,7 +4,7 @@ mod update;
 
 use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Effect, Format, Invalid, Json, Policy, ResourcePattern};
+use portcullis_engine::{Condition, Effect, Format, Invalid, Json, ResourcePattern};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::schema::condition::{ConditionTree, Matcher};
 use super::schema::{self, AnySchema};
 use super::{Authorship, Timestamp, short};
-pub use update::{Changed, PolicyUpdate};
+pub use update::PolicyUpdate;
 
 /// Largest `rule_data`, in bytes of compact JSON.
 pub const MAX_RULE_DATA: usize = 256 * 1024;
@@ -25,7 +25,7 @@ const MAX_NAME: usize = 256;
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// An ABAC policy as the store keeps it and the API shows it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(examples(json!({
     "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b61",
     "tenant_id": "hospital",
@@ -80,7 +80,7 @@ fn serialize_display<S: serde::Serializer>(
 pub struct RuleData(Box<RawValue>);
 
 impl RuleData {
-    /// From the store, which holds only what [`RuleData::read`] accepted.
+    /// The text from the store, which holds only what [`CompiledRuleData::read`] accepted.
     pub fn from_stored(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(Self)
     }
@@ -88,8 +88,18 @@ impl RuleData {
     pub fn text(&self) -> &str {
         self.0.get()
     }
+}
 
-    /// Reads a condition of this format: it is compiled, so that only what can work is ever saved.
+/// The `rule_data` of a request body, compiled. It is compiled once, when the body is read.
+#[derive(Clone, Debug)]
+pub struct CompiledRuleData {
+    pub format: Format,
+    pub json: RuleData,
+    pub condition: Condition,
+}
+
+impl CompiledRuleData {
+    /// Reads and compiles a condition of this format, so that only a condition that compiles is stored.
     fn read(
         format: Format,
         json: &Json<'_>,
@@ -101,8 +111,8 @@ impl RuleData {
             problems.expected(at, format!("at most {MAX_RULE_DATA} bytes of compact JSON"));
             return None;
         }
-        format.condition(json, at, problems)?;
-        Self::from_stored(text).ok()
+        let condition = format.condition(json, at, problems)?;
+        Some(Self { format, json: RuleData::from_stored(text).ok()?, condition })
     }
 }
 
@@ -113,8 +123,7 @@ pub struct NewPolicy {
     pub description: Option<String>,
     pub resource: ResourcePattern,
     pub effect: Effect,
-    pub format: Format,
-    pub rule_data: RuleData,
+    pub rule_data: CompiledRuleData,
     pub priority: i32,
     pub enabled: bool,
 }
@@ -129,7 +138,7 @@ impl NewPolicy {
         let effect = fields.required("effect", Effect::read);
         let format = fields.optional("format", sent_format).unwrap_or(Some(Format::Json));
         let rule_data = fields.required("rule_data", |json, at, problems| {
-            RuleData::read(format?, json, at, problems)
+            CompiledRuleData::read(format?, json, at, problems)
         });
         let priority = fields.required("priority", priority);
         let enabled = fields.optional("enabled", boolean);
@@ -139,7 +148,6 @@ impl NewPolicy {
             description,
             resource: resource?,
             effect: effect?,
-            format: format?,
             rule_data: rule_data?,
             priority: priority?,
             enabled: enabled.unwrap_or(true),
@@ -153,12 +161,7 @@ impl NewPolicy {
         problems.finish(policy)
     }
 
-    /// The condition, compiled.
-    pub fn condition(&self) -> Result<Condition, Invalid> {
-        Policy::stored_condition(self.format, self.rule_data.text())
-    }
-
-    /// The record that it becomes.
+    /// Returns the record of the new policy.
     pub fn into_record(self, id: Uuid, tenant_id: &str, by: &Authorship) -> PolicyRecord {
         PolicyRecord {
             id,
@@ -167,8 +170,8 @@ impl NewPolicy {
             description: self.description,
             resource: self.resource,
             effect: self.effect,
-            format: self.format,
-            rule_data: self.rule_data,
+            format: self.rule_data.format,
+            rule_data: self.rule_data.json,
             priority: self.priority,
             enabled: self.enabled,
             created_by: by.actor.clone(),
