@@ -64,7 +64,7 @@ pub(super) async fn register_all(
     caller: Allowed<ResourcesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let registrations = Registration::parse_bulk(&body.parse()?)?;
+    let BulkRegistration(registrations) = BulkRegistration::parse(&body.parse()?)?;
     registrations.iter().try_for_each(|resource| may_register(&caller, resource))?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;

@@ -13,7 +13,7 @@ use super::openapi::{Conflict, NotFound};
 use super::{created, parameter, query, revision_header};
 use crate::callers::{Allowed, PoliciesWrite};
 use crate::error::ApiError;
-use portcullis_model::rule::{NewRule, Origin, RuleName, RuleRecord, RuleUpdate};
+use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
 use portcullis_model::schema;
 use portcullis_operations::app::App;
 use portcullis_operations::error::OperationError;
@@ -39,7 +39,7 @@ pub(super) async fn create(
     let rule = NewRule::parse(&body.parse()?, caller.domain())?;
     caller.may_write_domain(&rule.tuple.dom)?;
     let by = app.authored_by(caller.actor());
-    let record = rule.into_record(app.ids.next(by.at), Origin::Explicit, &by);
+    let record = rule.into_record(app.ids.next(by.at), RuleOrigin::Explicit, &by);
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     if !rules::insert(&mut tx, &record).await? {
         return Err(conflict(&record));
@@ -74,7 +74,7 @@ pub(super) async fn update(
     let mut new = update.applied_to(&old);
     // A default rule that somebody confirms is theirs from then on, even if nothing else changes.
     if update.says_something() {
-        new.origin = Origin::Explicit;
+        new.origin = RuleOrigin::Explicit;
     }
     if new.tuple != old.tuple || new.effect != old.effect || new.origin != old.origin {
         new.updated_by = Some(by.actor.clone());

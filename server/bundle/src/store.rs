@@ -2,7 +2,7 @@
 
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
-use portcullis_model::rule::Origin;
+use portcullis_model::rule::RuleOrigin;
 use portcullis_operations::registration::register;
 use portcullis_storage::{StoreError, Tx, policies, rules};
 
@@ -17,7 +17,8 @@ pub async fn store(
 ) -> Result<(), StoreError> {
     // The bundle's order: explicit rules first, so that a default role makes no second rule.
     for rule in &bundle.rules {
-        rules::insert(tx, &rule.clone().into_record(ids.next(by.at), Origin::Explicit, by)).await?;
+        rules::insert(tx, &rule.clone().into_record(ids.next(by.at), RuleOrigin::Explicit, by))
+            .await?;
     }
     for policy in &bundle.policies {
         let record = policy.clone().into_record(ids.next(by.at), &bundle.tenant, by);

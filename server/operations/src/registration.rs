@@ -7,7 +7,7 @@
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::resource::{Registration, ResourceRecord};
-use portcullis_model::rule::Origin;
+use portcullis_model::rule::RuleOrigin;
 use portcullis_storage::{StoreError, Tx, resources, rules};
 
 /// Stores `registration` in the transaction's tenant; its default roles get their rules in `domain`.
@@ -34,12 +34,12 @@ pub async fn register(
     let now = &registration.default_roles;
     for role in now.iter().filter(|role| !before.contains(role)) {
         let rule = registration.default_rule(role, domain);
-        rules::insert(tx, &rule.into_record(ids.next(by.at), Origin::DefaultRole, by)).await?;
+        rules::insert(tx, &rule.into_record(ids.next(by.at), RuleOrigin::DefaultRole, by)).await?;
     }
     for role in before.iter().filter(|role| !now.contains(role)) {
         let tuple = registration.default_rule(role, domain).tuple;
         let rule = rules::find_by_tuple(tx, &tuple).await?;
-        if let Some(rule) = rule.filter(|rule| rule.origin == Origin::DefaultRole) {
+        if let Some(rule) = rule.filter(|rule| rule.origin == RuleOrigin::DefaultRole) {
             rules::delete(tx, &rule, by).await?;
         }
     }
