@@ -99,7 +99,11 @@ fn what_goes_wrong_with_the_service_is_told_without_the_key() {
     let reader = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
     for (key, url, told) in [
         ("no-key-of-anybody", &*url, "401 Unauthorized: the service key is unknown"),
-        (&*reader, &*url, "403 Forbidden: the service key lacks the permission `policies:write`"),
+        (
+            &*reader,
+            &*url,
+            "403 Forbidden: the service key does not have the permission `policies:write`",
+        ),
         (&*reader, "http://127.0.0.1:1", "the rule `editor, wiki:read, read`: "),
         ("naïve\u{1}", &*url, "the service key holds characters that no key has"),
         (

@@ -353,9 +353,8 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
             let namespaces = resolvers::namespaces(&resolvers);
             for (index, policy) in policies.iter().enumerate() {
                 let at = at.index(index);
-                if let Ok(condition) = policy.condition() {
-                    condition.check(&namespaces, &at.key("rule_data"), problems);
-                }
+                let condition = &policy.rule_data.condition;
+                condition.check(&namespaces, &at.key("rule_data"), problems);
             }
             Some(policies)
         })?;
@@ -522,7 +521,7 @@ impl Rulebook {
             resource: policy.resource.clone(),
             effect: policy.effect,
             priority: policy.priority,
-            condition: policy.condition(),
+            condition: Ok(policy.rule_data.condition.clone()),
         });
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };

@@ -4,7 +4,7 @@ mod condition;
 mod update;
 
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Effect, Format, Invalid, Json, Policy, ResourcePattern};
+use portcullis_engine::{Condition, Effect, Format, Invalid, Json, ResourcePattern};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -17,7 +17,7 @@ use crate::input::{self, Field, Members, field};
 use crate::schema::{self, AnySchema};
 use crate::{Authorship, Timestamp, document};
 pub use condition::{ConditionTree, Matcher};
-pub use update::{Changed, PolicyUpdate};
+pub use update::PolicyUpdate;
 
 /// Largest `rule_data`, in bytes of compact JSON.
 pub const MAX_RULE_DATA: usize = 256 * 1024;
@@ -27,7 +27,7 @@ const MAX_NAME: usize = 256;
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// An ABAC policy as the store keeps it and the API shows it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(examples(json!({
     "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b61",
     "tenant_id": "hospital",
@@ -82,7 +82,7 @@ fn serialize_display<S: serde::Serializer>(
 pub struct RuleData(Box<RawValue>);
 
 impl RuleData {
-    /// The text from the store, which holds only what [`RuleData::read`] accepted.
+    /// The text from the store, which holds only what [`CompiledRuleData::read`] accepted.
     pub fn from_stored(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(Self)
     }
@@ -90,8 +90,18 @@ impl RuleData {
     pub fn text(&self) -> &str {
         self.0.get()
     }
+}
 
-    /// Reads a condition of this format and compiles it, so that only a condition that compiles is stored.
+/// The `rule_data` of a request body, compiled. It is compiled once, when the body is read.
+#[derive(Clone, Debug)]
+pub struct CompiledRuleData {
+    pub format: Format,
+    pub json: RuleData,
+    pub condition: Condition,
+}
+
+impl CompiledRuleData {
+    /// Reads and compiles a condition of this format, so that only a condition that compiles is stored.
     fn read(
         format: Format,
         json: &Json<'_>,
@@ -103,8 +113,8 @@ impl RuleData {
             problems.expected(at, format!("at most {MAX_RULE_DATA} bytes of compact JSON"));
             return None;
         }
-        format.condition(json, at, problems)?;
-        Self::from_stored(text).ok()
+        let condition = format.condition(json, at, problems)?;
+        Some(Self { format, json: RuleData::from_stored(text).ok()?, condition })
     }
 }
 
@@ -115,8 +125,7 @@ pub struct NewPolicy {
     pub description: Option<String>,
     pub resource: ResourcePattern,
     pub effect: Effect,
-    pub format: Format,
-    pub rule_data: RuleData,
+    pub rule_data: CompiledRuleData,
     pub priority: i32,
     pub enabled: bool,
 }
@@ -154,16 +163,10 @@ impl NewPolicy {
             description,
             resource: resource?,
             effect: effect?,
-            format: format?,
-            rule_data: rule_data?.1,
+            rule_data: rule_data?,
             priority: priority?,
             enabled: enabled.unwrap_or(true),
         })
-    }
-
-    /// Returns the condition, compiled.
-    pub fn condition(&self) -> Result<Condition, Invalid> {
-        Policy::stored_condition(self.format, self.rule_data.text())
     }
 
     /// Returns the record of the new policy.
@@ -175,8 +178,8 @@ impl NewPolicy {
             description: self.description,
             resource: self.resource,
             effect: self.effect,
-            format: self.format,
-            rule_data: self.rule_data,
+            format: self.rule_data.format,
+            rule_data: self.rule_data.json,
             priority: self.priority,
             enabled: self.enabled,
             created_by: by.actor.clone(),
@@ -202,11 +205,10 @@ fn sent_format<'j>(form: Option<Format>) -> impl Field<'j, Value = Option<Format
 fn rule_data<'j>(
     form: Option<Format>,
     format: impl Fn(&Json<'_>) -> Option<Format>,
-) -> impl Field<'j, Value = (Format, RuleData)> {
+) -> impl Field<'j, Value = CompiledRuleData> {
     field(
         move |json: &Json<'_>, at, problems| {
-            let format = format(json)?;
-            Some((format, RuleData::read(format, json, at, problems)?))
+            CompiledRuleData::read(format(json)?, json, at, problems)
         },
         move || match form {
             Some(Format::Json) => schema::named::<ConditionTree>(),

@@ -19,8 +19,9 @@ const SIGNATURES: &str = include_str!("wycheproof/json_web_signature_test.json")
 const KEYS: &str = include_str!("wycheproof/json_web_key_test.json");
 
 const ACCEPTED: &str = "accepted";
-const PARTS: &str = "the token has not three parts";
-const HEADER: &str = "the token's header is no strict JSON object in base64url";
+const PARTS: &str = "expected a token of three parts separated by `.`";
+const HEADER: &str =
+    "the header of the token is not a JSON object without duplicate keys, in base64url";
 const EMBEDDED: &str = "the token's header has `jwk`, which is not accepted";
 const HS256: &str = "the token's algorithm is not accepted: HS256";
 const HS384: &str = "the token's algorithm is not accepted: HS384";
@@ -29,7 +30,7 @@ const ES512: &str = "the token's algorithm is not accepted: ES512";
 const NONE: &str = "the token's algorithm is not accepted: none";
 const NONE_IN_CAPITALS: &str = "the token's algorithm is not accepted: NONE";
 const NO_KEYS: &str = "no key set of the issuer could be fetched so far";
-const NO_KEY: &str = "the issuer's key set has no single key that fits the token";
+const NO_KEY: &str = "the issuer's key set does not have exactly one key that matches the token";
 const SIGNATURE: &str = "the signature does not match";
 
 /// Wycheproof's result, what the verifier says, how many vectors, and which.

@@ -4,8 +4,8 @@ use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
 
 use super::{
-    ConditionTree, MAX_DESCRIPTION, MAX_NAME, Matcher, PolicyRecord, RuleData, priority, rule_data,
-    sent_format,
+    CompiledRuleData, ConditionTree, MAX_DESCRIPTION, MAX_NAME, Matcher, PolicyRecord, priority,
+    rule_data, sent_format,
 };
 use crate::fields::{boolean, effect, resource_pattern, short, text};
 use crate::input::{self, Field, Members};
@@ -21,8 +21,8 @@ pub struct PolicyUpdate {
     pub resource: Option<ResourcePattern>,
     pub effect: Option<Effect>,
     pub format: Option<Format>,
-    /// With the format in which it was read: the one that is sent, or else the one that it looks like.
-    pub rule_data: Option<(Format, RuleData)>,
+    /// Read in the format that the body names, or else in the one that the value appears to have.
+    pub rule_data: Option<CompiledRuleData>,
     pub priority: Option<i32>,
     pub enabled: Option<bool>,
 }
@@ -64,48 +64,58 @@ impl PolicyUpdate {
         })
     }
 
-    /// Applies the update to `record`.
+    /// Returns `old` as the update changes it.
     ///
     /// # Errors
-    /// The update names another resource than the record's, or one of `format` and `rule_data` that
-    /// does not fit the other.
-    pub fn apply(self, record: &mut PolicyRecord) -> Result<Changed, Invalid> {
-        if self.resource.is_some_and(|resource| resource != record.resource) {
+    /// The update names another resource than that of `old`, or `format` and `rule_data` do not fit each other
+    /// afterwards.
+    pub fn applied_to(&self, old: &PolicyRecord) -> Result<PolicyRecord, Invalid> {
+        if self.resource.as_ref().is_some_and(|resource| *resource != old.resource) {
             return Err(Invalid::expected(
                 "/resource",
-                format!("`{}`: the resource of a policy never changes", record.resource),
+                format!("`{}`: the resource of a policy never changes", old.resource),
             ));
         }
-        let format = self.format.unwrap_or(record.format);
+        let format = self.new_format(old)?;
+        let mut new = PolicyRecord { format, ..old.clone() };
+        if let Some(name) = &self.name {
+            new.name.clone_from(name);
+        }
+        if let Some(description) = &self.description {
+            new.description.clone_from(description);
+        }
+        if let Some(rule_data) = &self.rule_data {
+            new.rule_data = rule_data.json.clone();
+        }
+        new.effect = self.effect.unwrap_or(old.effect);
+        new.priority = self.priority.unwrap_or(old.priority);
+        new.enabled = self.enabled.unwrap_or(old.enabled);
+        Ok(new)
+    }
+
+    /// Returns the format after the update, which `rule_data` must have.
+    fn new_format(&self, old: &PolicyRecord) -> Result<Format, Invalid> {
+        let format = self.format.unwrap_or(old.format);
         match &self.rule_data {
-            Some((written, _)) if *written != format => {
+            Some(sent) if sent.format != format => {
                 let expected =
-                    format!("{}, since the `format` is `{}`", shape(format), format.as_str());
-                return Err(Invalid::expected("/rule_data", expected));
+                    format!("{} because the `format` is `{}`", shape(format), format.as_str());
+                Err(Invalid::expected("/rule_data", expected))
             }
-            None if format != record.format => {
+            None if format != old.format => {
                 let expected = format!(
-                    "`{}`, as the stored `rule_data` is written, or {} as `rule_data`",
-                    record.format.as_str(),
+                    "`{}`, which is the format of the stored `rule_data`, or a new `rule_data` with {}",
+                    old.format.as_str(),
                     shape(format)
                 );
-                return Err(Invalid::expected("/format", expected));
+                Err(Invalid::expected("/format", expected))
             }
-            _ => {}
+            _ => Ok(format),
         }
-        let mut changed = false;
-        changed |= replace(&mut record.name, self.name);
-        changed |= replace(&mut record.description, self.description);
-        changed |= replace(&mut record.effect, self.effect);
-        changed |= replace(&mut record.format, self.format);
-        changed |= replace(&mut record.rule_data, self.rule_data.map(|(_, rule_data)| rule_data));
-        changed |= replace(&mut record.priority, self.priority);
-        changed |= replace(&mut record.enabled, self.enabled);
-        Ok(if changed { Changed::Yes } else { Changed::No })
     }
 }
 
-/// What `rule_data` looks like; the policy that is updated may turn out to be of the other format.
+/// Returns the format that `rule_data` appears to have; the stored policy may have the other one.
 fn apparent_format(rule_data: &Json<'_>) -> Format {
     match (rule_data.get("matcher"), rule_data.get("type")) {
         (Some(_), None) => Format::Casbin,
@@ -113,7 +123,7 @@ fn apparent_format(rule_data: &Json<'_>) -> Format {
     }
 }
 
-/// What `rule_data` of this format is.
+/// The shape of `rule_data` in this format, for messages.
 fn shape(format: Format) -> &'static str {
     match format {
         Format::Json => "a condition tree",
@@ -137,20 +147,3 @@ document!(PolicyUpdate, naming ConditionTree, Matcher => {
         .example(json!({"rule_data": {"matcher": "r.sub.shift == \"night\""}}));
     schema::one_of([neither.into(), form(Form::Of(Format::Json)).into(), matcher.into()])
 });
-
-/// Whether an update changed anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changed {
-    Yes,
-    No,
-}
-
-fn replace<T: PartialEq>(stored: &mut T, sent: Option<T>) -> bool {
-    match sent {
-        Some(sent) if sent != *stored => {
-            *stored = sent;
-            true
-        }
-        _ => false,
-    }
-}
