@@ -287,7 +287,7 @@ pub fn rule_field(max: usize) -> ObjectBuilder {
 /// A URL that the service may be told to fetch.
 pub fn url() -> ObjectBuilder {
     text(MAX_URL).pattern(Some(URL)).description(Some(
-        "An `https` URL. A literal address will do as well as a name, if it is reachable from everywhere",
+        "An `https` URL. Its host is a name, or a literal address that is public",
     ))
 }
 
