@@ -238,7 +238,7 @@ fn extra_claims<'j>(
     };
     for (name, _) in claims {
         if OWN_CLAIMS.contains(&&**name) {
-            problems.expected(&at.key(name), "a claim that the token does not have anyway");
+            problems.expected(&at.key(name), "a further claim, not one that every token has");
         }
     }
     Some(claims)
@@ -482,7 +482,7 @@ fn each_once<N: ToString>(
     let mut seen = HashSet::new();
     for (index, name) in names.map(|name| name.to_string()).enumerate() {
         if seen.contains(&name) {
-            let what = format!("a {what} that no item before it has, not `{name}` again");
+            let what = format!("a unique {what}, but an earlier item also has `{name}`");
             problems.expected(&at.index(index), what);
         }
         seen.insert(name);

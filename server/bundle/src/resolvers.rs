@@ -59,7 +59,10 @@ impl SampleResolver {
         let (Ok(manifest), Ok(descriptor)) =
             (json::parse(manifest.as_bytes()), serde_json::from_str::<ModuleRecord>(&descriptor))
         else {
-            problems.expected(&at.key("module"), "a resolver whose files are what they should be");
+            problems.expected(
+                &at.key("module"),
+                "a resolver with a valid `manifest.json` and `descriptor.json`",
+            );
             return None;
         };
         let merged = Json::Object(merged(manifest.as_object()?, json.as_object()?));
@@ -111,7 +114,8 @@ pub(super) fn resolved(
         };
         for (name, value) in members(attributes, &at, problems)? {
             let Some(kind) = resolver.kind(name) else {
-                problems.expected(&at.key(name), format!("an attribute that `{namespace}` has"));
+                problems
+                    .expected(&at.key(name), format!("an attribute of the resolver `{namespace}`"));
                 continue;
             };
             let resolved = match value {
@@ -243,7 +247,7 @@ mod tests {
             file,
             "open: true",
             "opens: true",
-            &format!("{at}/opens`: expected an attribute that `hours` has"),
+            &format!("{at}/opens`: expected an attribute of the resolver `hours`"),
         );
         refused(
             file,
@@ -271,7 +275,7 @@ mod tests {
             file,
             RESOLVERS,
             &RESOLVERS.repeat(2),
-            "at `/1`: expected a `namespace` that no item before it has, not `hours` again",
+            "at `/1`: expected a unique `namespace`, but an earlier item also has `hours`",
         );
     }
 }

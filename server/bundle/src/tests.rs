@@ -170,7 +170,7 @@ fn a_fault_of_content_is_named_by_its_place() {
         TENANT_FILE,
         "{mfa: true}",
         "{iss: me}",
-        "at `/users/0/claims/iss`: expected a claim that the token does not have anyway",
+        "at `/users/0/claims/iss`: expected a further claim, not one that every token has",
     );
     refused(
         RULES_FILE,
@@ -208,7 +208,7 @@ fn names_are_unique_where_something_refers_to_them() {
         POLICIES_FILE,
         "name: off",
         "name: locked",
-        "at `/1`: expected a `name` that no item before it has, not `locked` again",
+        "at `/1`: expected a unique `name`, but an earlier item also has `locked`",
     );
     refused(
         POLICIES_FILE,
@@ -221,13 +221,13 @@ fn names_are_unique_where_something_refers_to_them() {
         RULES_FILE,
         RULES,
         &twice,
-        "at `/1`: expected a tuple that no item before it has, not `writer, acme, wiki:read, read` again",
+        "at `/1`: expected a unique tuple, but an earlier item also has `writer, acme, wiki:read, read`",
     );
     refused(
         CASES_FILE,
         "'demo: nobody reads what is locked'",
         "a reader reads",
-        "at `/1`: expected a `name` that no item before it has, not `a reader reads` again",
+        "at `/1`: expected a unique `name`, but an earlier item also has `a reader reads`",
     );
 }
 

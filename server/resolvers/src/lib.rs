@@ -40,7 +40,7 @@ use installed::Directory;
 use live::{Found, Live};
 use portcullis_egress::EgressConfig;
 use portcullis_model::clock::Clock;
-use portcullis_model::resolver::{Manifest, Origin};
+use portcullis_model::resolver::{Manifest, ResolverOrigin};
 use tenants::{State, Tenants};
 
 pub use admission::{Admissions, is_ours};
@@ -228,11 +228,13 @@ impl Resolvers {
         tenant: &str,
         check: &Check<'_>,
         ask: &AttributeRequest,
-    ) -> (Option<Origin>, Found) {
+    ) -> (Option<ResolverOrigin>, Found) {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         let (origin, state) = match ask.resolver {
-            Some(reference) => (Origin::Tenant, Some(self.of_tenant(tenant, reference))),
-            None => (Origin::Operator, self.directory.find(&self.workshop, tenant, namespace)),
+            Some(reference) => (ResolverOrigin::Tenant, Some(self.of_tenant(tenant, reference))),
+            None => {
+                (ResolverOrigin::Operator, self.directory.find(&self.workshop, tenant, namespace))
+            }
         };
         match state {
             Some(State::Live(live)) => {

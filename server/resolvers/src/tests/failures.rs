@@ -51,7 +51,7 @@ async fn hostile_components_fail_alone_and_with_a_cause() {
         )
         .await;
         assert!(failed.cause().starts_with(cause), "{subject}: {}", failed.cause());
-        assert_eq!(failed.report.origin, Some(Origin::Tenant));
+        assert_eq!(failed.report.origin, Some(ResolverOrigin::Tenant));
         assert_eq!((answered.resolved, answered.source), (text("sales"), Source::Call));
         assert_eq!(calls_that_ended(&stage, outcome), before + 1, "{subject}");
         // Nothing of it is kept: the same question is a call again.
