@@ -9,6 +9,7 @@ use portcullis_model::egress_rules::EgressRules;
 use reqwest::Certificate;
 
 pub use client::{Answer, Client, RequestError};
+pub use reqwest::multipart;
 
 /// The settings of outgoing requests that tenants cause.
 #[derive(Clone, Debug, Default)]
