@@ -48,12 +48,12 @@ pub(crate) enum Command {
     /// Make, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]
-        command: resolver_cli::Command,
+        command: resolver_cli::ResolverCommand,
     },
     /// Measure what decisions cost on a tenant's own rules, without a server.
     Bench {
         #[command(flatten)]
-        arguments: bench::Arguments,
+        arguments: bench::BenchArguments,
         #[command(flatten)]
         file: EnvFile,
     },
@@ -84,7 +84,7 @@ pub(crate) enum Import {
     /// Nothing is imported when a line of the policy cannot be expressed, unless --skip-unsupported says so.
     Casbin {
         #[command(flatten)]
-        arguments: import::Arguments,
+        arguments: import::ImportArguments,
         #[command(flatten)]
         file: EnvFile,
     },

@@ -1,95 +1,77 @@
-//! `portcullis bench`: what decisions cost on a tenant's own rules.
-//!
-//! Tenants come from folders or a database, checks from a file or from the rules themselves. Every check is
-//! decided once before anything is timed, so that a report says what was decided and by what.
+//! The command `portcullis bench`: its arguments, and its run from the tenants to the reports.
 
-mod checks;
-mod generate;
-mod html;
-mod measure;
-mod plot;
-mod progress;
-mod report;
-mod source;
-mod table;
-mod tenant;
-
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-
-use checks::Asked;
-use measure::Bench;
-use portcullis_config::{ConfigError, Variables};
+use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
-use progress::Progress;
-use source::Source;
-use tenant::Tenant;
 
-/// What the command line says.
+use crate::checks::{self, MeasuredCheck};
+use crate::generate;
+use crate::html;
+use crate::measure::Bench;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::source::Source;
+use crate::table;
+use crate::tenant::{self, Tenant};
+use crate::unusable::Unusable;
+
+/// The arguments of `portcullis bench`.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// A tenant's folder, or a folder of them; without it the rules are those of the database.
+pub struct BenchArguments {
+    /// The folder of a tenant, or a folder of such folders. Without it, the rules come from the database.
     path: Option<PathBuf>,
     /// A tenant of the database, by id or slug.
     #[arg(long, value_name = "ID", required_unless_present = "path", conflicts_with = "path")]
     tenant: Option<String>,
-    /// A database that has the tenants, to load plans from. It is only read. May be given several times; without
-    /// a folder, DATABASE_URL is the default.
+    /// A database that has the tenants; plans are loaded from it. It is only read. Can be repeated. Without a folder, the
+    /// default is DATABASE_URL.
     #[arg(long, value_name = "URL")]
     database: Vec<String>,
-    /// An empty database to store the tenants of the folder in and load plans from; `sqlite` alone is a
-    /// temporary file. May be given several times.
+    /// An empty database. The tenants of the folder are stored in it, and plans are loaded from it. `sqlite` is a
+    /// temporary file. Can be repeated.
     #[arg(long, value_name = "URL", requires = "path")]
     scratch: Vec<String>,
-    /// The domain of checks that name none; the tenant's id without this.
+    /// The domain of checks that have no domain [default: the tenant's id].
     #[arg(long)]
     domain: Option<String>,
-    /// Checks to replay: a body of `POST /api/v1/check` on each line. Without it, checks are made from the rules.
+    /// A file of checks: one body of `POST /api/v1/check` on each line. Without it, checks are made from the rules.
     #[arg(long, value_name = "FILE")]
     checks: Option<PathBuf>,
-    /// Makes other checks from the same rules.
+    /// The seed of the generated checks; another seed makes other checks.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How long to measure, all in all.
+    /// The total time of the measurement, in seconds.
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
-    /// Most threads to decide on; as many as there are cores without this.
+    /// The largest number of threads [default: the number of cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Write the report as JSON.
+    /// Write the report to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write the report as one HTML page.
+    /// Write the report to this file as one HTML page.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
+/// Reads the total time of the measurement.
 fn seconds(text: &str) -> Result<f64, &'static str> {
     let longest = Duration::from_hours(24).as_secs_f64();
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= longest);
     seconds.ok_or("expected a number of seconds above 0 and up to a day")
 }
 
-/// Something that the user has to change before anything can be measured.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Unusable(String);
-
-impl Unusable {
-    fn error(what: impl std::fmt::Display) -> anyhow::Error {
-        Self(what.to_string()).into()
-    }
-}
-
-/// Measures as the arguments say; the results go to `out`.
+/// Measures as the arguments say, and writes the results to `out`.
 ///
 /// # Errors
-/// [`Unusable`] or [`ConfigError`] for what the user has to change, anything else for what failed.
+/// [`Unusable`] or `ConfigError` if the user has to change the call; any other error is a failure.
 pub fn run(
-    arguments: &Arguments,
+    arguments: &BenchArguments,
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
@@ -113,40 +95,33 @@ pub fn run(
     let mut report = bench.run()?;
     report.seed = arguments.checks.is_none().then_some(arguments.seed);
     report.seconds = arguments.seconds;
-    runtime.block_on(async {
-        for source in &sources {
-            source.close().await;
-        }
-    });
+    for source in &sources {
+        runtime.block_on(source.close());
+    }
     out.write_all(table::render(&report).as_bytes())?;
     outputs.write(&report)
 }
 
+/// Returns the largest number of threads.
 fn threads(most: Option<u16>) -> usize {
     most.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
-/// The files to write, opened first: nobody waits for a measurement that cannot be kept.
+/// The files of the report. They are created before the measurement, so that a file that cannot be written is reported
+/// at once.
 struct Outputs<'a> {
-    json: Option<(&'a Path, std::fs::File)>,
-    html: Option<(&'a Path, std::fs::File)>,
+    json: Option<(&'a Path, File)>,
+    html: Option<(&'a Path, File)>,
 }
 
 impl<'a> Outputs<'a> {
-    fn create(arguments: &'a Arguments) -> anyhow::Result<Self> {
-        let create = |path: &'a Option<PathBuf>| {
-            let open = |path: &'a PathBuf| match std::fs::File::create(path) {
-                Ok(file) => Ok((path.as_path(), file)),
-                Err(error) => {
-                    Err(Unusable::error(format!("{}: cannot be written: {error}", path.display())))
-                }
-            };
-            path.as_ref().map(open).transpose()
-        };
-        Ok(Self { json: create(&arguments.json)?, html: create(&arguments.html)? })
+    fn create(arguments: &'a BenchArguments) -> anyhow::Result<Self> {
+        let json = arguments.json.as_deref().map(create).transpose()?;
+        let html = arguments.html.as_deref().map(create).transpose()?;
+        Ok(Self { json, html })
     }
 
-    fn write(self, report: &report::Report) -> anyhow::Result<()> {
+    fn write(self, report: &Report) -> anyhow::Result<()> {
         if let Some((path, mut file)) = self.json {
             let text = serde_json::to_string_pretty(report)?;
             writeln!(file, "{text}").with_context(|| path.display().to_string())?;
@@ -159,9 +134,16 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// The tenants, and where their plans come from; the first source is the one that hits are measured on.
+/// Creates a file of the report.
+fn create(path: &Path) -> anyhow::Result<(&Path, File)> {
+    let unusable =
+        |error| Unusable::error(format!("{}: cannot be written: {error}", path.display()));
+    Ok((path, File::create(path).map_err(unusable)?))
+}
+
+/// Opens the tenants and the sources of their plans. Hits are measured on the first source.
 async fn open(
-    arguments: &Arguments,
+    arguments: &BenchArguments,
     variables: &Variables,
 ) -> anyhow::Result<(Vec<Tenant>, Vec<Source>)> {
     let mut sources = Vec::new();
@@ -175,7 +157,7 @@ async fn open(
         for url in &urls {
             let source = Source::open(url).await?;
             let tenant = source.tenant(&named, arguments.domain.as_deref()).await?;
-            // The others must have the same one.
+            // The other databases must have the same tenant.
             named.clone_from(&tenant.id);
             tenants.push(tenant);
             sources.push(source);
@@ -198,8 +180,8 @@ async fn open(
     Ok((tenants, sources))
 }
 
-/// The checks: replayed, or the cases of the folders and what is made from the rules.
-fn asked(arguments: &Arguments, tenants: &[Tenant]) -> anyhow::Result<Vec<Asked>> {
+/// Returns the checks of the file, or else the cases of the folders and checks that are made from the rules.
+fn asked(arguments: &BenchArguments, tenants: &[Tenant]) -> anyhow::Result<Vec<MeasuredCheck>> {
     if let Some(file) = &arguments.checks {
         return checks::replay(file, tenants, Clock::system().now());
     }
@@ -209,9 +191,4 @@ fn asked(arguments: &Arguments, tenants: &[Tenant]) -> anyhow::Result<Vec<Asked>
         asked.extend(generate::checks(index, tenants, fastrand::Rng::with_seed(seeds.u64(..))));
     }
     Ok(asked)
-}
-
-/// Whether the user can mend it by calling otherwise, rather than something having failed.
-pub fn is_usage(error: &anyhow::Error) -> bool {
-    error.is::<Unusable>() || error.is::<ConfigError>()
 }
