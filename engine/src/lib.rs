@@ -53,6 +53,7 @@ mod plan;
 mod policy;
 pub mod rbac;
 pub mod request;
+pub mod resolver_contract;
 pub mod resource;
 mod roles;
 pub mod value;

@@ -1,6 +1,7 @@
 //! The types of the contract `portcullis:resolver@1.0.0`, generated from `guest-sdk/wit/resolver.wit`.
 
 use portcullis_engine::AttributeKind;
+use portcullis_engine::resolver_contract::EndpointMethod;
 
 pub use crate::bindings::portcullis::resolver::http::{HttpRequest, HttpResponse, Method};
 pub use crate::bindings::portcullis::resolver::log::Level;
@@ -18,6 +19,19 @@ impl From<Kind> for AttributeKind {
             Kind::Boolean => Self::Boolean,
             Kind::Texts => Self::Texts,
             Kind::Numbers => Self::Numbers,
+        }
+    }
+}
+
+impl From<Method> for EndpointMethod {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Get => Self::Get,
+            Method::Head => Self::Head,
+            Method::Post => Self::Post,
+            Method::Put => Self::Put,
+            Method::Patch => Self::Patch,
+            Method::Delete => Self::Delete,
         }
     }
 }

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-/// A module's size: what the service accepts as its upload.
-pub const MODULE_BYTES: usize = 16 << 20;
+pub use portcullis_engine::resolver_contract::{
+    Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES, TIMEOUT_MAX,
+};
 
 /// How long loading a module waits for its compilation. 12 MB of JavaScript take 10 s.
 pub const COMPILE_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Linear memory of an instance, and the size of a slot of the pool. Interpreters need 20 to 30 MiB of it.
-pub const MEMORY_BYTES: usize = 64 << 20;
 
 /// Wasm's stack. Interpreters recurse; 512 KiB is what wasmtime itself allows by default.
 pub const STACK_BYTES: usize = 512 << 10;
@@ -56,9 +54,6 @@ pub const ENDPOINTS: usize = 64;
 /// Inputs that a module declares. One that needs more takes all attributes of a kind.
 pub const INPUTS: usize = 64;
 
-/// Bytes of a name in a descriptor.
-pub const NAME_BYTES: usize = 128;
-
 /// How long a call waits for an instance to become free. Longer, and the check would be late in any case.
 pub const SLOT_WAIT: Duration = Duration::from_millis(100);
 
@@ -67,22 +62,3 @@ pub const SHARE: usize = 4;
 
 /// How long `describe` may take. Interpreters start slowly.
 pub const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// The longest time that a manifest may give a call: no check takes longer.
-pub const TIMEOUT_MAX: Duration = Duration::from_secs(30);
-
-/// What the manifest of a resolver sets for its calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Wall time of a call, once it has an instance; at most [`TIMEOUT_MAX`].
-    pub timeout: Duration,
-    /// Linear memory; at most [`MEMORY_BYTES`].
-    pub memory_bytes: usize,
-}
-
-impl Default for Limits {
-    /// A quarter of a second, in which a request to a neighbour fits, and as much memory as there is.
-    fn default() -> Self {
-        Self { timeout: Duration::from_millis(250), memory_bytes: MEMORY_BYTES }
-    }
-}

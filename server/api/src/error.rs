@@ -240,6 +240,11 @@ impl<E: Into<OperationError>> From<E> for ApiError {
 mod tests {
     use std::time::Duration;
 
+    use portcullis_resolver_host::{CallError, LoadError};
+    use portcullis_resolvers::LoadFailure;
+    use portcullis_storage::StoreError;
+    use portcullis_storage::encryption::CryptoError;
+
     use super::*;
 
     #[test]

@@ -23,12 +23,12 @@ use super::{RecordId, created, revision_header};
 use crate::callers::{Allowed, ResolversRead, ResolversWrite};
 use crate::error::ApiError;
 use change::Change;
-use portcullis_model::resolver::{
-    Manifest, ManifestUpdate, ModuleRecord, ResolverRecord, StoredResolver,
-};
+use portcullis_model::resolver::{Manifest, ManifestUpdate, ResolverRecord, StoredResolver};
 use portcullis_operations::app::App;
 use portcullis_operations::error::OperationError;
-use portcullis_resolvers::{BindError, Bound, is_ours, namespaces, sealing, standing};
+use portcullis_resolvers::{
+    BindError, Bound, is_ours, module_record, namespaces, sealing, standing,
+};
 use portcullis_storage::resolvers;
 pub(super) use tryout::*;
 
@@ -59,7 +59,7 @@ pub(super) async fn create(
     let (module, manifest) = upload.complete(|json| Manifest::parse(json, &app.egress.rules))?;
     let admitted = admit(&app, caller.tenant(), module.clone(), deadline).await?;
     let by = app.authored_by(caller.actor());
-    let (id, about) = (app.ids.next(by.at), ModuleRecord::of(&admitted));
+    let (id, about) = (app.ids.next(by.at), module_record(&admitted));
     let record = StoredResolver::new(id, caller.tenant(), &manifest, about, &by);
     let stored = store(&app, &record, &manifest, &module, admitted).await;
     if stored.is_err() {

@@ -11,7 +11,6 @@ mod shown;
 mod stored;
 mod update;
 
-pub use endpoint::method_name;
 pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
 pub use secrets::Secrets;

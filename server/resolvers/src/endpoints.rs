@@ -9,8 +9,9 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
+use portcullis_engine::resolver_contract::EndpointMethod;
 use portcullis_resolver_host::{
-    Endpoints, Failure, FailureKind, HttpRequest, HttpResponse, Method, SendError,
+    Endpoints, Failure, FailureKind, HttpRequest, HttpResponse, SendError,
 };
 use url::Url;
 
@@ -41,7 +42,7 @@ pub struct Granted {
 /// Where requests to an endpoint go, and with what.
 struct Endpoint {
     base: Url,
-    methods: Vec<Method>,
+    methods: Vec<EndpointMethod>,
     /// The operator's, with the secrets in them.
     headers: HeaderMap,
 }
@@ -68,10 +69,11 @@ impl Granted {
         let refused = |why: String| SendError::Refused(format!("endpoint `{name}`: {why}"));
         let endpoint =
             self.endpoints.get(name).ok_or_else(|| refused("it is not granted".to_owned()))?;
-        let method = http_method(request.method);
-        if !endpoint.methods.contains(&request.method) {
-            return Err(refused(format!("the method {method} is not granted")));
+        let method = EndpointMethod::from(request.method);
+        if !endpoint.methods.contains(&method) {
+            return Err(refused(format!("the method {} is not granted", method.as_str())));
         }
+        let method = http_method(method);
         let url = path::join(&endpoint.base, &request.path)
             .map_err(|expected| refused(format!("expected a path {expected}")))?;
         let headers = endpoint.headers(request.headers).map_err(refused)?;
@@ -150,14 +152,14 @@ impl fmt::Debug for Granted {
     }
 }
 
-fn http_method(method: Method) -> http::Method {
+fn http_method(method: EndpointMethod) -> http::Method {
     match method {
-        Method::Get => http::Method::GET,
-        Method::Head => http::Method::HEAD,
-        Method::Post => http::Method::POST,
-        Method::Put => http::Method::PUT,
-        Method::Patch => http::Method::PATCH,
-        Method::Delete => http::Method::DELETE,
+        EndpointMethod::Get => http::Method::GET,
+        EndpointMethod::Head => http::Method::HEAD,
+        EndpointMethod::Post => http::Method::POST,
+        EndpointMethod::Put => http::Method::PUT,
+        EndpointMethod::Patch => http::Method::PATCH,
+        EndpointMethod::Delete => http::Method::DELETE,
     }
 }
 

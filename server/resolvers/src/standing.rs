@@ -5,10 +5,10 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::{BreakerState, Figures, Resolvers, Standing, Status};
+use super::{BreakerState, Figures, Resolvers, Standing, Status, module_record};
 use portcullis_model::resolver::{
-    ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, ModuleRecord,
-    ResolverRecord, ResolverState, StoredResolver,
+    ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, ResolverRecord,
+    ResolverState, StoredResolver,
 };
 
 /// How a tenant's resolver is doing.
@@ -40,7 +40,7 @@ pub fn installed(resolvers: &Resolvers, tenant: &str) -> Vec<ResolverRecord> {
             tenant,
             installed.namespace,
             installed.description,
-            ModuleRecord::of(&installed.module),
+            module_record(&installed.module),
             Doing { state, error, activity },
         )
     });

@@ -12,9 +12,9 @@ use portcullis_bundle::{Bundle, SampleResolver, embedded_resolver_file};
 use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::resolver::{Manifest, ModuleRecord, StoredResolver};
+use portcullis_model::resolver::{Manifest, StoredResolver};
 use portcullis_operations::app::App;
-use portcullis_resolvers::{Bound, sealing};
+use portcullis_resolvers::{Bound, module_record, sealing};
 use portcullis_storage::{Tx, resolvers};
 
 /// The endpoint that is a directory of ours.
@@ -57,7 +57,7 @@ pub(super) async fn prepare(
         let mut manifest = manifest.clone();
         move_directory(&mut manifest, &directory::url(base_url)?);
         let admitted = app.resolvers.admit(&bundle.tenant, Bytes::from_static(module)).await?;
-        let (id, about) = (app.ids.next(by.at), ModuleRecord::of(&admitted));
+        let (id, about) = (app.ids.next(by.at), module_record(&admitted));
         let record = StoredResolver::new(id, &bundle.tenant, &manifest, about, by);
         let secrets = sealing::seal(&app.keys, &record, &manifest.secrets)?;
         let bound = app.resolvers.bind(&bundle.tenant, admitted, &manifest)?;

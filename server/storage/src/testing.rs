@@ -34,6 +34,7 @@ impl Database {
 }
 
 /// Makes each function a test on every database.
+#[macro_export]
 macro_rules! on_every_database {
     ($($test:ident),* $(,)?) => {
         mod on_sqlite {
@@ -53,4 +54,4 @@ macro_rules! on_every_database {
     };
 }
 
-pub use on_every_database;
+pub use crate::on_every_database;

@@ -15,10 +15,10 @@ use crate::error::ApiError;
 use crate::etag;
 use crate::upload::{self, Incoming};
 use portcullis_model::Authorship;
-use portcullis_model::resolver::{ManifestUpdate, ModuleRecord, StoredResolver};
+use portcullis_model::resolver::{ManifestUpdate, StoredResolver};
 use portcullis_operations::app::App;
 use portcullis_operations::error::OperationError;
-use portcullis_resolvers::{DISABLED, LoadFailure, namespaces, sealing};
+use portcullis_resolvers::{DISABLED, LoadFailure, module_record, namespaces, sealing};
 use portcullis_storage::{Tx, resolvers};
 
 /// How often an update begins anew since somebody else has replaced the module in between.
@@ -131,7 +131,7 @@ impl Changes {
         let old = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
         etag::check(headers, &old)?;
         let enabled = self.update.enabled.unwrap_or(old.enabled);
-        let about = module.as_deref().map_or_else(|| old.module.clone(), ModuleRecord::of);
+        let about = module.as_deref().map_or_else(|| old.module.clone(), module_record);
         let is_stale = self.module.is_none() && about.sha256 != old.module.sha256;
         if is_stale || (enabled && module.is_none()) {
             return Ok(None);

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_engine::Json;
 use portcullis_engine::fields::{Fields, list};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_resolver_host::Method;
+use portcullis_engine::resolver_contract::EndpointMethod;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -28,15 +28,6 @@ const RESERVED_HEADERS: [&str; 8] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// The methods, by their names.
-const METHODS: [(Method, &str); 6] = [
-    (Method::Get, "GET"),
-    (Method::Head, "HEAD"),
-    (Method::Post, "POST"),
-    (Method::Put, "PUT"),
-    (Method::Patch, "PATCH"),
-    (Method::Delete, "DELETE"),
-];
 
 /// An endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +36,7 @@ pub struct Endpoint {
     #[serde(with = "stored::url")]
     pub url: Url,
     #[serde(with = "stored::methods")]
-    pub methods: Vec<Method>,
+    pub methods: Vec<EndpointMethod>,
     /// What the host adds to each request. `${name}` stands for a secret.
     pub headers: BTreeMap<String, String>,
 }
@@ -66,7 +57,7 @@ impl Endpoint {
             Some(port) => format!("{}:{port}", url.host_str()?),
             None => url.host_str()?.to_owned(),
         };
-        let methods = vec![Method::Get, Method::Head];
+        let methods = vec![EndpointMethod::Get, EndpointMethod::Head];
         (spelled == host).then(|| Self { url, methods, headers: BTreeMap::new() })
     }
 
@@ -83,7 +74,7 @@ impl Endpoint {
         fields.close();
         Some(Self {
             url: url?,
-            methods: methods.unwrap_or_else(|| vec![Method::Get, Method::Head]),
+            methods: methods.unwrap_or_else(|| vec![EndpointMethod::Get, EndpointMethod::Head]),
             headers: headers.unwrap_or_default(),
         })
     }
@@ -157,11 +148,15 @@ fn header_fault(name: &str) -> Option<String> {
 }
 
 /// At least one method; one that is listed twice counts once.
-fn methods(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<Method>> {
+fn methods(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<EndpointMethod>> {
     let method = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        let method = json.as_str().and_then(method_of);
+        let method = json.as_str().and_then(EndpointMethod::parse);
         if method.is_none() {
-            let names = METHODS.map(|(_, name)| format!("`{name}`"));
+            let names = EndpointMethod::NAMES.map(|(_, name)| format!("`{name}`"));
             problems.expected(at, format!("one of {}", names.join(", ")));
         }
         method
@@ -177,17 +172,4 @@ fn methods(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<V
         return None;
     }
     Some(methods)
-}
-
-/// The name of a method.
-pub fn method_name(method: Method) -> &'static str {
-    METHODS.iter().find(|(known, _)| *known == method).map_or("", |(_, name)| name)
-}
-
-pub(super) fn method_of(text: &str) -> Option<Method> {
-    METHODS.iter().find(|(_, name)| *name == text).map(|(method, _)| *method)
-}
-
-pub(super) fn method_names() -> impl Iterator<Item = &'static str> {
-    METHODS.iter().map(|(_, name)| *name)
 }

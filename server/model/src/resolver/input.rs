@@ -1,11 +1,11 @@
 //! What manifests and their updates look like, for the API's document. Each line stands for a reader.
 
-use portcullis_resolver_host::limits::{MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
+use portcullis_engine::resolver_contract::{EndpointMethod, MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
 use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::endpoint::{MAX_HEADERS, method_names};
+use super::endpoint::MAX_HEADERS;
 use super::manifest::{
     MAX_AGE_MS, MAX_DESCRIPTION, MAX_ENDPOINTS, MAX_ENTRIES, MAX_HOSTS, MAX_NAMESPACE, MAX_VALUE,
     Manifest,
@@ -141,6 +141,11 @@ fn stale_if_error() -> ObjectBuilder {
     schema::integer(0, MAX_AGE_MS.into()).description(Some(
         "How long after its time to live the last good value may serve while the source is down",
     ))
+}
+
+/// The names of the methods that an endpoint can grant.
+fn method_names() -> [&'static str; 6] {
+    EndpointMethod::NAMES.map(|(_, name)| name)
 }
 
 /// The name of a key or an endpoint.

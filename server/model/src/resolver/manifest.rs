@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use portcullis_engine::fields::{Fields, list, string};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::resolver_contract::{Limits, MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
 use portcullis_engine::{Invalid, Json};
-use portcullis_resolver_host::Limits;
-use portcullis_resolver_host::limits::{MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
 use serde::{Deserialize, Serialize};
 use url::Url;
 

@@ -1,7 +1,6 @@
 //! Resolvers as the store keeps them.
 
 use portcullis_engine::{AttributeKind, ResolverRef};
-use portcullis_resolver_host::{AttributeSpec, Module};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
@@ -79,26 +78,6 @@ pub struct ModuleRecord {
     pub endpoints: Vec<String>,
 }
 
-impl ModuleRecord {
-    pub fn of(module: &Module) -> Self {
-        let descriptor = module.descriptor();
-        let keys = descriptor.config_keys.iter();
-        Self {
-            name: descriptor.name.clone(),
-            version: descriptor.version.clone(),
-            sha256: module.digest().to_string(),
-            size: module.size() as u64,
-            imports: module.imports().to_vec(),
-            attributes: descriptor.attributes.iter().map(AttributeRecord::of).collect(),
-            inputs: descriptor.inputs.clone(),
-            config_keys: keys
-                .map(|key| ConfigKeyRecord { name: key.name.clone(), required: key.required })
-                .collect(),
-            endpoints: descriptor.endpoints.clone(),
-        }
-    }
-}
-
 /// An attribute that a module answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AttributeRecord {
@@ -109,13 +88,6 @@ pub struct AttributeRecord {
     pub kind: AttributeKind,
     /// How long a value may be cached, in milliseconds, unless the answer says otherwise.
     pub default_ttl_ms: u32,
-}
-
-impl AttributeRecord {
-    fn of(spec: &AttributeSpec) -> Self {
-        let AttributeSpec { name, kind, default_ttl_ms } = spec;
-        Self { name: name.clone(), kind: (*kind).into(), default_ttl_ms: *default_ttl_ms }
-    }
 }
 
 /// A key of `config` that a module reads.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_resolver_host::Limits;
+use portcullis_engine::resolver_contract::Limits;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 use uuid::Uuid;

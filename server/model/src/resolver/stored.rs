@@ -17,19 +17,22 @@ pub(super) mod url {
 
 /// Methods as their names.
 pub(super) mod methods {
-    use portcullis_resolver_host::Method;
+    use portcullis_engine::resolver_contract::EndpointMethod;
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use super::super::endpoint::{method_name, method_of};
-
-    pub fn serialize<S: Serializer>(methods: &[Method], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(methods.iter().map(|method| method_name(*method)))
+    pub fn serialize<S: Serializer>(
+        methods: &[EndpointMethod],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(methods.iter().map(|method| method.as_str()))
     }
 
-    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<Method>, D::Error> {
+    pub fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Vec<EndpointMethod>, D::Error> {
         let names = Vec::<String>::deserialize(deserializer)?;
-        let methods = names.iter().map(|name| method_of(name)).collect::<Option<_>>();
+        let methods = names.iter().map(|name| EndpointMethod::parse(name)).collect::<Option<_>>();
         methods.ok_or_else(|| D::Error::custom("an unknown method"))
     }
 }
@@ -38,7 +41,7 @@ pub(super) mod methods {
 pub(super) mod limits {
     use std::time::Duration;
 
-    use portcullis_resolver_host::Limits;
+    use portcullis_engine::resolver_contract::Limits;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]

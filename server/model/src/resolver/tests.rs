@@ -1,7 +1,7 @@
 //! What a manifest may say, and where each refusal points.
 
+use portcullis_engine::resolver_contract::{EndpointMethod, Limits};
 use portcullis_engine::{Invalid, json};
-use portcullis_resolver_host::{Limits, Method};
 use serde_json::{Value, json};
 
 use super::secrets::SecretNames;
@@ -49,7 +49,7 @@ fn refused(parsed: Result<Manifest, Invalid>, path: &str, fault: &str) {
 fn a_manifest_is_read_as_it_is_written() {
     let manifest = parsed(&body()).expect("valid");
     let directory = &manifest.endpoints["directory"];
-    assert_eq!(directory.methods, [Method::Get, Method::Post]);
+    assert_eq!(directory.methods, [EndpointMethod::Get, EndpointMethod::Post]);
     let headers = directory.rendered(&manifest.secrets).expect("renders");
     assert_eq!(headers["authorization"], "Bearer s3cret-value");
     assert!(headers["authorization"].is_sensitive());
@@ -57,7 +57,7 @@ fn a_manifest_is_read_as_it_is_written() {
     let every = manifest.every_endpoint();
     assert_eq!(every.len(), 3);
     assert_eq!(every["api.example.com:8443"].url.as_str(), "https://api.example.com:8443/");
-    assert_eq!(every["api.example.com"].methods, [Method::Get, Method::Head]);
+    assert_eq!(every["api.example.com"].methods, [EndpointMethod::Get, EndpointMethod::Head]);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use portcullis_engine::fields::{Fields, boolean};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::resolver_contract::Limits;
 use portcullis_engine::{Invalid, Json};
-use portcullis_resolver_host::Limits;
 use url::Origin;
 
 use super::endpoint::Endpoint;

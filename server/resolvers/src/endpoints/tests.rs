@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use portcullis_engine::json;
+use portcullis_resolver_host::Method;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::*;

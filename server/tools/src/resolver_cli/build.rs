@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use portcullis_bundle::DESCRIPTOR_FILE;
 use portcullis_config::Variables;
-use portcullis_model::resolver::ModuleRecord;
+use portcullis_resolvers::module_record;
 
 use super::project::Project;
 use super::{cargo, guest, inspect};
@@ -37,7 +37,7 @@ pub(super) async fn run(
     // A component that the service would refuse fails the build already.
     let project = Project { component: file };
     let module = guest::load(&guest::host(None)?, &project).await?;
-    let about = ModuleRecord::of(&module);
+    let about = module_record(&module);
     // `portcullis test` checks policies against the descriptor, without the component.
     let descriptor = project.component.with_file_name(DESCRIPTOR_FILE);
     let text = serde_json::to_string_pretty(&about)?;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use portcullis_model::resolver::{AttributeRecord, ConfigKeyRecord, ModuleRecord};
+use portcullis_resolvers::module_record;
 
 use super::guest;
 use super::project::Project;
@@ -23,7 +24,7 @@ pub struct InspectArguments {
 pub(super) async fn run(arguments: &InspectArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let project = Project::find(&arguments.path)?;
     let module = guest::load(&guest::host(None)?, &project).await?;
-    let record = ModuleRecord::of(&module);
+    let record = module_record(&module);
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&record)?)?;
         return Ok(());

@@ -8,7 +8,7 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_engine::Json;
 use portcullis_engine::fields::Fields;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_model::resolver::method_name;
+use portcullis_engine::resolver_contract::EndpointMethod;
 use portcullis_resolver_host::{Endpoints, HttpRequest, HttpResponse, SendError};
 
 /// Responses by endpoint, and by method and path: `{"directory": {"GET people/ann": {"status": 200, "body": …}}}`.
@@ -46,7 +46,8 @@ impl Endpoints for ScriptedEndpoints {
         let Some(responses) = self.responses.0.get(endpoint) else {
             return self.granted.send(endpoint, request, body_limit);
         };
-        let request = format!("{} {}", method_name(request.method), request.path);
+        let method = EndpointMethod::from(request.method);
+        let request = format!("{} {}", method.as_str(), request.path);
         let found = responses.get(&request).cloned();
         let missing = || {
             SendError::Refused(format!(
