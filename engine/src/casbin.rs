@@ -25,6 +25,7 @@ use crate::condition::Condition;
 use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
+use lexer::{Kind, Lexer};
 use parser::Parser;
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.
@@ -44,6 +45,22 @@ pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> 
 /// The first unexpected token, and the tokens that are expected in its place.
 pub fn parse(matcher: &str) -> Result<Condition, Fault> {
     Parser::new(matcher)?.whole()
+}
+
+/// Returns the tokens of any Casbin expression as they are written, without the white space between them. A string keeps
+/// its quotes.
+///
+/// # Errors
+/// The first string that has no end or an unknown escape.
+pub fn tokens(expression: &str) -> Result<Vec<&str>, Fault> {
+    let (mut lexer, mut tokens) = (Lexer::new(expression), Vec::new());
+    loop {
+        let token = lexer.next()?;
+        if token.kind == Kind::End {
+            return Ok(tokens);
+        }
+        tokens.push(token.text);
+    }
 }
 
 #[cfg(test)]

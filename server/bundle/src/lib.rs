@@ -574,5 +574,7 @@ fn rules_in_force(tenant: &str, resources: &[Registration], rules: &[NewRule]) -
     rules
 }
 
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 #[cfg(test)]
-pub mod tests;
+mod tests;

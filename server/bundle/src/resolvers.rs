@@ -165,7 +165,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use crate::Bundle;
-    use crate::tests::{edit, write_tenant};
+    use crate::fixture::{edit, write_tenant};
 
     const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
 

@@ -2,53 +2,8 @@
 
 use portcullis_engine::Check;
 
+use super::fixture::{RULES, edit, write_tenant};
 use super::*;
-
-const TENANT: &str = "tenant: acme\nusers:\n- {sub: ann, roles: [reader], claims: {mfa: true}}\n";
-const RESOURCES: &str = "- {name: wiki:read, defaultRoles: [reader, writer, guest]}\n";
-const RULES: &str = "- {sub: writer, obj: wiki:read, act: read, effect: deny}\n";
-const POLICIES: &str = "- name: locked
-  resource: wiki:*
-  effect: deny
-  priority: 10
-  rule_data: {type: CONDITION, attribute: resource.locked, operator: eq, value: true, if_missing: false}
-- name: off
-  resource: wiki:read
-  effect: deny
-  priority: 20
-  enabled: false
-  rule_data: {type: CONDITION, attribute: request.subject, operator: exists}
-";
-const CASES: &str = "- name: a reader reads
-  as: ann
-  check: {subject: ann, resource: wiki:read, action: read}
-  expect: {decision: allow, rule: 'reader, acme, wiki:read, read'}
-- name: 'demo: nobody reads what is locked'
-  now: 2026-02-01T12:00:00Z
-  check: {subject: bob, resource: wiki:read, action: read, attributes: {resource: {locked: true}}}
-  expect: {decision: deny, rule: locked}
-";
-
-/// A small tenant folder that is sound.
-pub fn write_tenant(folder: &Path) {
-    fs::create_dir_all(folder).expect("writable");
-    for (name, text) in [
-        (TENANT_FILE, TENANT),
-        (RESOURCES_FILE, RESOURCES),
-        (RULES_FILE, RULES),
-        (POLICIES_FILE, POLICIES),
-        (CASES_FILE, CASES),
-    ] {
-        fs::write(folder.join(name), text).expect("writable");
-    }
-}
-
-/// Replaces `from`, which must be there, in one file of a tenant folder.
-pub fn edit(folder: &Path, file: &str, from: &str, to: &str) {
-    let text = fs::read_to_string(folder.join(file)).expect("readable");
-    assert!(text.contains(from), "{file} has no `{from}`");
-    fs::write(folder.join(file), text.replacen(from, to, 1)).expect("writable");
-}
 
 /// The message about the small tenant after one edit, without the folder's name.
 fn refusal(file: &str, from: &str, to: &str) -> String {
