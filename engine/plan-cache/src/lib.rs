@@ -18,4 +18,4 @@
 mod cache;
 mod changes;
 
-pub use cache::{CachedPlan, PlanCache};
+pub use cache::{CachedPlan, HotPlans, PlanCache};

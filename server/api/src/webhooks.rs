@@ -132,7 +132,7 @@ pub(super) async fn test(
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.happened(Event::test(id, by.at));
+    tx.record(Event::test(id, by.at));
     let written = events::write(&mut tx).await?;
     app.commit(tx).await?;
     let event_id = written.first().copied().unwrap_or_default();

@@ -1,9 +1,12 @@
 //! The use cases: a handler, a command and the development mode call the same function.
 
 pub mod app;
-pub mod decisions;
+pub mod checks;
 pub mod error;
 pub mod metrics;
 pub mod plans;
 pub mod registration;
 pub mod uploads;
+
+#[cfg(test)]
+mod tests;

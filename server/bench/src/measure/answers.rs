@@ -147,11 +147,11 @@ impl Bench<'_> {
 }
 
 impl Question<'_> {
-    /// As `Plans::with` answers: from the map of hot plans, if it has the plan.
+    /// Answers as `operations::checks` does: with the hot plan, if there is one.
     async fn answer(&self, cache: &PlanCache, source: &Source) -> anyhow::Result<Effect> {
         let (tenant, resource) = self.key();
-        if let Some(answer) = cache.hot(tenant, resource, 0, |cached| self.decide(cached)) {
-            return Ok(answer);
+        if let Some(cached) = cache.hot().get(tenant, resource, 0) {
+            return Ok(self.decide(cached));
         }
         Ok(self.decide(&*self.plan(cache, source).await?))
     }
