@@ -190,7 +190,7 @@ fn a_database_is_measured_and_not_written_to() {
     // An address that is not to be filled.
     let done = bench(folder.path(), &[copied, "--scratch", url]);
     assert_eq!(done.code, Some(2), "{}", done.err);
-    assert!(done.err.contains("it must be empty, but it has tables"), "{}", done.err);
+    assert!(done.err.contains("expected an empty database, but it has tables"), "{}", done.err);
     let done = bench(folder.path(), &["--tenant", "hotel", "--database", url]);
     assert_eq!(done.code, Some(2), "{}", done.err);
     assert!(done.err.ends_with("there is no tenant `hotel`"), "{}", done.err);
@@ -206,7 +206,7 @@ fn a_database_without_the_schema_is_left_alone() {
     std::fs::write(folder.path().join("empty.db"), "").unwrap();
     let done = bench(folder.path(), &[&tenant[..], &["sqlite://empty.db"]].concat());
     assert_eq!(done.code, Some(2), "{}", done.err);
-    assert!(done.err.contains("no schema of Portcullis"), "{}", done.err);
+    assert!(done.err.contains("no Portcullis schema"), "{}", done.err);
     assert_eq!(std::fs::read(folder.path().join("empty.db")).unwrap(), b"");
     let done = bench(folder.path(), &[&tenant[..], &["mysql://x"]].concat());
     assert_eq!(done.code, Some(2), "{}", done.err);

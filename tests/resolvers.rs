@@ -300,7 +300,7 @@ fn a_resolver_that_cannot_be_loaded_says_why_and_allows_nothing() {
     let failed = || tenant.send(&tenant.managing(format!("GET {one}")));
     eventually("it was tried", || failed().status == 200 && failed().json()["state"] == "failed");
     let error = tenant.get(&one).text_of("error");
-    assert!(error.contains("a key that ENCRYPTION_KEY does not have any more"), "{error}");
+    assert!(error.contains("is no longer in ENCRYPTION_KEY"), "{error}");
     let denied = tenant.decide("ann", "chart:read", "read");
     denied.is("deny", "default-deny");
     let tried = test(&tenant, &id, &json!({"check": check("ann")}));

@@ -24,7 +24,7 @@ use portcullis_operations::uploads::Uploads;
 use portcullis_resolvers::{ResolverService, Resolvers};
 use portcullis_storage::Store;
 use portcullis_webhooks::{
-    Courier, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, Worker, prune_for_ever,
+    DeliveryWorker, Dispatcher, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,
 };
 
 /// `portcullis serve`
@@ -37,7 +37,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let app = wire(store, config, metrics)?;
     app.reload_providers().await?;
     app.resolvers.look().await;
-    app.webhooks.heard_of_webhooks().await;
+    app.webhooks.reload().await;
     app.keep_up();
     tracing::info!("listening on http://{}", listener.address());
     let router = http::router(app.clone());
@@ -53,18 +53,18 @@ pub(crate) async fn until_stopped(
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    let courier = Arc::new(delivery.courier);
-    let worker = Worker::new(Arc::clone(&courier), delivery.place, app.webhooks.waker());
-    let worker = tokio::spawn(worker.run());
+    let worker = Arc::new(delivery.worker);
+    let dispatcher = Dispatcher::new(Arc::clone(&worker), delivery.replica, app.webhooks.waker());
+    let dispatcher = tokio::spawn(dispatcher.run());
     let (store, clock) = (app.store.clone(), app.clock.clone());
     tokio::spawn(prune_for_ever(store, clock, delivery.retention));
     let stop = async {
         stop.await;
-        courier.stop();
+        worker.stop();
         app.webhooks.wake();
     };
     listener.serve(router, stop).await;
-    if let Err(failed) = worker.await {
+    if let Err(failed) = dispatcher.await {
         tracing::error!(%failed, "the delivery of events failed");
     }
     app.store.close().await;
@@ -72,8 +72,8 @@ pub(crate) async fn until_stopped(
 
 /// What delivers events.
 pub(crate) struct Delivery {
-    courier: Courier,
-    place: String,
+    worker: DeliveryWorker,
+    replica: String,
     retention: Duration,
 }
 
@@ -86,21 +86,21 @@ impl Delivery {
         metrics: &Metrics,
     ) -> anyhow::Result<Self> {
         let (clock, ids) = (Clock::system(), Ids::new());
-        let place = store.place_of(address);
-        let courier = Courier {
+        let replica = store.replica_name(address);
+        let worker = DeliveryWorker {
             store: store.clone(),
             client: Client::guarded(&config.egress, config.webhooks.timeout)?,
             timeout: config.webhooks.timeout,
             keys: config.encryption_keys.clone(),
             schedule: Schedule::new(&config.webhooks, Jitter::system()),
-            holder: format!("{place}{}", ids.next(clock.now().into())),
+            holder: format!("{replica}{}", ids.next(clock.now().into())),
             clock,
             ids,
             transactions: Semaphore::new(MAX_TRANSACTIONS),
             stopping: AtomicBool::new(false),
             metrics: metrics.attempts.clone(),
         };
-        Ok(Self { courier, place, retention: config.webhooks.retention })
+        Ok(Self { worker, replica, retention: config.webhooks.retention })
     }
 }
 

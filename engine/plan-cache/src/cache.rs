@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use equivalent::Equivalent;
 use hashbrown::{DefaultHashBuilder, HashMap};
+use papaya::LocalGuard;
 use portcullis_engine::{Plan, ResourcePattern};
 
 use crate::changes::ChangeLog;
@@ -16,14 +17,14 @@ use crate::changes::ChangeLog;
 #[derive(Debug)]
 pub struct PlanCache {
     plans: moka::future::Cache<Key, Arc<CachedPlan>>,
-    hot: Arc<HotPlans>,
+    hot: Arc<HotMap>,
     tenants: RwLock<HashMap<Arc<str>, Arc<ChangeLog>>>,
     #[cfg(test)]
     ignores_freshness: bool,
 }
 
 /// The plans that are read often, for readers that share no written memory.
-type HotPlans = papaya::HashMap<Key, Arc<CachedPlan>, DefaultHashBuilder>;
+type HotMap = papaya::HashMap<Key, Arc<CachedPlan>, DefaultHashBuilder>;
 
 /// One in this many hot reads goes through moka. Otherwise moka would see no read of a hot plan and evict it.
 const SAMPLED: u64 = 64;
@@ -47,6 +48,25 @@ impl CachedPlan {
     /// Returns the latest revision of the tenant that the plan is known to reflect.
     pub fn revision(&self) -> u64 {
         self.valid_through.load(Ordering::Acquire)
+    }
+}
+
+/// The hot plans of a cache, pinned: a plan that [`HotPlans::get`] gives stays in memory until this guard is
+/// dropped, even if the cache drops the plan before. Hold it for one decision.
+#[derive(Debug)]
+pub struct HotPlans<'c> {
+    cache: &'c PlanCache,
+    plans: papaya::HashMapRef<'c, Key, Arc<CachedPlan>, DefaultHashBuilder, LocalGuard<'c>>,
+}
+
+impl HotPlans<'_> {
+    /// The plan of `(tenant, resource)`, if that plan is hot: no older than any write that was published before
+    /// the call, nor than revision `at_least`. `None` means that the caller must use [`PlanCache::get`]. A
+    /// hot plan gives `None` now and then, too, so that moka counts its reads.
+    pub fn get(&self, tenant: &str, resource: &str, at_least: u64) -> Option<&CachedPlan> {
+        let cached = self.plans.get(&KeyRef { tenant, resource })?;
+        let needed = cached.changes.latest.load(Ordering::Acquire).max(at_least);
+        (self.cache.is_fresh(cached, resource, needed) && !is_sampled()).then_some(&**cached)
     }
 }
 
@@ -84,7 +104,7 @@ impl Equivalent<Key> for KeyRef<'_> {
 impl PlanCache {
     /// Makes an empty cache for plans of at most `max_bytes` in total.
     pub fn new(max_bytes: u64) -> Self {
-        let hot = Arc::new(HotPlans::default());
+        let hot = Arc::new(HotMap::default());
         let dropped = Arc::clone(&hot);
         let plans = moka::future::Cache::builder()
             .max_capacity(max_bytes)
@@ -105,20 +125,9 @@ impl PlanCache {
         }
     }
 
-    /// Applies `answer` to the plan of `(tenant, resource)`, if that plan is hot and fresh: no older than any write
-    /// published before the call, nor than revision `at_least`. `None` means that the caller must use
-    /// [`PlanCache::get`]. Sampled reads of hot plans return `None` as well.
-    pub fn hot<R>(
-        &self,
-        tenant: &str,
-        resource: &str,
-        at_least: u64,
-        answer: impl FnOnce(&CachedPlan) -> R,
-    ) -> Option<R> {
-        let plans = self.hot.pin();
-        let cached = plans.get(&KeyRef { tenant, resource })?;
-        let needed = cached.changes.latest.load(Ordering::Acquire).max(at_least);
-        (self.is_fresh(cached, resource, needed) && !is_sampled()).then(|| answer(cached))
+    /// Pins the hot plans, so that lookups give references to plans and write nothing that threads share.
+    pub fn hot(&self) -> HotPlans<'_> {
+        HotPlans { cache: self, plans: self.hot.pin() }
     }
 
     /// Returns the plan of `(tenant, resource)`, no older than any write published before the call.

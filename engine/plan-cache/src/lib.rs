@@ -19,4 +19,4 @@
 mod cache;
 mod changes;
 
-pub use cache::{CachedPlan, PlanCache};
+pub use cache::{CachedPlan, HotPlans, PlanCache};

@@ -7,12 +7,10 @@ use http::request::Parts;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{Check, CheckBody, CheckBuffer, Decision, Effect};
-use portcullis_plan_cache::CachedPlan;
+use portcullis_engine::{CheckBody, CheckBuffer, Effect};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::time::Instant;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
@@ -24,9 +22,9 @@ use crate::callers::TenantMember;
 use crate::error::ApiError;
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_operations::app::App;
+use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_operations::error::OperationError;
 use portcullis_operations::metrics::CheckKind;
-use portcullis_resolvers::Asked;
 
 /// The answer to a check.
 #[derive(Serialize, ToSchema)]
@@ -60,14 +58,10 @@ struct LegacyAnswer {
     answer: Answer,
 }
 
-impl From<&Decision<'_>> for Answer {
-    fn from(decision: &Decision<'_>) -> Self {
-        Self {
-            decision: decision.effect(),
-            matched_rule_id: decision.matched_rule_id(),
-            reason: decision.reason(),
-            explanation: None,
-        }
+impl From<CheckAnswer> for Answer {
+    fn from(answer: CheckAnswer) -> Self {
+        let CheckAnswer { effect, matched_rule_id, reason, .. } = answer;
+        Self { decision: effect, matched_rule_id, reason, explanation: None }
     }
 }
 
@@ -89,16 +83,12 @@ pub(super) async fn check(
 ) -> Result<Response, ApiError> {
     let mut buffer = CheckBuffer::default();
     let body = buffer.read(body.text()?)?;
-    if explain {
-        caller.must_manage(body.domain, &app.manager_roles)?;
-    }
-    let answer =
-        |cached: &CachedPlan, check: &Check<'_>, asked: &Asked, decision: &Decision<'_>| {
-            let explanation =
-                explain.then(|| explanation(cached, check, asked, decision)).flatten();
-            respond(cached, Answer { explanation, ..Answer::from(decision) })
-        };
-    decide(&app, &caller, body, at_least, CheckKind::Combined, answer).await
+    let options = CheckOptions { kind: CheckKind::Combined, at_least, explain };
+    let decided = checks::check(&app, &caller, body, options).await?;
+    let explanation =
+        decided.evidence.as_ref().and_then(|evidence| explanation(&decided, evidence));
+    let revision = decided.answer.revision;
+    Ok(respond(revision, Answer { explanation, ..Answer::from(decided.answer) }))
 }
 
 /// Decides a request by RBAC rules alone.
@@ -127,40 +117,13 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let answer = |cached: &CachedPlan, _: &Check<'_>, _: &Asked, decision: &Decision<'_>| {
-        let allowed = decision.effect() == Effect::Allow;
-        respond(cached, LegacyAnswer { allowed, answer: Answer::from(decision) })
-    };
-    decide(&app, &caller, body, at_least, CheckKind::Legacy, answer).await
+    let options = CheckOptions { kind: CheckKind::Legacy, at_least, explain: false };
+    let answer = checks::check(&app, &caller, body, options).await?.answer;
+    let (allowed, revision) = (answer.effect == Effect::Allow, answer.revision);
+    Ok(respond(revision, LegacyAnswer { allowed, answer: answer.into() }))
 }
 
-/// What `answer` makes of the plan that decides what `body` asks, of the complete question, of what resolvers were
-/// asked, and of the decision. A denied check is told of before the answer leaves.
-async fn decide(
-    app: &App,
-    caller: &TenantMember,
-    body: CheckBody<'_>,
-    at_least: u64,
-    kind: CheckKind,
-    answer: impl Fn(&CachedPlan, &Check<'_>, &Asked, &Decision<'_>) -> Response,
-) -> Result<Response, ApiError> {
-    let began = Instant::now();
-    let domain = body.domain.unwrap_or(&caller.identity.domain);
-    let tenant = caller.tenant_of(domain)?;
-    let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
-    let tell = |cached: &CachedPlan, asked: &Asked, decision: &Decision<'_>| {
-        let denial = app.webhooks.denial(tenant, &check, decision);
-        (answer(cached, &check, asked, decision), decision.effect(), denial)
-    };
-    let (response, effect, denial) = app.decide(tenant, &check, at_least, kind, tell).await?;
-    app.metrics.checks.decided(kind, effect, began.elapsed());
-    if let Some(event) = denial {
-        app.webhooks.tell(tenant, event).await;
-    }
-    Ok(response)
-}
-
-/// `X-Min-Policy-Revision`: the answer must not be from rules older than that; 0 without the header.
+/// The header `X-Min-Policy-Revision`: the rules of the decision must not be older; 0 without the header.
 pub(super) struct MinRevision(u64);
 
 impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
@@ -187,7 +150,7 @@ impl IntoParams for MinRevision {
     }
 }
 
-/// The body of a check, as the document describes it.
+/// The body of a check in the OpenAPI document.
 pub(super) struct CheckRequest;
 
 impl ToSchema for CheckRequest {}
@@ -220,42 +183,46 @@ impl PartialSchema for CheckRequest {
     }
 }
 
-/// Strings, numbers, booleans, and lists of strings and numbers, by name.
+/// The schema of attributes: strings, numbers, booleans, and lists of strings and numbers, by name.
 fn attribute_map() -> ObjectBuilder {
-    let of_types =
-        |types: &[Type]| schema::string().schema_type(SchemaType::from_iter(types.to_vec()));
-    let scalar = of_types(&[Type::String, Type::Number, Type::Boolean]);
-    let items = schema::list(of_types(&[Type::String, Type::Number]));
+    let scalar = any_of_types(&[Type::String, Type::Number, Type::Boolean]);
+    let items = schema::list(any_of_types(&[Type::String, Type::Number]));
     schema::typed(Type::Object)
         .property_names(Some(schema::string()))
         .additional_properties(Some(schema::one_of([scalar.into(), items.into()])))
 }
 
-/// The body of a legacy check, as the document describes it.
+fn any_of_types(types: &[Type]) -> ObjectBuilder {
+    schema::string().schema_type(SchemaType::from_iter(types.to_vec()))
+}
+
+/// The body of a legacy check in the OpenAPI document.
 struct LegacyCheckRequest;
 
 impl ToSchema for LegacyCheckRequest {}
 
 impl PartialSchema for LegacyCheckRequest {
     fn schema() -> AnySchema {
-        let about = |what: &'static str| move |text: ObjectBuilder| text.description(Some(what));
+        let action = schema::text(MAX_ACTION).description(Some("The resource's verb when absent"));
+        let subject = schema::text(MAX_SUBJECT).description(Some("The caller when absent"));
+        let domain = schema::text(MAX_DOMAIN).description(Some("The caller's own when absent"));
         schema::input()
             .required("resource", schema::resource())
-            .optional("action", about("The resource's verb when absent")(schema::text(MAX_ACTION)))
-            .optional("subject", about("The caller when absent")(schema::text(MAX_SUBJECT)))
-            .optional("domain", about("The caller's own when absent")(schema::text(MAX_DOMAIN)))
+            .optional("action", action)
+            .optional("subject", subject)
+            .optional("domain", domain)
             .example(json!({"resource": "chart:read"}))
             .into()
     }
 }
 
-fn respond(cached: &CachedPlan, answer: impl Serialize) -> Response {
-    (revision_header(cached.revision()), Json(answer)).into_response()
+fn respond(revision: u64, answer: impl Serialize) -> Response {
+    (revision_header(revision), Json(answer)).into_response()
 }
 
-/// The body of the answer to a check, as JSON text.
-pub fn answer_text(decision: &Decision<'_>) -> String {
-    serde_json::to_string(&Answer::from(decision)).unwrap_or_default()
+/// Returns the body of the response to a check, as JSON text.
+pub fn answer_text(answer: CheckAnswer) -> String {
+    serde_json::to_string(&Answer::from(answer)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
-//! `POST /api/v1/check?explain=true`: who may ask for it, and what it looks like.
+//! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
 use std::borrow::Cow;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use portcullis_engine::{Check, Decision, Explanation};
-use portcullis_plan_cache::CachedPlan;
+use portcullis_engine::Explanation;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -18,8 +17,9 @@ use portcullis_model::schema::{
     self, AnySchema, boolean, choice, effect, id, integer, list, named, one_of, record, string,
     typed,
 };
+use portcullis_operations::checks::{DecidedCheck, Evidence};
 use portcullis_operations::error::OperationError;
-use portcullis_resolvers::{Asked, Report};
+use portcullis_resolvers::Report;
 
 /// Whether the query asks for an explanation.
 #[derive(Clone, Copy)]
@@ -48,26 +48,29 @@ impl IntoParams for Explain {
     }
 }
 
-/// Why `cached` decides `check` by `decision`, with what resolvers were asked, as JSON text.
-pub(super) fn explanation(
-    cached: &CachedPlan,
-    check: &Check<'_>,
-    asked: &Asked,
-    decision: &Decision<'_>,
-) -> Option<Box<RawValue>> {
-    #[derive(Serialize)]
-    struct Explained<'e> {
-        revision: u64,
-        #[serde(flatten)]
-        explanation: Explanation<'e>,
-        resolvers: &'e [Report],
-    }
-    let (revision, resolvers) = (cached.revision(), &asked.reports[..]);
-    let explanation = cached.plan().explain(check, &asked.answers, decision.rule_id());
-    to_raw_value(&Explained { revision, explanation, resolvers }).ok()
+#[derive(Serialize)]
+struct ExplanationAnswer<'e> {
+    revision: u64,
+    #[serde(flatten)]
+    explanation: Explanation<'e>,
+    resolvers: &'e [Report],
 }
 
-/// An explanation, as the document describes it.
+/// Returns the explanation of `decided` as JSON text. `None` if it cannot be written as JSON.
+pub(super) fn explanation(
+    decided: &DecidedCheck<'_>,
+    evidence: &Evidence,
+) -> Option<Box<RawValue>> {
+    let Evidence { cached, asked, rule_id } = evidence;
+    let answer = ExplanationAnswer {
+        revision: decided.answer.revision,
+        explanation: cached.plan().explain(&decided.check, &asked.answers, *rule_id),
+        resolvers: &asked.reports,
+    };
+    to_raw_value(&answer).ok()
+}
+
+/// An explanation in the OpenAPI document.
 pub(super) struct ExplanationSchema;
 
 impl ToSchema for ExplanationSchema {

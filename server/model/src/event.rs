@@ -1,6 +1,6 @@
 //! Events: what webhooks are told of (`docs/semantics.md`, section 7.3).
 
-use portcullis_engine::{Check, Decision};
+use portcullis_engine::Check;
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -108,14 +108,14 @@ impl Event {
     }
 
     /// A check that denied. Attributes are never part of it.
-    pub fn denied(check: &Check<'_>, decision: &Decision<'_>) -> Self {
+    pub fn denied(check: &Check<'_>, matched_rule_id: &str, reason: &str) -> Self {
         let data = json!({
             "subject": check.subject,
             "resource": check.resource,
             "action": check.action,
             "domain": check.domain,
-            "matched_rule_id": decision.matched_rule_id(),
-            "reason": decision.reason(),
+            "matched_rule_id": matched_rule_id,
+            "reason": reason,
         });
         Self::new(EventType::AccessDenied, check.now.into(), data)
     }

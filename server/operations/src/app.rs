@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The wired service, which every use case takes.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Notice, Store, StoreError, Tx, providers};
 use portcullis_webhooks::Webhooks;
 
-/// How often the registered identity providers are read: other replicas change them too, and must be
-/// heard within a second.
+/// The time between two reads of the registered identity providers. A change on another replica counts here
+/// within a second.
 const PROVIDER_INTERVAL: Duration = Duration::from_millis(800);
 
-/// Pause before the store is asked again to tell of changes.
+/// The pause before the next attempt to listen for changes.
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
 
 /// The wired service. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct App(Arc<Parts>);
 
-/// What an [`App`] is made of.
+/// The parts of an [`App`].
 #[derive(Debug)]
 pub struct Parts {
     pub store: Store,
@@ -39,7 +39,7 @@ pub struct Parts {
     pub manager_roles: Vec<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
-    /// Where requests of ours may go.
+    /// Limits the addresses of outgoing requests.
     pub egress: EgressConfig,
     pub webhooks: Webhooks,
     pub resolvers: ResolverService,
@@ -54,20 +54,20 @@ impl App {
         Self(Arc::new(parts))
     }
 
-    /// `actor` as the author of a change that happens now.
+    /// Returns the authorship of a change that `actor` makes now.
     pub fn authored_by(&self, actor: &str) -> Authorship {
         Authorship { actor: actor.to_owned(), at: self.clock.now().into() }
     }
 
-    /// Commits `tx`: what it changed counts for every check from now on, and is on its way to webhooks. Gives
-    /// the tenant's revision.
+    /// Commits `tx` and returns the tenant's revision. Every check that begins after the return sees the change,
+    /// and the delivery of its events has begun.
     pub async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
         let committed = self.plans.commit(tx).await?;
-        self.webhooks.committed(committed.wrote).await;
+        self.webhooks.committed(committed.writes).await;
         Ok(committed.revision)
     }
 
-    /// Takes over the identity providers that are registered now; nothing to do in `selfhost` mode.
+    /// Reads the identity providers that are registered now. Does nothing in `selfhost` mode.
     pub async fn reload_providers(&self) -> Result<(), StoreError> {
         if let Authenticator::Saas(registered) = &self.authenticator {
             registered.reload(self.registered_providers()).await?;
@@ -82,7 +82,7 @@ impl App {
         Ok(records)
     }
 
-    /// Starts what keeps this process up to date with what others write.
+    /// Starts the tasks that keep this process up to date with the writes of others.
     pub fn keep_up(&self) {
         let app = self.clone();
         tokio::spawn(async move { app.plans.poll().await });
@@ -91,21 +91,23 @@ impl App {
         let app = self.clone();
         tokio::spawn(async move { app.resolvers.keep_resolvers().await });
         let app = self.clone();
-        tokio::spawn(async move { app.listen().await });
-        let app = self.clone();
         tokio::spawn(async move { app.resolvers.watch().await });
         let app = self.clone();
-        tokio::spawn(async move {
-            loop {
-                if let Err(error) = app.reload_providers().await {
-                    tracing::warn!(%error, "cannot read the identity providers");
-                }
-                tokio::time::sleep(PROVIDER_INTERVAL).await;
-            }
-        });
+        tokio::spawn(async move { app.listen().await });
+        let app = self.clone();
+        tokio::spawn(async move { app.poll_providers().await });
     }
 
-    /// Takes note of what other replicas commit, as they do; ends at once on SQLite, which has none.
+    async fn poll_providers(&self) {
+        loop {
+            if let Err(error) = self.reload_providers().await {
+                tracing::warn!(%error, "cannot read the identity providers");
+            }
+            tokio::time::sleep(PROVIDER_INTERVAL).await;
+        }
+    }
+
+    /// Handles the notifications of other replicas. Ends at once on SQLite, which has no replicas.
     async fn listen(&self) {
         loop {
             match self.listen_once().await {
@@ -120,10 +122,10 @@ impl App {
         let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
         loop {
             match notices.next().await? {
-                Some(Notice::Change(change)) => self.plans.heard(&change),
-                Some(Notice::Webhooks) => self.webhooks.heard_of_webhooks().await,
+                Some(Notice::Revision(notice)) => self.plans.publish(&notice),
+                Some(Notice::Webhooks) => self.webhooks.reload().await,
                 Some(Notice::Deliveries) => self.webhooks.wake(),
-                // A lost connection may have lost notices: whoever polls finds what is missing.
+                // A lost connection may have lost notices. The polling tasks find the changes.
                 None => {}
             }
         }

@@ -4,7 +4,7 @@
 //! [`error::OperationError`]. A function that takes a transaction is a part of several use cases.
 
 pub mod app;
-pub mod decisions;
+pub mod checks;
 pub mod error;
 pub mod etag;
 pub mod metrics;
@@ -18,3 +18,6 @@ pub mod tenants;
 pub mod uploads;
 pub mod webhooks;
 pub mod written;
+
+#[cfg(test)]
+mod tests;

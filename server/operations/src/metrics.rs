@@ -1,7 +1,7 @@
-//! What `GET /metrics` shows, in the text format of OpenMetrics, which Prometheus reads.
+//! The metrics of the process, as `GET /metrics` shows them: in the text format of OpenMetrics, which Prometheus reads.
 //!
-//! Handles are made once, with every label they can have; counting is an atomic addition. No label names a tenant,
-//! or anything else that a tenant chose.
+//! Each handle is made once, with every label that it can have; counting is an atomic addition. No label has a value
+//! that a tenant can choose.
 
 use std::time::Duration;
 
@@ -18,14 +18,15 @@ use portcullis_webhooks::DeliveryMetrics;
 /// Seconds. A check from a plan in memory takes microseconds, one that asks a source milliseconds.
 const CHECK_BUCKETS: [f64; 12] =
     [25e-6, 50e-6, 1e-4, 25e-5, 5e-4, 1e-3, 25e-4, 1e-2, 5e-2, 0.25, 1.0, 5.0];
-/// Every figure of this process.
+
+/// Every metric of this process.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
     pub checks: CheckMetrics,
-    /// Plans that were loaded from the store.
+    /// Counts the plans that were loaded from the store.
     pub plan_loads: Counter,
-    /// Denied checks whose event may be lost.
+    /// Counts the denied checks whose event may be lost.
     pub denials_lost: Counter,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
@@ -37,7 +38,7 @@ impl Metrics {
         let (plan_loads, denials_lost) = (Counter::default(), Counter::default());
         let loads = "Plans that were loaded from the store and compiled";
         registry.register("plan_cache_loads", loads, plan_loads.clone());
-        let lost = "Denied checks whose event may be lost, since the store was unavailable";
+        let lost = "Denied checks whose event may be lost because the database was unavailable";
         registry.register("denials_lost", lost, denials_lost.clone());
         Self {
             checks: CheckMetrics::register(&mut registry),
@@ -49,16 +50,16 @@ impl Metrics {
         }
     }
 
-    /// The text.
+    /// Returns the text that Prometheus reads.
     pub fn render(&self) -> String {
         let mut rendered = String::new();
-        // A string takes whatever is written to it.
+        // Writing to a string does not fail.
         let _ = text::encode(&mut rendered, &self.registry);
         rendered
     }
 }
 
-/// Which route decided.
+/// The route of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckKind {
     /// `POST /api/v1/check`
@@ -67,15 +68,15 @@ pub enum CheckKind {
     Legacy,
 }
 
-/// Checks that were decided.
+/// The metrics of decided checks.
 #[derive(Debug)]
 pub struct CheckMetrics {
-    combined: OneKind,
-    legacy: OneKind,
+    combined: KindMetrics,
+    legacy: KindMetrics,
 }
 
 #[derive(Debug)]
-struct OneKind {
+struct KindMetrics {
     allowed: Counter,
     denied: Counter,
     latency: Histogram,
@@ -92,26 +93,34 @@ struct KindLabels {
     kind: &'static str,
 }
 
+type CheckCounts = Family<DecisionLabels, Counter>;
+type CheckLatencies = Family<KindLabels, Histogram, fn() -> Histogram>;
+
+impl KindMetrics {
+    fn create(kind: &'static str, counts: &CheckCounts, latencies: &CheckLatencies) -> Self {
+        let allow = DecisionLabels { kind, decision: "allow" };
+        let deny = DecisionLabels { kind, decision: "deny" };
+        Self {
+            allowed: counts.get_or_create_owned(&allow),
+            denied: counts.get_or_create_owned(&deny),
+            latency: latencies.get_or_create_owned(&KindLabels { kind }),
+        }
+    }
+}
+
 impl CheckMetrics {
     fn register(registry: &mut Registry) -> Self {
-        let counts = Family::<DecisionLabels, Counter>::default();
-        let latencies =
-            Family::<KindLabels, Histogram, fn() -> Histogram>::new_with_constructor(|| {
-                Histogram::new(CHECK_BUCKETS)
-            });
-        let of_kind = |kind| {
-            let count = |decision| counts.get_or_create_owned(&DecisionLabels { kind, decision });
-            let latency = latencies.get_or_create_owned(&KindLabels { kind });
-            OneKind { allowed: count("allow"), denied: count("deny"), latency }
-        };
-        let (combined, legacy) = (of_kind("combined"), of_kind("legacy"));
+        let counts = CheckCounts::default();
+        let latencies = CheckLatencies::new_with_constructor(|| Histogram::new(CHECK_BUCKETS));
+        let combined = KindMetrics::create("combined", &counts, &latencies);
+        let legacy = KindMetrics::create("legacy", &counts, &latencies);
         registry.register("checks", "Checks that were decided", counts);
-        let help = "How long decided checks took, without reading the request, in seconds";
+        let help = "Duration of decided checks in seconds, without reading the request";
         registry.register("check_duration_seconds", help, latencies);
         Self { combined, legacy }
     }
 
-    /// Takes note of a check that took so long.
+    /// Counts a check that took `elapsed`.
     pub fn decided(&self, kind: CheckKind, effect: Effect, elapsed: Duration) {
         let of_kind = match kind {
             CheckKind::Combined => &self.combined,

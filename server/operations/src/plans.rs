@@ -1,5 +1,5 @@
-//! Plans for checks: loads their rules from the store, publishes every write to the cache, and keeps up
-//! with what other processes write.
+//! Plans for checks: loads their rules from the store, and publishes every write to the cache, also the writes of
+//! other processes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use portcullis_engine::{Plan, ResourcePattern};
-use portcullis_plan_cache::{CachedPlan, PlanCache};
+use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::Instant;
 
 use portcullis_storage::{
-    Change, Committed, Store, StoreError, Tx, policies, resolvers, rules, tenants,
+    Committed, RevisionNotice, Store, StoreError, Tx, policies, resolvers, rules, tenants,
 };
 
-/// How often the revisions of all tenants are compared with what is known, unless `MAX_STALENESS` needs it
-/// more often. Another process's write is seen after two rounds at the latest; on PostgreSQL its
-/// notification is there long before.
+/// The time between two comparisons of all tenants' revisions with the published ones, unless `MAX_STALENESS`
+/// needs a shorter one. The second round after a write of another process finds it; on PostgreSQL its
+/// notification arrives long before.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The store is asked no more often than this.
+/// The shortest time between two such comparisons.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest wait for a revision that a check demands (`docs/semantics.md`, section 2.9).
 const MIN_REVISION_WAIT: Duration = Duration::from_secs(2);
-/// How often the store is asked during that wait.
+/// The time between two reads of the store during that wait.
 const MIN_REVISION_POLL: Duration = Duration::from_millis(100);
 
 /// The plans of every tenant, and the only way to commit a change to their rules.
@@ -32,25 +32,25 @@ pub struct Plans {
     store: Store,
     cache: PlanCache,
     freshness: Freshness,
-    /// Counts the plans that are loaded.
+    /// Counts the loads of plans.
     loads: Counter,
 }
 
-/// Why there is no plan to answer from.
+/// There is no plan to decide with.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] Arc<StoreError>),
     /// Plans in memory may lag behind the store by more than `MAX_STALENESS`.
-    #[error("the store could not be asked for changes for too long")]
+    #[error("the database did not answer requests for changes within MAX_STALENESS")]
     TooStale,
-    /// The store has not got the revision that the check demands.
-    #[error("revision {at_least} is demanded, but the store has {latest}")]
+    /// The store does not have the revision that the check requires.
+    #[error("the request requires revision {at_least}, but the database has {latest}")]
     NoSuchRevision { at_least: u64, latest: u64 },
 }
 
-/// When the plans were last known to be up to date with the store.
+/// The last time at which the plans were known to be up to date with the store.
 #[derive(Debug)]
 struct Freshness {
     start: Instant,
@@ -65,15 +65,18 @@ impl Freshness {
         self.proved_at.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// A round proves what the round before it read, so that a proof is up to two rounds old: a staleness
-    /// shorter than that must not fail while the store is up.
+    /// Returns the time between two rounds. A round proves the revisions that the round before it read, so a
+    /// proof is up to two rounds old. Four rounds fit into the staleness: no check fails while the store is up.
     fn poll_interval(&self) -> Duration {
         (self.max_staleness / 4).clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)
     }
 
-    fn is_proved(&self) -> bool {
+    fn require_proof(&self) -> Result<(), PlanError> {
         let proved_at = Duration::from_millis(self.proved_at.load(Ordering::Relaxed));
-        self.start.elapsed().saturating_sub(proved_at) <= self.max_staleness
+        if self.start.elapsed().saturating_sub(proved_at) > self.max_staleness {
+            return Err(PlanError::TooStale);
+        }
+        Ok(())
     }
 }
 
@@ -84,31 +87,24 @@ impl Plans {
         Self { store, cache: PlanCache::new(max_bytes), freshness, loads }
     }
 
-    /// What `answer` makes of the plan that decides `resource` in `tenant`, which is no older than any write
-    /// acknowledged here so far, and no older than revision `at_least`.
-    pub async fn with<R>(
-        &self,
-        tenant: &str,
-        resource: &str,
-        at_least: u64,
-        answer: impl Fn(&CachedPlan) -> R,
-    ) -> Result<R, PlanError> {
-        if !self.freshness.is_proved() {
-            return Err(PlanError::TooStale);
-        }
-        if let Some(answered) = self.cache.hot(tenant, resource, at_least, &answer) {
-            return Ok(answered);
-        }
-        Ok(answer(&*self.get(tenant, resource, at_least).await?))
+    /// Pins the plans that most checks need. Such a plan is no older than any write acknowledged here so far.
+    ///
+    /// # Errors
+    /// [`PlanError::TooStale`]
+    pub fn hot(&self) -> Result<HotPlans<'_>, PlanError> {
+        self.freshness.require_proof()?;
+        Ok(self.cache.hot())
     }
 
-    /// The plan that decides `resource` in `tenant`, as [`Plans::with`] has it, but that it is only looked up in moka.
-    pub async fn get(
+    /// Returns the plan that decides `resource` in `tenant`, and loads it if needed. It is no older than any write
+    /// acknowledged here so far, and no older than revision `at_least`.
+    pub async fn find(
         &self,
         tenant: &str,
         resource: &str,
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
+        self.freshness.require_proof()?;
         let began = Instant::now();
         loop {
             let load = || {
@@ -126,7 +122,7 @@ impl Plans {
         }
     }
 
-    /// Commits `tx`, and makes its change visible to every check from now on.
+    /// Commits `tx` and publishes its change: every check that begins after the return sees it.
     pub async fn commit(&self, tx: Tx) -> Result<Committed, StoreError> {
         let mut committed = tx.commit().await?;
         if let Some(touched) = committed.touched.take() {
@@ -135,14 +131,13 @@ impl Plans {
         Ok(committed)
     }
 
-    /// Compares every tenant's revision with what is known, again and again. A revision that was there a
-    /// round ago and has still not been published was written by another process; its change may touch
-    /// anything.
+    /// Compares every tenant's revision with the published one, in endless rounds. A revision that the last round
+    /// read and that is still not published comes from another process; its change may touch anything.
     pub async fn poll(&self) {
         let mut before: HashMap<String, u64> = HashMap::new();
-        let mut asked_before = Instant::now();
+        let mut read_before = Instant::now();
         loop {
-            let asked = Instant::now();
+            let read_at = Instant::now();
             match self.revisions().await {
                 Ok(revisions) => {
                     for (tenant, revision) in before {
@@ -150,11 +145,11 @@ impl Plans {
                             self.cache.publish(&tenant, revision, vec![ResourcePattern::Any]);
                         }
                     }
-                    // What was read a round ago is taken into account by now.
-                    self.freshness.prove(asked_before);
-                    (before, asked_before) = (revisions, asked);
+                    // Every revision that the last round read is published now.
+                    self.freshness.prove(read_before);
+                    (before, read_before) = (revisions, read_at);
                 }
-                Err(error) => tracing::warn!(%error, "cannot ask the store for changes"),
+                Err(error) => tracing::warn!(%error, "cannot read changes from the database"),
             }
             tokio::time::sleep(self.freshness.poll_interval()).await;
         }
@@ -167,16 +162,17 @@ impl Plans {
         Ok(revisions.into_iter().collect())
     }
 
-    /// Publishes what another replica committed.
-    pub fn heard(&self, change: &Change) {
-        if self.cache.latest(&change.tenant).is_some() {
-            self.cache.publish(&change.tenant, change.revision, change.touched());
+    /// Publishes a change that another replica committed.
+    pub fn publish(&self, notice: &RevisionNotice) {
+        // Without a plan of the tenant in memory, there is nothing that could be outdated.
+        if self.cache.latest(&notice.tenant).is_some() {
+            self.cache.publish(&notice.tenant, notice.revision, notice.touched());
         }
     }
 }
 
-/// Loads a plan in a task of its own: a client that goes away must not cancel a `begin` half-way, after
-/// which sqlx could lose somebody else's write (transact-rs/sqlx#4385).
+/// Loads a plan in a task of its own, which a client that goes away does not cancel: after a cancelled `begin`,
+/// sqlx could lose another request's write (transact-rs/sqlx#4385).
 pub fn load(
     store: &Store,
     tenant: &str,
@@ -191,7 +187,7 @@ pub fn load(
     }
 }
 
-/// Reads everything in one snapshot, so that the rules are exactly those of the revision.
+/// Reads the rules and the revision in one snapshot, so that they belong together.
 async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
     let mut tx = store.read(&tenant).await?;
     let revision = tenants::revision(&mut tx).await?;

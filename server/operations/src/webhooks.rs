@@ -87,7 +87,7 @@ pub async fn test(app: &App, caller: &Manager, id: Uuid) -> Result<Uuid, Operati
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
     webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.happened(Event::test(id, by.at));
+    tx.record(Event::test(id, by.at));
     let written = events::write(&mut tx).await?;
     app.commit(tx).await?;
     Ok(written.first().copied().unwrap_or_default())

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::Standing;
 use crate::service::ResolverService;
-use portcullis_storage::resolvers::Place;
+use portcullis_storage::resolvers::ResolverLocation;
 use portcullis_storage::{StoreError, resolvers};
 
 /// How often the store is compared with what is in memory. So long a failed load is not tried again.
@@ -39,13 +39,13 @@ struct Again {
 
 impl Failed {
     /// Whether it is the turn of this one, in a round in which it is asked once.
-    fn is_due(&mut self, place: &Place) -> bool {
+    fn is_due(&mut self, place: &ResolverLocation) -> bool {
         let Some(again) = self.0.get_mut(&key(place)) else { return true };
         again.wait = again.wait.saturating_sub(1);
         again.wait == 0
     }
 
-    fn note(&mut self, place: &Place) {
+    fn note(&mut self, place: &ResolverLocation) {
         let again = self.0.entry(key(place)).or_default();
         again.wait = 1 << again.failures.min(MAX_DOUBLINGS);
         again.failures += 1;
@@ -56,7 +56,7 @@ impl Failed {
     }
 }
 
-fn key(place: &Place) -> (String, ResolverRef) {
+fn key(place: &ResolverLocation) -> (String, ResolverRef) {
     (place.tenant.clone(), place.reference)
 }
 
@@ -98,7 +98,8 @@ impl ResolverService {
         let missing = enabled.filter(|place| !self.is_ready(&place.tenant, place.reference));
         let due: Vec<_> = missing.filter(|place| failed.is_due(place)).collect();
         // One that is slow does not hold up the others.
-        let load = |place: &Place| self.load_resolver(&place.tenant, place.reference).done;
+        let load =
+            |place: &ResolverLocation| self.load_resolver(&place.tenant, place.reference).done;
         stream::iter(&due).for_each_concurrent(LOADS, |place| load(place)).await;
         for place in due {
             if !self.is_ready(&place.tenant, place.reference) {
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn a_load_that_goes_on_failing_is_tried_less_and_less_often() {
         let reference = ResolverRef { id: Uuid::nil(), version: 1 };
-        let place = Place { tenant: "acme".to_owned(), reference, enabled: true };
+        let place = ResolverLocation { tenant: "acme".to_owned(), reference, enabled: true };
         let mut failed = Failed::default();
         let mut tried = Vec::new();
         for round in 0..400 {
@@ -157,7 +158,7 @@ mod tests {
             }
         }
         assert_eq!(tried, [0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383]);
-        let changed = Place {
+        let changed = ResolverLocation {
             reference: ResolverRef { version: 2, ..reference },
             tenant: place.tenant.clone(),
             enabled: true,

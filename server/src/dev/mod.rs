@@ -1,5 +1,5 @@
-//! `portcullis dev`: the service on this machine, with the sample tenants and an identity provider of its
-//! own, and on the terminal everything that a first check needs.
+//! `portcullis dev`: the service on this machine with sample tenants and a development identity provider. The
+//! terminal shows everything that a first check needs.
 
 mod directory;
 mod files;
@@ -13,8 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use portcullis_engine::{Check, CheckBody, Decision};
-use portcullis_plan_cache::CachedPlan;
+use portcullis_engine::{Check, CheckBody};
 
 use crate::serve::{self, Delivery};
 use issuer::Issuer;
@@ -24,8 +23,9 @@ use portcullis_bundle::{Bundle, Case};
 use portcullis_config::{Config, open_database};
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
+use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_operations::metrics::{CheckKind, Metrics};
-use portcullis_resolvers::{Asked, ResolverConfig};
+use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::tenants;
 use portcullis_webhooks::WebhookConfig;
@@ -163,13 +163,14 @@ async fn welcome(
     Ok(text)
 }
 
-/// What the service answers to the check of `case`, from the rules as they are stored now.
+/// Returns the answer of the service to the check of `case`, by the rules that are stored now. Records nothing: a
+/// sample is nobody's check.
 async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<String> {
     let body = CheckBody::parse(&case.check)?;
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let caller = caller.map(|user| user.caller());
     let check = Check::new(body, &bundle.tenant, caller, app.clock.now());
-    let kind = CheckKind::Combined;
-    let tell = |_: &CachedPlan, _: &Asked, decision: &Decision<'_>| http::answer_text(decision);
-    Ok(app.decide(&bundle.tenant, &check, 0, kind, tell).await?)
+    let options = CheckOptions { kind: CheckKind::Combined, at_least: 0, explain: false };
+    let decided = checks::decide(app, &bundle.tenant, check, options).await?;
+    Ok(http::answer_text(decided.answer))
 }

@@ -1,59 +1,59 @@
-//! The tables of deliveries and of the attempts that were made of them.
+//! The tables of deliveries and of delivery attempts.
 
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::lanes::{self, Terms};
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use portcullis_model::Timestamp;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
 use portcullis_model::page::Page;
+use uuid::Uuid;
+
+use crate::delivery_queues::{self, ClaimTerms};
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
 
 /// A delivery whose next attempt is due, and everything that the attempt needs.
-#[derive(Clone, Debug, FromRow)]
+#[derive(Clone, Debug)]
 pub struct Job {
-    #[sqlx(rename = "id")]
     pub delivery: Uuid,
-    #[sqlx(rename = "event_id")]
     pub event: Uuid,
-    #[sqlx(rename = "type")]
     pub event_type: String,
     pub body: Vec<u8>,
-    /// Failures so far.
+    /// The number of failures so far.
     pub failures: i64,
     round: i64,
     due_at: i64,
-    /// The webhook's present address.
+    /// The current address of the webhook.
     pub url: String,
-    /// Its present secret, encrypted.
+    /// The current secret of the webhook, encrypted.
     pub secret: Vec<u8>,
 }
 
+from_row!(Job { delivery, event, event_type, body, failures, round, due_at, url, secret });
+
 impl Job {
-    /// Whether nothing was attempted so far.
+    /// Tells whether there was no attempt so far.
     pub fn is_first(&self) -> bool {
         self.due_at == 0
     }
 }
 
-/// The delivery of `webhook` whose first attempt comes next: that of the earliest event.
+/// Finds the delivery of `webhook` whose first attempt comes next: the one of the earliest event.
 pub async fn next_first(tx: &mut Tx, webhook: Uuid) -> Result<Option<Job>, StoreError> {
-    const SQL: &str = "SELECT d.id, d.event_id, d.failures, d.round, d.due_at, e.type, e.body, \
-        w.url, w.secret FROM webhook_deliveries d \
+    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
+        e.body, d.failures, d.round, d.due_at, w.url, w.secret FROM webhook_deliveries d \
         JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
         JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
         WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.due_at = 0 ORDER BY d.event_id LIMIT 1";
     Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, webhook)?)
 }
 
-/// The delivery of `webhook` whose retry, or redelivery, has been due for longest.
+/// Finds the delivery of `webhook` whose retry or redelivery has been due for longest.
 pub async fn next_retry(
     tx: &mut Tx,
     webhook: Uuid,
-    terms: &Terms<'_>,
+    terms: &ClaimTerms<'_>,
 ) -> Result<Option<Job>, StoreError> {
-    const SQL: &str = "SELECT d.id, d.event_id, d.failures, d.round, d.due_at, e.type, e.body, \
-        w.url, w.secret FROM webhook_deliveries d \
+    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
+        e.body, d.failures, d.round, d.due_at, w.url, w.secret FROM webhook_deliveries d \
         JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
         JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
         WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.due_at > 0 \
@@ -62,16 +62,16 @@ pub async fn next_retry(
     Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, webhook, now, terms.last_due())?)
 }
 
-/// Stores what came of an attempt, and when the next one is due if there is one. The lane must be held: its
-/// lease was renewed in this transaction.
-pub async fn record(
+/// Stores an attempt and the time of the next one, if there is one. The delivery queue must be held: this
+/// transaction has renewed its lease.
+pub async fn record_attempt(
     tx: &mut Tx,
     webhook: Uuid,
     job: &Job,
     attempt: &AttemptRecord,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    // A redelivery that was asked for meanwhile has the last word.
+    // A redelivery that a client requested meanwhile has another `round`, and this statement leaves it alone.
     const SETTLE: &str = "UPDATE webhook_deliveries SET due_at = $4, failures = $5, settled_at = $6 \
         WHERE tenant_id = $1 AND id = $2 AND round = $3";
     let failed = i64::from(attempt.state != DeliveryState::Delivered);
@@ -89,7 +89,7 @@ pub async fn record(
     insert_attempt(tx, webhook, attempt).await
 }
 
-/// Inserts an attempt, which may be there already: the commit before was not heard of.
+/// Inserts an attempt. It may exist already, if the answer to an earlier commit was lost.
 async fn insert_attempt(
     tx: &mut Tx,
     webhook: Uuid,
@@ -118,12 +118,10 @@ async fn insert_attempt(
     Ok(())
 }
 
-#[derive(FromRow)]
 struct Row {
     id: Uuid,
     delivery_id: Uuid,
     event_id: Uuid,
-    #[sqlx(rename = "type")]
     event_type: String,
     retry_count: i64,
     http_status: Option<i64>,
@@ -134,6 +132,21 @@ struct Row {
     attempted_at: i64,
     next_attempt_at: Option<i64>,
 }
+
+from_row!(Row {
+    id,
+    delivery_id,
+    event_id,
+    event_type,
+    retry_count,
+    http_status,
+    response_body,
+    error,
+    duration_ms,
+    state,
+    attempted_at,
+    next_attempt_at
+});
 
 impl TryFrom<Row> for AttemptRecord {
     type Error = StoreError;
@@ -157,16 +170,16 @@ impl TryFrom<Row> for AttemptRecord {
     }
 }
 
-/// A page of the attempts to deliver to `webhook`, newest first: those before the id `page.after`, if that
-/// is not nil.
+/// Lists a page of the attempts to deliver to `webhook`, newest first. A page other than the first has the attempts
+/// before the id `page.after`, which is nil for the first.
 pub async fn attempts(
     tx: &mut Tx,
     webhook: Uuid,
     page: Page,
 ) -> Result<Vec<AttemptRecord>, StoreError> {
-    const SQL: &str = "SELECT a.id, a.delivery_id, d.event_id, e.type, a.retry_count, a.http_status, \
-        a.response_body, a.error, a.duration_ms, a.state, a.attempted_at, a.next_attempt_at \
-        FROM webhook_attempts a \
+    const SQL: &str = "SELECT a.id, a.delivery_id, d.event_id, e.type AS event_type, \
+        a.retry_count, a.http_status, a.response_body, a.error, a.duration_ms, a.state, \
+        a.attempted_at, a.next_attempt_at FROM webhook_attempts a \
         JOIN webhook_deliveries d ON d.tenant_id = a.tenant_id AND d.id = a.delivery_id \
         JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
         WHERE a.tenant_id = $1 AND a.webhook_id = $2 AND a.id < $3 ORDER BY a.id DESC LIMIT $4";
@@ -175,8 +188,8 @@ pub async fn attempts(
     rows.into_iter().map(AttemptRecord::try_from).collect()
 }
 
-/// Starts a delivery of `webhook` again from the beginning, at `now`, and gives its event; `None` when there
-/// is no such delivery.
+/// Starts a delivery of `webhook` again from the beginning, at `now`, and returns the id of its event. `None` if
+/// there is no such delivery.
 pub async fn redeliver(
     tx: &mut Tx,
     webhook: Uuid,
@@ -191,15 +204,15 @@ pub async fn redeliver(
     let Some((event,)) = fetch_optional!(tx, (Uuid,), FIND, &tx.tenant, webhook, id)? else {
         return Ok(None);
     };
-    // The lane first, as whoever serves it does.
-    lanes::has_attempt_at(tx, webhook, now.millis()).await?;
+    // The queue is locked first, as a delivery worker does, so that the two never wait for each other.
+    delivery_queues::schedule_attempt(tx, webhook, now.millis()).await?;
     execute!(tx, SQL, &tx.tenant, id, now.millis())?;
-    tx.wrote.deliveries = true;
+    tx.writes.deliveries = true;
     Ok(Some(event))
 }
 
-/// Drops everything that was, or was to be, delivered to `webhook`.
-pub(super) async fn delete_of(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
+/// Deletes all deliveries to `webhook` and their attempts.
+pub(crate) async fn delete_of(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND webhook_id = $2";
     const DELIVERIES: &str =
         "DELETE FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2";
@@ -208,8 +221,8 @@ pub(super) async fn delete_of(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Removes up to `limit` attempts, deliveries and events each that were over before `before`, of every
-/// tenant; gives how many they were.
+/// Deletes up to `limit` attempts, deliveries and events each that ended before `before`, of every tenant. Returns
+/// the number of deleted rows.
 pub async fn prune(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
     const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE (tenant_id, id) IN \
         (SELECT tenant_id, id FROM webhook_attempts WHERE attempted_at < $1 LIMIT $2)";

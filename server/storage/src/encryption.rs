@@ -1,9 +1,8 @@
-//! Secrets at rest: AES-256-GCM under a ring of keys, of which the first encrypts and all decrypt, so that
-//! keys can be rotated (`docs/semantics.md`, section 7.10).
+//! Secrets at rest: AES-256-GCM with a key ring. The first key encrypts and all keys decrypt, so that an operator can
+//! rotate keys (`docs/semantics.md`, section 7.10).
 //!
-//! An encrypted value is `version (1 byte) | key id (4) | nonce (12) | ciphertext | tag (16)`. What it is
-//! bound to, its [`Context`], is not part of it: a value that somebody copies into another row does not
-//! decrypt there.
+//! An encrypted value is `version (1 byte) | key id (4) | nonce (12) | ciphertext | tag (16)`. The value is bound to
+//! its [`Context`], which is not stored with it: a value that was copied into another row does not decrypt.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,52 +14,52 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// The one format so far.
+/// The version of the only format.
 const VERSION: u8 = 1;
 /// Bytes of an AES-256 key.
 const KEY_BYTES: usize = 32;
-/// Enough to pick a key from a ring of a few; should two share an id, both are tried.
+/// Bytes of a key id. If two keys of a ring have the same id, both are tried.
 const ID_BYTES: usize = 4;
 
-/// Why a value cannot be encrypted or decrypted.
+/// A value cannot be encrypted or decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoError {
-    /// It is too short, or was written by another version.
-    #[error("the encrypted value has no known format")]
+    /// The value is too short, or another version of the service wrote it.
+    #[error("the format of the encrypted value is unknown")]
     Format,
-    /// The key that it was encrypted with is not in the ring.
-    #[error("the encrypted value needs a key that ENCRYPTION_KEY does not have any more")]
+    /// The key of the value is not in the ring.
+    #[error("the key of the encrypted value is no longer in ENCRYPTION_KEY")]
     UnknownKey,
     /// The tag does not match.
     #[error("the encrypted value was changed, or belongs to another record")]
     Forged,
-    /// The library gave no random numbers, or refused to encrypt.
+    /// The library did not supply random numbers, or refused to encrypt.
     #[error("the cryptographic library failed")]
     Library,
 }
 
-/// Where an encrypted value is kept. It decrypts there alone.
+/// The place of an encrypted value. The value decrypts with the same context only.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
     pub tenant: &'c str,
     /// The id of the record.
     pub record: Uuid,
-    /// Table and column.
+    /// The table and the column.
     pub column: &'static str,
 }
 
 impl<'c> Context<'c> {
-    /// Where the secret of a webhook is kept.
+    /// The place of the secret of a webhook.
     pub fn of_webhook_secret(tenant: &'c str, webhook: Uuid) -> Self {
         Self { tenant, record: webhook, column: "webhooks.secret" }
     }
 
-    /// Where the secrets of a resolver are kept.
+    /// The place of the secrets of a resolver.
     pub fn of_resolver_secrets(tenant: &'c str, resolver: Uuid) -> Self {
         Self { tenant, record: resolver, column: "resolvers.secrets" }
     }
 
-    /// Each part after its length, so that no two contexts give the same bytes.
+    /// Returns each part after its length, so that no two contexts give the same bytes.
     fn associated_data(&self) -> Vec<u8> {
         let mut data = Vec::new();
         for part in [self.tenant.as_bytes(), self.record.as_bytes(), self.column.as_bytes()] {
@@ -76,7 +75,7 @@ impl<'c> Context<'c> {
 pub struct KeyRing {
     /// Encrypts.
     first: Arc<Key>,
-    /// Decrypt what was encrypted before the last rotation.
+    /// Decrypt values from before the last rotation.
     older: Arc<[Key]>,
 }
 
@@ -92,7 +91,7 @@ impl KeyRing {
     /// Reads `ENCRYPTION_KEY`: one key or several, separated by commas.
     ///
     /// # Errors
-    /// What is expected; the text completes "expected …" and holds nothing of the keys.
+    /// The text completes "expected …" and contains no part of a key.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (first, older) = match text.split_once(',') {
             Some((first, older)) => (first, Some(older)),
@@ -102,8 +101,8 @@ impl KeyRing {
         let read = |text, number: usize| {
             Key::parse(text).ok_or_else(|| {
                 format!(
-                    "{KEY_BYTES} bytes in base64, or several such keys separated by commas, but key \
-                     {number} is none"
+                    "{KEY_BYTES} bytes in base64, or several such keys separated by commas; key \
+                     {number} is not valid"
                 )
             })
         };
@@ -116,7 +115,7 @@ impl KeyRing {
         })
     }
 
-    /// A random key, as [`KeyRing::parse`] reads it.
+    /// Generates a random key, in the form that [`KeyRing::parse`] reads.
     pub fn generate_key() -> Result<String, CryptoError> {
         let mut key = [0; KEY_BYTES];
         rand::fill(&mut key).map_err(|_| CryptoError::Library)?;
@@ -135,7 +134,7 @@ impl KeyRing {
         Ok([&[VERSION], &self.first.id[..], nonce.as_ref(), &sealed].concat())
     }
 
-    /// Decrypts what [`KeyRing::encrypt`] gave for the same context.
+    /// Decrypts a value that [`KeyRing::encrypt`] made for the same context.
     ///
     /// # Errors
     /// The value has another format, its key is not in the ring, or it was not made for `context`.
@@ -157,7 +156,7 @@ impl KeyRing {
 }
 
 impl fmt::Debug for KeyRing {
-    /// Never the keys.
+    /// Writes the number of keys and no key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KeyRing({} keys)", 1 + self.older.len())
     }

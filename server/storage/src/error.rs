@@ -1,4 +1,4 @@
-//! What can go wrong with the store.
+//! The errors of the store.
 
 /// A failed statement or transaction.
 #[derive(Debug, thiserror::Error)]
@@ -6,8 +6,8 @@ pub enum StoreError {
     /// The database failed or cannot be reached.
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
-    /// A row holds what no version of this service wrote there.
-    #[error("the stored {what} is not readable")]
+    /// A row holds a value that no version of this service writes.
+    #[error("cannot read the stored {what}")]
     Corrupt {
         /// Table and column.
         what: &'static str,
@@ -15,7 +15,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the database as a whole is at fault, so that trying again later may help.
+    /// Tells whether the database as a whole failed, so that the same request may succeed later.
     pub fn is_unavailable(&self) -> bool {
         match self {
             Self::Database(error) => !matches!(
@@ -32,7 +32,7 @@ impl StoreError {
     }
 }
 
-/// Why the database cannot be opened.
+/// The database cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The URL is malformed or of another kind of database; the text says what is expected.
@@ -44,10 +44,10 @@ pub enum OpenError {
     /// The schema is missing, or of another version.
     #[error("{0}")]
     Schema(&'static str),
-    /// Somebody's tables are in a database that was to be empty.
-    #[error("it must be empty, but it has tables")]
+    /// The database must be empty, but it has tables.
+    #[error("expected an empty database, but it has tables")]
     InUse,
-    /// The schema could not be brought up to date.
+    /// A migration failed.
     #[error("cannot migrate the database: {0}")]
     Migrate(sqlx::migrate::MigrateError),
 }

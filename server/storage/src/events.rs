@@ -1,54 +1,64 @@
-//! The outbox: the events of a transaction, and what is to be delivered of them.
+//! The outbox: stores the events of a transaction and a delivery for each webhook that subscribes to them.
 //!
-//! They are written at the end of the transaction that caused them, behind the tenant's write lock. So the
-//! order of ids is the order of commit, which a sequence alone would not give.
+//! They are written at the end of the transaction that causes them, under the tenant's write lock. So the
+//! order of ids is the order of commit. A sequence of the database alone does not give that.
 
 use std::collections::BTreeSet;
 
-use uuid::Uuid;
-
-use super::{StoreError, Tx, execute, fetch_optional, lanes, webhooks};
 use portcullis_model::Timestamp;
 use portcullis_model::event::Event;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
+use portcullis_model::webhook::WebhookRecord;
+use uuid::Uuid;
 
-/// Writes the events that the transaction has noted so far, as far as some webhook wants them, and gives
-/// the ids of those.
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_optional};
+use crate::tx::Tx;
+use crate::{delivery_queues, webhooks};
+
+/// Stores the events that the transaction recorded so far and that some webhook subscribes to. Returns their ids.
 pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
     let events = std::mem::take(&mut tx.events);
     if events.is_empty() {
         return Ok(Vec::new());
     }
     let webhooks = webhooks::list(tx, Page::ALL).await?;
-    let concerned = |event| webhooks.iter().filter(move |webhook| Event::concerns(event, webhook));
-    if !events.iter().any(|event| concerned(event).next().is_some()) {
+    if !events.iter().any(|event| subscribers(event, &webhooks).next().is_some()) {
         return Ok(Vec::new());
     }
     let mut order = Order::after(latest(tx).await?);
-    let (mut written, mut told) = (Vec::new(), BTreeSet::new());
+    let (mut written, mut notified) = (Vec::new(), BTreeSet::new());
     for event in &events {
-        if concerned(event).next().is_none() {
+        if subscribers(event, &webhooks).next().is_none() {
             continue;
         }
         let (id, at) = order.next(event.at);
         let body = event.body(id, &tx.tenant, at);
         insert(tx, id, event.kind.as_str(), &body, at).await?;
-        for webhook in concerned(event) {
+        for webhook in subscribers(event, &webhooks) {
             insert_delivery(tx, order.ids.next(at), webhook.id, id).await?;
-            told.insert(webhook.id);
+            notified.insert(webhook.id);
         }
         written.push(id);
     }
-    for webhook in told {
-        lanes::has_first_attempt(tx, webhook).await?;
+    for webhook in notified {
+        delivery_queues::schedule_first_attempt(tx, webhook).await?;
     }
-    tx.wrote.deliveries = true;
+    tx.writes.deliveries = true;
     Ok(written)
 }
 
-/// Makes ids that ascend, and times that never go back, from one transaction to the next, although
-/// clocks are put back and those of two replicas differ.
+/// The webhooks that subscribe to `event`.
+fn subscribers<'w>(
+    event: &'w Event,
+    webhooks: &'w [WebhookRecord],
+) -> impl Iterator<Item = &'w WebhookRecord> {
+    webhooks.iter().filter(move |webhook| event.concerns(webhook))
+}
+
+/// Makes ids that ascend and times that never go back, from one transaction to the next. The clock may be put back,
+/// and the clocks of two replicas may differ.
 struct Order {
     ids: Ids,
     last: Uuid,

@@ -1,16 +1,16 @@
 //! The table of ABAC policies.
 
 use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
 use portcullis_model::policy::{PolicyRecord, RuleData};
 use portcullis_model::{Authorship, Timestamp};
+use uuid::Uuid;
 
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
+
 struct Row {
     id: Uuid,
     tenant_id: String,
@@ -27,6 +27,23 @@ struct Row {
     updated_by: Option<String>,
     updated_at: Option<i64>,
 }
+
+from_row!(Row {
+    id,
+    tenant_id,
+    name,
+    description,
+    resource,
+    effect,
+    format,
+    rule_data,
+    priority,
+    enabled,
+    created_by,
+    created_at,
+    updated_by,
+    updated_at
+});
 
 impl TryFrom<Row> for PolicyRecord {
     type Error = StoreError;
@@ -54,7 +71,7 @@ impl TryFrom<Row> for PolicyRecord {
     }
 }
 
-/// The policy with this id.
+/// Finds the policy with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<PolicyRecord>, StoreError> {
     const SQL: &str =
         "SELECT * FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
@@ -62,7 +79,7 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<PolicyRecord>, StoreEr
     row.map(PolicyRecord::try_from).transpose()
 }
 
-/// A page of the policies with this resource and effect, where given, in order of creation.
+/// Lists a page of the policies, in order of creation; `resource` and `effect` filter them if given.
 pub async fn list(
     tx: &mut Tx,
     resource: Option<&str>,
@@ -78,8 +95,8 @@ pub async fn list(
     rows.into_iter().map(PolicyRecord::try_from).collect()
 }
 
-/// The enabled policies that can match `resource`, as a plan needs them; in order of creation, so that an
-/// explanation is the same on every database.
+/// Lists the enabled policies that can match `resource`, as a plan needs them. The order is the order of creation, so
+/// that an explanation is the same on every database.
 pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled AND resource IN ($2, $3, $4) ORDER BY id";
@@ -88,7 +105,7 @@ pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, StoreEr
     rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
 }
 
-/// Every enabled policy, as plans need them.
+/// Lists every enabled policy, as plans need them.
 pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled ORDER BY id";
@@ -128,12 +145,12 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
         &policy.created_by,
         policy.created_at.millis(),
     )?;
-    tx.changed([policy.resource.clone()]);
-    tx.happened(Event::policy_created(policy));
+    tx.touch([policy.resource.clone()]);
+    tx.record(Event::policy_created(policy));
     Ok(())
 }
 
-/// Stores what an update made of `old`; the resource never changes.
+/// Stores `policy`, the updated form of `old`. The resource never changes.
 pub async fn update(
     tx: &mut Tx,
     old: &PolicyRecord,
@@ -158,8 +175,8 @@ pub async fn update(
         policy.updated_by.as_deref(),
         policy.updated_at.map(Timestamp::millis),
     )?;
-    tx.changed([policy.resource.clone()]);
-    tx.happened(Event::policy_updated(old, policy, by));
+    tx.touch([policy.resource.clone()]);
+    tx.record(Event::policy_updated(old, policy, by));
     Ok(())
 }
 
@@ -167,7 +184,7 @@ pub async fn update(
 pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
-    tx.changed([policy.resource.clone()]);
-    tx.happened(Event::policy_deleted(policy, by));
+    tx.touch([policy.resource.clone()]);
+    tx.record(Event::policy_deleted(policy, by));
     Ok(())
 }

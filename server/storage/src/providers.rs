@@ -1,14 +1,14 @@
 //! The table of identity providers.
 
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::{StoreError, Tx, execute, fetch_all};
 use portcullis_model::Timestamp;
 use portcullis_model::page::Page;
 use portcullis_model::provider::{ClaimConfig, ProviderRecord};
+use uuid::Uuid;
 
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, from_row};
+use crate::tx::Tx;
+
 struct Row {
     tenant_id: String,
     id: Uuid,
@@ -20,6 +20,18 @@ struct Row {
     admin_domain_claim: String,
     created_at: i64,
 }
+
+from_row!(Row {
+    tenant_id,
+    id,
+    issuer_url,
+    jwks_uri,
+    audience,
+    roles_claim,
+    domain_claim,
+    admin_domain_claim,
+    created_at
+});
 
 impl From<Row> for ProviderRecord {
     fn from(row: Row) -> Self {
@@ -39,7 +51,7 @@ impl From<Row> for ProviderRecord {
     }
 }
 
-/// A page of the tenant's providers, in order of creation.
+/// Lists a page of the tenant's providers, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ProviderRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM identity_providers WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
@@ -47,14 +59,14 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ProviderRecord>, StoreE
     Ok(rows.into_iter().map(ProviderRecord::from).collect())
 }
 
-/// Every provider of every tenant: what the service verifies tokens with.
+/// Lists every provider of every tenant, to verify tokens.
 pub async fn list_all(tx: &mut Tx) -> Result<Vec<ProviderRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM identity_providers";
     let rows = fetch_all!(tx, Row, SQL)?;
     Ok(rows.into_iter().map(ProviderRecord::from).collect())
 }
 
-/// Inserts a provider; false when its issuer is registered already, here or in another tenant.
+/// Inserts a provider. False if its issuer is registered already, in this tenant or in another one.
 pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO identity_providers (tenant_id, id, issuer_url, jwks_uri, \
         audience, roles_claim, domain_claim, admin_domain_claim, created_at) \
@@ -76,7 +88,7 @@ pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, Stor
     Ok(inserted > 0)
 }
 
-/// Removes the provider with this id; false when there is none.
+/// Deletes the provider with this id. False if there is none.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM identity_providers WHERE tenant_id = $1 AND id = $2";
     Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use portcullis_engine::{ResolverRef, ResourcePattern};
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use portcullis_model::Timestamp;
 use portcullis_model::resolver::StoredResolver;
+use uuid::Uuid;
 
-/// Every column but the secrets, which only loading needs.
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
+
+/// All columns except the secrets, which only the loader needs.
 struct Row {
     id: Uuid,
     tenant_id: String,
@@ -24,6 +24,19 @@ struct Row {
     updated_by: Option<String>,
     updated_at: Option<i64>,
 }
+
+from_row!(Row {
+    id,
+    tenant_id,
+    version,
+    enabled,
+    manifest,
+    module,
+    created_by,
+    created_at,
+    updated_by,
+    updated_at
+});
 
 impl TryFrom<Row> for StoredResolver {
     type Error = StoreError;
@@ -46,7 +59,7 @@ impl TryFrom<Row> for StoredResolver {
     }
 }
 
-/// The resolver with this id.
+/// Finds the resolver with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<StoredResolver>, StoreError> {
     const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
         created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 AND id = $2";
@@ -54,7 +67,7 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<StoredResolver>, Store
     row.map(StoredResolver::try_from).transpose()
 }
 
-/// The tenant's resolvers, in order of creation. There are few.
+/// Lists the tenant's resolvers, in order of creation. There are few.
 pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
     const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
         created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 ORDER BY id";
@@ -62,25 +75,26 @@ pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
     rows.into_iter().map(StoredResolver::try_from).collect()
 }
 
-/// Where a resolver is, and which version of it.
+/// The tenant and the version of a stored resolver.
 #[derive(Debug, PartialEq)]
-pub struct Place {
+pub struct ResolverLocation {
     pub tenant: String,
     pub reference: ResolverRef,
     pub enabled: bool,
 }
 
-/// Every resolver. For a transaction that sees every tenant.
-pub async fn everywhere(tx: &mut Tx) -> Result<Vec<Place>, StoreError> {
+/// Lists every resolver. For a transaction that sees every tenant.
+pub async fn everywhere(tx: &mut Tx) -> Result<Vec<ResolverLocation>, StoreError> {
     const SQL: &str = "SELECT tenant_id, id, version, enabled FROM resolvers ORDER BY id";
     let rows = fetch_all!(tx, (String, Uuid, i64, bool), SQL)?;
-    let place = |(tenant, id, version, enabled)| {
-        Ok(Place { tenant, reference: reference(id, version)?, enabled })
+    let location = |(tenant, id, version, enabled)| {
+        Ok(ResolverLocation { tenant, reference: reference(id, version)?, enabled })
     };
-    rows.into_iter().map(place).collect()
+    rows.into_iter().map(location).collect()
 }
 
-/// Which resolver answers which namespace, as plans need them. A disabled one does too: it answers nothing.
+/// Returns the resolver of each namespace, as plans need it. A disabled resolver has its namespace, too, but gives no
+/// answers.
 pub async fn of_plans(tx: &mut Tx) -> Result<HashMap<String, ResolverRef>, StoreError> {
     const SQL: &str = "SELECT namespace, id, version FROM resolvers WHERE tenant_id = $1";
     let rows = fetch_all!(tx, (String, Uuid, i64), SQL, &tx.tenant)?;
@@ -93,35 +107,34 @@ fn reference(id: Uuid, version: i64) -> Result<ResolverRef, StoreError> {
     Ok(ResolverRef { id, version })
 }
 
-/// The secrets of a resolver, encrypted.
+/// Reads the secrets of a resolver, encrypted.
 pub async fn secrets(tx: &mut Tx, id: Uuid) -> Result<Option<Vec<u8>>, StoreError> {
     const SQL: &str = "SELECT secrets FROM resolvers WHERE tenant_id = $1 AND id = $2";
     let row = fetch_optional!(tx, (Vec<u8>,), SQL, &tx.tenant, id)?;
     Ok(row.map(|(secrets,)| secrets))
 }
 
-/// The bytes of a module.
+/// Reads the bytes of a module.
 pub async fn module(tx: &mut Tx, sha256: &str) -> Result<Option<Vec<u8>>, StoreError> {
     const SQL: &str = "SELECT bytes FROM resolver_modules WHERE tenant_id = $1 AND sha256 = $2";
     let row = fetch_optional!(tx, (Vec<u8>,), SQL, &tx.tenant, sha256)?;
     Ok(row.map(|(bytes,)| bytes))
 }
 
-/// Whether some tenant has a resolver of this module. For a transaction that sees every tenant.
+/// Tells whether some tenant has a resolver of this module. For a transaction that sees every tenant.
 pub async fn is_module_used(tx: &mut Tx, sha256: &str) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT sha256 FROM resolver_modules WHERE sha256 = $1 LIMIT 1";
     Ok(fetch_optional!(tx, (String,), SQL, sha256)?.is_some())
 }
 
-/// The digests of the modules that tenants have. For a transaction that sees every tenant.
+/// Lists the digests of the modules that tenants have. For a transaction that sees every tenant.
 pub async fn modules(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
     const SQL: &str = "SELECT DISTINCT sha256 FROM resolver_modules ORDER BY sha256";
     let rows = fetch_all!(tx, (String,), SQL)?;
     Ok(rows.into_iter().map(|(sha256,)| sha256).collect())
 }
 
-/// Inserts `resolver` with its secrets, which are encrypted already, and its module; false when its namespace is
-/// taken.
+/// Inserts `resolver` with its module and its secrets, which are encrypted already. False if its namespace is taken.
 pub async fn insert(
     tx: &mut Tx,
     resolver: &StoredResolver,
@@ -150,12 +163,12 @@ pub async fn insert(
         &resolver.created_by,
         resolver.created_at.millis(),
     )?;
-    tx.changed([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any]);
     Ok(true)
 }
 
-/// Stores what an update changed, with its secrets, which are encrypted already, and its module where that is
-/// another one; false when its namespace is taken.
+/// Stores an update of `resolver` with its secrets, which are encrypted already, and its module if the update
+/// replaces it. False if its namespace is taken.
 pub async fn update(
     tx: &mut Tx,
     resolver: &StoredResolver,
@@ -187,20 +200,21 @@ pub async fn update(
         resolver.updated_at.map(Timestamp::millis),
     )?;
     delete_unused_modules(tx).await?;
-    tx.changed([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any]);
     Ok(true)
 }
 
-/// Removes a resolver.
+/// Deletes a resolver.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM resolvers WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, id)?;
     delete_unused_modules(tx).await?;
-    tx.changed([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any]);
     Ok(())
 }
 
-/// Whether another resolver has the namespace of this one. The tenant is locked: nobody takes it in between.
+/// Tells whether another resolver has the namespace of this one. The tenant is locked, so no other request can take
+/// the namespace in between.
 async fn is_taken(tx: &mut Tx, resolver: &StoredResolver) -> Result<bool, StoreError> {
     const SQL: &str =
         "SELECT id FROM resolvers WHERE tenant_id = $1 AND namespace = $2 AND id <> $3";
@@ -227,7 +241,7 @@ fn version(resolver: &StoredResolver) -> i64 {
 }
 
 fn json(value: &impl serde::Serialize) -> String {
-    // Maps of strings, numbers and lists: nothing of it can fail.
+    // Maps of strings, numbers and lists can always be written as JSON.
     serde_json::to_string(value).unwrap_or_default()
 }
 

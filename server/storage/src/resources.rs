@@ -1,15 +1,16 @@
 //! The table of registered resources.
 
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::{Authorship, Timestamp};
+use uuid::Uuid;
 
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::json_list::{from_json_list, to_json_list};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
+
 struct Row {
     id: Uuid,
     tenant_id: String,
@@ -20,6 +21,17 @@ struct Row {
     created_at: i64,
     updated_at: Option<i64>,
 }
+
+from_row!(Row {
+    id,
+    tenant_id,
+    name,
+    display_name,
+    service_name,
+    default_roles,
+    created_at,
+    updated_at
+});
 
 impl TryFrom<Row> for ResourceRecord {
     type Error = StoreError;
@@ -40,21 +52,21 @@ impl TryFrom<Row> for ResourceRecord {
     }
 }
 
-/// The resource with this id.
+/// Finds the resource with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ResourceRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id = $2";
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(ResourceRecord::try_from).transpose()
 }
 
-/// The resource with this name.
+/// Finds the resource with this name.
 pub async fn find_by_name(tx: &mut Tx, name: &str) -> Result<Option<ResourceRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND name = $2";
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
     row.map(ResourceRecord::try_from).transpose()
 }
 
-/// A page of the resources, in order of creation.
+/// Lists a page of the resources, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ResourceRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
@@ -62,8 +74,8 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ResourceRecord>, StoreE
     rows.into_iter().map(ResourceRecord::try_from).collect()
 }
 
-/// Inserts `resource`, or replaces the one with its id. No decision reads this table, so no plan is
-/// touched.
+/// Inserts `resource`, or replaces the one with its id. No decision reads this table, so the change touches no
+/// plan.
 pub async fn upsert(
     tx: &mut Tx,
     resource: &ResourceRecord,
@@ -88,7 +100,7 @@ pub async fn upsert(
         resource.created_at.millis(),
         resource.updated_at.map(Timestamp::millis),
     )?;
-    tx.changed([]);
-    tx.happened(Event::resource(resource, by));
+    tx.touch([]);
+    tx.record(Event::resource(resource, by));
     Ok(())
 }

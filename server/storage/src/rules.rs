@@ -1,16 +1,16 @@
 //! The table of RBAC rules.
 
 use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple};
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::Page;
 use portcullis_model::rule::{RuleOrigin, RuleRecord};
 use portcullis_model::{Authorship, Timestamp};
+use uuid::Uuid;
 
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
+
 struct Row {
     id: Uuid,
     sub: String,
@@ -24,6 +24,20 @@ struct Row {
     updated_by: Option<String>,
     updated_at: Option<i64>,
 }
+
+from_row!(Row {
+    id,
+    sub,
+    dom,
+    obj,
+    act,
+    effect,
+    origin,
+    created_by,
+    created_at,
+    updated_by,
+    updated_at
+});
 
 impl TryFrom<Row> for RuleRecord {
     type Error = StoreError;
@@ -48,14 +62,14 @@ impl TryFrom<Row> for RuleRecord {
     }
 }
 
-/// The rule with this id.
+/// Finds the rule with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<RuleRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(RuleRecord::try_from).transpose()
 }
 
-/// The rule with exactly this tuple.
+/// Finds the rule with exactly this tuple.
 pub async fn find_by_tuple(
     tx: &mut Tx,
     tuple: &RuleTuple,
@@ -75,7 +89,7 @@ pub async fn find_by_tuple(
     row.map(RuleRecord::try_from).transpose()
 }
 
-/// A page of the rules that can match `resource`, patterns included, in order of creation.
+/// Lists a page of the rules that can match `resource`, patterns included, in order of creation.
 pub async fn matching(
     tx: &mut Tx,
     resource: &str,
@@ -88,7 +102,7 @@ pub async fn matching(
     rows.into_iter().map(RuleRecord::try_from).collect()
 }
 
-/// All those rules, as a plan needs them.
+/// Lists all rules that can match `resource`, as a plan needs them.
 pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
     let records = matching(tx, resource, Page::ALL).await?;
     Ok(records.into_iter().map(of_record).collect())
@@ -105,7 +119,7 @@ fn of_record(record: RuleRecord) -> Rule {
     Rule { id: record.id, tuple: record.tuple, effect: record.effect }
 }
 
-/// Inserts `rule`; false when its tuple has a rule already.
+/// Inserts `rule`. False if its tuple has a rule already.
 pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO rbac_rules \
         (tenant_id, id, obj, sub, dom, act, effect, origin, created_by, created_at) \
@@ -127,13 +141,13 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
     if inserted == 0 {
         return Ok(false);
     }
-    tx.changed([rule.tuple.obj.clone()]);
+    tx.touch([rule.tuple.obj.clone()]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
-    tx.happened(Event::rule(RuleChange::Created, rule, &by));
+    tx.record(Event::rule(RuleChange::Created, rule, &by));
     Ok(true)
 }
 
-/// Stores `new`, which has the id of `old`; false when another rule has its tuple.
+/// Stores `new`, which has the id of `old`. False if another rule has its tuple.
 pub async fn update(
     tx: &mut Tx,
     old: &RuleRecord,
@@ -159,16 +173,16 @@ pub async fn update(
         new.updated_by.as_deref(),
         new.updated_at.map(Timestamp::millis),
     )?;
-    tx.changed([old.tuple.obj.clone(), new.tuple.obj.clone()]);
-    tx.happened(Event::rule(RuleChange::Updated, new, by));
+    tx.touch([old.tuple.obj.clone(), new.tuple.obj.clone()]);
+    tx.record(Event::rule(RuleChange::Updated, new, by));
     Ok(true)
 }
 
-/// Removes `rule`.
+/// Deletes `rule`.
 pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, rule.id)?;
-    tx.changed([rule.tuple.obj.clone()]);
-    tx.happened(Event::rule(RuleChange::Deleted, rule, by));
+    tx.touch([rule.tuple.obj.clone()]);
+    tx.record(Event::rule(RuleChange::Deleted, rule, by));
     Ok(())
 }

@@ -1,25 +1,25 @@
-//! Whether a database that must not be migrated has the schema of this version.
+//! Checks that a database which must not be migrated has the schema of this version.
 
 use std::collections::BTreeSet;
 
 use sqlx::migrate::Migrator;
 
-use super::OpenError;
+use crate::error::OpenError;
 
-/// What sqlx notes of the migrations that were applied.
-pub(super) const APPLIED: &str = "SELECT version FROM _sqlx_migrations WHERE success";
+/// Reads the versions of the migrations that sqlx applied.
+pub(crate) const APPLIED: &str = "SELECT version FROM _sqlx_migrations WHERE success";
 
 /// Compares the migrations that this version knows with those that [`APPLIED`] gave.
-pub(super) fn check(
+pub(crate) fn check(
     known: &Migrator,
     applied: Result<Vec<(i64,)>, sqlx::Error>,
 ) -> Result<(), OpenError> {
     let applied: BTreeSet<i64> = match applied {
         Ok(rows) => rows.into_iter().map(|(version,)| version).collect(),
-        // The statement is sound: what the database refuses of it is the table.
+        // The statement is valid, so the database refuses it because the table is missing.
         Err(sqlx::Error::Database(_)) => {
             return Err(OpenError::Schema(
-                "it has no schema of Portcullis, which `portcullis migrate` makes",
+                "the database has no Portcullis schema; `portcullis migrate` creates it",
             ));
         }
         Err(error) => return Err(OpenError::Connect(error)),
@@ -28,8 +28,10 @@ pub(super) fn check(
     if known.is_subset(&applied) && applied.is_subset(&known) {
         Ok(())
     } else if applied.is_subset(&known) {
-        Err(OpenError::Schema("its schema is older than this version; see `portcullis migrate`"))
+        Err(OpenError::Schema(
+            "the database schema is older than this version of Portcullis; `portcullis migrate` updates it",
+        ))
     } else {
-        Err(OpenError::Schema("its schema is newer than this version"))
+        Err(OpenError::Schema("the database schema is newer than this version of Portcullis"))
     }
 }

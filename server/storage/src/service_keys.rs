@@ -1,16 +1,17 @@
 //! The table of service API keys.
 
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional, from_json_list, to_json_list};
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
 use portcullis_model::service_key::{Permission, ServiceKeyRecord, key_prefix};
 use portcullis_model::webhook::EventType;
 use portcullis_model::{Authorship, Timestamp};
+use uuid::Uuid;
 
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::json_list::{from_json_list, to_json_list};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
+
 struct Row {
     id: Uuid,
     name: String,
@@ -22,6 +23,18 @@ struct Row {
     expires_at: Option<i64>,
     last_used_at: Option<i64>,
 }
+
+from_row!(Row {
+    id,
+    name,
+    description,
+    secret_hash,
+    permissions,
+    created_by,
+    created_at,
+    expires_at,
+    last_used_at
+});
 
 impl TryFrom<Row> for ServiceKeyRecord {
     type Error = StoreError;
@@ -47,8 +60,8 @@ impl TryFrom<Row> for ServiceKeyRecord {
     }
 }
 
-/// The key with this id, whichever tenant has it, with the tenant's id and slug. For a transaction that
-/// sees every tenant: the key itself says whose it is.
+/// Finds the key with this id in any tenant, with the tenant's id and slug. For a transaction that sees every tenant:
+/// the key determines the tenant.
 pub async fn find_anywhere(
     tx: &mut Tx,
     id: Uuid,
@@ -65,7 +78,7 @@ pub async fn find_anywhere(
     Ok(Some((row.try_into()?, tenant, slug)))
 }
 
-/// A page of the tenant's keys, in order of creation.
+/// Lists a page of the tenant's keys, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ServiceKeyRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
@@ -92,23 +105,23 @@ pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreErro
         key.expires_at.map(Timestamp::millis),
     )?;
     let by = Authorship { actor: key.created_by.clone(), at: key.created_at };
-    tx.happened(Event::service_key(EventType::ServiceKeyCreated, key.id, &key.name, &by));
+    tx.record(Event::service_key(EventType::ServiceKeyCreated, key.id, &key.name, &by));
     Ok(())
 }
 
-/// Notes that a key was used at `now`.
+/// Stores `now` as the last use of a key.
 pub async fn used(tx: &mut Tx, id: Uuid, now: Timestamp) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE service_keys SET last_used_at = $3 WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, id, now.millis())?;
     Ok(())
 }
 
-/// Revokes the key with this id; false when there is none.
+/// Revokes the key with this id. False if there is none.
 pub async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM service_keys WHERE tenant_id = $1 AND id = $2 RETURNING name";
     let Some((name,)) = fetch_optional!(tx, (String,), SQL, &tx.tenant, id)? else {
         return Ok(false);
     };
-    tx.happened(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
+    tx.record(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
     Ok(true)
 }

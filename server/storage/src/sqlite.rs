@@ -1,4 +1,4 @@
-//! SQLite: how it is opened and how its transactions begin.
+//! SQLite: opens pools and begins transactions.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -6,7 +6,8 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
 
-use super::{OpenError, Store, schema};
+use crate::error::OpenError;
+use crate::{migrations, schema};
 
 /// Readers beside the writer: plan loads and lists, none of which takes long.
 const READERS: u32 = 4;
@@ -15,54 +16,44 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a request waits for a connection before the store counts as down.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
+fn options(url: &str) -> Result<SqliteConnectOptions, OpenError> {
+    SqliteConnectOptions::from_str(url)
+        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))
+}
 
-pub(super) async fn open(url: &str) -> Result<Store, OpenError> {
-    let options = SqliteConnectOptions::from_str(url)
-        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))?
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).max_connections(connections)
+}
+
+/// Opens the file, creates it if it is missing, and migrates it. Returns the pools of the writer and of readers.
+pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenError> {
+    let options = options(url)?
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
         .journal_mode(SqliteJournalMode::Wal)
         // An acknowledged write survives a power cut.
         .synchronous(SqliteSynchronous::Full);
-    let pool = || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT);
-    let writer = pool()
-        .max_connections(1)
+    let writer = pool(1)
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(OpenError::Connect)?;
-    MIGRATIONS.run(&writer).await.map_err(OpenError::Migrate)?;
-    let readers = pool()
-        .max_connections(READERS)
-        .connect_with(options.read_only(true))
-        .await
-        .map_err(OpenError::Connect)?;
-    Ok(Store::Sqlite { writer, readers })
+    migrations::sqlite().run(&writer).await.map_err(OpenError::Migrate)?;
+    let readers = pool(READERS).connect_with(options.read_only(true)).await;
+    Ok((writer, readers.map_err(OpenError::Connect)?))
 }
 
 /// Opens an existing file to read only.
-pub(super) async fn open_to_read(url: &str) -> Result<Store, OpenError> {
-    let options = SqliteConnectOptions::from_str(url)
-        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))?
-        .busy_timeout(BUSY_TIMEOUT)
-        .read_only(true)
-        .create_if_missing(false);
-    let readers = SqlitePoolOptions::new()
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .max_connections(READERS)
-        .connect_with(options)
-        .await
-        .map_err(OpenError::Connect)?;
+pub(crate) async fn open_to_read(url: &str) -> Result<SqlitePool, OpenError> {
+    let options = options(url)?.busy_timeout(BUSY_TIMEOUT).read_only(true).create_if_missing(false);
+    let readers = pool(READERS).connect_with(options).await.map_err(OpenError::Connect)?;
     let applied = sqlx::query_as(schema::APPLIED).fetch_all(&readers).await;
-    schema::check(&MIGRATIONS, applied)?;
-    Ok(Store::Sqlite { writer: readers.clone(), readers })
+    schema::check(&migrations::sqlite(), applied)?;
+    Ok(readers)
 }
 
-/// Whether the file, which may be missing, has no table.
-pub(super) async fn is_empty(url: &str) -> Result<bool, OpenError> {
-    let options = SqliteConnectOptions::from_str(url)
-        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))?
-        .create_if_missing(true);
+/// Tells whether the file, which may be missing, has no table.
+pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
+    let options = options(url)?.create_if_missing(true);
     let connected = SqliteConnection::connect_with(&options).await;
     let mut connection = connected.map_err(OpenError::Connect)?;
     let tables = sqlx::query_scalar("SELECT count(*) FROM sqlite_master");
@@ -71,9 +62,9 @@ pub(super) async fn is_empty(url: &str) -> Result<bool, OpenError> {
     Ok(tables == 0)
 }
 
-/// Takes the write lock at once: a transaction that reads first and writes later could find that
-/// another one has written in between, and fail.
-pub(super) async fn begin_write(
+/// Begins a transaction that holds the write lock from its start: a transaction that reads first and writes later
+/// fails if another one has written in between.
+pub(crate) async fn begin_write(
     writer: &SqlitePool,
 ) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
     writer.begin_with("BEGIN IMMEDIATE").await

@@ -1,19 +1,21 @@
 //! The tenants and their revisions.
 
-use sqlx::FromRow;
-
-use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
 use portcullis_model::Timestamp;
 use portcullis_model::page::Page;
 use portcullis_model::tenant::TenantRecord;
 
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
+
 struct Row {
     id: String,
     name: Option<String>,
     slug: Option<String>,
     created_at: i64,
 }
+
+from_row!(Row { id, name, slug, created_at });
 
 impl From<Row> for TenantRecord {
     fn from(row: Row) -> Self {
@@ -26,23 +28,23 @@ impl From<Row> for TenantRecord {
     }
 }
 
-/// Makes the writes of one tenant happen one after the other: the row is locked until the transaction
-/// ends, and created if it is not there.
-pub(super) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
+/// Locks the row of the tenant until the transaction ends, so that the writes of one tenant run one after the other.
+/// Creates the row if it is missing.
+pub(crate) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
         ON CONFLICT (id) DO UPDATE SET id = excluded.id";
     execute!(tx, SQL, &tx.tenant, now)?;
     Ok(())
 }
 
-/// Raises the revision by one and gives the new one.
-pub(super) async fn raise_revision(tx: &mut Tx) -> Result<u64, StoreError> {
+/// Raises the revision by one and returns the new one.
+pub(crate) async fn raise_revision(tx: &mut Tx) -> Result<u64, StoreError> {
     const SQL: &str = "UPDATE tenants SET revision = revision + 1 WHERE id = $1 RETURNING revision";
     let raised = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
     raised.map(to_revision).ok_or(StoreError::Corrupt { what: "tenants.id" })
 }
 
-/// The revision; 0 for a tenant that has never written.
+/// Reads the revision; 0 for a tenant without a write.
 pub async fn revision(tx: &mut Tx) -> Result<u64, StoreError> {
     const SQL: &str = "SELECT revision FROM tenants WHERE id = $1";
     let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
@@ -53,14 +55,14 @@ fn to_revision((revision,): (i64,)) -> u64 {
     u64::try_from(revision).unwrap_or_default()
 }
 
-/// Every tenant's revision, for a replica that compares them with what it knows.
+/// Lists every tenant's revision, so that a replica can compare them with its own.
 pub async fn revisions(tx: &mut Tx) -> Result<Vec<(String, u64)>, StoreError> {
     const SQL: &str = "SELECT id, revision FROM tenants";
     let rows = fetch_all!(tx, (String, i64), SQL)?;
     Ok(rows.into_iter().map(|(id, revision)| (id, to_revision((revision,)))).collect())
 }
 
-/// Inserts a tenant of `saas` mode; false when its slug is taken.
+/// Inserts a tenant of `saas` mode. False if its slug is taken.
 pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO tenants (id, revision, name, slug, created_at) \
         VALUES ($1, 0, $2, $3, $4) ON CONFLICT DO NOTHING";
@@ -68,7 +70,7 @@ pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreErr
     Ok(execute!(tx, SQL, &tenant.id, &tenant.name, &tenant.slug, created_at)? > 0)
 }
 
-/// A page of the tenants, in order of creation.
+/// Lists a page of the tenants, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<TenantRecord>, StoreError> {
     const SQL: &str = "SELECT id, name, slug, created_at FROM tenants \
         WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
@@ -76,13 +78,13 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<TenantRecord>, StoreErr
     Ok(rows.into_iter().map(TenantRecord::from).collect())
 }
 
-/// The tenant with this id.
+/// Finds the tenant with this id.
 pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<TenantRecord>, StoreError> {
     const SQL: &str = "SELECT id, name, slug, created_at FROM tenants WHERE id = $1";
     Ok(fetch_optional!(tx, Row, SQL, id)?.map(TenantRecord::from))
 }
 
-/// The tenant with this id or slug.
+/// Finds the tenant with this id or slug.
 pub async fn find_by_id_or_slug(
     tx: &mut Tx,
     name: &str,

@@ -3,20 +3,20 @@
 use portcullis_test_postgres::Cluster;
 use tempfile::TempDir;
 
-use super::Store;
+use crate::store::Store;
 
 /// An empty database of its own for a test.
-pub enum Database {
+pub enum TestDatabase {
     Sqlite(TempDir),
     Postgres(portcullis_test_postgres::Database),
 }
 
-impl Database {
+impl TestDatabase {
     pub fn sqlite() -> Option<Self> {
         Some(Self::Sqlite(TempDir::new().expect("a directory")))
     }
 
-    /// `None`, with a message, where no PostgreSQL is to be had.
+    /// Returns `None`, with a message, if PostgreSQL is not installed.
     pub fn postgres() -> Option<Self> {
         Some(Self::Postgres(Cluster::shared()?.database()))
     }
@@ -38,17 +38,17 @@ impl Database {
 macro_rules! on_every_database {
     ($($test:ident),* $(,)?) => {
         mod on_sqlite {
-            use $crate::testing::Database;
+            use $crate::testing::TestDatabase;
             $(#[tokio::test]
             async fn $test() {
-                if let Some(database) = Database::sqlite() { super::$test(database).await }
+                if let Some(database) = TestDatabase::sqlite() { super::$test(database).await }
             })*
         }
         mod on_postgres {
-            use $crate::testing::Database;
+            use $crate::testing::TestDatabase;
             $(#[tokio::test]
             async fn $test() {
-                if let Some(database) = Database::postgres() { super::$test(database).await }
+                if let Some(database) = TestDatabase::postgres() { super::$test(database).await }
             })*
         }
     };

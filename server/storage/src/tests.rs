@@ -1,20 +1,24 @@
-//! The storage suite: what every database behind [`Store`] must do.
+//! The storage suite: the behaviour that every database behind [`Store`] must have.
 
 use std::time::Duration;
 
-use portcullis_engine::{Effect, Json, RuleTuple, json};
-use sqlx::SqlSafeStr;
-use uuid::Uuid;
-
-use super::testing::{Database, on_every_database};
-use super::*;
+use portcullis_engine::{Effect, Json, ResourcePattern, RuleTuple, json};
 use portcullis_model::page::Page;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::provider::NewProvider;
-use portcullis_model::resource::Registration;
 use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
 use portcullis_model::service_key::NewServiceKey;
 use portcullis_model::{Authorship, Timestamp};
+use sqlx::SqlSafeStr;
+use uuid::Uuid;
+
+use crate::commit::Committed;
+use crate::error::OpenError;
+use crate::macros::{execute, fetch_all};
+use crate::store::{EVERY_TENANT, Store};
+use crate::testing::{TestDatabase, on_every_database};
+use crate::tx::Inner;
+use crate::{policies, providers, rules, service_keys, tenants};
 
 on_every_database!(
     a_commit_raises_the_revision_by_one_whatever_it_holds,
@@ -22,7 +26,6 @@ on_every_database!(
     tenants_with_the_same_ids_and_tuples_do_not_meet,
     a_tuple_has_one_rule,
     a_plan_gets_the_patterns_that_match_and_the_policies_that_count,
-    a_registration_comes_back_as_it_went_in,
     the_read_transaction_cannot_write,
     every_statement_fits_the_schema,
     what_is_opened_to_read_is_neither_made_nor_changed,
@@ -60,7 +63,7 @@ async fn insert(store: &Store, tenant: &str, rule: &RuleRecord) -> Committed {
     tx.commit().await.expect("commits")
 }
 
-async fn a_commit_raises_the_revision_by_one_whatever_it_holds(database: Database) {
+async fn a_commit_raises_the_revision_by_one_whatever_it_holds(database: TestDatabase) {
     let store = database.open().await;
     assert_eq!(insert(&store, "acme", &rule(1, "doc:read")).await.revision, 1);
     let mut tx = store.write("acme", 0).await.expect("begins");
@@ -75,7 +78,7 @@ async fn a_commit_raises_the_revision_by_one_whatever_it_holds(database: Databas
 }
 
 async fn what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart(
-    database: Database,
+    database: TestDatabase,
 ) {
     let store = database.open().await;
     insert(&store, "acme", &rule(1, "doc:read")).await;
@@ -90,7 +93,7 @@ async fn what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart
     assert_eq!(tenants::revision(&mut tx).await.expect("works"), 1);
 }
 
-async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: Database) {
+async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: TestDatabase) {
     let store = database.open().await;
     let own = rule(1, "doc:read");
     insert(&store, "a", &own).await;
@@ -109,7 +112,7 @@ async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: Database) {
     assert_eq!(rules::matching(&mut tx, "doc:read", Page::ALL).await.expect("works").len(), 1);
 }
 
-async fn a_tuple_has_one_rule(database: Database) {
+async fn a_tuple_has_one_rule(database: TestDatabase) {
     let store = database.open().await;
     insert(&store, "acme", &rule(1, "doc:read")).await;
     insert(&store, "acme", &rule(2, "doc:write")).await;
@@ -122,7 +125,7 @@ async fn a_tuple_has_one_rule(database: Database) {
     assert_eq!(tx.commit().await.expect("commits").revision, 2, "nothing changed");
 }
 
-async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(database: Database) {
+async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(database: TestDatabase) {
     let store = database.open().await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     for (id, obj) in [(1, "doc:read"), (2, "doc:*"), (3, "*"), (4, "doc:write"), (5, "docs:*")] {
@@ -157,31 +160,7 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     assert!(filtered.is_empty());
 }
 
-async fn a_registration_comes_back_as_it_went_in(database: Database) {
-    let store = database.open().await;
-    let body =
-        r#"{"name": "doc:read", "displayName": "Dokument \"lesen\"", "defaultRoles": ["a", "ö"]}"#;
-    let registration = Registration::parse(&object(body)).expect("valid");
-    let mut tx = store.write("acme", 0).await.expect("begins");
-    let ids = portcullis_model::ids::Ids::new();
-    let (record, created) = portcullis_operations::registration::register(
-        &mut tx,
-        registration.clone(),
-        "acme",
-        &by(),
-        &ids,
-    )
-    .await
-    .expect("works");
-    tx.commit().await.expect("commits");
-    assert!(created);
-    let mut tx = store.read("acme").await.expect("begins");
-    let found = resources::find(&mut tx, record.id).await.expect("works").expect("there");
-    assert_eq!(found.registration, registration);
-    assert_eq!((found.created_at.millis(), found.updated_at), (1_000, None));
-}
-
-async fn the_read_transaction_cannot_write(database: Database) {
+async fn the_read_transaction_cannot_write(database: TestDatabase) {
     let store = database.open().await;
     insert(&store, "acme", &rule(1, "doc:read")).await;
     let mut tx = store.read("acme").await.expect("begins");
@@ -199,8 +178,8 @@ async fn a_url_of_another_database_or_an_unusable_path_is_an_error() {
 fn statements() -> Vec<String> {
     let sources = [
         include_str!("deliveries.rs"),
+        include_str!("delivery_queues.rs"),
         include_str!("events.rs"),
-        include_str!("lanes.rs"),
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
         include_str!("providers.rs"),
@@ -218,7 +197,7 @@ fn statements() -> Vec<String> {
     constants.filter_map(text).filter(is_statement).collect()
 }
 
-async fn what_is_opened_to_read_is_neither_made_nor_changed(database: Database) {
+async fn what_is_opened_to_read_is_neither_made_nor_changed(database: TestDatabase) {
     let url = database.url();
     Store::open_to_read(&url).await.expect_err("there is no schema");
     let store = database.open().await;
@@ -235,13 +214,13 @@ async fn what_is_opened_to_read_is_neither_made_nor_changed(database: Database) 
     reading.close().await;
 }
 
-async fn only_an_empty_database_is_opened_as_an_empty_one(database: Database) {
+async fn only_an_empty_database_is_opened_as_an_empty_one(database: TestDatabase) {
     Store::open_empty(&database.url()).await.expect("it is empty").close().await;
     let again = Store::open_empty(&database.url()).await.map(drop);
     assert!(matches!(again, Err(OpenError::InUse)), "{again:?}");
 }
 
-async fn every_statement_fits_the_schema(database: Database) {
+async fn every_statement_fits_the_schema(database: TestDatabase) {
     use sqlx::{AssertSqlSafe, Executor};
     let store = database.open().await;
     let statements = statements();
@@ -263,7 +242,7 @@ async fn every_statement_fits_the_schema(database: Database) {
 /// Row-level security is a second wall: it must hold where the first one, `WHERE tenant_id`, is missing.
 #[tokio::test]
 async fn a_statement_without_its_tenant_sees_no_row_of_others() {
-    let Some(database) = Database::postgres() else { return };
+    let Some(database) = TestDatabase::postgres() else { return };
     let store = database.open().await;
     insert(&store, "a", &rule(1, "doc:read")).await;
     insert(&store, "b", &rule(2, "doc:read")).await;
@@ -312,9 +291,9 @@ async fn write_after_cancelled_begin(
 }
 
 /// How many of up to `attempts` acknowledged writes are lost; ends at the first.
-async fn lost_writes(database: &Database, attempts: u64, guarded: bool) -> usize {
+async fn lost_writes(database: &TestDatabase, attempts: u64, guarded: bool) -> usize {
     database.open().await.close().await;
-    let Database::Postgres(postgres) = database else { panic!("of PostgreSQL alone") };
+    let TestDatabase::Postgres(postgres) = database else { panic!("of PostgreSQL alone") };
     let connect = async || {
         let one = sqlx::postgres::PgPoolOptions::new().max_connections(1);
         one.connect(postgres.url()).await.expect("connects")
@@ -332,18 +311,18 @@ async fn lost_writes(database: &Database, attempts: u64, guarded: bool) -> usize
 /// next write on it is acknowledged and never committed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_begin_in_its_own_task_loses_no_write() {
-    let Some(database) = Database::postgres() else { return };
+    let Some(database) = TestDatabase::postgres() else { return };
     assert_eq!(lost_writes(&database, 500, true).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_begin_loses_writes() {
-    let Some(database) = Database::postgres() else { return };
+    let Some(database) = TestDatabase::postgres() else { return };
     let lost = lost_writes(&database, 5_000, false).await;
     assert_eq!(lost, 1, "the control must lose a write; if sqlx is mended, the guard can go");
 }
 
-async fn pages_follow_one_another(database: Database) {
+async fn pages_follow_one_another(database: TestDatabase) {
     let store = database.open().await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     for id in 1..=5 {
@@ -366,7 +345,7 @@ async fn pages_follow_one_another(database: Database) {
     assert_eq!(seen, [1, 2, 3, 4, 5]);
 }
 
-async fn writes_of_one_tenant_happen_one_after_the_other(database: Database) {
+async fn writes_of_one_tenant_happen_one_after_the_other(database: TestDatabase) {
     let store = database.open().await;
     let writers = (1..=20).map(|id| {
         let store = store.clone();
@@ -389,7 +368,7 @@ async fn writes_of_one_tenant_happen_one_after_the_other(database: Database) {
     assert_eq!(revisions, (1..=20).collect::<Vec<_>>());
 }
 
-async fn service_keys_and_providers_come_back_as_they_went_in(database: Database) {
+async fn service_keys_and_providers_come_back_as_they_went_in(database: TestDatabase) {
     let store = database.open().await;
     let (key, _) = NewServiceKey::named("ci").issue(Uuid::from_u128(7), &by());
     let body =

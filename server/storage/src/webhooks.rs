@@ -1,18 +1,17 @@
-//! The table of webhooks. No decision reads it, so that no function here raises the policy revision.
+//! The table of webhooks. No decision reads it, so no function in this file raises the policy revision.
 
-use sqlx::FromRow;
-use uuid::Uuid;
-
-use super::{
-    StoreError, Tx, deliveries, execute, fetch_all, fetch_optional, from_json_list, lanes,
-    to_json_list,
-};
 use portcullis_model::Timestamp;
 use portcullis_model::page::Page;
 use portcullis_model::webhook::{EventType, WebhookRecord};
+use uuid::Uuid;
 
-/// Every column but the secret, which only a delivery needs.
-#[derive(FromRow)]
+use crate::error::StoreError;
+use crate::json_list::{from_json_list, to_json_list};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::Tx;
+use crate::{deliveries, delivery_queues};
+
+/// All columns except the secret, which only a delivery needs.
 struct Row {
     id: Uuid,
     tenant_id: String,
@@ -22,6 +21,8 @@ struct Row {
     created_at: i64,
     updated_at: Option<i64>,
 }
+
+from_row!(Row { id, tenant_id, url, events, created_by, created_at, updated_at });
 
 impl TryFrom<Row> for WebhookRecord {
     type Error = StoreError;
@@ -43,7 +44,7 @@ impl TryFrom<Row> for WebhookRecord {
     }
 }
 
-/// The webhook with this id.
+/// Finds the webhook with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<WebhookRecord>, StoreError> {
     const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
         FROM webhooks WHERE tenant_id = $1 AND id = $2";
@@ -51,7 +52,7 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<WebhookRecord>, StoreE
     row.map(WebhookRecord::try_from).transpose()
 }
 
-/// A page of the tenant's webhooks, in order of creation.
+/// Lists a page of the tenant's webhooks, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<WebhookRecord>, StoreError> {
     const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
         FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
@@ -75,12 +76,12 @@ pub async fn insert(tx: &mut Tx, webhook: &WebhookRecord, secret: &[u8]) -> Resu
         &webhook.created_by,
         webhook.created_at.millis(),
     )?;
-    lanes::insert(tx, webhook.id).await?;
-    tx.wrote.webhooks = true;
+    delivery_queues::insert(tx, webhook.id).await?;
+    tx.writes.webhooks = true;
     Ok(())
 }
 
-/// Stores what an update changed; without a `secret`, which is encrypted already, the old one stays.
+/// Stores an update of `webhook`. `secret` is encrypted already; without one the old secret stays.
 pub async fn update(
     tx: &mut Tx,
     webhook: &WebhookRecord,
@@ -98,22 +99,22 @@ pub async fn update(
         secret,
         webhook.updated_at.map(Timestamp::millis),
     )?;
-    tx.wrote.webhooks = true;
+    tx.writes.webhooks = true;
     Ok(())
 }
 
-/// Removes the webhook with this id, and whatever is pending for it; false when there is none.
+/// Deletes the webhook with this id and its pending deliveries. False if there is none.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM webhooks WHERE tenant_id = $1 AND id = $2";
-    // The lane first: whoever serves it finishes what it is writing, and finds the lane gone.
-    lanes::delete(tx, id).await?;
+    // The queue first: a delivery worker that serves it completes its transaction, and then finds no queue.
+    delivery_queues::delete(tx, id).await?;
     deliveries::delete_of(tx, id).await?;
-    tx.wrote.webhooks = true;
+    tx.writes.webhooks = true;
     Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
 }
 
-/// The tenants that have a webhook for denied checks. For a transaction that sees every tenant.
-pub async fn tenants_told_of_denials(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
+/// Lists the tenants that have a webhook for denied checks. For a transaction that sees every tenant.
+pub async fn denial_subscribers(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
     const SQL: &str = "SELECT DISTINCT tenant_id FROM webhooks WHERE events LIKE $1";
     let listed = format!("%\"{}\"%", EventType::AccessDenied.as_str());
     let rows = fetch_all!(tx, (String,), SQL, listed)?;

@@ -1,65 +1,70 @@
-//! One attempt: the request, and what came of it.
+//! One delivery attempt: the request and its outcome.
 
 use std::time::Duration;
 
 use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
-use tokio::time::Instant;
-use url::Url;
-
-use super::signature;
 use portcullis_egress::{Client, RequestError};
 use portcullis_model::Timestamp;
 use portcullis_storage::deliveries::Job;
+use tokio::time::Instant;
+use url::Url;
 
-/// Most bytes of an answer that are read.
-const MAX_ANSWER: usize = 16 * 1024;
-/// Most bytes of an answer that are kept.
+use crate::signature;
+
+/// The most bytes of a response that are read.
+const MAX_RESPONSE: usize = 16 * 1024;
+/// The most bytes of a response that are stored.
 const MAX_KEPT: usize = 4 * 1024;
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) status: Option<u16>,
-    /// The beginning of the answer.
-    pub(super) body: Option<String>,
-    /// Why it failed, in words for the subscriber; `None`: it was delivered.
-    pub(super) error: Option<String>,
-    pub(super) duration: Duration,
+pub(crate) struct AttemptOutcome {
+    pub(crate) status: Option<u16>,
+    /// The beginning of the response.
+    pub(crate) body: Option<String>,
+    /// The cause of the failure, as the tenant sees it; `None` if the event was delivered.
+    pub(crate) error: Option<String>,
+    pub(crate) duration: Duration,
 }
 
-impl Outcome {
-    /// There is no secret to sign with.
-    pub(super) fn unsigned() -> Self {
-        let error = Some("the secret cannot be read; register it again".to_owned());
+impl AttemptOutcome {
+    /// The outcome if the secret of the webhook cannot be decrypted: nothing was sent.
+    pub(crate) fn unsigned() -> Self {
+        let error = Some("cannot decrypt the secret of the webhook; set it again".to_owned());
         Self { status: None, body: None, error, duration: Duration::ZERO }
     }
 }
 
 /// Sends the event of `job`, signed with `secret`.
-pub(super) async fn send(client: &Client, job: &Job, secret: &[u8], at: Timestamp) -> Outcome {
-    let began = Instant::now();
+pub(crate) async fn send(
+    client: &Client,
+    job: &Job,
+    secret: &[u8],
+    at: Timestamp,
+) -> AttemptOutcome {
+    let start = Instant::now();
     let mut headers = signature::headers(secret, job.event, at, &job.body);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static("Portcullis-Webhooks"));
     let answer = match Url::parse(&job.url) {
-        Ok(url) => client.post(url, headers, job.body.clone(), MAX_ANSWER).await,
+        Ok(url) => client.post(url, headers, job.body.clone(), MAX_RESPONSE).await,
         Err(error) => Err(RequestError::Refused(error.to_string())),
     };
-    let duration = began.elapsed();
+    let duration = start.elapsed();
     match answer {
         Ok(answer) => {
             let status = answer.status.as_u16();
-            let refusal = || format!("the receiver answered with {status}");
-            let error = (!answer.status.is_success()).then(refusal);
-            Outcome { status: Some(status), body: Some(kept(&answer.body)), error, duration }
+            let success = answer.status.is_success();
+            let error = (!success).then(|| format!("the receiver answered with {status}"));
+            AttemptOutcome { status: Some(status), body: Some(kept(&answer.body)), error, duration }
         }
         Err(error) => {
-            Outcome { status: None, body: None, error: Some(error.to_string()), duration }
+            AttemptOutcome { status: None, body: None, error: Some(error.to_string()), duration }
         }
     }
 }
 
-/// The first bytes of an answer as text that every store can keep.
+/// Returns the first bytes of a response as text that every database can store.
 fn kept(answer: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(answer).replace('\0', "\u{fffd}");
     text.truncate(text.floor_char_boundary(MAX_KEPT));

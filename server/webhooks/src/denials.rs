@@ -1,47 +1,47 @@
-//! Denied checks become events by group commit: whatever a tenant's checks denied while a transaction was
-//! under way is written by the next one.
+//! The events of denied checks, stored by group commit: one transaction stores the events of all checks of a tenant
+//! that were denied during the transaction before it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use portcullis_model::event::Event;
+use portcullis_storage::{Store, StoreError};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::{Notify, Semaphore, oneshot};
 
-use portcullis_model::event::Event;
-use portcullis_storage::{Store, StoreError};
-
-/// How long an answer waits for its event to be written: the decision matters more.
+/// The longest time that an answer waits for its event. After that, the decision matters more.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Most events of one transaction.
+/// The most events of one transaction.
 const MAX_GROUP: usize = 500;
-/// Most transactions at a time, so that denied checks leave connections to everything else.
+/// The most transactions at a time. The limit leaves connections to other requests.
 const MAX_TRANSACTIONS: usize = 4;
 
-/// Writes denied checks down.
+/// Stores the events of denied checks.
 #[derive(Clone, Debug)]
-pub(super) struct Denials(Arc<Shared>);
+pub(crate) struct Denials(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     store: Store,
-    /// What waits to be written, by tenant. A tenant that is in here has a task that writes.
+    /// The events that are not stored yet, by tenant. Each tenant in this map has a task that stores them.
     queues: Mutex<HashMap<String, Vec<Waiting>>>,
     transactions: Semaphore,
     wake: Arc<Notify>,
-    /// Events that were not written.
+    /// Counts the events that may be lost.
     lost: Counter,
 }
 
 #[derive(Debug)]
 struct Waiting {
     event: Event,
-    /// Told once the event is committed.
+    /// Notified after the commit of the event.
     written: oneshot::Sender<()>,
 }
 
 impl Denials {
-    pub(super) fn new(store: Store, wake: Arc<Notify>, lost: Counter) -> Self {
+    pub(crate) fn new(store: Store, wake: Arc<Notify>, lost: Counter) -> Self {
         Self(Arc::new(Shared {
             store,
             queues: Mutex::default(),
@@ -51,14 +51,14 @@ impl Denials {
         }))
     }
 
-    /// Writes `event` of `tenant`, or counts and logs that it may be lost.
-    pub(super) async fn write(&self, tenant: &str, event: Event) {
-        let (written, told) = oneshot::channel();
+    /// Stores `event` of `tenant`, or counts and logs that it may be lost.
+    pub(crate) async fn write(&self, tenant: &str, event: Event) {
+        let (written, notified) = oneshot::channel();
         if self.0.enqueue(tenant, Waiting { event, written }) {
             let (shared, tenant) = (Arc::clone(&self.0), tenant.to_owned());
             tokio::spawn(async move { shared.write_all(&tenant).await });
         }
-        if !matches!(tokio::time::timeout(PATIENCE, told).await, Ok(Ok(()))) {
+        if !matches!(tokio::time::timeout(PATIENCE, notified).await, Ok(Ok(()))) {
             let lost = self.0.lost.inc() + 1;
             tracing::error!(lost, "an `access.denied` event may be lost: the store is unavailable");
         }
@@ -66,9 +66,9 @@ impl Denials {
 }
 
 impl Shared {
-    /// Gives whether the tenant needs a task that writes.
+    /// Adds an event to the queue of its tenant. True if the tenant needs a task that stores it.
     fn enqueue(&self, tenant: &str, waiting: Waiting) -> bool {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.queues.lock();
         if let Some(queue) = queues.get_mut(tenant) {
             queue.push(waiting);
             return false;
@@ -77,9 +77,9 @@ impl Shared {
         true
     }
 
-    /// The next group of the tenant; none once its queue is empty, and gone.
+    /// Removes the next group of events from the queue of the tenant. An empty queue is removed itself.
     fn dequeue(&self, tenant: &str) -> Vec<Waiting> {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.queues.lock();
         let Some(queue) = queues.get_mut(tenant) else { return Vec::new() };
         let group: Vec<_> = queue.drain(..queue.len().min(MAX_GROUP)).collect();
         if group.is_empty() {
@@ -90,7 +90,7 @@ impl Shared {
 
     async fn write_all(&self, tenant: &str) {
         loop {
-            let turn = self.transactions.acquire().await;
+            let permit = self.transactions.acquire().await;
             let group = self.dequeue(tenant);
             if group.is_empty() {
                 return;
@@ -98,12 +98,12 @@ impl Shared {
             let (events, waiting): (Vec<_>, Vec<_>) =
                 group.into_iter().map(|one| (one.event, one.written)).unzip();
             if let Err(error) = self.commit(tenant, events).await {
-                // Whoever waits is told by the channel's end.
+                // The senders are dropped, so each waiting check counts its event as lost.
                 tracing::warn!(%error, "cannot write `access.denied` events");
                 continue;
             }
-            drop(turn);
-            // A check that waits no longer has counted its event already.
+            drop(permit);
+            // A check that gave up waiting has counted its event as lost already.
             for one in waiting {
                 let _ = one.send(());
             }
@@ -114,7 +114,7 @@ impl Shared {
     async fn commit(&self, tenant: &str, events: Vec<Event>) -> Result<(), StoreError> {
         let now = events.first().map_or(0, |event| event.at.millis());
         let mut tx = self.store.write(tenant, now).await?;
-        events.into_iter().for_each(|event| tx.happened(event));
+        events.into_iter().for_each(|event| tx.record(event));
         tx.commit().await.map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! Counts attempts to deliver events. No label is chosen by a tenant.
+//! The metrics of delivery attempts. No label has a value that a tenant can choose.
 
 use portcullis_model::delivery::DeliveryState;
 use prometheus_client::encoding::EncodeLabelSet;
@@ -6,7 +6,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
 
-/// Attempts to deliver an event.
+/// Counts delivery attempts by outcome.
 #[derive(Clone, Debug)]
 pub struct DeliveryMetrics {
     delivered: Counter,
@@ -20,17 +20,22 @@ struct OutcomeLabels {
 }
 
 impl DeliveryMetrics {
-    /// Registers every series, so that each shows from the start.
+    /// Registers every series, so that each is visible from the start.
     pub fn register(registry: &mut Registry) -> Self {
         let counts = Family::<OutcomeLabels, Counter>::default();
-        let of = |outcome| counts.get_or_create_owned(&OutcomeLabels { outcome });
-        let (delivered, retrying, dead) = (of("delivered"), of("retrying"), of("dead"));
-        let help = "Attempts to deliver an event, by what follows from them";
-        registry.register("webhook_attempts", help, counts);
-        Self { delivered, retrying, dead }
+        registry.register(
+            "webhook_attempts",
+            "Attempts to deliver an event, by outcome",
+            counts.clone(),
+        );
+        Self {
+            delivered: counts.get_or_create_owned(&OutcomeLabels { outcome: "delivered" }),
+            retrying: counts.get_or_create_owned(&OutcomeLabels { outcome: "retrying" }),
+            dead: counts.get_or_create_owned(&OutcomeLabels { outcome: "dead" }),
+        }
     }
 
-    /// Takes note of an attempt that led to `state`.
+    /// Counts an attempt after which the delivery is in `state`.
     pub fn made(&self, state: DeliveryState) {
         match state {
             DeliveryState::Delivered => self.delivered.inc(),

@@ -1,4 +1,4 @@
-//! Removes what was delivered long ago, a little at a time.
+//! Deletes old deliveries, attempts and events in small batches.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_storage::{Store, StoreError, deliveries};
 
-/// Rows of one transaction: nobody waits long for it.
+/// The most rows of one transaction, so that other writers wait a short time only.
 const BATCH: i64 = 500;
 /// The longest pause between two rounds.
 const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
-/// The shortest.
+/// The shortest pause between two rounds.
 const MIN_PAUSE: Duration = Duration::from_millis(500);
 
-/// Removes what is older than `retention`, again and again.
+/// Deletes the rows that are older than `retention`, again and again.
 pub async fn prune_for_ever(store: Store, clock: Clock, retention: Duration) {
     loop {
         tokio::time::sleep((retention / 10).clamp(MIN_PAUSE, MAX_PAUSE)).await;
@@ -25,7 +25,7 @@ pub async fn prune_for_ever(store: Store, clock: Clock, retention: Duration) {
     }
 }
 
-/// Removes what was over before `before`.
+/// Deletes the rows that ended before `before`.
 async fn prune(store: &Store, before: Timestamp) -> Result<(), StoreError> {
     loop {
         let mut tx = store.write_all().await?;

@@ -1,4 +1,4 @@
-//! When a failed delivery is tried again.
+//! The times of retries.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,26 +6,27 @@ use std::time::Duration;
 
 use aws_lc_rs::rand;
 
-use super::WebhookConfig;
+use crate::config::WebhookConfig;
 
-/// The part of a wait that chance may add, so that what failed together is not tried again together.
+/// The largest random addition to a wait, as a part of it. It spreads the retries of deliveries that failed together.
 const MAX_JITTER: f64 = 0.1;
 
-/// Randomness, as a parameter: gives numbers from 0 to 1.
+/// The source of randomness, as a parameter: returns numbers from 0 to 1.
 #[derive(Clone)]
 pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
 
 impl Jitter {
-    /// The machine's.
+    /// Uses the randomness of the operating system.
     pub fn system() -> Self {
         Self::of(|| {
             let mut bytes = [0; 4];
-            // Without randomness there is no jitter, which is no reason to stop.
+            // Without randomness there is no jitter. Deliveries go on.
             let _ = rand::fill(&mut bytes);
             f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
         })
     }
 
+    /// Uses `numbers`, each from 0 to 1.
     pub fn of(numbers: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(numbers))
     }
@@ -51,7 +52,7 @@ impl Schedule {
         Self { backoff: config.backoff.clone(), max_failures, jitter }
     }
 
-    /// How long to wait after so many failures, the first being 1; `None`: the delivery is dead.
+    /// Returns the wait after `failures` failures, of which there is at least one. `None` means that the delivery is dead.
     pub fn wait_after(&self, failures: i64) -> Option<Duration> {
         if failures >= self.max_failures {
             return None;
@@ -60,7 +61,7 @@ impl Schedule {
         Some(self.backoff[index].mul_f64(1.0 + MAX_JITTER * (self.jitter.0)()))
     }
 
-    /// No wait is longer.
+    /// Returns the longest wait.
     pub fn longest_wait(&self) -> Duration {
         self.backoff.iter().max().copied().unwrap_or_default().mul_f64(1.0 + MAX_JITTER)
     }

@@ -1,17 +1,16 @@
-//! How a delivery is signed: by the contract's own header, and as Standard Webhooks
-//! (<https://www.standardwebhooks.com>), which sign the time too, so that a receiver can refuse a replay.
+//! The signatures of a delivery: the header of the contract (`docs/rest.md`), and those of Standard Webhooks
+//! (<https://www.standardwebhooks.com>). The latter sign the time, too, so that a receiver can refuse a replay.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use portcullis_model::Timestamp;
 use sha2::Sha256;
 use uuid::Uuid;
 
-use portcullis_model::Timestamp;
-
-/// The headers that sign `body`, which is about `event` and is sent at `at`. The key is the webhook's secret.
-pub(super) fn headers(secret: &[u8], event: Uuid, at: Timestamp, body: &[u8]) -> HeaderMap {
+/// Returns the headers that sign `body`, which is sent at `at` and reports `event`. The key is the webhook's secret.
+pub(crate) fn headers(secret: &[u8], event: Uuid, at: Timestamp, body: &[u8]) -> HeaderMap {
     let seconds = at.millis().div_euclid(1_000);
     let signed = [format!("{event}.{seconds}.").as_bytes(), body].concat();
     let headers = [
@@ -21,13 +20,13 @@ pub(super) fn headers(secret: &[u8], event: Uuid, at: Timestamp, body: &[u8]) ->
         ("webhook-signature", format!("v1,{}", STANDARD.encode(mac(secret, &signed)))),
     ];
     let headers = headers.into_iter().filter_map(|(name, value)| {
-        // All of it is ASCII.
+        // Every value is ASCII, so none is left out.
         Some((HeaderName::from_static(name), HeaderValue::from_str(&value).ok()?))
     });
     headers.collect()
 }
 
-/// HMAC-SHA256 (RFC 2104); a key may have any length.
+/// Computes HMAC-SHA256 (RFC 2104); a key may have any length.
 fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
     mac.update(message);

@@ -1,16 +1,10 @@
-//! The worker against a clock that is put forward and back, on every database.
+//! The dispatcher with a clock that is put forward and back, on every database.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Duration;
 
 use chrono::DateTime;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::JoinHandle;
-use uuid::Uuid;
-
-use super::*;
 use portcullis_egress::Client;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
@@ -19,10 +13,22 @@ use portcullis_model::event::Event;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
 use portcullis_model::webhook::{EventType, WebhookRecord};
-use portcullis_operations::metrics::Metrics;
 use portcullis_storage::encryption::{Context, KeyRing};
-use portcullis_storage::testing::{Database, on_every_database};
-use portcullis_storage::{deliveries, events, webhooks};
+use portcullis_storage::testing::{TestDatabase, on_every_database};
+use portcullis_storage::{Store, deliveries, events, webhooks};
+use prometheus_client::registry::Registry;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::config::WebhookConfig;
+use crate::delivery_worker::{DeliveryWorker, MAX_TRANSACTIONS};
+use crate::dispatcher::Dispatcher;
+use crate::metrics::DeliveryMetrics;
+use crate::schedule::{Jitter, Schedule};
 
 on_every_database!(
     a_retry_waits_for_the_clock_and_no_first_attempt_does,
@@ -34,15 +40,15 @@ const T0: i64 = 1_700_000_000_000;
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 const TENANT: &str = "acme";
 
-/// A worker with one webhook, and the other side of its connections.
+/// A dispatcher with one webhook, and the receiver of its requests.
 struct Stage {
     store: Store,
     now: Arc<AtomicI64>,
     wake: Arc<Notify>,
     webhook: Uuid,
     requests: UnboundedReceiver<Request>,
-    worker: JoinHandle<()>,
-    courier: Arc<Courier>,
+    dispatcher: JoinHandle<()>,
+    worker: Arc<DeliveryWorker>,
 }
 
 /// A request that waits for its answer.
@@ -75,7 +81,7 @@ async fn accept(listener: TcpListener, requests: UnboundedSender<Request>) {
 }
 
 impl Stage {
-    async fn on(database: &Database) -> Self {
+    async fn on(database: &TestDatabase) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/", listener.local_addr().expect("bound"));
         let (sender, requests) = unbounded_channel();
@@ -84,17 +90,17 @@ impl Stage {
         let keys = KeyRing::parse(&KeyRing::generate_key().expect("a key")).expect("valid");
         let webhook = Uuid::from_u128(1);
         insert(&store, &keys, webhook, url).await;
-        let courier = Arc::new(courier(store.clone(), keys, Arc::clone(&now)));
+        let worker = Arc::new(worker(store.clone(), keys, Arc::clone(&now)));
         let wake = Arc::new(Notify::new());
-        let worker = Worker::new(Arc::clone(&courier), String::new(), Arc::clone(&wake));
-        let worker = tokio::spawn(worker.run());
-        Self { store, now, wake, webhook, requests, worker, courier }
+        let dispatcher = Dispatcher::new(Arc::clone(&worker), String::new(), Arc::clone(&wake));
+        let dispatcher = tokio::spawn(dispatcher.run());
+        Self { store, now, wake, webhook, requests, dispatcher, worker }
     }
 
     async fn event(&self) -> Uuid {
         let at = Timestamp::from_millis(self.now.load(Ordering::SeqCst));
         let mut tx = self.store.write(TENANT, T0).await.expect("begins");
-        tx.happened(Event::test(self.webhook, at));
+        tx.record(Event::test(self.webhook, at));
         let written = events::write(&mut tx).await.expect("works");
         tx.commit().await.expect("commits");
         self.wake.notify_one();
@@ -125,9 +131,9 @@ impl Stage {
     }
 
     async fn stop(self) {
-        self.courier.stop();
+        self.worker.stop();
         self.wake.notify_one();
-        self.worker.await.expect("no panic");
+        self.dispatcher.await.expect("no panic");
     }
 }
 
@@ -147,11 +153,11 @@ async fn insert(store: &Store, keys: &KeyRing, id: Uuid, url: String) {
     tx.commit().await.expect("commits");
 }
 
-fn courier(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> Courier {
+fn worker(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> DeliveryWorker {
     let config = WebhookConfig::default();
     let allow = vec!["127.0.0.0/8".parse().expect("a network")];
     let rules = EgressRules { allow_http: true, allow, ..EgressRules::default() };
-    Courier {
+    DeliveryWorker {
         store,
         client: Client::guarded(&rules, config.timeout).expect("a client"),
         timeout: config.timeout,
@@ -162,13 +168,13 @@ fn courier(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> Courier {
         ids: Ids::new(),
         schedule: Schedule::new(&config, Jitter::of(|| 0.0)),
         holder: "this".to_owned(),
-        transactions: Semaphore::new(courier::MAX_TRANSACTIONS),
+        transactions: Semaphore::new(MAX_TRANSACTIONS),
         stopping: AtomicBool::new(false),
-        metrics: Metrics::new().attempts,
+        metrics: DeliveryMetrics::register(&mut Registry::default()),
     }
 }
 
-async fn a_retry_waits_for_the_clock_and_no_first_attempt_does(database: Database) {
+async fn a_retry_waits_for_the_clock_and_no_first_attempt_does(database: TestDatabase) {
     let mut stage = Stage::on(&database).await;
     let first = stage.event().await;
     let request = stage.request().await;
@@ -188,7 +194,7 @@ async fn a_retry_waits_for_the_clock_and_no_first_attempt_does(database: Databas
     stage.stop().await;
 }
 
-async fn a_clock_that_is_put_back_stops_nothing(database: Database) {
+async fn a_clock_that_is_put_back_stops_nothing(database: TestDatabase) {
     let mut stage = Stage::on(&database).await;
     let failed = stage.event().await;
     stage.request().await.answer(500).await;
@@ -211,7 +217,7 @@ async fn a_clock_that_is_put_back_stops_nothing(database: Database) {
     stage.stop().await;
 }
 
-async fn a_clock_that_is_put_forward_has_no_attempt_made_twice(database: Database) {
+async fn a_clock_that_is_put_forward_has_no_attempt_made_twice(database: TestDatabase) {
     let mut stage = Stage::on(&database).await;
     let first = stage.event().await;
     let held = stage.request().await;

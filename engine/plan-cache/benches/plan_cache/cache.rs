@@ -75,7 +75,7 @@ fn zipf_hit_ratio() -> f64 {
             loads.set(loads.get() + 1);
             source.compile(&resource, 1)
         };
-        if cache.hot("tenant", &resource, 0, |_| ()).is_none() {
+        if cache.hot().get("tenant", &resource, 0).is_none() {
             cached(&cache, "tenant", &resource, load);
         }
     }

@@ -10,7 +10,7 @@ use portcullis_plan_cache::{CachedPlan, PlanCache};
 
 /// Returns the revision of the plan of `(tenant, resource)`. Reads a hot plan if there is one.
 pub(crate) fn revision(cache: &PlanCache, tenant: &str, resource: &str) -> u64 {
-    let hot = cache.hot(tenant, resource, 0, CachedPlan::revision);
+    let hot = cache.hot().get(tenant, resource, 0).map(CachedPlan::revision);
     hot.unwrap_or_else(|| {
         cached(cache, tenant, resource, || Plan::compile(resource, 1, &[], [])).revision()
     })

@@ -214,7 +214,8 @@ async fn the_weight_limit_evicts() {
 
 /// Returns the revision of the plan if it is hot. Repeats the lookup, since sampled lookups find nothing.
 fn hot_revision(cache: &PlanCache, resource: &str) -> Option<u64> {
-    (0..1_000).find_map(|_| cache.hot("acme", resource, 0, |cached| cached.plan().revision()))
+    (0..1_000)
+        .find_map(|_| cache.hot().get("acme", resource, 0).map(|cached| cached.plan().revision()))
 }
 
 #[tokio::test]
@@ -231,9 +232,10 @@ async fn a_plan_that_is_asked_for_twice_is_hot_until_a_change_touches_it() {
     revision_of(&cache, &store, "doc:read").await;
     revision_of(&cache, &store, "doc:read").await;
     assert_eq!(hot_revision(&cache, "doc:read"), Some(3));
-    let newer = cache.hot("acme", "doc:read", 4, |_| ());
-    assert_eq!(newer, None, "a revision that nobody knows of is not there");
-    assert_eq!(cache.hot("other", "doc:read", 0, |_| ()), None, "tenants do not mix");
+    let plans = cache.hot();
+    let newer = plans.get("acme", "doc:read", 4);
+    assert!(newer.is_none(), "a revision that nobody knows of is not there");
+    assert!(plans.get("other", "doc:read", 0).is_none(), "tenants do not mix");
 }
 
 #[tokio::test]
@@ -241,7 +243,7 @@ async fn hot_plans_go_through_moka_now_and_then() {
     let (cache, store) = (PlanCache::new(1 << 20), Store::open());
     revision_of(&cache, &store, "doc:read").await;
     revision_of(&cache, &store, "doc:read").await;
-    let hits = (0..32_000).filter(|_| cache.hot("acme", "doc:read", 0, |_| ()).is_some()).count();
+    let hits = (0..32_000).filter(|_| cache.hot().get("acme", "doc:read", 0).is_some()).count();
     assert!((31_250..31_750).contains(&hits), "{hits} of 32,000, where 31,500 are expected");
 }
 
@@ -289,7 +291,7 @@ fn checks_during_writes(cache: PlanCache) -> (u64, u64, u64) {
     while !writer.is_finished() || checks < WRITES {
         for resource in resources {
             let began = acknowledged.load(Ordering::SeqCst);
-            let answer = cache.hot("acme", resource, 0, CachedPlan::revisions);
+            let answer = cache.hot().get("acme", resource, 0).map(CachedPlan::revisions);
             hot += u64::from(answer.is_some());
             let (compiled_from, valid_through) = answer.unwrap_or_else(|| {
                 let cached = runtime.block_on(get(&cache, &store, resource));

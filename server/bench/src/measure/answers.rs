@@ -149,8 +149,8 @@ impl Question<'_> {
     /// Decides as the service does: with the plan of the map of hot plans, if it has it.
     async fn answer(&self, cache: &PlanCache, source: &Source) -> anyhow::Result<Effect> {
         let (tenant, resource) = self.key();
-        if let Some(answer) = cache.hot(tenant, resource, 0, |cached| self.decide(cached)) {
-            return Ok(answer);
+        if let Some(cached) = cache.hot().get(tenant, resource, 0) {
+            return Ok(self.decide(cached));
         }
         Ok(self.decide(&*self.plan(cache, source).await?))
     }

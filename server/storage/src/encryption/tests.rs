@@ -155,8 +155,8 @@ fn keys_are_32_bytes_in_base64() {
         (format!("{a};{b}"), 1),
     ] {
         let error = KeyRing::parse(&refused).expect_err(&refused);
-        let expected = "32 bytes in base64, or several such keys separated by commas, but key";
-        assert_eq!(error, format!("{expected} {number} is none"), "{refused}");
+        let expected = "32 bytes in base64, or several such keys separated by commas; key";
+        assert_eq!(error, format!("{expected} {number} is not valid"), "{refused}");
     }
 }
 

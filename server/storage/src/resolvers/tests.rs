@@ -4,8 +4,8 @@ use portcullis_engine::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::Store;
-use crate::testing::{Database, on_every_database};
+use crate::store::Store;
+use crate::testing::{TestDatabase, on_every_database};
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::{Manifest, ModuleRecord};
@@ -51,7 +51,7 @@ async fn has_module(store: &Store, tenant: &str, sha256: &str) -> bool {
     module(&mut tx, sha256).await.expect("works").is_some()
 }
 
-async fn resolvers_come_back_as_they_went_in(database: Database) {
+async fn resolvers_come_back_as_they_went_in(database: TestDatabase) {
     let store = database.open().await;
     let (first, mut second) = (resolver("acme", 1, "hr", "aa"), resolver("acme", 2, "geo", "aa"));
     assert!(inserted(&store, &first, b"wasm").await && inserted(&store, &second, b"wasm").await);
@@ -73,11 +73,12 @@ async fn resolvers_come_back_as_they_went_in(database: Database) {
     assert_eq!((names.len(), names["hr"].version, names["places"].version), (2, 1, 2));
     let mut tx = store.read_all().await.expect("begins");
     let places = everywhere(&mut tx).await.expect("works");
-    let of = |reference, enabled| Place { tenant: "acme".to_owned(), reference, enabled };
+    let of =
+        |reference, enabled| ResolverLocation { tenant: "acme".to_owned(), reference, enabled };
     assert_eq!(places, [of(names["hr"], true), of(names["places"], false)]);
 }
 
-async fn a_namespace_has_one_resolver(database: Database) {
+async fn a_namespace_has_one_resolver(database: TestDatabase) {
     let store = database.open().await;
     let (first, mut second) = (resolver("acme", 1, "hr", "aa"), resolver("acme", 2, "geo", "bb"));
     assert!(inserted(&store, &first, b"a").await && inserted(&store, &second, b"b").await);
@@ -89,7 +90,7 @@ async fn a_namespace_has_one_resolver(database: Database) {
     assert_eq!(tx.commit().await.expect("commits").revision, 2, "nothing changed");
 }
 
-async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: Database) {
+async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: TestDatabase) {
     let store = database.open().await;
     let (mut first, second) = (resolver("acme", 1, "hr", "aa"), resolver("acme", 2, "geo", "aa"));
     assert!(inserted(&store, &first, b"a").await && inserted(&store, &second, b"a").await);
@@ -108,7 +109,7 @@ async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: Database) {
     assert_eq!(modules(&mut tx).await.expect("works"), ["bb", "cc"], "of every tenant, each once");
 }
 
-async fn tenants_do_not_meet(database: Database) {
+async fn tenants_do_not_meet(database: TestDatabase) {
     let store = database.open().await;
     let own = resolver("a", 1, "hr", "aa");
     assert!(inserted(&store, &own, b"a").await);

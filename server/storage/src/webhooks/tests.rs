@@ -1,8 +1,8 @@
 //! What the table of webhooks keeps, and from whom.
 
 use super::*;
-use crate::Store;
-use crate::testing::{Database, on_every_database};
+use crate::store::Store;
+use crate::testing::{TestDatabase, on_every_database};
 
 on_every_database!(
     what_is_inserted_is_found_and_listed,
@@ -44,7 +44,7 @@ async fn ids(tx: &mut Tx, page: Page) -> Vec<u128> {
     records.iter().map(|record| record.id.as_u128()).collect()
 }
 
-async fn what_is_inserted_is_found_and_listed(database: Database) {
+async fn what_is_inserted_is_found_and_listed(database: TestDatabase) {
     let store = database.open().await;
     insert_all(&store, "acme", &[3, 1, 2]).await;
     let mut tx = store.read("acme").await.expect("begins");
@@ -56,7 +56,7 @@ async fn what_is_inserted_is_found_and_listed(database: Database) {
     assert_eq!(ids(&mut tx, Page { after: Uuid::from_u128(2), limit: 2 }).await, [3]);
 }
 
-async fn an_update_keeps_the_secret_unless_it_brings_one(database: Database) {
+async fn an_update_keeps_the_secret_unless_it_brings_one(database: TestDatabase) {
     let store = database.open().await;
     insert_all(&store, "acme", &[1, 2]).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
@@ -73,7 +73,7 @@ async fn an_update_keeps_the_secret_unless_it_brings_one(database: Database) {
     assert_eq!(secret(&mut tx, 2).await, b"encrypted");
 }
 
-async fn a_deletion_says_whether_the_webhook_was_there(database: Database) {
+async fn a_deletion_says_whether_the_webhook_was_there(database: TestDatabase) {
     let store = database.open().await;
     insert_all(&store, "acme", &[1, 2]).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
@@ -82,7 +82,7 @@ async fn a_deletion_says_whether_the_webhook_was_there(database: Database) {
     assert_eq!(ids(&mut tx, Page::ALL).await, [2]);
 }
 
-async fn a_foreign_webhook_is_not_there(database: Database) {
+async fn a_foreign_webhook_is_not_there(database: TestDatabase) {
     let store = database.open().await;
     insert_all(&store, "a", &[1]).await;
     insert_all(&store, "b", &[1, 2]).await;
@@ -104,12 +104,12 @@ async fn a_foreign_webhook_is_not_there(database: Database) {
     }
 }
 
-async fn an_unknown_event_in_a_row_is_reported(database: Database) {
+async fn an_unknown_event_in_a_row_is_reported(database: TestDatabase) {
     let store = database.open().await;
     insert_all(&store, "acme", &[1]).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     const SQL: &str = "UPDATE webhooks SET events = $2 WHERE tenant_id = $1";
     execute!(tx, SQL, &tx.tenant, r#"["access.allowed"]"#).expect("works");
     let error = find(&mut tx, Uuid::from_u128(1)).await.expect_err("unreadable");
-    assert_eq!(error.to_string(), "the stored webhooks.events is not readable");
+    assert_eq!(error.to_string(), "cannot read the stored webhooks.events");
 }

@@ -1,26 +1,27 @@
-//! Who gets which lane, and when; and what a holder that has lost its lane can still do, which is nothing.
+//! Claims of delivery queues: one holder at a time, and none for a holder that lost its queue.
 
 use super::*;
-use crate::testing::{Database, on_every_database};
-use crate::{Store, deliveries, events, webhooks};
+use crate::store::Store;
+use crate::testing::{TestDatabase, on_every_database};
+use crate::{deliveries, events, webhooks};
 use portcullis_model::event::Event;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 
 on_every_database!(
-    a_lane_is_claimed_by_one_holder_at_a_time,
+    a_queue_is_claimed_by_one_holder_at_a_time,
     a_lease_that_is_over_is_claimed_by_another_and_the_fence_keeps_the_first_one_out,
     a_clock_that_was_put_back_holds_nothing_up,
     first_attempts_come_in_the_order_of_their_events,
-    a_delivery_that_comes_while_the_lane_is_held_is_not_overlooked,
+    a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked,
     what_a_process_held_is_given_back_and_no_other,
-    slow_lanes_are_claimed_apart,
+    slow_queues_are_claimed_apart,
 );
 
 const T0: i64 = 1_700_000_000_000;
 const MINUTE: i64 = 60_000;
 
-fn terms(holder: &str, now: i64) -> Terms<'_> {
-    Terms {
+fn terms(holder: &str, now: i64) -> ClaimTerms<'_> {
+    ClaimTerms {
         holder,
         now: Timestamp::from_millis(now),
         lease: Duration::from_secs(15),
@@ -44,24 +45,24 @@ async fn webhook(store: &Store, tenant: &str, number: u128) {
     };
     let mut tx = store.write(tenant, T0).await.expect("begins");
     webhooks::insert(&mut tx, &record, b"encrypted").await.expect("works");
-    assert!(tx.commit().await.expect("commits").wrote.webhooks);
+    assert!(tx.commit().await.expect("commits").writes.webhooks);
 }
 
 /// Causes an event for a webhook, at an instant, and gives its id.
 async fn event(store: &Store, tenant: &str, number: u128, at: i64) -> Uuid {
     let mut tx = store.write(tenant, T0).await.expect("begins");
-    tx.happened(Event::test(id(number), Timestamp::from_millis(at)));
+    tx.record(Event::test(id(number), Timestamp::from_millis(at)));
     let written = events::write(&mut tx).await.expect("works");
-    assert!(tx.commit().await.expect("commits").wrote.deliveries);
+    assert!(tx.commit().await.expect("commits").writes.deliveries);
     written[0]
 }
 
-async fn claim_all(store: &Store, holder: &str, now: i64, slow: bool) -> Vec<Lane> {
+async fn claim_all(store: &Store, holder: &str, now: i64, slow: bool) -> Vec<DeliveryQueue> {
     let mut tx = store.write_all().await.expect("begins");
-    let mut lanes = claim(&mut tx, &terms(holder, now), slow, 10).await.expect("works");
+    let mut queues = claim(&mut tx, &terms(holder, now), slow, 10).await.expect("works");
     tx.commit().await.expect("commits");
-    lanes.sort_by_key(|lane| lane.webhook);
-    lanes
+    queues.sort_by_key(|queue| queue.webhook);
+    queues
 }
 
 async fn due(store: &Store, holder: &str) -> Option<i64> {
@@ -69,20 +70,20 @@ async fn due(store: &Store, holder: &str) -> Option<i64> {
     next_due(&mut tx, holder).await.expect("works")
 }
 
-async fn renewed(store: &Store, lane: &Lane, holder: &str, now: i64) -> bool {
-    let mut tx = store.write_as(&lane.tenant).await.expect("begins");
-    let renewed = renew(&mut tx, lane, &terms(holder, now)).await.expect("works");
+async fn renewed(store: &Store, queue: &DeliveryQueue, holder: &str, now: i64) -> bool {
+    let mut tx = store.write_as(&queue.tenant).await.expect("begins");
+    let renewed = renew(&mut tx, queue, &terms(holder, now)).await.expect("works");
     tx.commit().await.expect("commits");
     renewed
 }
 
-async fn give_back(store: &Store, lane: &Lane, slow: bool, now: i64) {
-    let mut tx = store.write_as(&lane.tenant).await.expect("begins");
-    release(&mut tx, lane, slow, Timestamp::from_millis(now)).await.expect("works");
+async fn give_back(store: &Store, queue: &DeliveryQueue, slow: bool, now: i64) {
+    let mut tx = store.write_as(&queue.tenant).await.expect("begins");
+    release(&mut tx, queue, slow, Timestamp::from_millis(now)).await.expect("works");
     tx.commit().await.expect("commits");
 }
 
-async fn a_lane_is_claimed_by_one_holder_at_a_time(database: Database) {
+async fn a_queue_is_claimed_by_one_holder_at_a_time(database: TestDatabase) {
     let store = database.open().await;
     webhook(&store, "a", 1).await;
     webhook(&store, "b", 2).await;
@@ -91,8 +92,8 @@ async fn a_lane_is_claimed_by_one_holder_at_a_time(database: Database) {
     event(&store, "a", 1, T0).await;
     event(&store, "b", 2, T0).await;
     assert_eq!(due(&store, "x").await, Some(0));
-    let lanes = claim_all(&store, "x", T0, false).await;
-    let whose: Vec<_> = lanes.iter().map(|lane| (&*lane.tenant, lane.webhook)).collect();
+    let queues = claim_all(&store, "x", T0, false).await;
+    let whose: Vec<_> = queues.iter().map(|queue| (&*queue.tenant, queue.webhook)).collect();
     assert_eq!(whose, [("a", id(1)), ("b", id(2))]);
     for (holder, now) in [("x", T0), ("y", T0), ("y", T0 + 14_999)] {
         assert!(claim_all(&store, holder, now, false).await.is_empty(), "{holder} {now}");
@@ -103,7 +104,7 @@ async fn a_lane_is_claimed_by_one_holder_at_a_time(database: Database) {
 }
 
 async fn a_lease_that_is_over_is_claimed_by_another_and_the_fence_keeps_the_first_one_out(
-    database: Database,
+    database: TestDatabase,
 ) {
     let store = database.open().await;
     webhook(&store, "a", 1).await;
@@ -119,20 +120,20 @@ async fn a_lease_that_is_over_is_claimed_by_another_and_the_fence_keeps_the_firs
     assert!(!renewed(&store, &first, "x", T0).await && renewed(&store, &third, "x", T0).await);
 }
 
-async fn a_clock_that_was_put_back_holds_nothing_up(database: Database) {
+async fn a_clock_that_was_put_back_holds_nothing_up(database: TestDatabase) {
     let store = database.open().await;
     webhook(&store, "a", 1).await;
     event(&store, "a", 1, T0).await;
     let before = T0 - 24 * 60 * MINUTE;
     // First attempts wait for no clock, and a lease of tomorrow is none.
-    let lane = claim_all(&store, "x", T0, false).await.remove(0);
-    assert!(claim_all(&store, "x", before, false).await.is_empty(), "{lane:?} is held");
-    let lane = claim_all(&store, "y", before, false).await.remove(0);
+    let queue = claim_all(&store, "x", T0, false).await.remove(0);
+    assert!(claim_all(&store, "x", before, false).await.is_empty(), "{queue:?} is held");
+    let queue = claim_all(&store, "y", before, false).await.remove(0);
     // Nor is a retry that is due tomorrow.
     let mut tx = store.write_as("a").await.expect("begins");
     const SQL: &str = "UPDATE webhook_deliveries SET due_at = $2 WHERE tenant_id = $1";
     execute!(tx, SQL, "a", T0).expect("works");
-    release(&mut tx, &lane, false, Timestamp::from_millis(before)).await.expect("works");
+    release(&mut tx, &queue, false, Timestamp::from_millis(before)).await.expect("works");
     tx.commit().await.expect("commits");
     assert!(!terms("y", before).is_ahead(due(&store, "y").await.expect("something")));
     assert_eq!(claim_all(&store, "y", before, false).await.len(), 1);
@@ -141,7 +142,7 @@ async fn a_clock_that_was_put_back_holds_nothing_up(database: Database) {
     assert!(job.is_some());
 }
 
-async fn first_attempts_come_in_the_order_of_their_events(database: Database) {
+async fn first_attempts_come_in_the_order_of_their_events(database: TestDatabase) {
     let store = database.open().await;
     webhook(&store, "a", 1).await;
     // The clock jumps back and forth meanwhile.
@@ -159,15 +160,15 @@ async fn first_attempts_come_in_the_order_of_their_events(database: Database) {
     assert!(deliveries::next_first(&mut tx, id(1)).await.expect("works").is_none());
 }
 
-async fn a_delivery_that_comes_while_the_lane_is_held_is_not_overlooked(database: Database) {
+async fn a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked(database: TestDatabase) {
     let store = database.open().await;
     webhook(&store, "a", 1).await;
     for round in 0..20 {
         event(&store, "a", 1, T0).await;
-        let lane = claim_all(&store, "x", T0 + round, false).await.remove(0);
-        // The holder has seen that nothing is left, and gives the lane back; meanwhile something comes.
+        let queue = claim_all(&store, "x", T0 + round, false).await.remove(0);
+        // The holder has seen that nothing is left, and gives the queue back; meanwhile something comes.
         let mut tx = store.write_as("a").await.expect("begins");
-        assert!(renew(&mut tx, &lane, &terms("x", T0 + round)).await.expect("works"));
+        assert!(renew(&mut tx, &queue, &terms("x", T0 + round)).await.expect("works"));
         const SQL: &str = "UPDATE webhook_deliveries SET due_at = NULL WHERE tenant_id = $1";
         execute!(tx, SQL, "a").expect("works");
         let writer = {
@@ -176,19 +177,19 @@ async fn a_delivery_that_comes_while_the_lane_is_held_is_not_overlooked(database
         };
         tokio::task::yield_now().await;
         let now = Timestamp::from_millis(T0 + round);
-        release(&mut tx, &lane, false, now).await.expect("works");
+        release(&mut tx, &queue, false, now).await.expect("works");
         tx.commit().await.expect("commits");
         writer.await.expect("no panic");
         assert_eq!(due(&store, "x").await, Some(0), "round {round}");
-        let lane = claim_all(&store, "x", T0 + round, false).await.remove(0);
+        let queue = claim_all(&store, "x", T0 + round, false).await.remove(0);
         let mut tx = store.write_as("a").await.expect("begins");
         execute!(tx, SQL, "a").expect("works");
-        release(&mut tx, &lane, false, now).await.expect("works");
+        release(&mut tx, &queue, false, now).await.expect("works");
         tx.commit().await.expect("commits");
     }
 }
 
-async fn what_a_process_held_is_given_back_and_no_other(database: Database) {
+async fn what_a_process_held_is_given_back_and_no_other(database: TestDatabase) {
     let store = database.open().await;
     for number in [1, 2, 3] {
         webhook(&store, "a", number).await;
@@ -202,22 +203,22 @@ async fn what_a_process_held_is_given_back_and_no_other(database: Database) {
     let mut tx = store.write_all().await.expect("begins");
     assert_eq!(release_all(&mut tx, "host 127.0.0.1:80 ").await.expect("works"), 1);
     tx.commit().await.expect("commits");
-    let lanes = claim_all(&store, "host 127.0.0.1:80 2", T0, false).await;
-    assert_eq!(lanes.iter().map(|lane| lane.webhook).collect::<Vec<_>>(), [id(1)]);
+    let queues = claim_all(&store, "host 127.0.0.1:80 2", T0, false).await;
+    assert_eq!(queues.iter().map(|queue| queue.webhook).collect::<Vec<_>>(), [id(1)]);
     // On SQLite there is no other process.
     let mut tx = store.write_all().await.expect("begins");
     assert_eq!(release_all(&mut tx, "").await.expect("works"), 3);
 }
 
-async fn slow_lanes_are_claimed_apart(database: Database) {
+async fn slow_queues_are_claimed_apart(database: TestDatabase) {
     let store = database.open().await;
     webhook(&store, "a", 1).await;
     webhook(&store, "a", 2).await;
     event(&store, "a", 1, T0).await;
     event(&store, "a", 2, T0).await;
-    let lanes = claim_all(&store, "x", T0, false).await;
-    give_back(&store, &lanes[0], true, T0).await;
-    give_back(&store, &lanes[1], false, T0).await;
+    let queues = claim_all(&store, "x", T0, false).await;
+    give_back(&store, &queues[0], true, T0).await;
+    give_back(&store, &queues[1], false, T0).await;
     assert_eq!(claim_all(&store, "x", T0, true).await[0].webhook, id(1));
     assert_eq!(claim_all(&store, "x", T0, false).await[0].webhook, id(2));
 }

@@ -1,84 +1,90 @@
-//! The table of lanes: the queue of each webhook's deliveries, which one worker at a time serves.
+//! The table of delivery queues. Each webhook has one, which one delivery worker at a time serves.
 //!
-//! Whoever writes a delivery locks its lane afterwards, whoever serves a lane locks it first: so neither
-//! misses what the other one wrote.
+//! The table is called `webhook_lanes`, because a released migration never changes.
+//!
+//! A transaction that writes a delivery locks the queue last. A delivery worker locks the queue first and reads the
+//! deliveries after that. So neither misses a write of the other.
 
 use std::time::Duration;
 
-use sqlx::FromRow;
+use portcullis_model::Timestamp;
 use uuid::Uuid;
 
-use super::{Inner, StoreError, Tx, execute, fetch_all, fetch_optional};
-use portcullis_model::Timestamp;
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::tx::{Inner, Tx};
 
-/// Replicas' clocks may differ by so much. What lies further in the future than anybody could have meant was
-/// written before somebody put the clock back.
+/// The largest difference of two replicas' clocks. A time that lies further in the future than any replica writes
+/// was written before a clock was put back, and counts as past.
 const CLOCK_SLACK: Duration = Duration::from_secs(60);
 
-/// A lane that was claimed.
-#[derive(Clone, Debug, FromRow)]
-pub struct Lane {
-    #[sqlx(rename = "tenant_id")]
+/// A delivery queue that a delivery worker has claimed.
+#[derive(Clone, Debug)]
+pub struct DeliveryQueue {
     pub tenant: String,
-    #[sqlx(rename = "webhook_id")]
     pub webhook: Uuid,
-    /// Tells this claim from every other one.
+    /// The number of this claim; each claim of the queue raises it.
     fence: i64,
+    /// The last attempt failed or took long.
     pub slow: bool,
 }
 
-/// Who claims lanes, when, and on which terms.
+from_row!(DeliveryQueue { tenant, webhook, fence, slow });
+
+/// The terms of a claim of delivery queues.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'t> {
+pub struct ClaimTerms<'t> {
+    /// Names the delivery worker.
     pub holder: &'t str,
     pub now: Timestamp,
-    /// How long a lane is held without a renewal.
+    /// The time for which a queue is held without a renewal.
     pub lease: Duration,
-    /// The longest that a delivery waits for its next attempt.
+    /// The longest time that a delivery waits for its next attempt.
     pub longest_wait: Duration,
 }
 
-impl Terms<'_> {
+impl ClaimTerms<'_> {
     fn lease_end(&self) -> i64 {
         self.now.after(self.lease).millis()
     }
 
-    /// Nobody's lease ends later.
+    /// The latest end of a lease that any replica can have written.
     fn last_lease_end(&self) -> i64 {
         self.now.after(self.lease + CLOCK_SLACK).millis()
     }
 
-    /// No delivery is due later.
-    pub(super) fn last_due(&self) -> i64 {
+    /// The latest time of an attempt that any replica can have written.
+    pub(crate) fn last_due(&self) -> i64 {
         self.now.after(self.longest_wait + CLOCK_SLACK).millis()
     }
 
-    /// Whether a time at which something is due is still to come.
+    /// Tells whether the time `due` is still to come.
     pub fn is_ahead(&self, due: i64) -> bool {
         due > self.now.millis() && due <= self.last_due()
     }
 }
 
-/// The lane of a new webhook.
-pub(super) async fn insert(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
+/// Inserts the queue of a new webhook.
+pub(crate) async fn insert(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO webhook_lanes (tenant_id, webhook_id) VALUES ($1, $2)";
     execute!(tx, SQL, &tx.tenant, webhook)?;
     Ok(())
 }
 
-pub(super) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
+/// Deletes the queue of a webhook.
+pub(crate) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM webhook_lanes WHERE tenant_id = $1 AND webhook_id = $2";
     execute!(tx, SQL, &tx.tenant, webhook)?;
     Ok(())
 }
 
-/// Notes that a delivery has its first attempt to come, which no clock holds up.
-pub(super) async fn has_first_attempt(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
-    has_attempt_at(tx, webhook, 0).await
+/// Makes the queue due now, for a first attempt. Such an attempt waits for no clock.
+pub(crate) async fn schedule_first_attempt(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
+    schedule_attempt(tx, webhook, 0).await
 }
 
-/// Notes that a delivery is due at `due_at`.
-pub(super) async fn has_attempt_at(
+/// Makes the queue due at `due_at`, unless it is due earlier.
+pub(crate) async fn schedule_attempt(
     tx: &mut Tx,
     webhook: Uuid,
     due_at: i64,
@@ -90,7 +96,7 @@ pub(super) async fn has_attempt_at(
     Ok(())
 }
 
-/// When there is something to claim for `holder`; a time that has passed means now, `None` never.
+/// Returns the time from which `holder` can claim a queue; a time that has passed means now, `None` means never.
 pub async fn next_due(tx: &mut Tx, holder: &str) -> Result<Option<i64>, StoreError> {
     const SQL: &str = "SELECT MIN(CASE WHEN holder IS NULL OR lease_until < due_at THEN due_at \
         ELSE lease_until END) FROM webhook_lanes \
@@ -99,35 +105,35 @@ pub async fn next_due(tx: &mut Tx, holder: &str) -> Result<Option<i64>, StoreErr
     Ok(row.and_then(|(due,)| due))
 }
 
-/// Claims up to `limit` lanes that are due and that nobody serves, `slow` ones or others, those first that
-/// have not been served for longest. A lease of the holder's own never ends: a task of its own is at work.
+/// Claims up to `limit` queues that are due and not held, either `slow` ones or others. The queue that waits for
+/// longest comes first. A lease of `holder` itself never ends, because a task of this process serves the queue.
 pub async fn claim(
     tx: &mut Tx,
-    terms: &Terms<'_>,
+    terms: &ClaimTerms<'_>,
     slow: bool,
     limit: usize,
-) -> Result<Vec<Lane>, StoreError> {
+) -> Result<Vec<DeliveryQueue>, StoreError> {
     const SQLITE: &str = "UPDATE webhook_lanes \
         SET holder = $1, fence = fence + 1, lease_until = $3 \
         WHERE (tenant_id, webhook_id) IN (SELECT tenant_id, webhook_id FROM webhook_lanes \
         WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
         OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7) \
-        RETURNING tenant_id, webhook_id, fence, slow";
-    // A lane that somebody else is about to change can wait: whoever changes it says so.
+        RETURNING tenant_id AS tenant, webhook_id AS webhook, fence, slow";
+    // A queue that another transaction locks can wait: its commit sends a notification.
     const POSTGRES: &str = "UPDATE webhook_lanes \
         SET holder = $1, fence = fence + 1, lease_until = $3 \
         WHERE (tenant_id, webhook_id) IN (SELECT tenant_id, webhook_id FROM webhook_lanes \
         WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
         OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7 \
         FOR UPDATE SKIP LOCKED) \
-        RETURNING tenant_id, webhook_id, fence, slow";
+        RETURNING tenant_id AS tenant, webhook_id AS webhook, fence, slow";
     let sql = match &tx.inner {
         Inner::Sqlite(_) => SQLITE,
         Inner::Postgres(_) => POSTGRES,
     };
     let rows = fetch_all!(
         tx,
-        Lane,
+        DeliveryQueue,
         sql,
         terms.holder,
         terms.now.millis(),
@@ -140,41 +146,52 @@ pub async fn claim(
     Ok(rows)
 }
 
-/// Prolongs the lease; false when somebody else has claimed the lane since, or it is gone. Locks it until
-/// the end of the transaction.
-pub async fn renew(tx: &mut Tx, lane: &Lane, terms: &Terms<'_>) -> Result<bool, StoreError> {
+/// Prolongs the lease and locks the queue until the end of the transaction. False if another claim took the queue over
+/// or its webhook was deleted.
+pub async fn renew(
+    tx: &mut Tx,
+    queue: &DeliveryQueue,
+    terms: &ClaimTerms<'_>,
+) -> Result<bool, StoreError> {
     const SQL: &str = "UPDATE webhook_lanes SET lease_until = $5 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND holder = $3 AND fence = $4";
-    let renewed =
-        execute!(tx, SQL, &tx.tenant, lane.webhook, terms.holder, lane.fence, terms.lease_end(),)?;
+    let renewed = execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        queue.webhook,
+        terms.holder,
+        queue.fence,
+        terms.lease_end(),
+    )?;
     Ok(renewed > 0)
 }
 
-/// Gives back a lane whose lease was renewed in this transaction.
+/// Releases a queue whose lease this transaction has renewed.
 pub async fn release(
     tx: &mut Tx,
-    lane: &Lane,
+    queue: &DeliveryQueue,
     slow: bool,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhook_lanes SET holder = NULL, lease_until = $3, slow = $4, \
         due_at = (SELECT MIN(d.due_at) FROM webhook_deliveries d \
         WHERE d.tenant_id = $1 AND d.webhook_id = $2) WHERE tenant_id = $1 AND webhook_id = $2";
-    execute!(tx, SQL, &tx.tenant, lane.webhook, now.millis(), slow)?;
+    execute!(tx, SQL, &tx.tenant, queue.webhook, now.millis(), slow)?;
     Ok(())
 }
 
-/// Gives back every lane that a process held which `place` names: it is not there any more.
-pub async fn release_all(tx: &mut Tx, place: &str) -> Result<u64, StoreError> {
-    // One after the other in the order in which whoever writes an event locks them, so that nobody waits for
-    // somebody who waits for them.
+/// Releases every queue that an earlier process with the name `replica` held, and returns their number.
+pub async fn release_all(tx: &mut Tx, replica: &str) -> Result<u64, StoreError> {
+    // The queues are locked one by one, in the order in which a transaction with events locks them. So two
+    // transactions never wait for each other.
     const HELD: &str = "SELECT tenant_id, webhook_id FROM webhook_lanes WHERE holder IS NOT NULL \
         AND substr(holder, 1, length($1)) = $1 ORDER BY tenant_id, webhook_id";
     const SQL: &str = "UPDATE webhook_lanes SET holder = NULL WHERE tenant_id = $1 \
         AND webhook_id = $2 AND substr(holder, 1, length($3)) = $3";
     let mut released = 0;
-    for (tenant, webhook) in fetch_all!(tx, (String, Uuid), HELD, place)? {
-        released += execute!(tx, SQL, tenant, webhook, place)?;
+    for (tenant, webhook) in fetch_all!(tx, (String, Uuid), HELD, replica)? {
+        released += execute!(tx, SQL, tenant, webhook, replica)?;
     }
     Ok(released)
 }

@@ -1,0 +1,158 @@
+//! The check: finds the plan, decides, and records the decision (`docs/semantics.md`, section 2).
+
+use std::sync::Arc;
+
+use portcullis_auth::TokenHolder;
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Plan, Verdict};
+use portcullis_model::event::Event;
+use portcullis_plan_cache::CachedPlan;
+use portcullis_resolvers::Asked;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::OperationError;
+use crate::metrics::CheckKind;
+use crate::plans::PlanError;
+
+/// The parts of a check that are not in its body.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckOptions {
+    /// Selects the rules that decide.
+    pub kind: CheckKind,
+    /// The decision is made from rules of this revision or a later one; 0 accepts every revision.
+    pub at_least: u64,
+    /// Keeps the evidence for an explanation.
+    pub explain: bool,
+}
+
+/// A check that is decided.
+#[derive(Debug)]
+pub struct DecidedCheck<'c> {
+    /// The complete question.
+    pub check: Check<'c>,
+    pub answer: CheckAnswer,
+    /// `None` unless [`CheckOptions::explain`] is set.
+    pub evidence: Option<Evidence>,
+}
+
+/// The answer to a check. It does not borrow from the plan.
+#[derive(Debug)]
+pub struct CheckAnswer {
+    pub effect: Effect,
+    /// The id of the policy or rule that decided, or `default-deny`.
+    pub matched_rule_id: String,
+    pub reason: String,
+    /// The revision of the tenant that the plan reflects.
+    pub revision: u64,
+}
+
+impl CheckAnswer {
+    fn new(cached: &CachedPlan, decision: &Decision<'_>) -> Self {
+        Self {
+            effect: decision.effect(),
+            matched_rule_id: decision.matched_rule_id(),
+            reason: decision.reason(),
+            revision: cached.revision(),
+        }
+    }
+}
+
+/// Everything that an explanation of a decision needs.
+#[derive(Debug)]
+pub struct Evidence {
+    pub cached: Arc<CachedPlan>,
+    /// The answers of resolvers and where they come from.
+    pub asked: Asked,
+    /// The policy or rule that decided; `None` if nothing matched.
+    pub rule_id: Option<Uuid>,
+}
+
+/// Decides the check in `body` for `caller`, and records it in the metrics. If it is denied, its event is in the
+/// store when this function returns, unless the store is down.
+///
+/// # Errors
+/// The caller may not ask about the domain or for an explanation, or there is no plan that is new enough.
+pub async fn check<'c>(
+    app: &App,
+    caller: &'c TokenHolder,
+    body: CheckBody<'c>,
+    options: CheckOptions,
+) -> Result<DecidedCheck<'c>, OperationError> {
+    if options.explain {
+        caller.must_manage(body.domain, &app.manager_roles)?;
+    }
+    let began = Instant::now();
+    let domain = body.domain.unwrap_or(&caller.identity.domain);
+    let tenant = caller.tenant_of(domain)?;
+    let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
+    let decided = decide(app, tenant, check, options).await?;
+    app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
+    record_denial(app, tenant, &decided).await;
+    Ok(decided)
+}
+
+/// Decides `check` in `tenant` and records nothing.
+///
+/// # Errors
+/// There is no plan that is new enough.
+pub async fn decide<'c>(
+    app: &App,
+    tenant: &str,
+    check: Check<'c>,
+    options: CheckOptions,
+) -> Result<DecidedCheck<'c>, PlanError> {
+    // An explanation reads the plan after the decision, and a hot plan is only borrowed.
+    if !options.explain
+        && let Some(answer) = decide_with_hot_plan(app, tenant, &check, options)?
+    {
+        return Ok(DecidedCheck { check, answer, evidence: None });
+    }
+    // One plan decides before and after the resolvers answer: two plans could have two revisions.
+    let cached = app.plans.find(tenant, check.resource, options.at_least).await?;
+    let (decision, asked) = match evaluate(options.kind, cached.plan(), &check) {
+        Verdict::Decided(decision) => (decision, Asked::default()),
+        Verdict::NeedsAttributes(requests) => {
+            let asked = app.resolvers.ask(tenant, &check, &requests).await;
+            (cached.plan().evaluate_with(&check, &asked.answers), asked)
+        }
+    };
+    let answer = CheckAnswer::new(&cached, &decision);
+    let rule_id = decision.rule_id();
+    let evidence = options.explain.then_some(Evidence { cached, asked, rule_id });
+    Ok(DecidedCheck { check, answer, evidence })
+}
+
+/// The answer of a plan that is hot and needs no resolver. `None` leaves the check to the slower path.
+fn decide_with_hot_plan(
+    app: &App,
+    tenant: &str,
+    check: &Check<'_>,
+    options: CheckOptions,
+) -> Result<Option<CheckAnswer>, PlanError> {
+    let plans = app.plans.hot()?;
+    let Some(cached) = plans.get(tenant, check.resource, options.at_least) else {
+        return Ok(None);
+    };
+    match evaluate(options.kind, cached.plan(), check) {
+        Verdict::Decided(decision) => Ok(Some(CheckAnswer::new(cached, &decision))),
+        Verdict::NeedsAttributes(_) => Ok(None),
+    }
+}
+
+/// Decides by `plan`, as far as that is possible without resolvers.
+fn evaluate<'p>(kind: CheckKind, plan: &'p Plan, check: &Check<'_>) -> Verdict<'p> {
+    match kind {
+        CheckKind::Combined => plan.decide(check, &AttributeAnswers::default()),
+        CheckKind::Legacy => Verdict::Decided(plan.evaluate_rbac(check)),
+    }
+}
+
+/// Stores the event of a denied check, if a webhook of `tenant` subscribes to it.
+async fn record_denial(app: &App, tenant: &str, decided: &DecidedCheck<'_>) {
+    let answer = &decided.answer;
+    if answer.effect == Effect::Deny && app.webhooks.subscribes_to_denials(tenant) {
+        let event = Event::denied(&decided.check, &answer.matched_rule_id, &answer.reason);
+        app.webhooks.record_denial(tenant, event).await;
+    }
+}

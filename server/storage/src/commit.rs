@@ -1,0 +1,46 @@
+//! The commit of a transaction: stores its events, raises the revision, and notifies other replicas.
+
+use portcullis_engine::ResourcePattern;
+
+use crate::error::StoreError;
+use crate::tx::{Inner, Tx, WebhookWrites};
+use crate::{events, notices, tenants};
+
+/// The effects of a committed transaction.
+#[derive(Debug)]
+pub struct Committed {
+    pub tenant: String,
+    /// The revision of the tenant after the transaction.
+    pub revision: u64,
+    /// The resources that it touched; `None` if it changed nothing.
+    pub touched: Option<Vec<ResourcePattern>>,
+    pub writes: WebhookWrites,
+}
+
+impl Tx {
+    /// Commits the transaction. If it changed decision data, the revision of the tenant rises by one and the other
+    /// replicas are notified.
+    pub async fn commit(mut self) -> Result<Committed, StoreError> {
+        events::write(&mut self).await?;
+        let revision = match self.touched.take() {
+            None => tenants::revision(&mut self).await?,
+            Some(touched) => {
+                let revision = tenants::raise_revision(&mut self).await?;
+                if let Inner::Postgres(connection) = &mut self.inner {
+                    notices::send_revision(connection, &self.tenant, revision, &touched).await?;
+                }
+                self.touched = Some(touched);
+                revision
+            }
+        };
+        if let Inner::Postgres(connection) = &mut self.inner {
+            notices::send_writes(connection, self.writes).await?;
+        }
+        match self.inner {
+            Inner::Sqlite(inner) => inner.commit().await?,
+            Inner::Postgres(inner) => inner.commit().await?,
+        }
+        let (tenant, touched, writes) = (self.tenant, self.touched, self.writes);
+        Ok(Committed { tenant, revision, touched, writes })
+    }
+}

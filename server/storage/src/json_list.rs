@@ -1,0 +1,14 @@
+//! Lists of strings in one column, as JSON.
+
+use crate::error::StoreError;
+
+/// Returns `items` as a JSON array of strings.
+pub(crate) fn to_json_list(items: &[impl AsRef<str>]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    serde_json::json!(items).to_string()
+}
+
+/// Reads the strings of a column that [`to_json_list`] wrote; `what` names the column in errors.
+pub(crate) fn from_json_list(text: &str, what: &'static str) -> Result<Vec<String>, StoreError> {
+    serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })
+}

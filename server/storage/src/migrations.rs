@@ -1,0 +1,125 @@
+//! The migrations of both databases, embedded in the binary.
+//!
+//! A migration that was released never changes: the database keeps the SHA-384 of each applied file, and sqlx refuses
+//! a file with another one. sqlx has a macro that embeds a directory; it would build both database drivers a second
+//! time, for the compiler.
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+/// A migration file: version, description and statements.
+type Source = (i64, &'static str, &'static str);
+
+const SQLITE: [Source; 4] = [
+    (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
+    (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
+    (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
+    (4, "resolvers", include_str!("../migrations/sqlite/0004_resolvers.sql")),
+];
+const POSTGRES: [Source; 4] = [
+    (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
+    (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
+    (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
+    (4, "resolvers", include_str!("../migrations/postgres/0004_resolvers.sql")),
+];
+
+/// Returns the migrations of SQLite.
+pub(crate) fn sqlite() -> Migrator {
+    migrator(&SQLITE)
+}
+
+/// Returns the migrations of PostgreSQL.
+pub(crate) fn postgres() -> Migrator {
+    migrator(&POSTGRES)
+}
+
+fn migrator(sources: &[Source]) -> Migrator {
+    let migrations = sources.iter().map(|&(version, description, sql)| {
+        let (kind, sql) = (MigrationType::Simple, sql.into_sql_str());
+        // Each migration runs in a transaction.
+        Migration::new(version, description.into(), kind, sql, false)
+    });
+    Migrator::with_migrations(migrations.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// The SHA-384 of each file, as databases in use keep them.
+    const RELEASED: [(&str, &str); 8] = [
+        (
+            "postgres/0001_rules.sql",
+            "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
+        ),
+        (
+            "postgres/0002_service.sql",
+            "fc98e8463d69c08d9c4614f4940a64fe7382cc93faa6165edf8b0d4d66ea2c5616664d6c60bb9ce6f3c5c07b25585ce0",
+        ),
+        (
+            "postgres/0003_deliveries.sql",
+            "9c69a0a121ad647bbf19e93f28b8b09aac39b302ae3abe63b346c406ab47f37a369547f3ddaded99ce8c1cb6957777e9",
+        ),
+        (
+            "postgres/0004_resolvers.sql",
+            "39ac5f87dbff77bd0cdc46878e8d63531fc192fbca9caa9fdab2ebb3abae046016bf005222bab26740c7e838254c81b1",
+        ),
+        (
+            "sqlite/0001_rules.sql",
+            "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
+        ),
+        (
+            "sqlite/0002_service.sql",
+            "963374e05fec14676c3620645e4ef437b03525908720c1af43f8321085d32f1127a51bff5ff04ddfd0cb93e5d61528b3",
+        ),
+        (
+            "sqlite/0003_deliveries.sql",
+            "3584c8fdc18107454df183affddceef7cad60abb8a0e978f3e33655cbfb9e128156bc5caa1f8b3d3c19284e121968c16",
+        ),
+        (
+            "sqlite/0004_resolvers.sql",
+            "c6a2f31c55d91f1ac7d097cefc0dc7a0cba515c5e59f9d7d97e3961b3a3e52521be95bf700b1141a305b95dad97decfc",
+        ),
+    ];
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn databases_in_use_stay_valid() {
+        let built = [("postgres", postgres()), ("sqlite", sqlite())];
+        let built: Vec<_> = built
+            .iter()
+            .flat_map(|(database, migrator)| {
+                migrator.iter().map(move |migration| {
+                    assert_eq!(migration.migration_type, MigrationType::Simple);
+                    assert!(!migration.no_tx);
+                    let Migration { version, description, checksum, .. } = migration;
+                    (format!("{database}/{version:04}_{description}.sql"), hex(checksum))
+                })
+            })
+            .collect();
+        let built: Vec<_> = built.iter().map(|(file, sum)| (&**file, &**sum)).collect();
+        assert_eq!(built, RELEASED);
+        let migrator = sqlite();
+        assert_eq!((&*migrator.table_name, migrator.locking), ("_sqlx_migrations", true));
+    }
+
+    #[test]
+    fn every_file_is_embedded() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+        for (database, sources) in [("sqlite", SQLITE), ("postgres", POSTGRES)] {
+            let entries = fs::read_dir(directory.join(database)).expect("a directory");
+            let names = entries.map(|entry| entry.expect("an entry").file_name());
+            let mut files: Vec<_> =
+                names.map(|name| name.into_string().expect("in UTF-8")).collect();
+            files.sort();
+            let embedded = sources.map(|(version, about, _)| format!("{version:04}_{about}.sql"));
+            assert_eq!(files, embedded, "{database}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Notifications between replicas, by `LISTEN` and `NOTIFY` of PostgreSQL.
+
+use portcullis_engine::ResourcePattern;
+use serde::{Deserialize, Serialize};
+use sqlx::postgres::PgListener;
+use sqlx::{PgConnection, PgPool};
+
+use crate::error::StoreError;
+use crate::tx::WebhookWrites;
+
+/// The channel of changes of decision data.
+const CHANGES: &str = "portcullis_changes";
+/// The channel of changes of webhooks.
+const WEBHOOKS: &str = "portcullis_webhooks";
+/// The channel of new deliveries.
+const DELIVERIES: &str = "portcullis_deliveries";
+/// The longest payload in bytes: PostgreSQL allows 8,000. A longer one says that everything is touched.
+const MAX_PAYLOAD: usize = 7_900;
+
+/// A notification of a commit.
+#[derive(Debug)]
+pub enum Notice {
+    /// Decision data changed.
+    Revision(RevisionNotice),
+    /// The webhooks of some tenant changed.
+    Webhooks,
+    /// A delivery became due.
+    Deliveries,
+}
+
+/// A committed change of decision data.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RevisionNotice {
+    pub tenant: String,
+    pub revision: u64,
+    touched: Vec<String>,
+}
+
+impl RevisionNotice {
+    /// The resources that the change touched.
+    pub fn touched(&self) -> Vec<ResourcePattern> {
+        let parse = |text: &String| ResourcePattern::parse(text).unwrap_or(ResourcePattern::Any);
+        self.touched.iter().map(parse).collect()
+    }
+}
+
+/// Notifies the other replicas of a change; PostgreSQL sends it if and when the transaction commits.
+pub(crate) async fn send_revision(
+    connection: &mut PgConnection,
+    tenant: &str,
+    revision: u64,
+    touched: &[ResourcePattern],
+) -> Result<(), sqlx::Error> {
+    let touched = touched.iter().map(ToString::to_string).collect();
+    let mut notice = RevisionNotice { tenant: tenant.to_owned(), revision, touched };
+    let mut payload = serde_json::json!(notice).to_string();
+    if payload.len() > MAX_PAYLOAD {
+        notice.touched = vec![ResourcePattern::Any.to_string()];
+        payload = serde_json::json!(notice).to_string();
+    }
+    send(connection, CHANGES, &payload).await
+}
+
+/// Notifies the other replicas of webhooks and deliveries that a transaction wrote.
+pub(crate) async fn send_writes(
+    connection: &mut PgConnection,
+    writes: WebhookWrites,
+) -> Result<(), sqlx::Error> {
+    for (channel, written) in [(WEBHOOKS, writes.webhooks), (DELIVERIES, writes.deliveries)] {
+        if written {
+            send(connection, channel, "").await?;
+        }
+    }
+    Ok(())
+}
+
+async fn send(
+    connection: &mut PgConnection,
+    channel: &str,
+    payload: &str,
+) -> Result<(), sqlx::Error> {
+    let notify = sqlx::query("SELECT pg_notify($1, $2)").bind(channel).bind(payload);
+    notify.execute(connection).await.map(drop)
+}
+
+/// The notices of every replica, in the order of commit.
+#[derive(Debug)]
+pub struct Notices(PgListener);
+
+impl Notices {
+    pub(crate) async fn listen(pool: &PgPool) -> Result<Self, StoreError> {
+        let mut listener = PgListener::connect_with(pool).await?;
+        listener.listen_all([CHANGES, WEBHOOKS, DELIVERIES]).await?;
+        Ok(Self(listener))
+    }
+
+    /// Waits for the next notice; `None` if some may have been lost.
+    pub async fn next(&mut self) -> Result<Option<Notice>, StoreError> {
+        let received = self.0.try_recv().await?;
+        Ok(received.and_then(|received| match received.channel() {
+            WEBHOOKS => Some(Notice::Webhooks),
+            DELIVERIES => Some(Notice::Deliveries),
+            _ => serde_json::from_str(received.payload()).ok().map(Notice::Revision),
+        }))
+    }
+}

@@ -1,0 +1,69 @@
+//! The part of webhooks that the rest of the service calls.
+
+use std::sync::Arc;
+
+use portcullis_model::event::Event;
+use portcullis_storage::{Store, WebhookWrites};
+use prometheus_client::metrics::counter::Counter;
+use tokio::sync::Notify;
+
+use crate::denial_subscribers::DenialSubscribers;
+use crate::denials::Denials;
+
+/// Connects the rest of the service with the delivery of events.
+#[derive(Debug)]
+pub struct Webhooks {
+    subscribers: DenialSubscribers,
+    denials: Denials,
+    /// Wakes the dispatcher.
+    wake: Arc<Notify>,
+}
+
+impl Webhooks {
+    /// `denials_lost` counts denied checks whose event may be lost.
+    pub fn new(store: Store, denials_lost: Counter) -> Self {
+        let wake = Arc::new(Notify::new());
+        let denials = Denials::new(store.clone(), Arc::clone(&wake), denials_lost);
+        Self { subscribers: DenialSubscribers::new(store), denials, wake }
+    }
+
+    /// Handles the writes of a transaction, after its commit and before its acknowledgement.
+    pub async fn committed(&self, writes: WebhookWrites) {
+        if writes.webhooks {
+            self.subscribers.changed().await;
+        }
+        if writes.deliveries {
+            self.wake();
+        }
+    }
+
+    /// Wakes the dispatcher, which looks for due delivery queues.
+    pub fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Reads the denial subscribers again, after another process changed a webhook.
+    pub async fn reload(&self) {
+        self.subscribers.refresh().await;
+    }
+
+    /// Reads the denial subscribers again and again, because other processes write webhooks, too.
+    pub async fn poll(&self) {
+        self.subscribers.poll().await;
+    }
+
+    /// Tells whether a webhook of `tenant` may subscribe to denied checks.
+    pub fn subscribes_to_denials(&self, tenant: &str) -> bool {
+        self.subscribers.contains(tenant)
+    }
+
+    /// Stores the event of a denied check. It is stored when this function returns, unless the store is down.
+    pub async fn record_denial(&self, tenant: &str, event: Event) {
+        self.denials.write(tenant, event).await;
+    }
+
+    /// Returns the notification that wakes the dispatcher.
+    pub fn waker(&self) -> Arc<Notify> {
+        Arc::clone(&self.wake)
+    }
+}
