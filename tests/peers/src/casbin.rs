@@ -39,7 +39,7 @@ e = priority(p.eft) || deny
 m = r.department == p.department && r.obj == p.obj && r.clearance >= p.clearance && lists(p.regions, r.region) || p.obj == r.ruled
 ";
 
-/// What stands in the place of a resource in the last policy.
+/// Stands in the place of a resource in the last policy.
 const RULED: &str = "ruled";
 
 /// The engine, with enforcers of the kind `E`.
@@ -52,7 +52,7 @@ pub struct Casbin<E> {
 
 /// Enforcers that go through their policies for every request.
 pub type Plain = Enforcer;
-/// Enforcers that remember their answers, by the whole request.
+/// Enforcers that store their answers by the whole request.
 pub type Cached = CachedEnforcer;
 
 /// A kind of enforcer.
@@ -75,7 +75,7 @@ impl<E: Kind> Casbin<E> {
     /// Takes the rules and policies of `workload`.
     ///
     /// # Errors
-    /// What casbin does not accept.
+    /// Fails if casbin does not accept one of them.
     pub fn load(workload: &Workload) -> Result<Self> {
         let runtime = Builder::new_current_thread().build()?;
         let rules = |allow| rules(&workload.rules, &workload.requests, allow);

@@ -16,12 +16,12 @@ use portcullis_workloads::{Conditions, Rule, Workload};
 
 use crate::Peer;
 
-/// How policies are cut into sets, of which a request needs one.
+/// The way in which policies are divided into sets. A request needs one set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slice {
     /// By resource.
     Resource,
-    /// By resource, and policies by the department that they ask for: what an index would do.
+    /// By resource, and policies by the department of their condition, as an index would do.
     Department,
 }
 
@@ -31,7 +31,7 @@ pub struct Cedar {
     authorizer: Authorizer,
     entities: Entities,
     sets: HashMap<String, PolicySet>,
-    /// What each policy does, and its priority; `None` for a rule.
+    /// The effect and the priority of each policy; `None` for a rule.
     effects: HashMap<PolicyId, (Option<i32>, bool)>,
     types: [EntityTypeName; 3],
 }
@@ -40,7 +40,7 @@ impl Cedar {
     /// Takes the rules and policies of `workload`.
     ///
     /// # Errors
-    /// What Cedar does not accept.
+    /// Fails if Cedar does not accept one of them.
     pub fn load(workload: &Workload, slice: Slice) -> Result<Self> {
         let name = |name: &str| -> Result<EntityTypeName> { Ok(name.parse()?) };
         let types = [name("User")?, name("Action")?, name("Resource")?];

@@ -1,9 +1,9 @@
-//! Other decision engines on the workloads of `portcullis-workloads`, each as somebody who knows it well would
-//! set it up.
+//! Other decision engines on the workloads of `portcullis-workloads`. Each has the setup that an expert
+//! in that engine would choose.
 //!
-//! A peer may know beforehand what stands in a directory: which roles a subject has. All else comes with
-//! the request, as strings. None is asked for the domain, an id or a reason. `docs/performance.md` says how each
-//! workload is mapped, and what that leaves out.
+//! A peer may know beforehand what a directory would hold: the roles of a subject. All other values come with the
+//! request, as strings. No peer returns the domain, an id or a reason. `docs/performance.md` says how each workload is
+//! mapped, and what the mapping leaves out.
 
 mod casbin;
 mod cedar;
@@ -19,15 +19,15 @@ use portcullis_workloads::ask::Ask;
 
 /// A decision engine with the rules of a workload.
 pub trait Peer {
-    /// From the strings of a request to the decision.
+    /// Decides a request.
     ///
     /// # Errors
-    /// What the engine fails with; not a denial.
+    /// Returns the failure of the engine. A denial is no failure.
     fn allows(&mut self, ask: &Ask<'_>) -> Result<bool>;
 
-    /// Adds a rule, or takes it away.
+    /// Adds or removes a rule.
     ///
     /// # Errors
-    /// What the engine fails with.
+    /// Returns the failure of the engine.
     fn change(&mut self, rule: &Rule, present: bool) -> Result<()>;
 }

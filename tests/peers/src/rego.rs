@@ -1,5 +1,5 @@
 //! regorus: one small program over data that is indexed by hand, so that a decision reads only what can
-//! matter to it.
+//! change it.
 
 use std::sync::Arc;
 
@@ -56,28 +56,28 @@ allow if {
 /// The engine, run by `R`.
 pub struct Rego<R> {
     runner: R,
-    /// Kept beside the runner's own reference, so that a change copies no more than its path.
+    /// A second reference to the data of the runner, so that a change copies no more than its path.
     data: Value,
 }
 
-/// How a program is run.
+/// A way to run a program.
 pub trait Runner: Sized {
     /// Prepares `program` to run on `data`.
     ///
     /// # Errors
-    /// What regorus does not accept.
+    /// Fails if regorus does not accept an argument.
     fn new(program: &str, data: Value) -> Result<Self>;
 
-    /// Runs it on `input`.
+    /// Runs the program on `input`.
     ///
     /// # Errors
-    /// What regorus fails with.
+    /// Returns the failure of regorus.
     fn run(&mut self, input: Value) -> Result<Value>;
 
     /// Replaces the data.
     ///
     /// # Errors
-    /// What regorus does not accept.
+    /// Fails if regorus does not accept an argument.
     fn set_data(&mut self, data: Value) -> Result<()>;
 }
 
@@ -130,7 +130,7 @@ impl<R: Runner> Rego<R> {
     /// Takes the rules and policies of `workload`.
     ///
     /// # Errors
-    /// What regorus does not accept.
+    /// Fails if regorus does not accept an argument.
     pub fn load(workload: &Workload) -> Result<Self> {
         let program = match (workload.rules.is_empty(), workload.policies.is_empty()) {
             (false, true) => RULES,

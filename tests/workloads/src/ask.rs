@@ -1,4 +1,4 @@
-//! A request as hand-written code takes it: borrowed strings, and pairs of attribute name and value.
+//! A request in the form that hand-written code reads: borrowed strings, and pairs of attribute name and value.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Attribute, DOMAIN, Request};
 
-/// A request. [`Ask::parse`] is also the bare parse that W5 is held against: typed, borrowed, without an
-/// allocation. It knows no escapes, no duplicate members, no more attributes than
-/// these requests have, and no useful errors.
+/// A request. [`Ask::parse`] is also the bare parse that W5 is compared with: typed, borrowed, without an allocation.
+/// It does not support escapes, duplicate members, or more attributes than these requests have, and it has no useful
+/// errors.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the body of a check")]
 pub struct Ask<'a> {
@@ -75,7 +75,7 @@ impl<'a> Ask<'a> {
     /// Reads the text of a request.
     ///
     /// # Errors
-    /// What `serde_json` says.
+    /// Returns the error of `serde_json`.
     pub fn parse(text: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
@@ -84,7 +84,7 @@ impl<'a> Ask<'a> {
 /// Reads the texts of many requests.
 ///
 /// # Errors
-/// What `serde_json` says of the first that it cannot read.
+/// Returns the error of `serde_json` for the first text that it cannot read.
 pub fn read_all(texts: &[String]) -> serde_json::Result<Vec<Ask<'_>>> {
     texts.iter().map(|text| Ask::parse(text)).collect()
 }

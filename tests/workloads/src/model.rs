@@ -1,4 +1,4 @@
-//! What a workload is made of.
+//! The parts of a workload: rules, policies, requests.
 
 use anyhow::{Result, bail};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 /// The one domain of every workload.
 pub const DOMAIN: &str = "acme";
 
-/// Rules, policies, and the requests that are put to them.
+/// Rules, policies, and requests.
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
     /// A short name, such as `W3 1000`.
@@ -20,15 +20,15 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The right decision of each request.
+    /// Returns the right decision of each request.
     pub fn right(&self) -> impl Iterator<Item = bool> {
         self.requests.iter().map(|request| request.allow)
     }
 
-    /// A request, and the one rule that is about it.
+    /// Returns a request and the one rule about it.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if there is none.
     pub fn request_of_one_rule(&self) -> Result<(&Request, &Rule)> {
         for request in self.requests.iter().filter(|request| request.allow) {
             let mut matching = self.rules.iter().filter(|rule| rule.matches(request));
@@ -39,13 +39,13 @@ impl Workload {
         bail!("no request is allowed by one rule alone")
     }
 
-    /// The body of each request.
+    /// Returns the body of each request.
     pub fn texts(&self) -> Vec<String> {
         self.requests.iter().map(Request::text).collect()
     }
 }
 
-/// An RBAC rule. None has a wildcard.
+/// An RBAC rule, without wildcards.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are those of the rule format")]
 pub struct Rule {
@@ -58,7 +58,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether the rule is about what `request` asks for.
+    /// Returns whether the rule is about the resource and the action of `request`.
     pub fn matches(&self, request: &Request) -> bool {
         self.obj == request.resource
             && self.act == request.action
@@ -90,7 +90,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The condition tree as JSON text.
+    /// Returns the condition tree as JSON text.
     pub fn tree(&self) -> String {
         let test = |attribute: &str, operator: &str, value| json!({"type": "CONDITION", "attribute": attribute, "operator": operator, "value": value});
         let children = [
@@ -105,7 +105,7 @@ impl Conditions {
 /// A check, in the domain [`DOMAIN`].
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Who asks. One subject has the same roles in every request, so that an engine may know them beforehand.
+    /// The subject. It has the same roles in every request, so that an engine may know them beforehand.
     pub subject: String,
     /// `<name>:<verb>`.
     pub resource: String,
@@ -130,7 +130,7 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// The string, if it is one.
+    /// Returns the string, if it is one.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -138,7 +138,7 @@ impl Attribute {
         }
     }
 
-    /// The number, if it is one.
+    /// Returns the number, if it is one.
     pub fn number(&self) -> Option<i64> {
         match self {
             Self::Text(_) => None,
@@ -147,7 +147,7 @@ impl Attribute {
     }
 }
 
-/// The value of the attribute called `name`.
+/// Returns the value of the attribute `name`.
 pub(crate) fn attribute<'a>(pairs: &'a [(String, Attribute)], name: &str) -> Option<&'a Attribute> {
     pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value)
 }

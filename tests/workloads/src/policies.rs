@@ -12,9 +12,9 @@ const CLEARANCES: usize = 10;
 
 /// W3: `policies` allowing policies of one priority on one resource, for up to 100 departments.
 ///
-/// A policy asks for one department, a clearance, and one of five regions out of ten. They stand in
-/// order of falling clearance and requests have little of it, a fifth none: 0.1 % of the policies match,
-/// and the first that matches stands behind most of the others. So whoever walks them walks far.
+/// A policy needs one department, a clearance, and one of five regions out of ten. The policies are in order of
+/// falling clearance, and requests have a low one, a fifth of them none: 0.1 % of the policies match, and the first
+/// that matches is behind most of the others. So code that walks the list walks far.
 pub fn w3(policies: usize) -> Workload {
     let mut rng = Rng::with_seed(3);
     let departments = policies.min(100);
@@ -44,7 +44,7 @@ pub fn w4() -> Workload {
     w4_over(100)
 }
 
-/// As [`w4`], with so many resources.
+/// Makes W4 with so many resources.
 pub fn w4_over(resources: usize) -> Workload {
     const EACH: usize = 50;
     const ROLES: usize = 50;

@@ -30,7 +30,7 @@ fn rules_over(name: &str, roles: usize, resources: usize, rules: usize) -> Workl
     };
     let requests = (0..REQUESTS)
         .map(|nth| {
-            // Half of the requests are such that a rule allows them.
+            // A rule allows half of the requests.
             let (role, resource, action) = tuple(rng.usize(..rules));
             let user = role + roles * rng.usize(..USERS / roles);
             let user = if nth % 2 == 0 { user } else { rng.usize(..USERS) };
@@ -46,7 +46,7 @@ fn rules_over(name: &str, roles: usize, resources: usize, rules: usize) -> Workl
     Reference::settle(Workload { name: name.to_owned(), rules, policies: Vec::new(), requests })
 }
 
-/// The rule that says whether `role` may do `action` to `resource`.
+/// Makes the rule that says whether `role` may do `action` to `resource`.
 pub(crate) fn rule(index: usize, role: usize, resource: usize, action: &str, allow: bool) -> Rule {
     Rule {
         id: index as u128 + 1,
@@ -58,7 +58,7 @@ pub(crate) fn rule(index: usize, role: usize, resource: usize, action: &str, all
     }
 }
 
-/// A request of a user, who has two of `roles` roles.
+/// Makes a request of a user, who has two of `roles` roles.
 pub(crate) fn request(user: usize, roles: usize, resource: usize, action: &str) -> Request {
     Request {
         subject: format!("user-{user:03}@example.com"),

@@ -1,4 +1,4 @@
-//! What is right, read off the rules as `docs/semantics.md`, sections 2.4 to 2.6, say it, one after the other.
+//! The right decisions: reads the rules one after the other, by `docs/semantics.md`, sections 2.4 to 2.6.
 
 use std::collections::HashMap;
 

@@ -143,7 +143,7 @@ fn text(text: impl Into<String>) -> Result<Resolution, Error> {
     Ok(Attribute::new("text", Value::Text(text.into())).into())
 }
 
-/// What std asks of WASI: random seeds, clocks, the environment, arguments, standard streams.
+/// Uses what the standard library takes from WASI: random seeds, clocks, the environment, arguments, standard streams.
 fn standard_library() -> Result<Resolution, Error> {
     let map: HashMap<_, _> = std::env::vars().chain([("a".to_owned(), "b".to_owned())]).collect();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis());

@@ -1,4 +1,4 @@
-//! A resolver that behaves: who works where, as the configuration says.
+//! A resolver without faults: it reads departments from its configuration.
 
 use portcullis_guest_sdk::{
     Attribute, AttributeSpec, ConfigKey, Descriptor, Error, Host, Kind, Request, Resolution,
@@ -20,7 +20,7 @@ impl Resolver for Directory {
         }
     }
 
-    /// `department` is that of the configuration for everybody but strangers, who have none.
+    /// Returns the `department` of the configuration for all subjects except strangers, who do not have one.
     fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let mut resolution = Resolution::new(vec![], vec![]);
         for name in &request.wanted {

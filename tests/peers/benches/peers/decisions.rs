@@ -13,7 +13,7 @@ use portcullis_workloads::{W2_SIZES, W3_SIZES, Workload, w1, w2, w3, w4};
 use crate::PEERS;
 use crate::ours::{Plans, bodies};
 
-/// How long a peer's decisions are compared with what is right. A slow peer is timed on fewer requests.
+/// The time in which a peer's decisions are compared with the right ones. A slow peer is timed on fewer requests.
 const CHECKING: Duration = Duration::from_millis(300);
 
 type Named = (&'static str, Box<dyn Peer>);
@@ -110,7 +110,7 @@ fn from_strings(workload: &Workload, mut peers: Vec<Named>) -> Result<Vec<Sample
     Ok(compare(variants))
 }
 
-/// How many times as long as ours `peer` took.
+/// Adds the ratio of the time of `peer` to ours.
 fn ratio(group: &mut Group<'_>, workload: &str, samples: &[Samples], peer: &str, bar: Bar) {
     if let Some(sample) = samples.iter().find(|sample| sample.name == peer) {
         group.figure(format!("{workload}: {peer} / ours"), sample.ratio(&samples[0]), "", bar);

@@ -1,4 +1,4 @@
-//! What 100,000 rules take: heap that is kept, and CPU time to load.
+//! The cost of 100,000 rules: heap that is kept, and CPU time to load.
 
 use anyhow::Result;
 use portcullis_workloads::measure::{kept, load_time};

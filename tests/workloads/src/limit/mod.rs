@@ -1,9 +1,8 @@
-//! What hand-written Rust can do with the workloads: the limit that engines are held against.
+//! Hand-written Rust for the workloads: the limit that engines are compared with.
 //!
-//! It begins with the same strings and attribute pairs as an engine, and ends with a boolean. On the way
-//! it does less, and is no product: no wildcard, no id and no reason of what decided, no third value for
-//! what is absent (a policy then simply does not apply), no check of its input, and policies of one shape
-//! only.
+//! The input is the same strings and attribute pairs as for an engine, and the result is a boolean. The code does
+//! less than a product: it has no wildcard, no id and no reason of the decision, no third value for an absent
+//! attribute (the policy does not apply), no validation of its input, and policies of one shape only.
 
 mod policies;
 mod rules;
@@ -30,7 +29,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Takes what the workload's rules and policies need to be decided by.
+    /// Builds the tables from the rules and policies of a workload.
     pub fn new(workload: &Workload) -> Self {
         Self {
             rules: RuleTable::new(&workload.rules),
@@ -38,7 +37,7 @@ impl Limit {
         }
     }
 
-    /// Whether `ask` is allowed.
+    /// Returns whether `ask` is allowed.
     pub fn allows(&self, ask: &Ask<'_>) -> bool {
         let by_policy = self.policies.decide(ask);
         if by_policy == Some(false) {
@@ -51,7 +50,7 @@ impl Limit {
     }
 }
 
-/// Strings as small numbers.
+/// A small number for each string.
 #[derive(Default)]
 struct Symbols(Hashed<Box<str>, u32>);
 

@@ -32,7 +32,7 @@ impl PolicyIndex {
         index
     }
 
-    /// What the first policy that matches does.
+    /// Returns whether the first policy that matches allows; `None` if none matches.
     pub(super) fn decide(&self, ask: &Ask<'_>) -> Option<bool> {
         let resource = self.resources.get(ask.resource)?;
         let Values { department, clearance, region } = Values::read(ask, &self.values);

@@ -1,4 +1,4 @@
-//! RBAC: each field of a rule a number, the four together the key of one table.
+//! RBAC: each field of a rule is a number, and the four numbers are the key of one table.
 
 use super::{Hashed, Symbols};
 use crate::ask::{Ask, Scalar};
@@ -28,7 +28,7 @@ impl RuleTable {
         table
     }
 
-    /// Whether a rule denies, else whether one allows.
+    /// Returns `Some(false)` if a rule denies, or else `Some(true)` if one allows.
     pub(super) fn decide(&self, ask: &Ask<'_>) -> Option<bool> {
         let resource = self.resources.get(ask.resource)?;
         let domain = self.domains.get(ask.domain)?;

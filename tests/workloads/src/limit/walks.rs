@@ -1,11 +1,11 @@
-//! W3 without an index: every policy compiled, and walked until the first matches.
+//! W3 without an index: every policy is compiled, and the code walks the list until the first matches.
 
 use super::Symbols;
 use super::policies::{Values, in_order, interned};
 use crate::ask::Ask;
 use crate::model::Policy;
 
-/// Each policy one closure of its own three comparisons: what compilation alone can give.
+/// One closure of three comparisons per policy: the gain of compilation alone.
 pub struct Closures {
     values: Symbols,
     policies: Vec<(Matches, bool)>,
@@ -27,7 +27,7 @@ impl Closures {
         Self { policies: policies.collect(), values }
     }
 
-    /// Whether `ask` is allowed.
+    /// Returns whether `ask` is allowed.
     pub fn allows(&self, ask: &Ask<'_>) -> bool {
         let values = Values::read(ask, &self.values);
         let first = self.policies.iter().find(|(matches, _)| matches(&values));
@@ -37,7 +37,7 @@ impl Closures {
 
 type Matches = Box<dyn Fn(&Values) -> bool>;
 
-/// Each policy a tree of enums over slots, walked recursively: what a plain compiler makes.
+/// One tree of enums over slots per policy, walked recursively, as a plain compiler makes it.
 pub struct Tree {
     values: Symbols,
     policies: Vec<(Node, bool)>,
@@ -71,7 +71,7 @@ impl Tree {
         Self { policies: policies.collect(), values }
     }
 
-    /// Whether `ask` is allowed.
+    /// Returns whether `ask` is allowed.
     pub fn allows(&self, ask: &Ask<'_>) -> bool {
         let values = Values::read(ask, &self.values);
         let symbol = |value: Option<u32>| value.map_or(Slot::Absent, Slot::Symbol);
