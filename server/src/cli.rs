@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-
 use portcullis_bench as bench;
 use portcullis_tools::{import, resolver_cli};
 
@@ -17,18 +16,18 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the service; configured by environment variables.
+    /// Run the service. Environment variables configure it.
     Serve(EnvFile),
-    /// Run it on this machine with sample tenants and a development identity provider.
+    /// Run the service on this machine with sample tenants and a development identity provider.
     ///
-    /// Not for production: anybody on this machine can get a token. Takes LISTEN_ADDR (loopback only),
+    /// Not for production: everybody on this machine can get a token. Reads LISTEN_ADDR (loopback only),
     /// LOG_FORMAT and RUST_LOG.
     Dev {
-        /// Where the database and the issuer's key are kept.
+        /// The directory for the database and the key of the identity provider.
         #[arg(long, default_value = ".portcullis-dev")]
         data_dir: PathBuf,
     },
-    /// Create the database or bring its schema up to date, and stop.
+    /// Create the database or update its schema, and exit.
     Migrate(EnvFile),
     /// Manage service API keys.
     #[command(subcommand)]
@@ -38,22 +37,22 @@ pub(crate) enum Command {
     Import(Import),
     /// Run the test cases of tenants kept as files, without a server.
     Test {
-        /// A tenant's folder, or a folder of them.
+        /// The folder of a tenant, or a folder of such folders.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
         /// Run only the cases whose name contains this text.
         #[arg(long)]
         case: Option<String>,
     },
-    /// Make, build, test and install attribute resolvers.
+    /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]
-        command: resolver_cli::Command,
+        command: resolver_cli::ResolverCommand,
     },
     /// Measure what decisions cost on a tenant's own rules, without a server.
     Bench {
         #[command(flatten)]
-        arguments: bench::Arguments,
+        arguments: bench::BenchArguments,
         #[command(flatten)]
         file: EnvFile,
     },
@@ -63,13 +62,13 @@ pub(crate) enum Command {
 pub(crate) enum Keys {
     /// Create a service API key and print it; it cannot be shown again.
     Create {
-        /// The tenant's id; in `saas` mode its slug will do.
+        /// The tenant's id, or in `saas` mode its slug.
         #[arg(long)]
         tenant: String,
-        /// What the key is for.
+        /// A name that says what the key is for.
         #[arg(long)]
         name: String,
-        /// What it may do, such as `resources:read,resources:write`; everything without this.
+        /// The permissions of the key, such as `resources:read,resources:write` [default: all].
         #[arg(long, value_delimiter = ',')]
         permissions: Vec<String>,
         #[command(flatten)]
@@ -81,10 +80,11 @@ pub(crate) enum Keys {
 pub(crate) enum Import {
     /// Turn a Casbin model and policy into RBAC rules.
     ///
-    /// Nothing is imported when a line of the policy cannot be expressed, unless --skip-unsupported says so.
+    /// If Portcullis cannot express a line of the policy, nothing is imported, unless you give
+    /// --skip-unsupported.
     Casbin {
         #[command(flatten)]
-        arguments: import::Arguments,
+        arguments: import::ImportArguments,
         #[command(flatten)]
         file: EnvFile,
     },
@@ -92,7 +92,7 @@ pub(crate) enum Import {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct EnvFile {
-    /// A file of NAME=value lines; the environment overrides it.
+    /// A file of NAME=value lines; environment variables override it.
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Option<PathBuf>,
 }

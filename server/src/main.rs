@@ -9,13 +9,13 @@ use std::io::Write;
 use std::process::{ExitCode, Termination};
 
 use clap::Parser;
-
-use cli::{Cli, Command, EnvFile, Import, Keys};
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
 use portcullis_tools::{import, keys, policy_test, resolver_cli};
 
-/// The exit code of a process that was told something that it cannot use.
+use crate::cli::{Cli, Command, EnvFile, Import, Keys};
+
+/// The exit code for settings or arguments that cannot be used.
 const BAD_CONFIGURATION: u8 = 2;
 
 fn main() -> ExitCode {
@@ -76,7 +76,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Reads the variables and starts logging as they say.
+/// Reads the variables, and starts logging with their settings.
 fn prepare(file: &EnvFile) -> anyhow::Result<Variables> {
     let variables = Variables::load(file.env_file.as_deref())?;
     start_logging(&variables)?;

@@ -154,6 +154,6 @@ pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("stopping: finishing what is in flight");
+        tracing::info!("stopping: running requests may finish");
     })
 }

@@ -1,12 +1,11 @@
-//! Log lines, on standard error.
+//! Log lines on standard error.
 
 use std::io::IsTerminal;
 
+use portcullis_config::LogFormat;
 use tracing_subscriber::EnvFilter;
 
-use portcullis_config::LogFormat;
-
-/// Starts logging; called once, at the start of the process.
+/// Starts logging. The process calls it once, at its start.
 pub(crate) fn start(format: LogFormat, filter: EnvFilter) {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)

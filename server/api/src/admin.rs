@@ -1,36 +1,30 @@
 //! Tenants and their identity providers: the operator's routes, in `saas` mode (`docs/semantics.md`,
 //! sections 6.9 and 6.10).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header::LOCATION;
 use http::{StatusCode, Uri};
+use portcullis_model::provider::{NewProvider, ProviderRecord};
+use portcullis_model::tenant::{NewTenant, TenantRecord};
+use portcullis_operations::app::App;
+use portcullis_operations::tenants;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::Segments;
-use super::body::JsonBody;
-use super::openapi::Conflict;
-use super::paging::{self, Requested};
+use crate::body::JsonBody;
 use crate::callers::Admin;
 use crate::error::ApiError;
-use portcullis_auth::ADMIN_ACTOR;
-use portcullis_model::provider::{NewProvider, ProviderRecord};
-use portcullis_model::service_key::NewServiceKey;
-use portcullis_model::tenant::{NewTenant, TenantRecord};
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
-use portcullis_storage::{Tx, providers, service_keys, tenants};
+use crate::openapi::Conflict;
+use crate::paging::{self, Requested};
+use crate::path::Segments;
+use crate::respond::created_at;
 
-const NO_TENANT: OperationError = OperationError::NotFound("tenant");
-
-/// The answer to a creation: the only time that the key is seen.
+/// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CreatedTenant)]
 #[serde(rename_all = "camelCase")]
-struct Created {
+struct CreatedTenantBody {
     #[serde(flatten)]
     record: TenantRecord,
     /// A service key of the tenant that may do everything that keys may.
@@ -47,7 +41,7 @@ struct Created {
     post, path = "/admin/tenants", tag = "Tenants", operation_id = "createTenant",
     security(("adminKey" = []), ("adminBearer" = [])), request_body = NewTenant,
     responses(
-        (status = 201, description = "The tenant", body = Created, headers(("Location"))),
+        (status = 201, description = "The tenant", body = CreatedTenantBody, headers(("Location"))),
         Conflict,
     ),
 )]
@@ -57,22 +51,10 @@ pub(super) async fn create_tenant(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let tenant = NewTenant::parse(&body.parse()?)?;
-    let by = app.authored_by(ADMIN_ACTOR);
-    let record = tenant.into_record(app.ids.next(by.at), by.at);
-    let (key, bootstrap_key) = NewServiceKey::named("bootstrap").issue(app.ids.next(by.at), &by);
-    let mut tx = app.store.write_as(&record.id).await?;
-    if !tenants::insert(&mut tx, &record).await? {
-        return Err(OperationError::Conflict(format!(
-            "there is a tenant `{}` already",
-            record.slug
-        ))
-        .into());
-    }
-    service_keys::insert(&mut tx, &key).await?;
-    app.commit(tx).await?;
-    let location = format!("/admin/tenants/{}", record.id);
-    let body = Json(Created { record, bootstrap_key });
-    Ok((StatusCode::CREATED, [(LOCATION, location)], body).into_response())
+    let created = tenants::create(&app, tenant).await?;
+    let location = format!("/admin/tenants/{}", created.record.id);
+    let body = CreatedTenantBody { record: created.record, bootstrap_key: created.bootstrap_key };
+    Ok(created_at(&location, body))
 }
 
 /// Lists all tenants.
@@ -87,9 +69,7 @@ pub(super) async fn list_tenants(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = paging::requested(&uri, "tenants", "", "")?;
-    let mut tx = app.store.read_all().await?;
-    let records = tenants::list(&mut tx, page.fetch()).await?;
-    tx.end().await?;
+    let records = tenants::list(&app, page.fetch()).await?;
     Ok(page.respond(records, |record| Uuid::try_parse(&record.id).unwrap_or_default()))
 }
 
@@ -112,20 +92,9 @@ pub(super) async fn register_provider(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let provider = NewProvider::parse(&body.parse()?, &app.egress.rules)?;
-    let by = app.authored_by(ADMIN_ACTOR);
-    let record = provider.into_record(app.ids.next(by.at), &tenant, by.at);
-    let mut tx = existing(&app, &tenant).await?;
-    if !providers::insert(&mut tx, &record).await? {
-        return Err(OperationError::Conflict(format!(
-            "the issuer `{}` is registered already",
-            record.issuer_url
-        ))
-        .into());
-    }
-    app.commit(tx).await?;
-    app.reload_providers().await?;
+    let record = tenants::register_provider(&app, &tenant, provider).await?;
     let location = format!("/admin/tenants/{tenant}/identity-providers/{}", record.id);
-    Ok((StatusCode::CREATED, [(LOCATION, location)], Json(record)).into_response())
+    Ok(created_at(&location, record))
 }
 
 /// Lists the identity providers of a tenant.
@@ -142,10 +111,7 @@ pub(super) async fn list_providers(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = paging::requested(&uri, "identity-providers", &tenant, "")?;
-    let mut tx = app.store.read(&tenant).await?;
-    tenants::find(&mut tx, &tenant).await?.ok_or(NO_TENANT)?;
-    let records = providers::list(&mut tx, page.fetch()).await?;
-    tx.end().await?;
+    let records = tenants::list_providers(&app, &tenant, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
@@ -166,20 +132,8 @@ pub(super) async fn remove_provider(
     _: Admin,
     Segments((tenant, provider)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
-    const NO_PROVIDER: OperationError = OperationError::NotFound("identity provider");
-    let id = Uuid::try_parse(&provider).map_err(|_| NO_PROVIDER)?;
-    let mut tx = existing(&app, &tenant).await?;
-    if !providers::delete(&mut tx, id).await? {
-        return Err(NO_PROVIDER.into());
-    }
-    app.commit(tx).await?;
-    app.reload_providers().await?;
+    let id = Uuid::try_parse(&provider);
+    let id = id.map_err(|_| ApiError::not_found("identity provider"))?;
+    tenants::remove_provider(&app, &tenant, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// A transaction that may write for `tenant`, which must be there.
-async fn existing(app: &App, tenant: &str) -> Result<Tx, ApiError> {
-    let mut tx = app.store.write_as(tenant).await?;
-    tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
-    Ok(tx)
 }

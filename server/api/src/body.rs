@@ -9,36 +9,32 @@ use http::header::CONTENT_TYPE;
 use portcullis_engine::json::{self, Json};
 
 use crate::error::ApiError;
-use portcullis_operations::error::OperationError;
 
-/// A body that was sent as JSON; not parsed yet, so that what is parsed can borrow from it.
-pub struct JsonBody(Bytes);
+/// A body that was sent as JSON. It is not parsed yet, so that the tree can borrow from it.
+pub(crate) struct JsonBody(Bytes);
 
-/// Shows how long it is: a body may have secrets.
 impl fmt::Debug for JsonBody {
+    /// Shows only the length, because a body may have secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("JsonBody").field(&self.0.len()).finish()
     }
 }
 
 impl JsonBody {
-    /// The body's text, which is there.
-    pub fn text(&self) -> Result<&[u8], ApiError> {
+    /// Returns the text of the body, or a 400 if the request has no body.
+    pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
         if self.0.is_empty() {
-            return Err(OperationError::BadRequest(
-                "a JSON body is expected, but there is none".to_owned(),
-            )
-            .into());
+            return Err(ApiError::bad_request("expected a JSON body, but the request has no body"));
         }
         Ok(&self.0)
     }
 
-    /// The body as a tree without duplicate keys and U+0000.
-    pub fn parse(&self) -> Result<Json<'_>, ApiError> {
+    /// Parses the body into a tree without duplicate keys and U+0000.
+    pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
         Ok(json::parse(self.text()?)?)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
@@ -53,14 +49,14 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
             .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
         match is_json {
             Some(true) => Ok(Self(body)),
-            // Nothing was sent, so nothing is of the wrong type.
+            // An empty body cannot have the wrong type.
             None if body.is_empty() => Ok(Self(body)),
             Some(false) | None => Err(ApiError::UnsupportedMediaType("application/json")),
         }
     }
 }
 
-/// `application/json`, with UTF-8 or no charset.
+/// Returns whether the type is `application/json`, with UTF-8 or no charset.
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(text) = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()) else {
         return false;

@@ -1,5 +1,5 @@
-//! Extractors of callers: the type of a handler's parameter says which right the caller must have (semantics.md
-//! section 6).
+//! Extractors of callers: the type of a handler's parameter says which right the caller must have
+//! (`docs/semantics.md`, section 6).
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -8,24 +8,24 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::extract::FromRequestParts;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
-use portcullis_auth::{AuthError, Manager, Member, Mode, authenticate_key};
+use portcullis_auth::{AuthError, Manager, Mode, TokenHolder, authenticate_key};
 use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
 
 use crate::error::ApiError;
-use crate::layers::refuse_oversize;
+use crate::oversize::refuse_oversize;
 
 const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
 
-/// A caller with a token: may ask for decisions.
+/// A caller with a token, who may request decisions.
 #[derive(Debug)]
-pub struct TenantMember(Member);
+pub(crate) struct TenantMember(TokenHolder);
 
 impl Deref for TenantMember {
-    type Target = Member;
+    type Target = TokenHolder;
 
-    fn deref(&self) -> &Member {
+    fn deref(&self) -> &TokenHolder {
         &self.0
     }
 }
@@ -48,9 +48,9 @@ impl FromRequestParts<App> for TenantMember {
     }
 }
 
-/// A manager with a token, where keys are of no use.
+/// A manager with a token, on a route that does not accept service keys.
 #[derive(Debug)]
-pub struct TenantManager(Manager);
+pub(crate) struct TenantManager(Manager);
 
 impl Deref for TenantManager {
     type Target = Manager;
@@ -69,9 +69,9 @@ impl FromRequestParts<App> for TenantManager {
     }
 }
 
-/// A manager with a token, or a service key that has the permission of `R`.
+/// A manager with a token, or a service key with the permission of `R`.
 #[derive(Debug)]
-pub struct Allowed<R> {
+pub(crate) struct Allowed<R> {
     manager: Manager,
     right: PhantomData<R>,
 }
@@ -84,16 +84,16 @@ impl<R> Deref for Allowed<R> {
     }
 }
 
-/// A right that a handler's parameter names.
-pub trait Right {
-    /// The permission that a service key needs for it.
+/// The right that a handler's parameter names.
+pub(crate) trait Right {
+    /// The permission that a service key needs.
     const PERMISSION: Permission;
 }
 
 macro_rules! rights {
     ($($name:ident),*) => {$(
         #[derive(Debug)]
-        pub enum $name {}
+        pub(crate) enum $name {}
 
         impl Right for $name {
             const PERMISSION: Permission = Permission::$name;
@@ -133,7 +133,7 @@ async fn key_holder(app: &App, key: &str) -> Result<Manager, ApiError> {
 
 /// The operator, with the admin key.
 #[derive(Debug)]
-pub struct Admin;
+pub(crate) struct Admin;
 
 impl FromRequestParts<App> for Admin {
     type Rejection = ApiError;
@@ -156,7 +156,7 @@ impl FromRequestParts<App> for Admin {
     }
 }
 
-/// What a request proves itself with.
+/// The credential of a request.
 enum Credential<'h> {
     Bearer(&'h str),
     ServiceKey(&'h str),
@@ -164,7 +164,7 @@ enum Credential<'h> {
 }
 
 impl<'h> Credential<'h> {
-    /// The one credential of a request; before it comes the size.
+    /// Returns the one credential of a request. A body that is too large is refused first.
     fn of(parts: &'h Parts) -> Result<Self, ApiError> {
         refuse_oversize(parts)?;
         let headers = &parts.headers;

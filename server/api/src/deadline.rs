@@ -1,30 +1,32 @@
-//! By when a request must be ready to write.
+//! The time limits of a request.
 
 use std::time::Duration;
 
 use http::Extensions;
 use tokio::time::Instant;
 
-/// Less than a request may take in all: what is left is for its transaction. Without this bound a request that waits
-/// for longer would write what its sender has been told is not written.
+/// Longest request, from its header to its answer.
+pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Longest time until a request is ready to write. It is less than [`REQUEST_TIMEOUT`], to leave time for the
+/// transaction. Without this limit a request could write after its client got the answer that nothing is written.
 const READY_WITHIN: Duration = Duration::from_secs(25);
 
-/// When a request that is not ready to write gives up.
+/// The instant at which a request gives up if it is not ready to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline(Instant);
 
 impl Deadline {
-    /// That of a request that comes in now.
+    /// Returns the deadline of a request that arrives now.
     pub(super) fn from_now() -> Self {
         Self(Instant::now() + READY_WITHIN)
     }
 
-    /// The request's.
+    /// Returns the deadline of the request with these extensions.
     pub(super) fn of(extensions: &Extensions) -> Self {
         extensions.get().copied().unwrap_or_else(Self::from_now)
     }
 
-    /// What `work` gives, unless that is too late.
+    /// Returns the result of `work`, or `None` if the deadline passes first.
     pub(super) async fn bound<T>(self, work: impl Future<Output = T>) -> Option<T> {
         tokio::time::timeout_at(self.0, work).await.ok()
     }
@@ -33,7 +35,6 @@ impl Deadline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layers::REQUEST_TIMEOUT;
 
     #[tokio::test(start_paused = true)]
     async fn a_request_gives_up_before_its_sender_is_told_that_it_failed() {

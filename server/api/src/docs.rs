@@ -7,20 +7,21 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use portcullis_model::schema::{self, AnySchema};
+use portcullis_operations::error::OperationError;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerFile};
 
-use super::openapi::Document;
-use super::{Segments, parameter};
 use crate::error::ApiError;
-use portcullis_model::schema::{self, AnySchema};
-use portcullis_operations::error::OperationError;
+use crate::openapi::Document;
+use crate::parameters::parameter;
+use crate::path::Segments;
 
-/// Where the document is, for Swagger UI.
+/// The path of the document, for Swagger UI.
 const DOCUMENT: &str = "/openapi.json";
-/// The pages load nothing from elsewhere, and nobody frames them.
+/// The content security policy: the pages load nothing from other hosts, and no page may frame them.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; \
     frame-ancestors 'none'";
 
@@ -58,12 +59,12 @@ pub(super) async fn page() -> Result<Response, ApiError> {
 )]
 pub(super) async fn file(Segments(name): Segments<String>) -> Result<Response, ApiError> {
     if !ASSETS.contains(&&*name) {
-        return Err(OperationError::NotFound("file").into());
+        return Err(ApiError::not_found("file"));
     }
     asset(&name).map(respond)
 }
 
-/// What the page loads.
+/// The files that the page loads.
 const ASSETS: [&str; 7] = [
     "favicon-16x16.png",
     "favicon-32x32.png",
@@ -84,7 +85,7 @@ impl IntoParams for Asset {
 }
 
 fn asset(name: &str) -> Result<SwaggerFile<'static>, ApiError> {
-    // Without this Swagger UI asks a server on the internet to judge the document.
+    // Without this setting Swagger UI sends the document to a validator on the internet.
     let config = Arc::new(Config::from(DOCUMENT).validator_url("none"));
     let file = utoipa_swagger_ui::serve(name, config);
     file.map_err(|error| OperationError::Internal(error.to_string().into()))?
@@ -100,7 +101,7 @@ fn respond(file: SwaggerFile<'static>) -> Response {
     (headers, file.bytes.into_owned()).into_response()
 }
 
-/// An OpenAPI document, as far as it describes itself.
+/// The schema of an OpenAPI document, as far as the document describes itself.
 struct OpenApiDocument;
 
 impl ToSchema for OpenApiDocument {}

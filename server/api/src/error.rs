@@ -1,6 +1,6 @@
 //! The errors of the API: the only error that becomes a response (`docs/semantics.md`, section 8.4).
 
-pub mod schema;
+pub(crate) mod schema;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use portcullis_operations::error::OperationError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// A request that was not served. Each variant has one status and one code.
+/// The reason why a request was not served. Each variant has one status and one code.
 #[derive(Debug)]
-pub enum ApiError {
-    /// The use case did not succeed.
+pub(crate) enum ApiError {
+    /// The use case failed.
     Operation(OperationError),
     /// 401, without an error code in the challenge: no credential was sent.
     NoCredential,
@@ -36,7 +36,7 @@ impl ApiError {
         Self::Operation(OperationError::BadRequest(message.into()))
     }
 
-    /// A 404 that names what is missing.
+    /// A 404 that names the kind of the missing record.
     pub(crate) fn not_found(what: &'static str) -> Self {
         Self::Operation(OperationError::NotFound(what))
     }
@@ -144,7 +144,7 @@ fn operation_message(error: &OperationError) -> String {
     }
 }
 
-/// The challenge of RFC 6750 section 3; a description may hold neither quotes nor backslashes.
+/// Returns the challenge of RFC 6750, section 3. Its description may hold neither quotes nor backslashes.
 fn challenge(message: &str) -> HeaderValue {
     let plain = |c: char| matches!(c, ' '..='~') && c != '"' && c != '\\';
     let description: String = message.chars().map(|c| if plain(c) { c } else { '?' }).collect();
@@ -152,8 +152,9 @@ fn challenge(message: &str) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
 }
 
-/// `path` is the first problem's place, `errors` has them all; the fields that are missing or unknown, and
-/// the token at which an expression cannot be read, are named once more where the contract has them.
+/// Returns the details of an invalid body: `path` has the place of the first problem, and `errors` has all problems.
+/// Missing fields, unknown fields, and the token at which an expression cannot be read have members of their own
+/// (`docs/rest.md`, section 1.5).
 fn invalid_details(invalid: &Invalid) -> Value {
     let mut details = Map::new();
     let problems = invalid.problems();
@@ -192,9 +193,9 @@ fn invalid_details(invalid: &Invalid) -> Value {
     Value::Object(details)
 }
 
-/// Why a response is a 500 or a 503, for the log; travels with the response as an extension.
+/// The cause of a 500 or a 503, for the log. It is an extension of the response.
 #[derive(Clone, Debug)]
-pub struct LoggedCause(pub Arc<dyn Error + Send + Sync>);
+pub(crate) struct LoggedCause(pub(crate) Arc<dyn Error + Send + Sync>);
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
@@ -213,7 +214,7 @@ impl IntoResponse for ApiError {
 
 /// The body of every error (`docs/rest.md`, section 1.5).
 #[derive(Serialize)]
-pub struct ErrorBody {
+pub(crate) struct ErrorBody {
     /// The code.
     error: &'static str,
     /// For a person.
@@ -222,8 +223,8 @@ pub struct ErrorBody {
     details: Value,
 }
 
-/// The body of a 500: nothing but the id that finds the log line.
-pub fn internal_body(request_id: &str) -> ErrorBody {
+/// Returns the body of a 500. It has only the request id, which leads to the log line.
+pub(crate) fn internal_body(request_id: &str) -> ErrorBody {
     ErrorBody {
         details: json!({"request_id": request_id}),
         ..ApiError::Operation(OperationError::Internal("".into())).body()
@@ -255,10 +256,10 @@ mod tests {
         };
         let (status, message) = answered(CryptoError::UnknownKey.into());
         assert_eq!(status, 409);
-        assert!(message.contains("send `secrets`"), "{message}");
+        assert!(message.contains("send all `secrets` again"), "{message}");
         let (status, message) = answered(LoadError::Imports(vec!["wasi:nn".to_owned()]).into());
         assert_eq!(status, 409);
-        assert!(message.contains("`wasi:nn`: send another one"), "{message}");
+        assert!(message.contains("`wasi:nn`; send another module"), "{message}");
         for passing in [
             LoadError::Slow(Duration::from_secs(1)),
             LoadError::Describe(CallError::Busy(Duration::from_secs(1))),

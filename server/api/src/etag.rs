@@ -1,56 +1,80 @@
-//! Entity tags (RFC 9110 section 8.8.3): a client that read a record can change it only if nobody else
-//! has in between.
+//! The headers of entity tags (`docs/semantics.md`, section 8.8): `ETag` and `If-Match`.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
 use http::header::{ETAG, IF_MATCH};
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use portcullis_model::schema;
+use portcullis_operations::etag::{Precondition, entity_tag};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use utoipa::IntoParams;
 use utoipa::openapi::Type;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use super::parameter;
 use crate::error::ApiError;
-use portcullis_model::schema;
-use portcullis_operations::error::OperationError;
+use crate::parameters::parameter;
 
-/// The `ETag` header of a record: it changes with every change of the record.
-pub(super) fn header(record: &impl Serialize) -> Option<[(HeaderName, HeaderValue); 1]> {
-    Some([(ETAG, HeaderValue::from_str(&of(record)).ok()?)])
+/// Returns the `ETag` header of a record. It changes with every change of the record.
+pub(crate) fn header(record: &impl Serialize) -> Option<[(HeaderName, HeaderValue); 1]> {
+    Some([(ETAG, HeaderValue::from_str(&entity_tag(record)).ok()?)])
 }
 
-fn of(record: &impl Serialize) -> String {
-    let text = serde_json::to_vec(record).unwrap_or_default();
-    format!("\"{}\"", &URL_SAFE_NO_PAD.encode(Sha256::digest(text))[..22])
+/// Refuses a change whose `If-Match` does not name the present state of the record.
+pub(crate) fn check(headers: &HeaderMap, record: &impl Serialize) -> Result<(), ApiError> {
+    Ok(precondition(headers).check(record)?)
 }
 
-/// Refuses a change whose `If-Match` does not name the record as it is; without the header any change
-/// goes.
-pub(super) fn check(headers: &HeaderMap, record: &impl Serialize) -> Result<(), ApiError> {
-    let mut sent = headers.get_all(IF_MATCH).iter().peekable();
-    if sent.peek().is_none() {
-        return Ok(());
+/// Reads `If-Match`, which may be sent several times and hold several tags.
+fn precondition(headers: &HeaderMap) -> Precondition {
+    if !headers.contains_key(IF_MATCH) {
+        return Precondition::None;
     }
-    let own = of(record);
-    let named = |value: &HeaderValue| {
-        let tags = value.to_str().unwrap_or_default().split(',').map(str::trim);
-        tags.into_iter().any(|tag| tag == "*" || tag == own)
-    };
-    if sent.any(named) {
-        return Ok(());
-    }
-    Err(OperationError::PreconditionFailed.into())
+    let values = headers.get_all(IF_MATCH).iter();
+    // A value that is not ASCII is a tag that no record has.
+    let tags = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
+    Precondition::OneOf(tags.map(|tag| tag.trim().to_owned()).collect())
 }
 
-/// The header that [`check`] reads.
-pub(super) struct IfMatch;
+/// The precondition of a change.
+pub(crate) struct IfMatch(pub(crate) Precondition);
+
+impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(precondition(&parts.headers)))
+    }
+}
 
 impl IntoParams for IfMatch {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let about = "The `ETag` of the record as the client knows it, or several, or `*`: if the record is \
                      another by now, the answer is a 412";
         vec![parameter(ParameterIn::Header, "If-Match", schema::typed(Type::String), about)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tag_of_every_header_counts() {
+        for (values, expected) in [
+            (&[][..], None),
+            (&[r#""a""#], Some(&[r#""a""#][..])),
+            (&[r#""a", "b""#, "*"], Some(&[r#""a""#, r#""b""#, "*"])),
+            (&[""], Some(&[""])),
+        ] {
+            let headers = values.iter().map(|value| (IF_MATCH, HeaderValue::from_static(value)));
+            let tags = match precondition(&headers.collect()) {
+                Precondition::None => None,
+                Precondition::OneOf(tags) => Some(tags),
+            };
+            let expected = expected.map(|tags| tags.iter().map(|tag| tag.to_string()).collect());
+            assert_eq!(tags, expected, "{values:?}");
+        }
     }
 }

@@ -8,17 +8,16 @@ use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use http::StatusCode;
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
+use portcullis_model::schema;
+use portcullis_operations::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
 
-use portcullis_model::schema;
-use portcullis_operations::app::App;
-
-/// How long the database may take for a round trip.
+/// Longest round trip to the database.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the liveness probe answers.
+/// The answer of the liveness probe.
 #[derive(Serialize, ToSchema)]
 #[schema(examples(json!({"status": "ok"})))]
 struct Liveness {
@@ -41,7 +40,7 @@ pub(super) async fn live() -> Response {
     Json(Liveness { status: "ok" }).into_response()
 }
 
-/// What the readiness probe answers.
+/// The answer of the readiness probe.
 #[derive(Serialize, ToSchema)]
 struct Readiness {
     #[schema(schema_with = ok_or_degraded)]
@@ -53,7 +52,7 @@ fn ok_or_degraded() -> ObjectBuilder {
     schema::choice(["ok", "degraded"])
 }
 
-/// What was looked at.
+/// The dependencies that the readiness probe tests.
 #[derive(Serialize, ToSchema)]
 struct Checks {
     #[schema(schema_with = ok_or_unavailable)]
@@ -90,7 +89,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
 }
 
-/// The engine's built-in check: one rule that allows, one request that it allows.
+/// Returns whether the engine allows a check that its one rule allows.
 fn decides() -> bool {
     let rule = Rule {
         id: uuid::Uuid::nil(),

@@ -1,5 +1,5 @@
-//! What surrounds the handlers: the request id and the log line, the time limit, the size limit, and
-//! panics that become a 500.
+//! The layers around the handlers: the request id and the log line, the time limit, the size limit, and the 500 for a
+//! panic.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -15,25 +15,25 @@ use http::header::{CONTENT_LENGTH, EXPECT};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
+use portcullis_operations::error::OperationError;
 use tokio::time::Instant;
 
-use super::deadline::Deadline;
-use super::upload::{self, MAX_UPLOAD, Unread};
+use crate::deadline::{Deadline, REQUEST_TIMEOUT};
 use crate::error::{ApiError, LoggedCause, internal_body};
-use portcullis_operations::error::OperationError;
+use crate::oversize::Oversize;
+use crate::upload::{self, MAX_UPLOAD, Unread};
 
 /// Largest request body, in bytes.
-pub const MAX_BODY: usize = 1024 * 1024;
-/// Most bytes of a body that are read to be thrown away: an upload that is somewhat too large gets its answer.
+const MAX_BODY: usize = 1024 * 1024;
+/// Most bytes of a body that are read and discarded, so that the client of an upload that is a little too large gets
+/// its answer.
 const MAX_DRAINED: usize = 2 * MAX_UPLOAD;
-/// A client that sends nothing for so long waits for its answer.
+/// Longest pause in a discarded body: a client that sends nothing for this long waits for its answer.
 const DRAIN_PAUSE: Duration = Duration::from_millis(250);
-/// Longest request, from its header to its answer.
-pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Gives the request its id and its time limit, turns a panic into a 500, and writes the log line.
+/// Gives the request its id and its time limit, answers a panic with a 500, and writes the log line.
 pub(super) async fn observe(mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let id = request_id(&request);
@@ -65,15 +65,15 @@ pub(super) async fn observe(mut request: Request, next: Next) -> Response {
     response
 }
 
-/// The id that the client sent, when it is a sound one, or a new one.
+/// Returns the id that the client sent if it is valid, and otherwise a new one.
 fn request_id(request: &Request) -> HeaderValue {
-    let sound = |value: &&HeaderValue| {
-        let bytes = value.as_bytes();
-        (1..=128).contains(&bytes.len())
-            && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
-    };
-    let sent = request.headers().get(REQUEST_ID).filter(sound);
+    let sent = request.headers().get(REQUEST_ID).filter(|value| is_valid_id(value.as_bytes()));
     sent.cloned().unwrap_or_else(new_request_id)
+}
+
+fn is_valid_id(id: &[u8]) -> bool {
+    (1..=128).contains(&id.len())
+        && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
 }
 
 fn new_request_id() -> HeaderValue {
@@ -86,21 +86,6 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let message = panic.downcast_ref::<String>().map(String::as_str);
     let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
     format!("panic: {}", message.unwrap_or("no message"))
-}
-
-/// Marks a request whose body is too large. It is for the credential to be judged, or for the size to be
-/// refused, once route and method are known: [`refuse_oversize`].
-#[derive(Clone, Copy, Debug)]
-struct Oversize {
-    limit: usize,
-}
-
-/// The fault of a request whose body is too large; the first thing that every route looks at.
-pub fn refuse_oversize(parts: &Parts) -> Result<(), ApiError> {
-    match parts.extensions.get() {
-        Some(Oversize { limit }) => Err(ApiError::PayloadTooLarge(*limit)),
-        None => Ok(()),
-    }
 }
 
 /// Reads the body, up to the limit. The body of an upload is left to its handler, which knows the sender.
@@ -180,17 +165,20 @@ pub(super) async fn throw_away(body: &mut Body) -> Read {
     Read::TooLarge
 }
 
-/// Runs the handler in a task of its own, to its end, also when the client goes away: a write is never
-/// cancelled between its commit and its publication, nor in a `begin` (transact-rs/sqlx#4385).
-pub(super) async fn run_to_the_end(request: Request, next: Next) -> Response {
-    match tokio::spawn(next.run(request)).await {
-        Ok(response) => response,
-        Err(failed) => match failed.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => {
-                ApiError::from(OperationError::Unavailable("the service", "shutting down".into()))
-                    .into_response()
-            }
-        },
+/// Runs the handler to its end in its own task, even if the client disconnects. A write is therefore never cancelled
+/// between its commit and its publication, or in a `begin` (transact-rs/sqlx#4385).
+pub(super) async fn run_to_completion(request: Request, next: Next) -> Response {
+    let failed = match tokio::spawn(next.run(request)).await {
+        Ok(response) => return response,
+        Err(failed) => failed,
+    };
+    match failed.try_into_panic() {
+        // The layer `observe` answers the panic.
+        Ok(panic) => std::panic::resume_unwind(panic),
+        // The runtime is stopping.
+        Err(_) => {
+            ApiError::from(OperationError::Unavailable("the service", "shutting down".into()))
+                .into_response()
+        }
     }
 }

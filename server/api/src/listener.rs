@@ -1,7 +1,6 @@
-//! The accept loop: connections with time limits, and a shutdown that finishes what is in flight.
+//! The accept loop: connections with time limits, and a shutdown that lets running requests finish.
 //!
-//! `axum::serve` sets no timer at all: a client that sends half a header would hold its connection for
-//! ever.
+//! `axum::serve` sets no timers: a client that sends half a header would hold its connection forever.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,11 +19,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::Sleep;
 
-/// How long a client may take to say which protocol it speaks, and then for a whole header.
+/// Longest time until a client shows its protocol, and then for each whole header.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long requests in flight may take after a shutdown was asked for.
+/// Longest time for running requests after the start of a shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-/// Most connections at a time; more wait in the kernel's queue.
+/// Most connections at a time; others wait in the queue of the kernel.
 const MAX_CONNECTIONS: usize = 10_000;
 /// Largest request header, in bytes.
 const MAX_HEADER_BYTES: usize = 16 * 1024;
@@ -32,7 +31,7 @@ const MAX_HEADER_BYTES: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
 /// Most concurrent requests of one HTTP/2 connection.
 const MAX_STREAMS: u32 = 100;
-/// Pause after a failed accept: without a free file descriptor the next one fails at once, too.
+/// Pause after a failed accept. Without a free file descriptor the next accept would fail at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A port that is bound but not served yet.
@@ -55,7 +54,7 @@ impl Listener {
         self.address
     }
 
-    /// Serves `router` until `stop` is done; then accepts nothing new, and finishes what is in flight.
+    /// Serves `router` until `stop` is done. Then it accepts no connections, and lets running requests finish.
     pub async fn serve(self, router: Router, stop: impl Future<Output = ()>) {
         let server = connection_builder();
         let connections = GracefulShutdown::new();
@@ -83,17 +82,17 @@ impl Listener {
             let server = server.clone();
             tokio::spawn(async move {
                 let _permit = permit;
-                // Answers are small and complete: waiting to fill a segment would only delay them.
+                // Answers are small and complete, so that waiting to fill a segment would only delay them.
                 let _ = stream.set_nodelay(true);
                 let stream = TokioIo::new(Opening::new(stream));
                 let connection = server.serve_connection(stream, service);
-                // A connection that ends badly is the client's affair.
+                // A broken connection is not a fault of the service.
                 let _ = watcher.watch(connection.into_owned()).await;
             });
         }
         drop(self.tcp);
         if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown()).await.is_err() {
-            tracing::warn!("stopped with requests still in flight");
+            tracing::warn!("stopped while requests were still running");
         }
     }
 }
@@ -115,15 +114,15 @@ fn connection_builder() -> auto::Builder<TokioExecutor> {
     server
 }
 
-/// What an HTTP/2 client sends first (RFC 9113 section 3.4).
+/// The first bytes of an HTTP/2 client (RFC 9113, section 3.4).
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// A connection that must say within [`HEADER_TIMEOUT`] which protocol it speaks. hyper's own timers start
-/// only when that is known, so that a client which sends nothing, or `P`, would stay for ever.
+/// A connection whose client must show its protocol within [`HEADER_TIMEOUT`]. The timers of hyper start only when the
+/// protocol is known: a client that sends nothing, or only `P`, would hold its connection forever.
 struct Opening {
     stream: TcpStream,
     deadline: Pin<Box<Sleep>>,
-    /// How much of the preface has been read; `None` once the protocol is known.
+    /// The number of bytes of the preface that have been read; `None` once the protocol is known.
     preface_read: Option<usize>,
 }
 
@@ -133,8 +132,8 @@ impl Opening {
         Self { stream, deadline, preface_read: Some(0) }
     }
 
-    /// Notes what was read. Whatever is no beginning of the preface is HTTP/1.
-    fn note(&mut self, data: &[u8]) {
+    /// Compares received bytes with the preface. Bytes that differ from it are HTTP/1.
+    fn compare(&mut self, data: &[u8]) {
         self.preface_read = self.preface_read.and_then(|read| {
             let expected = &HTTP2_PREFACE[read..];
             let open = data.len() < expected.len() && expected.starts_with(data);
@@ -157,7 +156,7 @@ impl AsyncRead for Opening {
         }
         match read {
             Poll::Ready(Ok(())) => {
-                this.note(&buffer.filled()[filled..]);
+                this.compare(&buffer.filled()[filled..]);
                 Poll::Ready(Ok(()))
             }
             Poll::Pending if this.deadline.as_mut().poll(context).is_ready() => {

@@ -1,12 +1,11 @@
-//! Figures of this process, for Prometheus.
+//! The metrics of this process, for Prometheus.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
-
 use portcullis_operations::app::App;
 
-/// The text format of OpenMetrics 1.0, which Prometheus reads as it does its own.
+/// The text format of OpenMetrics 1.0, which Prometheus reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Shows figures of this process, since it started.

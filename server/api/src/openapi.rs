@@ -1,23 +1,23 @@
-//! The API's document (OpenAPI 3.1): made from the route table, so that what is served is described.
+//! The API document (OpenAPI 3.1). It is made from the route table, so that it describes every route that is served.
 //!
-//! Each handler says what is its own: summary, security, body, success. What every operation has is added
-//! here: the errors that it can meet, the headers of every answer, and the examples of the schemas it names.
+//! Each handler describes its own part: summary, security, body, success. This module adds the common parts of every
+//! operation: its possible errors, the headers of every answer, and the examples of its schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
+use portcullis_model::schema as words;
+use portcullis_operations::app::App;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
 use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::error::{ErrorBody, schema as errors};
-use portcullis_model::schema as words;
-use portcullis_operations::app::App;
 
-/// A route table whose routes are all described.
+/// A route table in which every route has a description.
 pub(super) trait Table {
-    /// The handlers of `path`, which is what they themselves call it.
+    /// Adds the handlers of `path`. Their descriptions must name the same path.
     fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self;
 }
 
@@ -32,7 +32,7 @@ impl Table for OpenApiRouter<App> {
     }
 }
 
-/// An error that an operation names because its shape does not tell it.
+/// An error that an operation names, because its other parts do not imply it.
 macro_rules! errors {
     ($($name:ident = $status:literal),* $(,)?) => {$(
         pub(super) struct $name;
@@ -57,7 +57,7 @@ impl Document {
     }
 }
 
-/// The document of what the handlers describe.
+/// Returns the document of the operations that the handlers describe.
 fn document(described: OpenApi) -> Value {
     let mut schemas = described.components.map(|all| all.schemas).unwrap_or_default();
     let mut named = Vec::new();
@@ -90,14 +90,14 @@ fn document(described: OpenApi) -> Value {
     })
 }
 
-/// Every operation of `paths`.
+/// Returns every operation of `paths`.
 fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
     let items = paths.as_object_mut().into_iter().flat_map(Map::values_mut);
     let operations = items.filter_map(Value::as_object_mut).flat_map(Map::values_mut);
     operations.filter_map(Value::as_object_mut)
 }
 
-/// Adds what the handler of `operation` leaves to this module.
+/// Adds the common parts to `operation`.
 fn complete(operation: &mut Map<String, Value>, schemas: &Value) {
     let common = errors_of(operation);
     let responses = operation.entry("responses").or_insert_with(|| json!({}));
@@ -119,7 +119,7 @@ fn complete(operation: &mut Map<String, Value>, schemas: &Value) {
     }
 }
 
-/// The errors that an operation can meet because of what it is, whatever it does.
+/// Returns the status of each error that the kind of an operation implies.
 fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
     let is_at_path = |parameter: &Value| parameter["in"] == "path";
     let parameters = operation.get("parameters").and_then(Value::as_array);
@@ -147,7 +147,7 @@ fn reference(kind: &str, name: &str) -> Value {
     json!({"$ref": format!("#/components/{kind}/{name}")})
 }
 
-/// A response names its headers; what they are stands in one place. `X-Request-Id` is on all of them.
+/// Replaces the headers of a response by references to their descriptions. Every response has `X-Request-Id`.
 fn refer_to_headers(response: &mut Value) {
     if response.get("$ref").is_some() {
         return;
@@ -166,7 +166,7 @@ fn refer_to_headers(response: &mut Value) {
     response["headers"] = headers.into();
 }
 
-/// Gives each JSON body without an example that of its schema.
+/// Adds the example of its schema to a JSON body without an example.
 fn add_examples(body: &mut Value, schemas: &Value) {
     let Some(media) = body.pointer_mut("/content/application~1json") else { return };
     let has_one = media.get("example").is_some() || media.get("examples").is_some();
@@ -175,7 +175,7 @@ fn add_examples(body: &mut Value, schemas: &Value) {
     }
 }
 
-/// What a value of `schema` looks like, as far as the schemas that it names say so.
+/// Returns an example of a value of `schema`, if the schemas that it names have examples.
 fn example(schema: &Value, schemas: &Value) -> Option<Value> {
     if let Some(example) = schema.pointer("/examples/0") {
         return Some(example.clone());
@@ -199,14 +199,14 @@ fn example(schema: &Value, schemas: &Value) -> Option<Value> {
     Some(if schema["type"] == "array" { json!([example]) } else { example })
 }
 
-/// The errors, with their headers.
+/// Returns the error responses with their headers.
 fn error_responses() -> Value {
     let mut responses = errors::responses();
     responses.values_mut().for_each(refer_to_headers);
     json!(responses)
 }
 
-/// What each header of a response is.
+/// Returns the description of each response header.
 fn headers() -> Value {
     let header = |required: bool, about: &str, schema: Value| json!({"required": required, "description": about, "schema": schema});
     let text = || json!({"type": "string"});
@@ -275,8 +275,8 @@ fn tags() -> Value {
     ])
 }
 
-/// How a request proves who sends it. The names in a requirement of `serviceKey` are the permissions that
-/// the key needs.
+/// Returns the credentials of requests. The names in a requirement of `serviceKey` are the permissions that the key
+/// needs.
 fn security_schemes() -> Map<String, Value> {
     let bearer = |about: &str| json!({"type": "http", "scheme": "bearer", "description": about});
     let key = |header: &str, about: &str| json!({"type": "apiKey", "in": "header", "name": header, "description": about});
@@ -295,7 +295,7 @@ fn security_schemes() -> Map<String, Value> {
     ])
 }
 
-/// Drops the schemes that no operation asks for: `selfhost` mode has no operator's key.
+/// Removes the schemes that no operation requires: `selfhost` mode has no admin key.
 fn retain_used(schemes: &mut Map<String, Value>, paths: &mut Value) {
     let mut used = BTreeSet::new();
     for operation in operations(paths) {

@@ -6,6 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::header::LINK;
 use http::{HeaderValue, Uri};
+use portcullis_model::page::Page;
+use portcullis_model::schema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
@@ -13,19 +15,16 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
-use super::{digits, parameter, query};
 use crate::error::ApiError;
-use portcullis_model::page::Page;
-use portcullis_model::schema;
-use portcullis_operations::error::OperationError;
+use crate::parameters::{digits, parameter, query};
 
-/// Longest page, and the page of a request that names no limit.
+/// Longest page, and the length of a page without `limit`.
 const MAX_LIMIT: usize = 1_000;
 
-/// A cursor is the last id of a page, and a mark of the list, filter and tenant that it belongs to.
+/// Bytes of the mark in a cursor. A cursor is the last id of a page, and a mark of its list, filter and tenant.
 const MARK_BYTES: usize = 8;
 
-/// The page that a request asks for.
+/// The page that a request wants.
 #[derive(Debug)]
 pub(super) struct Requested<'u> {
     uri: &'u Uri,
@@ -34,7 +33,7 @@ pub(super) struct Requested<'u> {
     mark: [u8; MARK_BYTES],
 }
 
-/// Reads `limit` and `cursor`; `list`, `tenant` and `filter` are what a cursor must have been made for.
+/// Reads `limit` and `cursor`. A cursor is valid only for the `list`, `tenant` and `filter` that it was made for.
 pub(super) fn requested<'u>(
     uri: &'u Uri,
     list: &str,
@@ -61,12 +60,8 @@ pub(super) fn requested<'u>(
 
 fn parse_limit(text: &str) -> Result<usize, ApiError> {
     let limit = digits(text).filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    limit.ok_or_else(|| {
-        OperationError::BadRequest(format!(
-            "the query parameter `limit` must be from 1 to {MAX_LIMIT}"
-        ))
-        .into()
-    })
+    let fault = || format!("the query parameter `limit` must be from 1 to {MAX_LIMIT}");
+    limit.ok_or_else(|| ApiError::bad_request(fault()))
 }
 
 fn parse_cursor(text: &str, mark: [u8; MARK_BYTES]) -> Result<Uuid, ApiError> {
@@ -76,8 +71,9 @@ fn parse_cursor(text: &str, mark: [u8; MARK_BYTES]) -> Result<Uuid, ApiError> {
         if own_mark == mark { Uuid::from_slice(id).ok() } else { None }
     });
     id.ok_or_else(|| {
-        OperationError::BadRequest("the query parameter `cursor` is none of this list".to_owned())
-            .into()
+        ApiError::bad_request(
+            "the query parameter `cursor` does not belong to this list; take it from the `Link` header",
+        )
     })
 }
 
@@ -95,13 +91,13 @@ impl IntoParams for Requested<'_> {
 }
 
 impl Requested<'_> {
-    /// What to fetch: one record more than the page has tells whether there is a next page.
+    /// Returns the page to fetch. It has one record more than the answer, to find out whether there is a next page.
     pub(super) fn fetch(&self) -> Page {
         let limit = i64::try_from(self.limit).unwrap_or(i64::MAX - 1);
         Page { after: self.after, limit: limit + 1 }
     }
 
-    /// The answer: the page, and a link to the next one if there is one.
+    /// Answers with the page, and with a link to the next page if there is one.
     pub(super) fn respond<T: Serialize>(
         &self,
         mut records: Vec<T>,
@@ -114,6 +110,7 @@ impl Requested<'_> {
         (link.map(|link| [(LINK, link)]), Json(records)).into_response()
     }
 
+    /// Returns the `Link` to the page after the record `last`.
     fn next(&self, last: Uuid) -> String {
         let cursor = URL_SAFE_NO_PAD.encode([last.as_bytes().as_slice(), &self.mark].concat());
         let others = query(self.uri).filter(|(name, _)| name != "cursor");

@@ -3,30 +3,28 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode, Uri};
-use portcullis_engine::{Effect, Policy};
+use http::Uri;
+use portcullis_engine::Effect;
+use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
+use portcullis_model::schema;
+use portcullis_operations::app::App;
+use portcullis_operations::policies::{self, PolicyFilter};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use super::body::JsonBody;
-use super::etag::{self, IfMatch};
-use super::openapi::PreconditionFailed;
-use super::paging::{self, Requested};
-use super::{RecordId, created, parameter, query, revision_header};
+use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
-use portcullis_model::policy::{Changed, NewPolicy, PolicyRecord, PolicyUpdate};
-use portcullis_model::schema;
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
-use portcullis_resolvers::namespaces;
-use portcullis_storage::{Tx, policies};
-
-const NOT_FOUND: OperationError = OperationError::NotFound("policy");
+use crate::etag::{self, IfMatch};
+use crate::openapi::PreconditionFailed;
+use crate::paging::{self, Requested};
+use crate::parameters::{parameter, query};
+use crate::path::RecordId;
+use crate::respond::{created, deleted, revision_header};
 
 /// Creates a policy.
 ///
-/// Its condition is compiled: what cannot work is refused, each fault by JSON pointer.
+/// Its condition is compiled. A condition that does not compile is refused, each fault by JSON pointer.
 #[utoipa::path(
     post, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "createPolicy",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewPolicy,
@@ -39,14 +37,10 @@ pub(super) async fn create(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let policy = NewPolicy::parse(&body.parse()?)?;
-    let by = app.authored_by(caller.actor());
-    let record = policy.into_record(app.ids.next(by.at), caller.tenant(), &by);
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    must_resolve(&app, &mut tx, &record).await?;
-    policies::insert(&mut tx, &record).await?;
-    let revision = app.commit(tx).await?;
+    let written = policies::create(&app, &caller, policy).await?;
+    let (record, revision) = (&written.record, written.revision);
     let location = format!("/api/v1/abac/policies/{}", record.id);
-    Ok((etag::header(&record), created(revision, &location, &record)).into_response())
+    Ok((etag::header(record), created(revision, &location, record)).into_response())
 }
 
 /// Lists the tenant's policies.
@@ -60,54 +54,53 @@ pub(super) async fn list(
     caller: Allowed<PoliciesRead>,
     uri: Uri,
 ) -> Result<Response, ApiError> {
-    let (mut resource, mut effect) = (None, None);
-    for (name, value) in query(&uri) {
-        match &*name {
-            "resource" => resource = Some(resource_filter(&value)?),
-            "effect" => effect = Some(effect_filter(&value)?),
-            _ => {}
-        }
-    }
-    let filter = format!("{resource:?} {effect:?}");
-    let page = paging::requested(&uri, "policies", caller.tenant(), &filter)?;
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = policies::list(&mut tx, resource.as_deref(), effect, page.fetch()).await?;
-    tx.end().await?;
+    let filter = filter(&uri)?;
+    let cursor_of = format!("{:?} {:?}", filter.resource, filter.effect);
+    let page = paging::requested(&uri, "policies", caller.tenant(), &cursor_of)?;
+    let records = policies::list(&app, &caller, &filter, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
-/// The query parameters that choose from the list.
+/// The query parameters of [`filter`].
 struct Filter;
 
 impl IntoParams for Filter {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let resource = "Only policies with this `resource`, character by character";
+        let effect = "Only policies of this effect";
         vec![
             parameter(ParameterIn::Query, "resource", schema::string(), resource),
-            parameter(
-                ParameterIn::Query,
-                "effect",
-                schema::effect(),
-                "Only policies of this effect",
-            ),
+            parameter(ParameterIn::Query, "effect", schema::effect(), effect),
         ]
     }
 }
 
+/// Reads the filter of a list.
+fn filter(uri: &Uri) -> Result<PolicyFilter, ApiError> {
+    let mut filter = PolicyFilter::default();
+    for (name, value) in query(uri) {
+        match &*name {
+            "resource" => filter.resource = Some(resource_filter(&value)?),
+            "effect" => filter.effect = Some(effect_filter(&value)?),
+            _ => {}
+        }
+    }
+    Ok(filter)
+}
+
 fn resource_filter(value: &str) -> Result<String, ApiError> {
+    // PostgreSQL refuses U+0000 in a text, SQLite does not.
     if value.contains('\0') {
         let what = "the query parameter `resource` must not hold the character U+0000";
-        return Err(OperationError::BadRequest(what.to_owned()).into());
+        return Err(ApiError::bad_request(what));
     }
     Ok(value.to_owned())
 }
 
 fn effect_filter(value: &str) -> Result<Effect, ApiError> {
-    Effect::parse(value).ok_or_else(|| {
-        OperationError::BadRequest(
-            "the query parameter `effect` must be `allow` or `deny`".to_owned(),
-        )
-        .into()
+    let effect = Effect::parse(value);
+    effect.ok_or_else(|| {
+        ApiError::bad_request("the query parameter `effect` must be `allow` or `deny`")
     })
 }
 
@@ -122,10 +115,7 @@ pub(super) async fn show(
     caller: Allowed<PoliciesRead>,
     id: RecordId,
 ) -> Result<Response, ApiError> {
-    let id = id.known("policy")?;
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
+    let record = policies::get(&app, &caller, id.known("policy")?).await?;
     Ok((etag::header(&record), Json(record)).into_response())
 }
 
@@ -146,25 +136,13 @@ pub(super) async fn update(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
-    headers: HeaderMap,
+    IfMatch(precondition): IfMatch,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = PolicyUpdate::parse(&body.parse()?)?;
     let id = id.known("policy")?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    etag::check(&headers, &old)?;
-    let mut record = old.clone();
-    if update.apply(&mut record)? == Changed::Yes {
-        if record.rule_data != old.rule_data || (record.enabled && !old.enabled) {
-            must_resolve(&app, &mut tx, &record).await?;
-        }
-        record.updated_by = Some(by.actor.clone());
-        record.updated_at = Some(by.at);
-        policies::update(&mut tx, &old, &record, &by).await?;
-    }
-    let revision = app.commit(tx).await?;
+    let written = policies::update(&app, &caller, id, &precondition, &update).await?;
+    let (record, revision) = (written.record, written.revision);
     Ok((revision_header(revision), etag::header(&record), Json(record)).into_response())
 }
 
@@ -183,27 +161,9 @@ pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
-    headers: HeaderMap,
+    IfMatch(precondition): IfMatch,
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    etag::check(&headers, &record)?;
-    policies::delete(&mut tx, &record, &by).await?;
-    let revision = app.commit(tx).await?;
-    Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())
-}
-
-/// Refuses a condition that reads what no resolver answers, in the transaction that writes it: no resolver changes in
-/// between.
-async fn must_resolve(app: &App, tx: &mut Tx, policy: &PolicyRecord) -> Result<(), ApiError> {
-    let condition = Policy::stored_condition(policy.format, policy.rule_data.text());
-    if let Ok(condition) = condition
-        && !condition.resolved_attributes().is_empty()
-    {
-        let namespaces = namespaces::of_tenant(tx, &app.resolvers.installed()).await?;
-        condition.check_member(&namespaces, "rule_data")?;
-    }
-    Ok(())
+    let revision = policies::delete(&app, &caller, id, &precondition).await?;
+    Ok(deleted(revision))
 }

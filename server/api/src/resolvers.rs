@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode, Uri};
 use portcullis_engine::Invalid;
 use portcullis_resolver_host::limits::MODULE_BYTES;
-use portcullis_resolver_host::{BindError as Unfit, CallError, LoadError, Module};
+use portcullis_resolver_host::{CallError, GrantError as Unfit, LoadError, Module};
 use std::sync::Arc;
 use uuid::Uuid;
 

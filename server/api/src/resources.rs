@@ -4,20 +4,17 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
-
-use super::body::JsonBody;
-use super::paging::{self, Requested};
-use super::{RecordId, created, revision_header};
-use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
-use crate::error::ApiError;
-use portcullis_auth::Manager;
 use portcullis_model::resource::{BulkRegistration, Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
-use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
-use portcullis_operations::registration;
-use portcullis_storage::{resources, rules};
+use portcullis_operations::resources;
+
+use crate::body::JsonBody;
+use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
+use crate::error::ApiError;
+use crate::paging::{self, Requested};
+use crate::path::RecordId;
+use crate::respond::{created, revision_header};
 
 /// Registers a resource, or replaces the one of that name.
 ///
@@ -38,18 +35,14 @@ pub(super) async fn register(
     caller: Allowed<ResourcesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let resource = Registration::parse(&body.parse()?)?;
-    may_register(&caller, &resource)?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let (record, is_new) =
-        registration::register(&mut tx, resource, caller.domain(), &by, &app.ids).await?;
-    let revision = app.commit(tx).await?;
-    if is_new {
-        let location = format!("/api/v1/resources/{}", record.id);
-        return Ok(created(revision, &location, &record));
+    let registration = Registration::parse(&body.parse()?)?;
+    let written = resources::register(&app, &caller, registration).await?;
+    let (registered, revision) = (written.record, written.revision);
+    if registered.is_new {
+        let location = format!("/api/v1/resources/{}", registered.record.id);
+        return Ok(created(revision, &location, &registered.record));
     }
-    Ok((revision_header(revision), Json(record)).into_response())
+    Ok((revision_header(revision), Json(registered.record)).into_response())
 }
 
 /// Registers many resources, all or none.
@@ -64,18 +57,9 @@ pub(super) async fn register_all(
     caller: Allowed<ResourcesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let registrations = Registration::parse_bulk(&body.parse()?)?;
-    registrations.iter().try_for_each(|resource| may_register(&caller, resource))?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let mut records = Vec::with_capacity(registrations.len());
-    for resource in registrations {
-        let (record, _) =
-            registration::register(&mut tx, resource, caller.domain(), &by, &app.ids).await?;
-        records.push(record);
-    }
-    let revision = app.commit(tx).await?;
-    Ok((revision_header(revision), Json(records)).into_response())
+    let BulkRegistration(registrations) = BulkRegistration::parse(&body.parse()?)?;
+    let written = resources::register_all(&app, &caller, registrations).await?;
+    Ok((revision_header(written.revision), Json(written.record)).into_response())
 }
 
 /// Lists the tenant's resources.
@@ -90,9 +74,7 @@ pub(super) async fn list(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = paging::requested(&uri, "resources", caller.tenant(), "")?;
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = resources::list(&mut tx, page.fetch()).await?;
-    tx.end().await?;
+    let records = resources::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
@@ -110,18 +92,6 @@ pub(super) async fn rules(
 ) -> Result<Response, ApiError> {
     let id = id.known("resource")?;
     let page = paging::requested(&uri, "rules", caller.tenant(), &id.to_string())?;
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let resource =
-        resources::find(&mut tx, id).await?.ok_or(OperationError::NotFound("resource"))?;
-    let rules = rules::matching(&mut tx, &resource.registration.name, page.fetch()).await?;
-    tx.end().await?;
+    let rules = resources::list_rules(&app, &caller, id, page.fetch()).await?;
     Ok(page.respond(rules, |rule| rule.id))
-}
-
-/// Default roles make rules: a key that may not write those may not register them either.
-fn may_register(caller: &Manager, resource: &Registration) -> Result<(), ApiError> {
-    if resource.default_roles.is_empty() {
-        return Ok(());
-    }
-    Ok(caller.must_have(Permission::PoliciesWrite)?)
 }

@@ -3,23 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use http::Uri;
+use portcullis_model::rule::{NewRule, RuleName, RuleRecord, RuleUpdate};
+use portcullis_model::schema;
+use portcullis_operations::app::App;
+use portcullis_operations::rules;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
-use super::body::JsonBody;
-use super::openapi::{Conflict, NotFound};
-use super::{created, parameter, query, revision_header};
+use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesWrite};
 use crate::error::ApiError;
-use portcullis_model::rule::{NewRule, Origin, RuleName, RuleRecord, RuleUpdate};
-use portcullis_model::schema;
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
-use portcullis_storage::{Tx, rules};
-
-const NOT_FOUND: OperationError = OperationError::NotFound("rule");
+use crate::openapi::{Conflict, NotFound};
+use crate::parameters::{parameter, query};
+use crate::respond::{created, deleted, revision_header};
 
 /// Creates a rule.
 #[utoipa::path(
@@ -37,16 +35,9 @@ pub(super) async fn create(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let rule = NewRule::parse(&body.parse()?, caller.domain())?;
-    caller.may_write_domain(&rule.tuple.dom)?;
-    let by = app.authored_by(caller.actor());
-    let record = rule.into_record(app.ids.next(by.at), Origin::Explicit, &by);
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    if !rules::insert(&mut tx, &record).await? {
-        return Err(conflict(&record));
-    }
-    let revision = app.commit(tx).await?;
-    let location = format!("/api/v1/resources/policies?id={}", record.id);
-    Ok(created(revision, &location, &record))
+    let written = rules::create(&app, &caller, rule).await?;
+    let location = format!("/api/v1/resources/policies?id={}", written.record.id);
+    Ok(created(written.revision, &location, &written.record))
 }
 
 /// Updates a rule.
@@ -67,24 +58,8 @@ pub(super) async fn update(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = RuleUpdate::parse(&body.parse()?, caller.domain())?;
-    update.domain().map_or(Ok(()), |domain| caller.may_write_domain(domain))?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let old = find(&mut tx, &update).await?.ok_or(NOT_FOUND)?;
-    let mut new = update.applied_to(&old);
-    // A default rule that somebody confirms is theirs from then on, even if nothing else changes.
-    if update.says_something() {
-        new.origin = Origin::Explicit;
-    }
-    if new.tuple != old.tuple || new.effect != old.effect || new.origin != old.origin {
-        new.updated_by = Some(by.actor.clone());
-        new.updated_at = Some(by.at);
-        if !rules::update(&mut tx, &old, &new, &by).await? {
-            return Err(conflict(&new));
-        }
-    }
-    let revision = app.commit(tx).await?;
-    Ok((revision_header(revision), Json(new)).into_response())
+    let written = rules::update(&app, &caller, &update).await?;
+    Ok((revision_header(written.revision), Json(written.record)).into_response())
 }
 
 /// Deletes a rule.
@@ -103,20 +78,7 @@ pub(super) async fn delete(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = named(&uri, &body, caller.domain())?;
-    if let RuleName::Tuple(tuple, _) = &name {
-        caller.may_write_domain(&tuple.dom)?;
-    }
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let rule = match &name {
-        RuleName::Id(id) => rules::find(&mut tx, *id).await?,
-        RuleName::Tuple(tuple, effect) => rules::find_by_tuple(&mut tx, tuple)
-            .await?
-            .filter(|rule| effect.is_none_or(|effect| effect == rule.effect)),
-    };
-    rules::delete(&mut tx, &rule.ok_or(NOT_FOUND)?, &by).await?;
-    let revision = app.commit(tx).await?;
-    Ok((StatusCode::NO_CONTENT, revision_header(revision)).into_response())
+    Ok(deleted(rules::delete(&app, &caller, &name).await?))
 }
 
 /// The query parameter that names a rule.
@@ -128,26 +90,15 @@ impl IntoParams for ById {
     }
 }
 
-/// The rule that a deletion names.
+/// Reads the name of the rule that a request deletes: from the query or from the body.
 fn named(uri: &Uri, body: &JsonBody, domain: &str) -> Result<RuleName, ApiError> {
-    let id = query(uri).find(|(name, _)| name == "id").map(|(_, value)| value);
-    match id {
-        None => Ok(RuleName::parse(&body.parse()?, domain)?),
-        Some(_) if !body.is_empty() => Err(OperationError::BadRequest(
-            "the rule is named twice: send either `?id=` or a body".to_owned(),
-        )
-        .into()),
-        Some(id) => Ok(RuleName::Id(Uuid::try_parse(&id).map_err(|_| NOT_FOUND)?)),
+    let Some((_, id)) = query(uri).find(|(name, _)| name == "id") else {
+        return Ok(RuleName::parse(&body.parse()?, domain)?);
+    };
+    if !body.is_empty() {
+        let what = "the rule is given twice; send either `?id=` or a body";
+        return Err(ApiError::bad_request(what));
     }
-}
-
-async fn find(tx: &mut Tx, update: &RuleUpdate) -> Result<Option<RuleRecord>, ApiError> {
-    Ok(match update {
-        RuleUpdate::ById { id, .. } => rules::find(tx, *id).await?,
-        RuleUpdate::ByTuple(rule) => rules::find_by_tuple(tx, &rule.tuple).await?,
-    })
-}
-
-fn conflict(rule: &RuleRecord) -> ApiError {
-    OperationError::Conflict(format!("there is a rule `{}` already", rule.tuple)).into()
+    // Text that is not a UUID is an id that no rule has.
+    Uuid::try_parse(&id).map(RuleName::Id).map_err(|_| ApiError::not_found("rule"))
 }

@@ -1,27 +1,24 @@
-//! Service API keys (`docs/semantics.md`, section 6.8): managed by people, so with tokens alone.
+//! Service API keys (`docs/semantics.md`, section 6.8). People manage them, and so these routes need a token.
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header::LOCATION;
 use http::{StatusCode, Uri};
+use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
+use portcullis_operations::app::App;
+use portcullis_operations::service_keys;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::RecordId;
-use super::body::JsonBody;
-use super::paging::{self, Requested};
+use crate::body::JsonBody;
 use crate::callers::TenantManager;
 use crate::error::ApiError;
-use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
-use portcullis_storage::service_keys;
+use crate::paging::{self, Requested};
+use crate::path::RecordId;
+use crate::respond::created_at;
 
-/// The answer to a creation: the only time that the key is seen.
+/// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]
-#[schema(as = IssuedServiceKey)]
-struct Issued {
+struct IssuedServiceKey {
     #[schema(examples(
         "pck_019e301f05c07a4e9c1b5f0e8d3a7b64_UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFwtbvY5n"
     ))]
@@ -36,7 +33,7 @@ struct Issued {
 #[utoipa::path(
     post, path = "/api/v1/service-api-keys", tag = "Service API keys", operation_id = "createServiceKey",
     security(("bearer" = [])), request_body = NewServiceKey,
-    responses((status = 201, description = "The key", body = Issued, headers(("Location")))),
+    responses((status = 201, description = "The key", body = IssuedServiceKey, headers(("Location")))),
 )]
 pub(super) async fn create(
     State(app): State<App>,
@@ -44,14 +41,9 @@ pub(super) async fn create(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let key = NewServiceKey::parse(&body.parse()?, app.clock.now())?;
-    let by = app.authored_by(caller.actor());
-    let (record, key) = key.issue(app.ids.next(by.at), &by);
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    service_keys::insert(&mut tx, &record).await?;
-    app.commit(tx).await?;
-    let location = format!("/api/v1/service-api-keys/{}", record.id);
-    let body = Json(Issued { key, record });
-    Ok((StatusCode::CREATED, [(LOCATION, location)], body).into_response())
+    let issued = service_keys::create(&app, &caller, key).await?;
+    let location = format!("/api/v1/service-api-keys/{}", issued.record.id);
+    Ok(created_at(&location, IssuedServiceKey { key: issued.key, record: issued.record }))
 }
 
 /// Lists the tenant's service keys.
@@ -66,9 +58,7 @@ pub(super) async fn list(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = paging::requested(&uri, "service-api-keys", caller.tenant(), "")?;
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = service_keys::list(&mut tx, page.fetch()).await?;
-    tx.end().await?;
+    let records = service_keys::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
@@ -85,12 +75,6 @@ pub(super) async fn revoke(
     caller: TenantManager,
     id: RecordId,
 ) -> Result<Response, ApiError> {
-    let id = id.known("service key")?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    if !service_keys::delete(&mut tx, id, &by).await? {
-        return Err(OperationError::NotFound("service key").into());
-    }
-    app.commit(tx).await?;
+    service_keys::revoke(&app, &caller, id.known("service key")?).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -3,26 +3,21 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header::LOCATION;
 use http::{StatusCode, Uri};
+use portcullis_model::delivery::AttemptRecord;
+use portcullis_model::webhook::{NewWebhook, WebhookRecord, WebhookUpdate};
+use portcullis_operations::app::App;
+use portcullis_operations::webhooks;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::body::JsonBody;
-use super::paging::{self, Requested};
-use super::{RecordId, Segments};
+use crate::body::JsonBody;
 use crate::callers::{Allowed, WebhooksRead, WebhooksWrite};
 use crate::error::ApiError;
-use portcullis_model::delivery::AttemptRecord;
-use portcullis_model::event::Event;
-use portcullis_model::webhook::{NewWebhook, Secret, WebhookRecord, WebhookUpdate};
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
-use portcullis_storage::encryption::Context;
-use portcullis_storage::{deliveries, events, webhooks};
-
-const NOT_FOUND: OperationError = OperationError::NotFound("webhook");
+use crate::paging::{self, Requested};
+use crate::path::{RecordId, Segments};
+use crate::respond::created_at;
 
 /// Registers a webhook.
 #[utoipa::path(
@@ -36,14 +31,8 @@ pub(super) async fn create(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let webhook = NewWebhook::parse(&body.parse()?, &app.egress.rules)?;
-    let by = app.authored_by(caller.actor());
-    let (record, secret) = webhook.into_record(app.ids.next(by.at), caller.tenant(), &by);
-    let secret = encrypted(&app, &record, &secret)?;
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    webhooks::insert(&mut tx, &record, &secret).await?;
-    app.commit(tx).await?;
-    let location = format!("/api/v1/webhooks/{}", record.id);
-    Ok((StatusCode::CREATED, [(LOCATION, location)], Json(record)).into_response())
+    let record = webhooks::create(&app, &caller, webhook).await?;
+    Ok(created_at(&format!("/api/v1/webhooks/{}", record.id), record))
 }
 
 /// Lists the tenant's webhooks.
@@ -58,9 +47,7 @@ pub(super) async fn list(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = paging::requested(&uri, "webhooks", caller.tenant(), "")?;
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = webhooks::list(&mut tx, page.fetch()).await?;
-    tx.end().await?;
+    let records = webhooks::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
@@ -81,17 +68,7 @@ pub(super) async fn update(
 ) -> Result<Response, ApiError> {
     let update = WebhookUpdate::parse(&body.parse()?, &app.egress.rules)?;
     let id = id.known("webhook")?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let old = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    let mut new = update.applied_to(&old);
-    let secret = update.secret.map(|secret| encrypted(&app, &old, &secret)).transpose()?;
-    if new != old || secret.is_some() {
-        new.updated_at = Some(by.at);
-        webhooks::update(&mut tx, &new, secret.as_deref()).await?;
-    }
-    app.commit(tx).await?;
-    Ok(Json(new).into_response())
+    Ok(Json(webhooks::update(&app, &caller, id, &update).await?).into_response())
 }
 
 /// Deletes a webhook.
@@ -105,13 +82,7 @@ pub(super) async fn delete(
     caller: Allowed<WebhooksWrite>,
     id: RecordId,
 ) -> Result<Response, ApiError> {
-    let id = id.known("webhook")?;
-    let now = app.clock.now().timestamp_millis();
-    let mut tx = app.store.write(caller.tenant(), now).await?;
-    if !webhooks::delete(&mut tx, id).await? {
-        return Err(NOT_FOUND.into());
-    }
-    app.commit(tx).await?;
+    webhooks::delete(&app, &caller, id.known("webhook")?).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -128,18 +99,11 @@ pub(super) async fn test(
     caller: Allowed<WebhooksWrite>,
     id: RecordId,
 ) -> Result<Response, ApiError> {
-    let id = id.known("webhook")?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.happened(Event::test(id, by.at));
-    let written = events::write(&mut tx).await?;
-    app.commit(tx).await?;
-    let event_id = written.first().copied().unwrap_or_default();
+    let event_id = webhooks::test(&app, &caller, id.known("webhook")?).await?;
     Ok((StatusCode::ACCEPTED, Json(Accepted { event_id })).into_response())
 }
 
-/// An event that will be sent.
+/// The answer to a request for a delivery.
 #[derive(Serialize, ToSchema)]
 #[schema(examples(json!({"event_id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b72"})))]
 struct Accepted {
@@ -160,10 +124,7 @@ pub(super) async fn deliveries(
 ) -> Result<Response, ApiError> {
     let id = id.known("webhook")?;
     let page = paging::requested(&uri, "deliveries", caller.tenant(), &id.to_string())?;
-    let mut tx = app.store.read(caller.tenant()).await?;
-    webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    let attempts = deliveries::attempts(&mut tx, id, page.fetch()).await?;
-    tx.end().await?;
+    let attempts = webhooks::list_attempts(&app, &caller, id, page.fetch()).await?;
     Ok(page.respond(attempts, |attempt| attempt.id))
 }
 
@@ -184,19 +145,12 @@ pub(super) async fn redeliver(
     caller: Allowed<WebhooksWrite>,
     Segments((webhook, delivery)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
-    const NO_DELIVERY: OperationError = OperationError::NotFound("delivery");
-    let parse = |text: &str| Uuid::try_parse(text).map_err(|_| NO_DELIVERY);
-    let (webhook, delivery) = (parse(&webhook)?, parse(&delivery)?);
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let event = deliveries::redeliver(&mut tx, webhook, delivery, by.at).await?;
-    let event_id = event.ok_or(NO_DELIVERY)?;
-    app.commit(tx).await?;
+    let (webhook, delivery) = (delivery_segment(&webhook)?, delivery_segment(&delivery)?);
+    let event_id = webhooks::redeliver(&app, &caller, webhook, delivery).await?;
     Ok((StatusCode::ACCEPTED, Json(Accepted { event_id })).into_response())
 }
 
-/// `secret` as the store keeps it: it decrypts in this record's column alone.
-fn encrypted(app: &App, record: &WebhookRecord, secret: &Secret) -> Result<Vec<u8>, ApiError> {
-    let context = Context::of_webhook_secret(&record.tenant_id, record.id);
-    Ok(app.keys.encrypt(context, secret.as_bytes())?)
+/// Reads an id in the path of a delivery. Text that is not a UUID is an id that no delivery has.
+fn delivery_segment(text: &str) -> Result<Uuid, ApiError> {
+    Uuid::try_parse(text).map_err(|_| ApiError::not_found("delivery"))
 }

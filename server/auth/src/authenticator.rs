@@ -3,14 +3,14 @@
 use chrono::{DateTime, Utc};
 use portcullis_egress::Client;
 
-use crate::callers::Member;
+use crate::callers::TokenHolder;
 use crate::config::OidcConfig;
 use crate::error::AuthError;
 use crate::keysets::{FETCH_TIMEOUT, KeySource, http_fetch};
 use crate::providers::Providers;
 use crate::token::{TokenError, Verifier};
 
-/// Verifies bearer tokens, and knows whose tenant a token is.
+/// The verifier of bearer tokens. It also determines the tenant of a token.
 #[derive(Debug)]
 pub enum Authenticator {
     /// `OIDC_ENABLED=false`: there are no tokens.
@@ -22,7 +22,7 @@ pub enum Authenticator {
 }
 
 impl Authenticator {
-    /// The verifier of the one provider that `config` names; its key set is fetched in the background.
+    /// Returns a verifier for the one provider of `selfhost` mode. It fetches the key set in the background.
     pub fn selfhost(config: Option<&OidcConfig>) -> anyhow::Result<Self> {
         let Some(config) = config else { return Ok(Self::Off) };
         let client = Client::trusted(FETCH_TIMEOUT)?;
@@ -32,15 +32,15 @@ impl Authenticator {
     }
 
     /// Returns the caller that `token` proves at `now`.
-    pub async fn verify(&self, token: &str, now: DateTime<Utc>) -> Result<Member, AuthError> {
+    pub async fn verify(&self, token: &str, now: DateTime<Utc>) -> Result<TokenHolder, AuthError> {
         let verified = match self {
             Self::Off => Err(TokenError::Refused("bearer tokens are switched off".to_owned())),
             Self::Selfhost(verifier) => verifier.verify(token, now).await.map(|identity| {
                 let tenant = identity.domain.clone();
-                Member { tenant, identity, one_tenant_per_domain: true }
+                TokenHolder { tenant, identity, one_tenant_per_domain: true }
             }),
             Self::Saas(providers) => {
-                providers.verify(token, now).await.map(|(tenant, identity)| Member {
+                providers.verify(token, now).await.map(|(tenant, identity)| TokenHolder {
                     tenant,
                     identity,
                     one_tenant_per_domain: false,

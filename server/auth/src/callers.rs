@@ -5,18 +5,18 @@ use portcullis_model::service_key::Permission;
 use crate::error::AuthError;
 use crate::identity::{Identity, names};
 
-/// A caller with a token: may ask for decisions.
+/// A caller with a token, who may request decisions.
 #[derive(Debug)]
-pub struct Member {
+pub struct TokenHolder {
     pub(crate) tenant: String,
     pub identity: Identity,
-    /// `selfhost` mode: a domain is a tenant.
+    /// Whether a domain is a tenant, as in `selfhost` mode.
     pub(crate) one_tenant_per_domain: bool,
 }
 
-impl Member {
-    /// The tenant of a check in `domain`. In `selfhost` mode a foreign domain is another tenant, and
-    /// open only to those who administer it.
+impl TokenHolder {
+    /// Returns the tenant of a check in `domain`. In `selfhost` mode another domain is another tenant, and only a caller
+    /// who administers it may check there.
     pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {
         if !self.one_tenant_per_domain {
             return Ok(&self.tenant);
@@ -25,12 +25,12 @@ impl Member {
             return Ok(domain);
         }
         Err(AuthError::AccessDenied(format!(
-            "domain `{domain}` is not the token's own, and its admin-domain claim does not name it"
+            "expected the domain of the token or one that its admin-domain claim names, not `{domain}`"
         )))
     }
 
-    /// Refuses a caller who may not manage the policies of `domain`, the caller's own when absent. A manager
-    /// role counts in the token's own tenant; the admin-domain claim in the domains that it names.
+    /// Refuses a caller who may not manage the policies of `domain`, or of the caller's own domain if it is `None`. A
+    /// manager role counts in the tenant of the token; the admin-domain claim counts in the domains that it names.
     pub fn must_manage(
         &self,
         domain: Option<&str>,
@@ -43,13 +43,15 @@ impl Member {
             return Ok(());
         }
         Err(AuthError::AccessDenied(
-            "managing needs a manager: a token with a manager role, or one whose admin-domain \
-             claim names its domain"
+            "this route needs a manager: a token with a manager role, or with an admin-domain claim that names its domain"
                 .to_owned(),
         ))
     }
 
-    /// The same caller as a manager, if it is one.
+    /// Returns this caller as a manager.
+    ///
+    /// # Errors
+    /// The caller has neither a manager role nor the admin-domain claim for its own domain.
     pub fn into_manager(self, manager_roles: &[String]) -> Result<Manager, AuthError> {
         self.must_manage(None, manager_roles)?;
         let identity = self.identity;
@@ -64,7 +66,7 @@ impl Member {
     }
 }
 
-/// A caller who may change something of a tenant.
+/// A caller who may manage a tenant: the holder of a token with the right, or of a service key.
 #[derive(Debug)]
 pub struct Manager {
     pub(crate) tenant: String,
@@ -76,7 +78,7 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// The tenant that is managed: always the caller's own.
+    /// The tenant that the caller manages, which is always the caller's own.
     pub fn tenant(&self) -> &str {
         &self.tenant
     }
@@ -86,13 +88,13 @@ impl Manager {
         &self.domain
     }
 
-    /// Who is written down as the author: a token's `sub`, or `key:<id>`.
+    /// The author of the caller's changes: the `sub` of a token, or `key:<id>`.
     pub fn actor(&self) -> &str {
         &self.actor
     }
 
-    /// Refuses a rule in a domain that is another tenant's, unless the admin-domain claim names it;
-    /// `*` is every domain of the own tenant (`docs/semantics.md`, section 3.4).
+    /// Refuses a rule in a domain that belongs to another tenant, unless the admin-domain claim names it. `*` is every
+    /// domain of the caller's own tenant (`docs/semantics.md`, section 3.4).
     pub fn may_write_domain(&self, domain: &str) -> Result<(), AuthError> {
         let own = !self.one_tenant_per_domain || domain == "*" || domain == self.domain;
         if own || names(&self.administers, domain) {
@@ -103,13 +105,13 @@ impl Manager {
         )))
     }
 
-    /// Refuses a caller without `permission`. Managers with a token have them all.
+    /// Refuses a caller without `permission`. A manager with a token has every permission.
     pub fn must_have(&self, permission: Permission) -> Result<(), AuthError> {
         if self.permissions.contains(&permission) {
             return Ok(());
         }
         Err(AuthError::AccessDenied(format!(
-            "the service key lacks the permission `{}`",
+            "the service key does not have the permission `{}`",
             permission.as_str()
         )))
     }

@@ -1,22 +1,22 @@
-//! Settings that say whose tokens count.
+//! The settings of authentication.
 
 use std::fmt;
 
 use portcullis_model::provider::ClaimConfig;
 use url::Url;
 
-/// Who the tenants are.
+/// The mode of the service: the source of tenants and of their tokens.
 #[derive(Clone)]
 pub enum Mode {
     /// One identity provider, and every domain is a tenant. `None` when `OIDC_ENABLED` is false: bearer
     /// tokens are refused.
     Selfhost(Option<OidcConfig>),
-    /// Tenants bring their providers; the operator has a key.
+    /// Each tenant has its own identity providers. The operator has a key.
     Saas { admin_key: String },
 }
 
 impl fmt::Debug for Mode {
-    /// Without the key.
+    /// Shows the mode without the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Selfhost(_) => "Selfhost",
@@ -25,14 +25,14 @@ impl fmt::Debug for Mode {
     }
 }
 
-/// An identity provider and how its tokens are read.
+/// An identity provider, and the claims of its tokens.
 #[derive(Clone, Debug)]
 pub struct OidcConfig {
-    /// What every token's `iss` must equal.
+    /// The `iss` that every token must have.
     pub issuer: String,
-    /// `None`: from the issuer's discovery document.
+    /// The address of the key set; `None` takes it from the issuer's discovery document.
     pub jwks_uri: Option<Url>,
-    /// What `aud` must hold, when set.
+    /// The audience that `aud` must contain, if it is set.
     pub audience: Option<String>,
     pub claims: ClaimConfig,
 }

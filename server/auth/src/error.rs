@@ -1,19 +1,19 @@
-//! Reasons for which a credential is refused.
+//! The error of authentication and authorization.
 
 use std::error::Error;
 
 use portcullis_storage::StoreError;
 
-/// A credential that proves no caller, or a caller without the right.
+/// The reason why a credential proves no caller, or why a caller does not have the right.
 #[derive(Debug)]
 pub enum AuthError {
     /// The token is bad; the text says why and never holds the token.
     TokenRefused(String),
-    /// The key is bad, or serves no purpose on this route; the text never holds the key.
+    /// The key is bad, or the route does not accept keys; the text never holds the key.
     CredentialRefused(String),
-    /// The caller is known and may not do this.
+    /// The caller does not have the right.
     AccessDenied(String),
-    /// The key set of the identity provider cannot be had; the text is for the log.
+    /// The key set of the identity provider is not available; the text is for the log.
     NoKeys(String),
     /// The store failed.
     Store(StoreError),

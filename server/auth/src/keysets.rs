@@ -1,4 +1,4 @@
-//! Key sets (RFC 7517): which keys may verify, where they come from, and how they are kept fresh.
+//! Key sets (RFC 7517): the choice of the key that may verify a token, the fetch of a set, and its refresh.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::future::BoxFuture;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
+use portcullis_egress::Client;
 use portcullis_engine::json::{self, Json};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
-
-use portcullis_egress::Client;
 
 /// Most keys of a set: real ones have two to ten.
 const MAX_KEYS: usize = 64;
@@ -22,19 +21,19 @@ const MAX_KEYS: usize = 64;
 const MAX_BYTES: usize = 64 * 1024;
 /// Shortest RSA modulus, in bits (NIST SP 800-131A).
 const MIN_RSA_BITS: usize = 2_048;
-/// One fetch, discovery included; also how long the first token of an issuer waits for it.
+/// Longest fetch, including discovery. The first token of an issuer waits at most this long.
 pub const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
-/// A key set is fetched again after this time, before anybody misses it.
+/// Age at which a key set is fetched again in the background.
 const REFRESH: Duration = Duration::from_secs(300);
-/// An unknown `kid` fetches again at most this often, failures included: anybody can invent a `kid`.
+/// Shortest time between two fetches for an unknown `kid`, including failed ones. Everybody can invent a `kid`.
 const MIN_INTERVAL: Duration = Duration::from_secs(30);
-/// A failing provider keeps its last good keys for this long.
+/// Age up to which the last good keys are used while the provider fails.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 
-/// Gets the text of a key set.
-pub type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<Vec<u8>>> + Send + Sync>;
+/// A function that fetches the text of a key set.
+pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<Vec<u8>>> + Send + Sync>;
 
-/// The issuer's keys could not be had.
+/// No key set of the issuer is available.
 #[derive(Debug, thiserror::Error)]
 #[error("no key set of the issuer could be fetched so far")]
 pub struct NoKeys;
@@ -51,8 +50,8 @@ struct VerificationKey {
 }
 
 impl KeySet {
-    /// Reads a JWK set. Keys that could not verify anything here are left out: symmetric and unknown
-    /// ones, those for another use, and RSA keys that are too short.
+    /// Reads a JWK set. It leaves out keys that cannot verify a token: symmetric and unknown keys, keys for another use,
+    /// and RSA keys that are too short.
     fn parse(text: &[u8]) -> anyhow::Result<Self> {
         let set = json::parse(text)?;
         let Some(keys) = set.get("keys").and_then(Json::as_array) else {
@@ -63,17 +62,17 @@ impl KeySet {
         anyhow::ensure!(!keys.is_empty(), "the key set has no key that can verify tokens");
         for (index, key) in keys.iter().enumerate() {
             let twice = keys[..index].iter().any(|other| key.kid.is_some() && other.kid == key.kid);
-            anyhow::ensure!(!twice, "the key set has two keys with one `kid`");
+            anyhow::ensure!(!twice, "two keys of the key set have the same `kid`");
         }
         Ok(Self(keys))
     }
 
-    /// Whether there is a key with this `kid`.
+    /// Returns whether the set has a key with this `kid`.
     fn knows(&self, kid: &str) -> bool {
         self.0.iter().any(|key| key.kid.as_deref() == Some(kid))
     }
 
-    /// The one key that fits; without a `kid`, a set in which exactly one key fits the algorithm serves.
+    /// Returns the one key that matches. Without a `kid`, exactly one key must match the algorithm.
     fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
         let mut fitting = self
             .0
@@ -111,7 +110,7 @@ impl VerificationKey {
         Some(Self { kid: jwk.common.key_id.clone(), jwk, key })
     }
 
-    /// Whether the key's type, curve and own `alg` allow it to verify `algorithm`.
+    /// Returns whether the key's type, curve and own `alg` allow it to verify `algorithm`.
     fn fits(&self, algorithm: Algorithm) -> bool {
         let by_type = match &self.jwk.algorithm {
             AlgorithmParameters::RSA(_) => matches!(
@@ -138,7 +137,7 @@ impl VerificationKey {
     }
 }
 
-/// The bits of a modulus in base64url.
+/// Returns the number of bits of a modulus in base64url.
 fn rsa_bits(modulus: &str) -> usize {
     let Ok(bytes) = URL_SAFE_NO_PAD.decode(modulus) else { return 0 };
     let significant = bytes.iter().skip_while(|byte| **byte == 0);
@@ -146,14 +145,14 @@ fn rsa_bits(modulus: &str) -> usize {
     (significant.count() * 8).saturating_sub(leading)
 }
 
-/// The key set of one issuer, kept fresh. Cheap to clone.
+/// The source of one issuer's key set, which it refreshes. Cheap to clone.
 #[derive(Clone)]
 pub struct KeySource(Arc<Source>);
 
 struct Source {
     fetch: Fetch,
     good: ArcSwapOption<Good>,
-    /// When a token last made us fetch. Held during a fetch, so that there is one at a time.
+    /// The time of the last fetch for a token. The lock is held during a fetch, so that one fetch runs at a time.
     last_demand: Mutex<Option<Instant>>,
 }
 
@@ -177,7 +176,7 @@ impl KeySource {
         }))
     }
 
-    /// The key that may verify a token with this header; `None` when no single key fits.
+    /// Returns the key that may verify a token with this header, or `None` if there is not exactly one.
     ///
     /// # Errors
     /// There is no key set, and none could be fetched.
@@ -200,28 +199,28 @@ impl KeySource {
         Ok(self.good().and_then(|good| good.keys.find(algorithm, kid)))
     }
 
-    /// The last good key set, unless it is too old to be trusted.
+    /// Returns the last good key set, unless it is older than [`MAX_AGE`].
     fn good(&self) -> Option<Arc<Good>> {
         self.0.good.load_full().filter(|good| good.since.elapsed() < MAX_AGE)
     }
 
-    /// Fetches, or waits for the fetch that is going on, unless a token made us fetch a moment ago. In its
-    /// own task: a client that goes away does not end a fetch that others wait for.
+    /// Fetches the key set, or waits for a running fetch, unless a token caused a fetch within [`MIN_INTERVAL`]. The
+    /// fetch runs in its own task, so that a client that disconnects does not end a fetch that others wait for.
     async fn refresh_on_demand(&self) {
         let source = Arc::clone(&self.0);
         let refresh = tokio::spawn(async move { source.refresh_on_demand().await });
-        // A timeout leaves the fetch running; whoever waited does without.
+        // After a timeout the fetch continues, and this caller goes on without it.
         let _ = tokio::time::timeout(FETCH_TIMEOUT, refresh).await;
     }
 
-    /// Starts to fetch now, and then again and again for as long as somebody holds the key source.
+    /// Starts a task that fetches now and then repeatedly, until the last clone of the key source is dropped.
     pub fn refresh_in_background(&self) {
         let weak = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             let mut pause = Duration::from_secs(1);
             while let Some(source) = weak.upgrade() {
                 source.refresh().await;
-                // A provider that is not up yet is asked soon again; one that stays away, less often.
+                // The pause grows while the provider fails, so that it is found soon after its start.
                 pause = if source.is_fresh() { REFRESH } else { (pause * 2).min(MIN_INTERVAL) };
                 drop(source);
                 tokio::time::sleep(pause).await;
@@ -235,17 +234,18 @@ impl Source {
         self.good.load().as_ref().is_some_and(|good| good.since.elapsed() < REFRESH)
     }
 
-    /// Fetches, after any fetch that is going on.
+    /// Fetches the key set, after any running fetch.
     async fn refresh(&self) {
         let _one_at_a_time = self.last_demand.lock().await;
         self.fetch().await;
     }
 
-    /// Fetches for a token whose key is not there, at most once per interval.
+    /// Fetches the key set for a token with an unknown key, at most once per [`MIN_INTERVAL`].
     async fn refresh_on_demand(&self) {
-        let asked = Instant::now();
+        let requested = Instant::now();
         let mut last_demand = self.last_demand.lock().await;
-        let fetched_meanwhile = self.good.load().as_ref().is_some_and(|good| good.since >= asked);
+        let fetched_meanwhile =
+            self.good.load().as_ref().is_some_and(|good| good.since >= requested);
         let too_soon = last_demand.is_some_and(|last| last.elapsed() < MIN_INTERVAL);
         if !fetched_meanwhile && !too_soon {
             *last_demand = Some(Instant::now());
@@ -253,7 +253,7 @@ impl Source {
         }
     }
 
-    /// Fetches, and keeps what is good. The caller holds the lock.
+    /// Fetches the key set, and stores it if it is valid. The caller holds the lock.
     async fn fetch(&self) {
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, (self.fetch)()).await;
         let keys = match fetched {
@@ -269,9 +269,9 @@ impl Source {
     }
 }
 
-/// Fetches over HTTP from `jwks_uri`, or from where the issuer's discovery document says (OpenID Connect
-/// Discovery 1.0 section 4).
-pub(super) fn http_fetch(client: Client, issuer: &str, jwks_uri: Option<Url>) -> Fetch {
+/// Returns a function that fetches over HTTP from `jwks_uri`, or from the address in the issuer's discovery document
+/// (OpenID Connect Discovery 1.0, section 4).
+pub(crate) fn http_fetch(client: Client, issuer: &str, jwks_uri: Option<Url>) -> Fetch {
     let issuer = issuer.to_owned();
     Arc::new(move || {
         let (client, issuer, jwks_uri) = (client.clone(), issuer.clone(), jwks_uri.clone());
@@ -290,7 +290,7 @@ async fn discover(client: &Client, issuer: &str) -> anyhow::Result<Url> {
     let text = client.get(address.parse()?, MAX_BYTES).await?;
     let document = json::parse(&text)?;
     let own = document.get("issuer").and_then(Json::as_str);
-    anyhow::ensure!(own == Some(issuer), "the discovery document is another issuer's");
+    anyhow::ensure!(own == Some(issuer), "the discovery document belongs to another issuer");
     let uri = document.get("jwks_uri").and_then(Json::as_str);
     Ok(uri.unwrap_or_default().parse()?)
 }

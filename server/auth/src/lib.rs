@@ -1,4 +1,5 @@
-//! Credentials become verified callers (`docs/semantics.md`, section 6). Knows no HTTP.
+//! Verifies credentials, and turns them into callers with rights (`docs/semantics.md`, section 6). It knows no HTTP
+//! server: it takes the text of a credential.
 
 mod authenticator;
 mod callers;
@@ -11,7 +12,7 @@ mod service_keys;
 mod token;
 
 pub use authenticator::Authenticator;
-pub use callers::{Manager, Member};
+pub use callers::{Manager, TokenHolder};
 pub use config::{Mode, OidcConfig};
 pub use error::AuthError;
 pub use identity::Identity;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use chrono::{DateTime, Utc};
+use portcullis_egress::Client;
+use portcullis_model::provider::ProviderRecord;
 use tokio::sync::Mutex;
 use url::Url;
 
@@ -12,17 +14,15 @@ use crate::config::OidcConfig;
 use crate::identity::Identity;
 use crate::keysets::{KeySource, http_fetch};
 use crate::token::{TokenError, Unverified, Verifier};
-use portcullis_egress::Client;
-use portcullis_model::provider::ProviderRecord;
 
-/// Every registered provider, by issuer. A provider's keys are its own: one that is dead delays nobody
-/// else's tokens.
+/// The registered providers, by issuer. Each provider has its own key source, so that an unavailable provider does not
+/// delay the tokens of others.
 #[derive(Debug)]
 pub struct Providers {
-    /// Fetches key sets from addresses that tenants chose.
+    /// The guarded client for key sets, whose addresses tenants choose.
     client: Client,
     by_issuer: ArcSwap<HashMap<String, Arc<Provider>>>,
-    /// Held while the records are read and taken over.
+    /// Held while the records are read and applied.
     reloading: Mutex<()>,
 }
 
@@ -33,13 +33,13 @@ struct Provider {
 }
 
 impl Providers {
-    /// No provider so far; `client` must be a guarded one.
+    /// Returns an empty set of providers. `client` must be guarded.
     pub fn new(client: Client) -> Self {
         Self { client, by_issuer: ArcSwap::default(), reloading: Mutex::new(()) }
     }
 
-    /// Takes over what `read` says is registered. One at a time: what was read before a registration or a
-    /// removal must not be taken over after it.
+    /// Applies the registered providers that `read` returns. One reload runs at a time, because records that were read
+    /// before a registration or a removal must not be applied after it.
     pub async fn reload<E>(
         &self,
         read: impl Future<Output = Result<Vec<ProviderRecord>, E>>,
@@ -49,8 +49,8 @@ impl Providers {
         Ok(())
     }
 
-    /// Takes over what is registered now. A provider that was there keeps its keys; a new one fetches
-    /// them in the background; one that is gone verifies nothing from here on.
+    /// Applies the registered providers. An unchanged provider keeps its keys. A new one fetches its keys in the
+    /// background. A removed one verifies no more tokens.
     fn replace(&self, records: Vec<ProviderRecord>) {
         let before = self.by_issuer.load();
         let same = records.len() == before.len()
@@ -68,6 +68,7 @@ impl Providers {
         self.by_issuer.store(Arc::new(after.collect()));
     }
 
+    /// Starts to fetch the keys of a provider. A stored address is valid, so that `None` does not occur.
     fn start(&self, record: ProviderRecord) -> Option<Arc<Provider>> {
         let jwks_uri: Url = record.jwks_uri.parse().ok()?;
         let fetch = http_fetch(self.client.clone(), &record.issuer_url, Some(jwks_uri.clone()));
@@ -82,7 +83,7 @@ impl Providers {
         Some(Arc::new(Provider { record, verifier: Verifier::new(config, keys) }))
     }
 
-    /// The tenant and identity that `token` proves at `now`.
+    /// Returns the tenant and the identity that `token` proves at `now`.
     pub async fn verify(
         &self,
         token: &str,

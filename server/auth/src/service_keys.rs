@@ -8,11 +8,11 @@ use uuid::Uuid;
 use crate::callers::Manager;
 use crate::error::AuthError;
 
-/// How far `last_used_at` may lag behind, in milliseconds: a busy key is not a write per request.
+/// Longest lag of `last_used_at`, in milliseconds. It prevents a write per request of a busy key.
 const LAST_USED_LAG: i64 = 60_000;
 
-/// Returns the holder of the service key `key` at `now`. Unknown, expired and revoked keys get one answer. The store is
-/// asked each time, so that a revocation takes effect at once.
+/// Returns the holder of the service key `key` at `now`. Unknown, expired and revoked keys get the same error. Each call
+/// reads the store, so that a revocation takes effect at once.
 pub async fn authenticate_key(
     store: &Store,
     now: Timestamp,
@@ -21,7 +21,7 @@ pub async fn authenticate_key(
 ) -> Result<Manager, AuthError> {
     let presented = PresentedKey::parse(key).ok_or_else(refused)?;
     let id = presented.id;
-    // In a task of its own: a client that goes away must not cancel a `begin`.
+    // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
     let found = tokio::spawn(find(store.clone(), id));
     let found = found.await.map_err(|failed| AuthError::Internal(failed.into()))??;
     let (record, tenant, slug) = found.ok_or_else(refused)?;
@@ -29,7 +29,7 @@ pub async fn authenticate_key(
         return Err(refused());
     }
     if record.last_used_at.is_none_or(|last| now.millis() - last.millis() >= LAST_USED_LAG) {
-        tokio::spawn(note_use(store.clone(), tenant.clone(), id, now));
+        tokio::spawn(store_use(store.clone(), tenant.clone(), id, now));
     }
     Ok(Manager {
         domain: slug.unwrap_or_else(|| tenant.clone()),
@@ -46,23 +46,23 @@ fn refused() -> AuthError {
 }
 
 /// The record of a key, its tenant, and the slug of the tenant.
-type Found = (ServiceKeyRecord, String, Option<String>);
+type FoundKey = (ServiceKeyRecord, String, Option<String>);
 
-async fn find(store: Store, id: Uuid) -> Result<Option<Found>, StoreError> {
+async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
     let mut tx = store.read_all().await?;
     let found = service_keys::find_anywhere(&mut tx, id).await?;
     tx.end().await?;
     Ok(found)
 }
 
-/// Writes `last_used_at` beside the request; a failure does not concern the caller.
-async fn note_use(store: Store, tenant: String, id: Uuid, now: Timestamp) {
-    if let Err(error) = write_use(&store, &tenant, id, now).await {
-        tracing::warn!(%error, "cannot note the use of a service key");
+/// Stores `last_used_at` beside the request. The request does not wait, and a failure is only logged.
+async fn store_use(store: Store, tenant: String, id: Uuid, now: Timestamp) {
+    if let Err(error) = try_store_use(&store, &tenant, id, now).await {
+        tracing::warn!(%error, "cannot store the last use of a service key");
     }
 }
 
-async fn write_use(
+async fn try_store_use(
     store: &Store,
     tenant: &str,
     id: Uuid,

@@ -1,7 +1,7 @@
 //! Verifies a JWT (RFC 7519) against the key set of its issuer.
 //!
-//! `jsonwebtoken` checks the signature. What it leaves open is decided here first: the size, the header,
-//! the one key that may verify it, and after the signature every claim, at an instant that is given.
+//! `jsonwebtoken` checks only the signature. This module checks the size, the header and the one key that may verify the
+//! token before the signature, and every claim after it, at a given instant.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -19,17 +19,17 @@ use crate::keysets::{KeySource, NoKeys};
 const MAX_TOKEN: usize = 8 * 1024;
 /// Longest subject and domain, in characters, as in checks and rules (`docs/semantics.md`, sections 2.1 and 6.5).
 const MAX_NAME: usize = 256;
-/// How far the clocks of issuer and service may differ, in seconds.
+/// Largest difference between the clocks of issuer and service, in seconds.
 const LEEWAY: f64 = 30.0;
-/// Header members that would change what is verified or with which key. An attacker writes the header.
+/// Header members that would change the verified text or the key. An attacker writes the header.
 const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"];
 
-/// Why a token gives no identity.
+/// The reason why a token proves no identity.
 #[derive(Debug)]
 pub enum TokenError {
     /// The token is bad. The text is for the client.
     Refused(String),
-    /// The issuer's keys were never to be had. The text is for the log.
+    /// The issuer's keys could not be fetched. The text is for the log.
     NoKeys(String),
 }
 
@@ -49,8 +49,8 @@ impl From<TokenError> for AuthError {
 }
 
 impl TokenError {
-    /// The token's issuer is none of ours.
-    pub(super) fn unknown_issuer() -> Self {
+    /// The error of a token whose issuer is not registered.
+    pub(crate) fn unknown_issuer() -> Self {
         Self::Refused("the claim `iss` names an issuer that is not registered here".to_owned())
     }
 }
@@ -59,14 +59,14 @@ fn refused<T>(why: impl Into<String>) -> Result<T, TokenError> {
     Err(TokenError::Refused(why.into()))
 }
 
-/// Verifies the tokens of one provider.
+/// The verifier of the tokens of one provider.
 #[derive(Debug)]
 pub struct Verifier {
     config: OidcConfig,
     keys: KeySource,
 }
 
-/// A token whose parts are decoded; nothing of it is verified yet.
+/// A token whose parts are decoded but not verified.
 struct Decoded<'t> {
     algorithm: Algorithm,
     kid: Option<String>,
@@ -86,13 +86,13 @@ impl Verifier {
         Self { config, keys }
     }
 
-    /// The identity that `token` proves at `now`.
+    /// Returns the identity that `token` proves at `now`.
     pub async fn verify(&self, token: &str, now: DateTime<Utc>) -> Result<Identity, TokenError> {
         self.verify_read(Unverified::read(token)?, now).await
     }
 
-    /// The same for a token that has been read already, to choose the verifier by its issuer.
-    pub(super) async fn verify_read(
+    /// Returns the identity that `token` proves at `now`. The token is read already if its issuer chose this verifier.
+    pub(crate) async fn verify_read(
         &self,
         token: Unverified<'_>,
         now: DateTime<Utc>,
@@ -104,11 +104,13 @@ impl Verifier {
         self.identity(token.claims, now)
     }
 
-    /// Verifies that the one key that fits has signed the token, whatever its payload is.
+    /// Verifies that the one matching key has signed the token. It does not check the payload.
     async fn verify_signature(&self, decoded: &Decoded<'_>) -> Result<(), TokenError> {
         let key = self.keys.find(decoded.algorithm, decoded.kid.as_deref()).await?;
         let Some(key) = key else {
-            return refused("the issuer's key set has no single key that fits the token");
+            return refused(
+                "the issuer's key set does not have exactly one key that matches the token",
+            );
         };
         let message = decoded.message.as_bytes();
         let verified =
@@ -119,7 +121,7 @@ impl Verifier {
         Ok(())
     }
 
-    /// Judges the claims of a token whose signature is good.
+    /// Checks the claims of a token whose signature is valid, and returns its identity.
     fn identity(&self, claims: Json<'static>, now: DateTime<Utc>) -> Result<Identity, TokenError> {
         check_times(&claims, now)?;
         if let Some(audience) = &self.config.audience {
@@ -142,21 +144,22 @@ impl Verifier {
     }
 }
 
-/// A token that is read, and of which nothing is verified yet.
-pub(super) struct Unverified<'t> {
+/// A token that is read but not verified.
+pub(crate) struct Unverified<'t> {
     decoded: Decoded<'t>,
     claims: Json<'static>,
 }
 
 impl<'t> Unverified<'t> {
-    pub(super) fn read(token: &'t str) -> Result<Self, TokenError> {
+    /// Reads a token and its claims.
+    pub(crate) fn read(token: &'t str) -> Result<Self, TokenError> {
         let decoded = decode(token)?;
         let claims = decoded.claims()?;
         Ok(Self { decoded, claims })
     }
 
-    /// The `iss`: good for choosing a verifier, and nothing else.
-    pub(super) fn issuer(&self) -> Result<&str, TokenError> {
+    /// Returns the `iss`. It may only be used to choose the verifier.
+    pub(crate) fn issuer(&self) -> Result<&str, TokenError> {
         text_claim(&self.claims, "iss")
     }
 }
@@ -165,7 +168,7 @@ fn missing(claim: &str) -> String {
     format!("the claim `{claim}` is missing, empty or of the wrong type")
 }
 
-/// A claim that must be a non-empty string without control characters.
+/// Returns a claim, which must be a non-empty string without control characters.
 fn text_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenError> {
     let text = claims.claim(name).and_then(Json::as_str);
     match text {
@@ -174,7 +177,7 @@ fn text_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenErro
     }
 }
 
-/// A text claim that takes a place in checks and rules, and so has their length.
+/// Returns a text claim that is used in checks and rules, and therefore has their greatest length.
 fn short_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenError> {
     let text = text_claim(claims, name)?;
     if text.chars().count() > MAX_NAME {
@@ -198,7 +201,7 @@ fn check_times(claims: &Json<'_>, now: DateTime<Utc>) -> Result<(), TokenError> 
     Ok(())
 }
 
-/// A NumericDate (RFC 7519 section 2): seconds since the epoch, fractions allowed.
+/// Returns a NumericDate (RFC 7519, section 2): seconds since the epoch, fractions allowed.
 fn numeric_date(claims: &Json<'_>, name: &str) -> Result<Option<f64>, TokenError> {
     match claims.get(name) {
         None | Some(Json::Null) => Ok(None),
@@ -219,7 +222,7 @@ fn check_audience(claims: &Json<'_>, expected: &str) -> Result<(), TokenError> {
     refused("the claim `aud` does not name this service")
 }
 
-/// Takes a token apart and judges its header.
+/// Splits a token into its parts, decodes them, and checks the header.
 fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
     if token.len() > MAX_TOKEN {
         return refused(format!("the token is larger than {MAX_TOKEN} bytes"));
@@ -229,7 +232,7 @@ fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
         (!payload.contains('.')).then_some((message, header, payload, signature))
     });
     let Some((message, header, payload, signature)) = split else {
-        return refused("the token has not three parts");
+        return refused("expected a token of three parts separated by `.`");
     };
     let header = strict_object(&decode_part(header, "header")?, "header")?;
     if let Some(name) = REFUSED_HEADERS.into_iter().find(|name| header.get(name).is_some()) {
@@ -260,10 +263,10 @@ fn strict_object(text: &[u8], what: &str) -> Result<Json<'static>, TokenError> {
 }
 
 fn no_object(what: &str) -> String {
-    format!("the token's {what} is no strict JSON object in base64url")
+    format!("the {what} of the token is not a JSON object without duplicate keys, in base64url")
 }
 
-/// Asymmetric algorithms alone: never `none`, and never a MAC, whose key would be public here.
+/// Returns the algorithm of this name, if it is asymmetric. `none` proves nothing, and the key of a MAC would be public.
 fn allowed_algorithm(name: &str) -> Option<Algorithm> {
     Some(match name {
         "RS256" => Algorithm::RS256,

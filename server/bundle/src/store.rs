@@ -2,13 +2,14 @@
 
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
-use portcullis_model::rule::Origin;
+use portcullis_model::rule::RuleOrigin;
 use portcullis_operations::registration::register;
-use portcullis_storage::{StoreError, Tx, policies, rules};
+use portcullis_operations::{policies, rules};
+use portcullis_storage::{StoreError, Tx};
 
 use crate::Bundle;
 
-/// Stores a tenant that is kept as files in the transaction's tenant.
+/// Stores the rules, policies and resources of `bundle` in the transaction's tenant, which must be the bundle's.
 pub async fn store(
     tx: &mut Tx,
     bundle: &Bundle,
@@ -17,11 +18,10 @@ pub async fn store(
 ) -> Result<(), StoreError> {
     // The bundle's order: explicit rules first, so that a default role makes no second rule.
     for rule in &bundle.rules {
-        rules::insert(tx, &rule.clone().into_record(ids.next(by.at), Origin::Explicit, by)).await?;
+        rules::insert(tx, rule.clone(), RuleOrigin::Explicit, by, ids).await?;
     }
     for policy in &bundle.policies {
-        let record = policy.clone().into_record(ids.next(by.at), &bundle.tenant, by);
-        policies::insert(tx, &record).await?;
+        policies::insert(tx, policy.clone(), by, ids).await?;
     }
     for resource in &bundle.resources {
         register(tx, resource.clone(), &bundle.tenant, by, ids).await?;

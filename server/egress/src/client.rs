@@ -1,8 +1,8 @@
-//! The one HTTP client for requests of ours.
+//! The HTTP client of the service.
 //!
-//! A guarded client goes only where its [`EgressRules`] allow. A literal address is judged in the URL, since a
-//! resolver is never asked for one; a name is judged by its addresses at the moment of connecting, and
-//! what was judged is what gets connected, so that a second answer of the DNS changes nothing.
+//! A guarded client reaches only the addresses that its [`EgressRules`] allow. A literal address is checked in the URL,
+//! because no name resolution happens for it. A name is checked by its addresses at the moment of connecting, and the
+//! client connects to these addresses, so that a second answer of the DNS changes nothing.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -10,58 +10,57 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, Method, StatusCode};
+use portcullis_model::egress_rules::EgressRules;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::redirect;
+use reqwest::{RequestBuilder, multipart, redirect};
 use tokio::sync::Semaphore;
 use url::{Host, Url};
 
-use portcullis_model::egress_rules::EgressRules;
+use crate::config::EgressConfig;
 
-use crate::EgressConfig;
-
-/// Lookups of names that a client has under way, at most: a few for each second that a dead name server takes.
+/// Most name lookups of a client at a time. It bounds the threads that wait for an unavailable name server.
 const MAX_LOOKUPS: usize = 64;
 
-/// Performs requests without redirects, proxies or retries, under one deadline.
+/// An HTTP client without redirects, proxies and retries. One timeout covers a whole request.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
-    /// `None`: every address is the operator's own and trusted.
+    /// The rules of a guarded client; `None` if the operator configured every address.
     rules: Option<Arc<EgressRules>>,
 }
 
 impl Client {
-    /// A client for addresses that the operator configured; `timeout` covers a whole request.
+    /// Returns a client for addresses that the operator configured.
     pub fn trusted(timeout: Duration) -> anyhow::Result<Self> {
         Ok(Self { http: builder(timeout).build()?, rules: None })
     }
 
-    /// A client for addresses that tenants chose.
+    /// Returns a client for addresses that tenants choose.
     pub fn guarded(config: &EgressConfig, timeout: Duration) -> anyhow::Result<Self> {
         Self::guarded_by_names_of(SystemResolver, config, timeout)
     }
 
-    /// The same with another system of names.
+    /// Returns a guarded client that resolves names with `names`.
     fn guarded_by_names_of(
         names: impl Resolve + 'static,
         config: &EgressConfig,
         timeout: Duration,
     ) -> anyhow::Result<Self> {
         let rules = Arc::new(config.rules.clone());
-        let names: Arc<dyn Resolve> = Arc::new(Bounded::new(Arc::new(names)));
+        let names: Arc<dyn Resolve> = Arc::new(BoundedResolver::new(Arc::new(names)));
         let resolver = Arc::new(GuardedResolver { names, rules: Arc::clone(&rules) });
         let http = builder(timeout)
             .dns_resolver(resolver)
             .tls_certs_merge(config.certificates.iter().cloned())
-            // Each request judges the addresses of its host anew.
+            // Without idle connections each request checks the addresses of its host.
             .pool_max_idle_per_host(0)
             .build()?;
         Ok(Self { http, rules: Some(rules) })
     }
 
-    /// The body of a successful answer, which must have at most `max_bytes`.
+    /// Returns the body of a successful answer, which must have at most `max_bytes`.
     pub async fn get(&self, url: Url, max_bytes: usize) -> anyhow::Result<Vec<u8>> {
-        // One byte more tells that there are too many.
+        // One more byte shows that the body is too large.
         let answer = self.send(Method::GET, url, HeaderMap::new(), None, max_bytes + 1).await?;
         anyhow::ensure!(answer.status.is_success(), "status {}", answer.status);
         let fits = answer.body.len() <= max_bytes;
@@ -69,7 +68,7 @@ impl Client {
         Ok(answer.body)
     }
 
-    /// Posts `body`, and gives the answer, whatever its status, with the first `max_bytes` of its body.
+    /// Posts `body`, and returns the answer of any status with the first `max_bytes` of its body.
     pub async fn post(
         &self,
         url: Url,
@@ -80,7 +79,7 @@ impl Client {
         self.send(Method::POST, url, headers, Some(body), max_bytes).await
     }
 
-    /// Sends a request, and gives the answer, whatever its status, with the first `max_bytes` of its body.
+    /// Sends a request, and returns the answer of any status with the first `max_bytes` of its body.
     pub async fn send(
         &self,
         method: Method,
@@ -89,16 +88,50 @@ impl Client {
         body: Option<Vec<u8>>,
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
-        if let Some(rules) = &self.rules {
-            rules.check_url(&url).map_err(RequestError::Refused)?;
-            if literal_address(&url).is_some_and(|address| is_own(rules, address)) {
-                return Err(RequestError::Refused("an address that is not our own".to_owned()));
-            }
-        }
-        let mut request = self.http.request(method, url).headers(headers);
+        let mut request = self.request(method, url, headers)?;
         if let Some(body) = body {
             request = request.body(body);
         }
+        self.answer(request, max_bytes).await
+    }
+
+    /// Sends a form as `multipart/form-data` (RFC 7578), and gives the answer like [`Client::send`].
+    pub async fn send_form(
+        &self,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+        form: multipart::Form,
+        max_bytes: usize,
+    ) -> Result<Answer, RequestError> {
+        let request = self.request(method, url, headers)?.multipart(form);
+        self.answer(request, max_bytes).await
+    }
+
+    /// A request without a body, to an address where requests may go.
+    fn request(
+        &self,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+    ) -> Result<RequestBuilder, RequestError> {
+        if let Some(rules) = &self.rules {
+            rules.check_url(&url).map_err(RequestError::Refused)?;
+            if literal_address(&url).is_some_and(|address| is_own(rules, address)) {
+                return Err(RequestError::Refused(
+                    "an address that does not belong to this service".to_owned(),
+                ));
+            }
+        }
+        Ok(self.http.request(method, url).headers(headers))
+    }
+
+    /// Sends the request, and reads the answer with the first `max_bytes` of its body.
+    async fn answer(
+        &self,
+        request: RequestBuilder,
+        max_bytes: usize,
+    ) -> Result<Answer, RequestError> {
         let mut response = request.send().await?;
         if let Some(rules) = &self.rules {
             let peer = response.remote_addr().map(|peer| peer.ip());
@@ -118,22 +151,22 @@ impl Client {
     }
 }
 
-/// What the other side answered.
+/// The answer to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// The beginning of the body.
+    /// The first bytes of the body.
     pub body: Vec<u8>,
 }
 
-/// Why there is no answer; the text shows nothing of the URL.
+/// The reason why a request has no answer. The text shows no part of the URL.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// The request may not go there.
+    /// The address of the request is not allowed.
     #[error("expected {0}")]
     Refused(String),
-    /// The host's name stands for an address where requests may not go.
+    /// The name of the host has an address that is not allowed.
     #[error("cannot connect: {0}")]
     RefusedName(RefusedName),
     /// The deadline passed.
@@ -142,7 +175,7 @@ pub enum RequestError {
     /// No connection could be made.
     #[error("cannot connect: {0}")]
     Connect(String),
-    /// The connection was made, and did not bring an answer.
+    /// The connection was made, but it ended without a complete answer.
     #[error("no complete answer: {0}")]
     Broken(String),
 }
@@ -152,7 +185,7 @@ impl From<reqwest::Error> for RequestError {
         if error.is_timeout() {
             return Self::Timeout;
         }
-        // What reqwest itself says is general, and names the URL.
+        // The text of the outer error is general and has the URL, so that only the innermost cause is shown.
         let mut cause: &(dyn Error + 'static) = &error;
         while let Some(deeper) = cause.source() {
             cause = deeper;
@@ -176,10 +209,10 @@ fn builder(timeout: Duration) -> reqwest::ClientBuilder {
         .timeout(timeout)
 }
 
-/// Whether `address` is one of this machine's own, and the operator did not open it: what listens there may
-/// take whoever connects for a neighbour, although the address itself is public.
+/// Returns whether `address` belongs to this machine and the operator did not allow it. A service that listens there may
+/// trust local clients, although the address itself is public.
 fn is_own(rules: &EgressRules, address: IpAddr) -> bool {
-    // Nobody can bind an address that the machine does not have.
+    // Only an address of the machine can be bound.
     !rules.opens(address) && UdpSocket::bind((address, 0)).is_ok()
 }
 
@@ -191,40 +224,40 @@ fn literal_address(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Resolves as the system does.
+/// Resolves names with the resolver of the system.
 struct SystemResolver;
 
 impl Resolve for SystemResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
-            // The port is the URL's; the resolver does not know it.
+            // The client replaces port 0 by the port of the URL.
             let found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
             Ok(Box::new(found.into_iter()) as Addrs)
         })
     }
 }
 
-/// Resolves a bounded number of names at a time, those counted that nobody waits for any more: the system goes on
-/// with them on threads that others need too.
-struct Bounded {
+/// Limits the number of lookups that run at a time. A lookup counts until it ends, even if no request waits for it any
+/// more, because it still occupies a thread.
+struct BoundedResolver {
     names: Arc<dyn Resolve>,
     lookups: Arc<Semaphore>,
 }
 
-impl Bounded {
+impl BoundedResolver {
     fn new(names: Arc<dyn Resolve>) -> Self {
         Self { names, lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
     }
 }
 
-impl Resolve for Bounded {
+impl Resolve for BoundedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (names, lookups) = (Arc::clone(&self.names), Arc::clone(&self.lookups));
         Box::pin(async move {
-            let turn = lookups.acquire_owned().await?;
+            let permit = lookups.acquire_owned().await?;
             let lookup = tokio::spawn(async move {
                 let found = names.resolve(name).await;
-                drop(turn);
+                drop(permit);
                 found
             });
             lookup.await?
@@ -232,12 +265,12 @@ impl Resolve for Bounded {
     }
 }
 
-/// A name was resolved, and is refused.
+/// The error of a name with an address that is not allowed.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the name has an address that is not allowed")]
 pub struct RefusedName;
 
-/// Refuses a name if any of its addresses is not allowed. What it gives is what gets connected.
+/// Refuses a name if one of its addresses is not allowed. The client connects to exactly the addresses that it returns.
 struct GuardedResolver {
     names: Arc<dyn Resolve>,
     rules: Arc<EgressRules>,

@@ -1,20 +1,11 @@
 //! Outgoing HTTP requests.
 //!
-//! A tenant chooses the address of a webhook or of a key set, and the service stands inside the operator's network. A
-//! guarded [`Client`] goes only where the [`EgressRules`] allow.
+//! A tenant chooses the address of a webhook or of a key set, and the service runs inside the operator's network. A
+//! guarded [`Client`] reaches only the addresses that the egress rules allow.
 
 mod client;
-
-use portcullis_model::egress_rules::EgressRules;
-use reqwest::Certificate;
+mod config;
 
 pub use client::{Answer, Client, RequestError};
-
-/// The settings of outgoing requests that tenants cause.
-#[derive(Clone, Debug, Default)]
-pub struct EgressConfig {
-    /// Where requests may go.
-    pub rules: EgressRules,
-    /// Certificates that are trusted besides those of the system.
-    pub certificates: Vec<Certificate>,
-}
+pub use config::EgressConfig;
+pub use reqwest::multipart;

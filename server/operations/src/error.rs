@@ -1,4 +1,4 @@
-//! The error of every use case.
+//! The error of every use case. It knows no transport: the HTTP interface gives it a status.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::plans::PlanError;
 /// The cause of a failure, for the log alone.
 pub type Cause = Box<dyn Error + Send + Sync>;
 
-/// A use case that did not succeed. Nothing is half-written.
+/// The reason why a use case failed. A failed use case writes nothing.
 #[derive(Debug)]
 pub enum OperationError {
     /// The content of the input is invalid.
@@ -26,21 +26,21 @@ pub enum OperationError {
     BadRequest(String),
     /// The bearer token is refused; the text never holds the token.
     TokenRefused(String),
-    /// A key is refused, or serves no purpose for this use case; the text never holds the key.
+    /// A key is refused, or this use case does not accept keys; the text never holds the key.
     CredentialRefused(String),
     /// The caller does not have the right.
     AccessDenied(String),
     /// The tenant has no such record.
     NotFound(&'static str),
-    /// Another record is in the way.
+    /// Another record prevents the change.
     Conflict(String),
-    /// These policies read what the change removes.
+    /// The policies with these ids read attributes that the change removes.
     StillRead(String, Vec<Uuid>),
-    /// The record is not the one that the caller names by its entity tag.
+    /// The caller's precondition does not hold: the record has another entity tag.
     PreconditionFailed,
-    /// A dependency is down: its name for the client, the cause for the log.
+    /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
-    /// The service cannot do it at the moment, for a reason that the client is told.
+    /// The service cannot do it at the moment. The text is for the client.
     NotNow(String),
     /// A fault of the service; the cause is for the log alone.
     Internal(Cause),
@@ -75,13 +75,13 @@ impl From<LoadFailure> for OperationError {
                 Self::Internal(error.into())
             }
             LoadFailure::Module(_) if error.is_passing() => {
-                Self::Unavailable("what runs resolvers", error.into())
+                Self::Unavailable("the resolver runtime", error.into())
             }
             LoadFailure::Secrets(_) => Self::Conflict(format!(
-                "{error}: send `secrets`, all of them, or `enabled` as false"
+                "{error}; send all `secrets` again, or set `enabled` to false"
             )),
             LoadFailure::Module(_) | LoadFailure::Manifest(_) => Self::Conflict(format!(
-                "the module cannot be used any more: {error}: send another one, or `enabled` as false"
+                "the stored module no longer works: {error}; send another module, or set `enabled` to false"
             )),
         }
     }
@@ -109,7 +109,7 @@ impl From<PlanError> for OperationError {
             PlanError::Store(error) => error.into(),
             PlanError::TooStale => Self::Unavailable("the database", error.into()),
             PlanError::NoSuchRevision { .. } => {
-                Self::Unavailable("the demanded policy revision", error.into())
+                Self::Unavailable("the required policy revision", error.into())
             }
         }
     }

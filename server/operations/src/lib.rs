@@ -1,9 +1,20 @@
-//! The use cases: a handler, a command and the development mode call the same function.
+//! The use cases of the service. A handler, a command and the development mode call the same function.
+//!
+//! A use case takes the wired service, the verified caller and parsed input. It returns a plain result or an
+//! [`error::OperationError`]. A function that takes a transaction is a part of several use cases.
 
 pub mod app;
 pub mod decisions;
 pub mod error;
+pub mod etag;
 pub mod metrics;
 pub mod plans;
+pub mod policies;
 pub mod registration;
+pub mod resources;
+pub mod rules;
+pub mod service_keys;
+pub mod tenants;
 pub mod uploads;
+pub mod webhooks;
+pub mod written;

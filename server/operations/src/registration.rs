@@ -1,17 +1,18 @@
 //! Registers a resource and keeps the rules of its default roles (`docs/semantics.md`, section 3.7).
 //!
-//! Only the difference to what was registered before counts. So a service that registers everything
-//! again at each start never resurrects a rule that an operator removed, and never overwrites one that
-//! an operator changed.
+//! Only the difference to the stored registration changes rules. A service may therefore register everything again at
+//! each start: this never restores a rule that an operator removed, and never overwrites one that an operator changed.
 
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::resource::{Registration, ResourceRecord};
-use portcullis_model::rule::Origin;
+use portcullis_model::rule::RuleOrigin;
 use portcullis_storage::{StoreError, Tx, resources, rules};
 
-/// Stores `registration` in the transaction's tenant; its default roles get their rules in `domain`.
-/// Gives the record, and whether it is new.
+use crate::rules::insert as insert_rule;
+
+/// Stores `registration` in the transaction's tenant, and returns the record and whether it is new. The rules of the
+/// default roles are in `domain`.
 pub async fn register(
     tx: &mut Tx,
     registration: Registration,
@@ -20,7 +21,7 @@ pub async fn register(
     ids: &Ids,
 ) -> Result<(ResourceRecord, bool), StoreError> {
     let stored = resources::find_by_name(tx, &registration.name).await?;
-    let created = stored.is_none();
+    let is_new = stored.is_none();
     let record = ResourceRecord {
         id: stored.as_ref().map_or_else(|| ids.next(by.at), |stored| stored.id),
         tenant_id: tx.tenant().to_owned(),
@@ -29,19 +30,29 @@ pub async fn register(
         updated_at: stored.as_ref().map(|_| by.at),
     };
     resources::upsert(tx, &record, by).await?;
-    let registration = &record.registration;
-    let before = stored.as_ref().map_or(&[][..], |stored| &stored.registration.default_roles);
-    let now = &registration.default_roles;
-    for role in now.iter().filter(|role| !before.contains(role)) {
-        let rule = registration.default_rule(role, domain);
-        rules::insert(tx, &rule.into_record(ids.next(by.at), Origin::DefaultRole, by)).await?;
+    let before = stored.map_or_else(Vec::new, |stored| stored.registration.default_roles);
+    let roles = &record.registration.default_roles;
+    for role in roles.iter().filter(|role| !before.contains(role)) {
+        let rule = record.registration.default_rule(role, domain);
+        insert_rule(tx, rule, RuleOrigin::DefaultRole, by, ids).await?;
     }
-    for role in before.iter().filter(|role| !now.contains(role)) {
-        let tuple = registration.default_rule(role, domain).tuple;
-        let rule = rules::find_by_tuple(tx, &tuple).await?;
-        if let Some(rule) = rule.filter(|rule| rule.origin == Origin::DefaultRole) {
-            rules::delete(tx, &rule, by).await?;
-        }
+    for role in before.iter().filter(|role| !roles.contains(role)) {
+        remove_default_rule(tx, &record.registration, role, domain, by).await?;
     }
-    Ok((record, created))
+    Ok((record, is_new))
+}
+
+/// Deletes the rule of a default role, unless an operator made it explicit.
+async fn remove_default_rule(
+    tx: &mut Tx,
+    registration: &Registration,
+    role: &str,
+    domain: &str,
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    let tuple = registration.default_rule(role, domain).tuple;
+    match rules::find_by_tuple(tx, &tuple).await? {
+        Some(rule) if rule.origin == RuleOrigin::DefaultRole => rules::delete(tx, &rule, by).await,
+        _ => Ok(()),
+    }
 }

@@ -11,7 +11,8 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use portcullis_engine::Check;
 use portcullis_resolver_host::{
-    Digest, Grant, Host, LoadError, Module, Outcome, Resolver, Settings, Share, limits,
+    BoundResolver, CallOutcome, Digest, Grant, HostSettings, InstanceShare, LoadError, Module,
+    ResolverHost, limits,
 };
 
 use tokio::time::Instant;
@@ -46,7 +47,7 @@ impl Default for ResolverConfig {
 
 /// What all resolvers share.
 pub(super) struct Workshop {
-    pub(super) host: Arc<Host>,
+    pub(super) host: Arc<ResolverHost>,
     started: Instant,
     pub(super) answers: Attributes,
     pub(super) metrics: ResolverMetrics,
@@ -57,13 +58,13 @@ pub(super) struct Workshop {
     /// Those that were admitted, so that whoever binds one anew need not compile it anew.
     modules: Mutex<HashMap<Digest, Weak<Module>>>,
     /// What tenants may use of the instances; of those tenants that have a resolver or a call.
-    shares: Mutex<HashMap<String, Share>>,
+    shares: Mutex<HashMap<String, InstanceShare>>,
 }
 
 /// A module with what its manifest gives it.
 #[derive(Debug)]
 pub struct Bound {
-    pub(super) resolver: Resolver,
+    pub(super) resolver: BoundResolver,
     pub(super) terms: Terms,
     pub(super) timeout: Duration,
     /// No other has, or will have, the same.
@@ -75,7 +76,7 @@ pub struct Bound {
 pub enum BindError {
     /// The module says otherwise.
     #[error(transparent)]
-    Module(#[from] portcullis_resolver_host::BindError),
+    Module(#[from] portcullis_resolver_host::GrantError),
     /// A header cannot be made of its template and the secrets.
     #[error("endpoint `{0}` has a header that cannot be made of its template and `secrets`")]
     Header(String),
@@ -90,8 +91,8 @@ impl Workshop {
         clock: Clock,
     ) -> anyhow::Result<Self> {
         let runtime = Arc::new(OwnRuntime::start().context("cannot start threads for resolvers")?);
-        let settings = Settings { instances: config.instances, compiled: config.code.clone() };
-        let host = Host::new(&settings, runtime).with_context(|| match &config.code {
+        let settings = HostSettings { instances: config.instances, compiled: config.code.clone() };
+        let host = ResolverHost::new(&settings, runtime).with_context(|| match &config.code {
             Some(code) => format!("cannot run resolvers with compiled code in {}", code.display()),
             None => "cannot run resolvers".to_owned(),
         })?;
@@ -136,7 +137,7 @@ impl Workshop {
     }
 
     /// The share of a tenant, the same for all that it does.
-    fn share(&self, tenant: &str) -> Share {
+    fn share(&self, tenant: &str) -> InstanceShare {
         let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(share) = shares.get(tenant) {
             return share.clone();
@@ -173,7 +174,7 @@ impl Workshop {
         tenant: &str,
         check: &Check<'_>,
         wanted: &[Box<str>],
-    ) -> Outcome {
+    ) -> CallOutcome {
         let request = bound.resolver.module().request(tenant, check, wanted, bound.timeout);
         self.host.resolve(&bound.resolver, request).await
     }

@@ -1,6 +1,6 @@
 //! Attribute resolvers in service: those of the tenants, by id, and those that the operator installed for all.
 //!
-//! The engine says what a check needs to know (`Ask`) and calls modules; here is which resolver answers, what of it
+//! The engine says what a check needs to know (`AttributeRequest`) and calls modules; here is which resolver answers, what of it
 //! is cached, when one is not called any more, and what is told of it. Nothing in here decides, and nothing fails: a
 //! cause takes the place of an answer.
 
@@ -31,8 +31,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use portcullis_engine::{Ask, Check, ResolverRef};
-use portcullis_resolver_host::{Digest, LoadError, Module, Outcome};
+use portcullis_engine::{AttributeRequest, Check, ResolverRef};
+use portcullis_resolver_host::{CallOutcome, Digest, LoadError, Module};
 use uuid::Uuid;
 
 use bound::Workshop;
@@ -40,7 +40,7 @@ use installed::Directory;
 use live::{Found, Live};
 use portcullis_egress::EgressConfig;
 use portcullis_model::clock::Clock;
-use portcullis_model::resolver::{Manifest, Origin};
+use portcullis_model::resolver::{Manifest, ResolverOrigin};
 use tenants::{State, Tenants};
 
 pub use admission::{Admissions, is_ours};
@@ -202,12 +202,12 @@ impl Resolvers {
         tenant: &str,
         check: &Check<'_>,
         wanted: &[Box<str>],
-    ) -> Outcome {
+    ) -> CallOutcome {
         self.workshop.try_out(bound, tenant, check, wanted).await
     }
 
     /// Answers what `check` asks: each resolver once, all of them at the same time. Dropping the future ends the calls.
-    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[Ask]) -> Asked {
+    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
         let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask));
         let mut asked = Asked::default();
         for (ask, (origin, found)) in asks.iter().zip(join_all(all).await) {
@@ -223,11 +223,18 @@ impl Resolvers {
         asked
     }
 
-    async fn ask_one(&self, tenant: &str, check: &Check<'_>, ask: &Ask) -> (Option<Origin>, Found) {
+    async fn ask_one(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        ask: &AttributeRequest,
+    ) -> (Option<ResolverOrigin>, Found) {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         let (origin, state) = match ask.resolver {
-            Some(reference) => (Origin::Tenant, Some(self.of_tenant(tenant, reference))),
-            None => (Origin::Operator, self.directory.find(&self.workshop, tenant, namespace)),
+            Some(reference) => (ResolverOrigin::Tenant, Some(self.of_tenant(tenant, reference))),
+            None => {
+                (ResolverOrigin::Operator, self.directory.find(&self.workshop, tenant, namespace))
+            }
         };
         match state {
             Some(State::Live(live)) => {

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use portcullis_engine::{Check, Json, Number, Resolved};
-use portcullis_resolver_host::{Answered, CallError, Outcome, Request, Value};
+use portcullis_engine::{AttributeAnswer, Check, Json, Number};
+use portcullis_resolver_host::{AnsweredAttribute, CallError, CallOutcome, Request, Value};
 
 use super::attributes::{self, Known, Scope};
 use super::bound::{Bound, Workshop};
@@ -31,7 +31,7 @@ struct Guard {
 /// What end of asking it.
 pub(super) struct Found {
     /// In the order in which they were wanted.
-    pub(super) attributes: Vec<(Box<str>, Resolved, Source)>,
+    pub(super) attributes: Vec<(Box<str>, AttributeAnswer, Source)>,
     pub(super) cause: Option<Box<str>>,
     pub(super) call: Option<Call>,
 }
@@ -49,7 +49,7 @@ impl Found {
     /// Nobody could be asked.
     pub(super) fn nothing(wanted: &[Box<str>], cause: String) -> Self {
         let cause: Box<str> = cause.into();
-        let failed = || (Resolved::Failed(cause.clone()), Source::Nowhere);
+        let failed = || (AttributeAnswer::Failed(cause.clone()), Source::Nowhere);
         let attributes = wanted.iter().map(|name| {
             let (resolved, source) = failed();
             (name.clone(), resolved, source)
@@ -62,7 +62,7 @@ impl Found {
         let named =
             |cause: &mut Box<str>| *cause = format!("resolver `{namespace}`: {cause}").into();
         for (_, resolved, _) in &mut self.attributes {
-            if let Resolved::Failed(cause) = resolved {
+            if let AttributeAnswer::Failed(cause) = resolved {
                 named(cause);
             }
         }
@@ -108,7 +108,7 @@ impl Live {
         let (result, call) =
             if asked { self.call(workshop, request).await } else { (Ok(Vec::new()), None) };
         let answers: Result<Vec<_>, _> = result.map(|answers| {
-            let keep = |answer: Answered| {
+            let keep = |answer: AnsweredAttribute| {
                 let value = answer.value.map(json);
                 let (terms, ttl) = (self.bound.terms, answer.ttl);
                 workshop.answers.put(scope, &answer.name, value.clone(), ttl, terms, now);
@@ -122,13 +122,15 @@ impl Live {
                 (Some(Known::Stale(value)), Err(missed)) if missed.is_unavailable() => {
                     (resolved(value), Source::Stale)
                 }
-                (_, Err(missed)) => (Resolved::Failed(missed.summary().into()), Source::Nowhere),
+                (_, Err(missed)) => {
+                    (AttributeAnswer::Failed(missed.summary().into()), Source::Nowhere)
+                }
                 (_, Ok(answers)) => match answers.iter().find(|(answer, _)| **answer == **name) {
                     Some((_, value)) => (resolved(value.clone()), Source::Call),
                     None if is_declared(name) => {
-                        (Resolved::Failed("not answered".into()), Source::Nowhere)
+                        (AttributeAnswer::Failed("not answered".into()), Source::Nowhere)
                     }
-                    None => (Resolved::Failed("not declared".into()), Source::Nowhere),
+                    None => (AttributeAnswer::Failed("not declared".into()), Source::Nowhere),
                 },
             };
             (name.clone(), resolved, source)
@@ -144,7 +146,7 @@ impl Live {
         &self,
         workshop: &Workshop,
         request: Request,
-    ) -> (Result<Vec<Answered>, Missed>, Option<Call>) {
+    ) -> (Result<Vec<AnsweredAttribute>, Missed>, Option<Call>) {
         let admitted = match self.admit(workshop) {
             Ok(admitted) => admitted,
             Err(missed) => {
@@ -152,7 +154,7 @@ impl Live {
                 return (Err(missed), None);
             }
         };
-        let Outcome { result, log, elapsed, memory_bytes } =
+        let CallOutcome { result, log, elapsed, memory_bytes } =
             workshop.host.resolve(&self.bound.resolver, request).await;
         self.statistics.called(&result, elapsed, workshop.clock.now().into());
         workshop.metrics.called(outcome(&result), elapsed);
@@ -168,7 +170,7 @@ impl Live {
         }
     }
 
-    fn count(&self, workshop: &Workshop, attributes: &[(Box<str>, Resolved, Source)]) {
+    fn count(&self, workshop: &Workshop, attributes: &[(Box<str>, AttributeAnswer, Source)]) {
         let of = |wanted: &[Source]| {
             let found = attributes.iter().filter(|(_, _, source)| wanted.contains(source));
             found.count() as u64
@@ -194,7 +196,7 @@ struct Admitted<'l> {
 }
 
 impl Admitted<'_> {
-    fn settle(mut self, result: &Result<Vec<Answered>, CallError>) {
+    fn settle(mut self, result: &Result<Vec<AnsweredAttribute>, CallError>) {
         self.end = match result {
             // Whoever finds fault with a request is at work.
             Ok(_) | Err(CallError::Invalid(_)) => End::Answer,
@@ -253,8 +255,8 @@ impl Missed {
     }
 }
 
-fn resolved(value: Option<Json<'static>>) -> Resolved {
-    value.map_or(Resolved::Absent, Resolved::Value)
+fn resolved(value: Option<Json<'static>>) -> AttributeAnswer {
+    value.map_or(AttributeAnswer::Absent, AttributeAnswer::Value)
 }
 
 /// The value as conditions see it. The host has made sure that numbers are finite.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, join_all};
-use portcullis_engine::{Ask, Check, ResolverRef};
+use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_resolver_host::{CallError, Digest, LoadError, Module};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -78,7 +78,7 @@ pub(super) fn is_passing(error: &LoadError) -> bool {
 
 impl ResolverService {
     /// Answers what `check` asks of resolvers, those included that must be loaded first. Never fails.
-    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[Ask]) -> Asked {
+    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
         let missing = asks.iter().filter_map(|ask| ask.resolver);
         let missing = missing.filter(|reference| !self.parts().registry.knows(tenant, *reference));
         join_all(missing.map(|reference| self.wait_for_resolver(tenant, reference))).await;

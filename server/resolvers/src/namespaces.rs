@@ -1,6 +1,6 @@
 //! Which namespaces the policies of a tenant may read, and which policies read what.
 
-use portcullis_engine::condition::ResolvedAttribute;
+use portcullis_engine::condition::ResolverAttribute;
 use portcullis_engine::{Namespaces, Policy};
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ pub async fn of_tenant(tx: &mut Tx, installed: &[Installed]) -> Result<Namespace
 
 /// The enabled policies that read `namespace`.
 pub async fn readers(tx: &mut Tx, namespace: &str) -> Result<Vec<Uuid>, StoreError> {
-    let reads = |attribute: &ResolvedAttribute| *attribute.namespace == *namespace;
+    let reads = |attribute: &ResolverAttribute| *attribute.namespace == *namespace;
     readers_of(tx, |policy| resolved(policy).into_iter().any(reads)).await
 }
 
@@ -38,12 +38,12 @@ pub async fn readers_without(
     new: &StoredResolver,
 ) -> Result<Vec<Uuid>, StoreError> {
     let namespace = &*old.manifest.namespace;
-    let kind = |resolver: &StoredResolver, attribute: &ResolvedAttribute| {
+    let kind = |resolver: &StoredResolver, attribute: &ResolverAttribute| {
         let mut all = resolver.module.attributes.iter();
         let found = all.find(|declared| declared.name == *attribute.name);
         found.map(|declared| declared.kind).filter(|_| resolver.manifest.namespace == namespace)
     };
-    let loses = |attribute: &ResolvedAttribute| {
+    let loses = |attribute: &ResolverAttribute| {
         let before = kind(old, attribute).filter(|_| *attribute.namespace == *namespace);
         before.is_some() && before != kind(new, attribute)
     };
@@ -58,6 +58,6 @@ async fn readers_of(
     Ok(policies.iter().filter(|policy| is_one(policy)).map(|policy| policy.id).collect())
 }
 
-fn resolved(policy: &Policy) -> Vec<&ResolvedAttribute> {
+fn resolved(policy: &Policy) -> Vec<&ResolverAttribute> {
     policy.condition.as_ref().map(|condition| condition.resolved_attributes()).unwrap_or_default()
 }

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use portcullis_engine::Answers;
+use portcullis_engine::AttributeAnswers;
 use portcullis_resolver_host::{Log, LogLine};
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-use portcullis_model::resolver::Origin;
+use portcullis_model::resolver::ResolverOrigin;
 
 /// What came of all that a check asked.
 #[derive(Debug, Default)]
 pub struct Asked {
-    pub answers: Answers,
+    pub answers: AttributeAnswers,
     /// One for each resolver, in the order in which they were asked.
     pub reports: Vec<Report>,
 }
@@ -30,7 +30,7 @@ impl Asked {
 pub struct Report {
     pub namespace: Box<str>,
     /// Whose resolver it is; none where there is none.
-    pub origin: Option<Origin>,
+    pub origin: Option<ResolverOrigin>,
     /// What was asked, and where each answer comes from.
     pub attributes: Vec<Provenance>,
     /// Why answers are missing, or stale.

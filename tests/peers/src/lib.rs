@@ -1,9 +1,8 @@
-//! Other decision engines on the workloads of `portcullis-workloads`. Each has the setup that an expert
-//! in that engine would choose.
+//! Other decision engines on the workloads of `portcullis-workloads`, each set up as an expert in it would do.
 //!
-//! A peer may know beforehand what a directory would hold: the roles of a subject. All other values come with the
-//! request, as strings. No peer returns the domain, an id or a reason. `docs/performance.md` says how each workload is
-//! mapped, and what the mapping leaves out.
+//! A peer may know in advance the data of a directory: the roles of each subject. Everything else comes with the request,
+//! as strings. No peer handles the domain, an id or a reason. `docs/performance.md` describes the mapping of each
+//! workload and its omissions.
 
 mod casbin;
 mod cedar;
@@ -14,20 +13,20 @@ pub use cedar::{Cedar, Slice};
 pub use rego::{Interpreted, Machine, Rego, Runner};
 
 use anyhow::Result;
-use portcullis_workloads::Rule;
-use portcullis_workloads::ask::Ask;
+use portcullis_workloads::SampleRule;
+use portcullis_workloads::plain_request::PlainRequest;
 
 /// A decision engine with the rules of a workload.
 pub trait Peer {
-    /// Decides a request.
+    /// Decides a request from its strings.
     ///
     /// # Errors
-    /// Returns the failure of the engine. A denial is no failure.
-    fn allows(&mut self, ask: &Ask<'_>) -> Result<bool>;
+    /// The engine's error, which is not a denial.
+    fn allows(&mut self, request: &PlainRequest<'_>) -> Result<bool>;
 
     /// Adds or removes a rule.
     ///
     /// # Errors
-    /// Returns the failure of the engine.
-    fn change(&mut self, rule: &Rule, present: bool) -> Result<()>;
+    /// The engine's error.
+    fn change(&mut self, rule: &SampleRule, present: bool) -> Result<()>;
 }

@@ -1,5 +1,4 @@
-//! Times and allocations of alternatives, measured in turns, so that their ratios are right on a machine that has
-//! other work.
+//! Measures times and allocations of alternatives in turns, so that their ratios are valid on a machine that others use.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,10 +10,10 @@ use rustix::time::{ClockId, clock_gettime};
 const ROUNDS: usize = 21;
 /// The number of runs of a load.
 const LOADS: usize = 7;
-/// The shortest time of a turn: many times the cost of reading the clock.
+/// The minimum duration of a turn: many times the cost of reading the clock.
 const TURN: Duration = Duration::from_millis(2);
 
-/// Returns the CPU time that the calling thread has used.
+/// Returns the CPU time of the calling thread.
 pub fn thread_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
@@ -22,12 +21,12 @@ pub fn thread_time() -> Duration {
 /// One way to answer the requests of a workload.
 pub struct Variant<'a> {
     name: String,
-    /// Answers so many requests, from where the last call stopped.
+    /// Answers this many requests, and continues where it stopped.
     run: Box<dyn FnMut(usize) + 'a>,
 }
 
 impl<'a> Variant<'a> {
-    /// Makes a variant. `answer` answers the request of an index below `requests`.
+    /// Makes a variant of `requests` requests; `answer` answers the request of an index.
     pub fn new<R>(
         name: impl Into<String>,
         requests: usize,
@@ -46,10 +45,10 @@ impl<'a> Variant<'a> {
         Self { name: name.into(), run: Box::new(run) }
     }
 
-    /// Makes a variant that decides, as [`new`](Self::new) does, and compares each decision with the right one.
+    /// Makes a variant that decides, as [`new`](Self::new) does. Compares every decision with the right one.
     ///
     /// # Errors
-    /// Fails if a decision is wrong or missing.
+    /// A wrong decision, or none.
     pub fn checked(
         name: impl Into<String>,
         right: impl IntoIterator<Item = bool>,
@@ -58,10 +57,10 @@ impl<'a> Variant<'a> {
         Self::checked_within(Duration::MAX, name, right, allows)
     }
 
-    /// Makes a variant as [`checked`](Self::checked) does, with only as many requests as it decides in the given time.
+    /// Makes a variant like [`checked`](Self::checked), of only as many requests as it decides in the given time.
     ///
     /// # Errors
-    /// Fails if a decision is wrong or missing.
+    /// A wrong decision, or none.
     pub fn checked_within(
         time: Duration,
         name: impl Into<String>,
@@ -88,7 +87,7 @@ impl<'a> Variant<'a> {
     }
 }
 
-/// The measured times of one variant.
+/// The times of one variant.
 #[derive(Clone, Debug)]
 pub struct Samples {
     /// The variant's name.
@@ -103,7 +102,7 @@ impl Samples {
         median(self.turns.clone())
     }
 
-    /// Returns the ratio of its time to that of `other` in the same comparison: the median over the turns.
+    /// Returns the time relative to `other` of the same comparison: the median over the turns.
     pub fn ratio(&self, other: &Self) -> f64 {
         median(self.turns.iter().zip(&other.turns).map(|(own, other)| own / other).collect())
     }
@@ -118,7 +117,7 @@ pub fn compare(mut variants: Vec<Variant<'_>>) -> Vec<Samples> {
         .collect();
     for _ in 0..ROUNDS {
         for ((variant, samples), &count) in variants.iter_mut().zip(&mut samples).zip(&counts) {
-            // The turns of the others have evicted its data from the processor's caches.
+            // Warms up: the turns of other variants have evicted this one from the processor's caches.
             (variant.run)(count);
             samples.turns.push(variant.time(count).as_nanos() as f64 / count as f64);
         }
@@ -126,7 +125,7 @@ pub fn compare(mut variants: Vec<Variant<'_>>) -> Vec<Samples> {
     samples
 }
 
-/// Returns the number of requests that fill a turn. The search also warms the variant up.
+/// Returns the number of requests that fill a turn. Finding it out warms the variant up.
 fn turn_length(variant: &mut Variant<'_>) -> usize {
     let mut count = 1;
     while variant.time(count) < TURN {
@@ -135,18 +134,18 @@ fn turn_length(variant: &mut Variant<'_>) -> usize {
     count
 }
 
-/// Returns the median of `numbers`; NaN if there are none.
-pub fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+/// Returns the median of `measurements`; NaN if there are none.
+pub fn median(mut measurements: Vec<f64>) -> f64 {
+    measurements.sort_by(f64::total_cmp);
+    measurements.get(measurements.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the number of allocations that `run` makes on this thread.
+/// Counts the allocations of `run` on this thread.
 pub fn allocations(run: impl FnOnce()) -> u64 {
     allocation_counter::measure(run).count_total
 }
 
-/// Returns the bytes that the result of `make` keeps on the heap.
+/// Returns the heap bytes of the value that `make` returns.
 pub fn kept<T>(make: impl FnOnce() -> T) -> u64 {
     let mut made = None;
     let info = allocation_counter::measure(|| made = Some(make()));
@@ -154,7 +153,7 @@ pub fn kept<T>(make: impl FnOnce() -> T) -> u64 {
     info.bytes_current.unsigned_abs()
 }
 
-/// Returns the CPU time of `make`: the median of several runs, without the time to drop its result.
+/// Returns the CPU time of `make`: the median of several runs. Dropping the value does not count.
 pub fn load_time<T>(mut make: impl FnMut() -> T) -> Duration {
     let run = |_| {
         let start = thread_time();

@@ -1,4 +1,4 @@
-//! Measurements and their limits: a Markdown table, and JSON with the same content.
+//! Compares measurements with their bars. Writes a Markdown table, and optionally JSON.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use crate::measure::Samples;
 /// The options of the command line, and the measurements so far.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Runs only the groups whose name contains one of these; all if there are none.
+    /// Only groups whose name contains one of these texts run; all groups if it is empty.
     filters: Vec<String>,
-    /// The path of the JSON file.
+    /// The JSON file.
     json: Option<PathBuf>,
     measurements: Vec<Measurement>,
 }
 
-/// The limit of a measurement.
+/// The bar of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bar {
-    /// The measurement must not exceed this.
+    /// The maximum.
     AtMost(f64),
-    /// The measurement must not be below this.
+    /// The minimum.
     AtLeast(f64),
-    /// The measurement has no limit.
+    /// No bar: the measurement is only shown.
     Shown,
 }
 
@@ -41,7 +41,7 @@ struct Measurement {
 }
 
 impl Bar {
-    /// Returns whether `value` is within the limit; `None` without a limit or a value.
+    /// Returns whether `value` meets the bar; `None` without a bar or a value.
     fn met(self, value: f64) -> Option<bool> {
         match self {
             _ if value.is_nan() => None,
@@ -64,7 +64,7 @@ impl Report {
     /// Reads the command line: `[FILTER]… [--json FILE]`.
     ///
     /// # Errors
-    /// Fails on an unknown option, and on `--json` without a file.
+    /// An option that does not exist, or `--json` without a file.
     pub fn from_args(args: impl Iterator<Item = String>) -> Result<Self> {
         let mut report = Self::default();
         let mut args = args.skip(1);
@@ -85,10 +85,10 @@ impl Report {
         Ok(report)
     }
 
-    /// Runs `group` if the filters select it.
+    /// Runs `group` if the options select it.
     ///
     /// # Errors
-    /// Returns the error of `run`, such as a wrong decision.
+    /// The error of `run`, such as a wrong decision.
     pub fn group(
         &mut self,
         name: &'static str,
@@ -101,10 +101,10 @@ impl Report {
         run(&mut Group { name, report: self }).with_context(|| name)
     }
 
-    /// Writes the JSON file, if the command line names one.
+    /// Writes the JSON file, if the options name one.
     ///
     /// # Errors
-    /// Fails if the file cannot be written.
+    /// The file cannot be written.
     pub fn finish(self) -> Result<()> {
         let Some(path) = &self.json else { return Ok(()) };
         write_json(path, &self.measurements)
@@ -125,7 +125,7 @@ pub struct Group<'r> {
 
 impl Group<'_> {
     /// Prints a measurement and keeps it. NaN means that it could not be measured.
-    pub fn figure(&mut self, what: impl Display, value: f64, unit: &'static str, bar: Bar) {
+    pub fn measurement(&mut self, what: impl Display, value: f64, unit: &'static str, bar: Bar) {
         let (what, met) = (what.to_string(), bar.met(value));
         let word = match met {
             Some(true) => "met",
@@ -141,12 +141,17 @@ impl Group<'_> {
     /// Prints the time of each of `samples`.
     pub fn times(&mut self, workload: &str, samples: &[Samples]) {
         for sample in samples {
-            self.figure(format!("{workload}: {}", sample.name), sample.ns(), " ns", Bar::Shown);
+            self.measurement(
+                format!("{workload}: {}", sample.name),
+                sample.ns(),
+                " ns",
+                Bar::Shown,
+            );
         }
     }
 }
 
-/// Rounds to three significant digits. Such measurements do not have more.
+/// Formats a measurement with three significant digits, more than it has.
 fn rounded(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,

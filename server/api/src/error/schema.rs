@@ -19,8 +19,10 @@ fn kinds() -> [(ApiError, &'static str); 14] {
             "The content of the body is not what is expected",
         ),
         (
-            OperationError::BadRequest("a JSON body is expected, but there is none".to_owned())
-                .into(),
+            OperationError::BadRequest(
+                "expected a JSON body, but the request has no body".to_owned(),
+            )
+            .into(),
             "Anything else is wrong with the request",
         ),
         (ApiError::NoCredential, "No credential was sent"),
@@ -37,7 +39,7 @@ fn kinds() -> [(ApiError, &'static str); 14] {
         ),
         (
             OperationError::AccessDenied(
-                "the service key lacks the permission `policies:write`".to_owned(),
+                "the service key does not have the permission `policies:write`".to_owned(),
             )
             .into(),
             "The caller may not do this",
@@ -51,7 +53,7 @@ fn kinds() -> [(ApiError, &'static str); 14] {
             "The path has no such method",
         ),
         (
-            OperationError::Conflict("there is a tenant `general-hospital` already".to_owned())
+            OperationError::Conflict("a tenant `general-hospital` already exists".to_owned())
                 .into(),
             "There is such a record already",
         ),
@@ -70,7 +72,7 @@ fn kinds() -> [(ApiError, &'static str); 14] {
 }
 
 /// The response of each error status, as the document has it. Headers are there by name alone.
-pub fn responses() -> BTreeMap<String, Value> {
+pub(crate) fn responses() -> BTreeMap<String, Value> {
     let mut responses: BTreeMap<String, Described> = BTreeMap::new();
     for (error, when) in kinds() {
         let (status, _) = error.status_and_code();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::described_routes;
+use crate::routes::described_routes;
 use portcullis_auth::Mode;
 
 /// The document in each mode, as a client reads it.
@@ -184,7 +184,7 @@ fn every_json_body_has_an_example_and_every_response_its_id() {
 fn a_header_that_is_named_is_described() {
     // A name that `headers` does not know would vanish from the response.
     let known = headers();
-    let described = crate::table(&Mode::Saas { admin_key: String::new() }).into_openapi();
+    let described = crate::routes::table(&Mode::Saas { admin_key: String::new() }).into_openapi();
     walk(&json!(described.paths), &mut |object| {
         for name in object.get("headers").and_then(Value::as_object).into_iter().flat_map(Map::keys)
         {

@@ -7,7 +7,7 @@ use axum::extract::State;
 use portcullis_engine::fields::{Fields, list, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Check, CheckBody, Invalid, Json as Value};
-use portcullis_resolver_host::{Answered, Level, LogLine, Outcome};
+use portcullis_resolver_host::{AnsweredAttribute, CallOutcome, Level, LogLine};
 use serde::Serialize;
 use utoipa::{PartialSchema, ToSchema};
 
@@ -164,8 +164,8 @@ struct Line {
 }
 
 impl TriedOut {
-    fn of(outcome: Outcome, wanted: &[Box<str>]) -> Self {
-        let Outcome { result, log, elapsed, memory_bytes } = outcome;
+    fn of(outcome: CallOutcome, wanted: &[Box<str>]) -> Self {
+        let CallOutcome { result, log, elapsed, memory_bytes } = outcome;
         let mut tried = Self {
             log: log.lines.into_iter().map(line).collect(),
             log_dropped: log.dropped,
@@ -178,7 +178,7 @@ impl TriedOut {
                 let is_answered = |name: &str| answers.iter().any(|answer| answer.name == name);
                 let unanswered = wanted.iter().filter(|name| !is_answered(name));
                 tried.unanswered = unanswered.map(|name| (**name).to_owned()).collect();
-                for Answered { name, value, .. } in answers {
+                for AnsweredAttribute { name, value, .. } in answers {
                     match value {
                         Some(value) => drop(tried.values.insert(name, json(value))),
                         None => tried.absent.push(name),

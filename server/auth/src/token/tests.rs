@@ -178,10 +178,10 @@ async fn attacks_on_the_header_are_refused() {
     for (header, expected) in [
         (r#"{"kid":"ec"}"#, "algorithm"),
         (r#"{"alg":["ES256"],"kid":"ec"}"#, "algorithm"),
-        (r#"{"alg":"ES256","alg":"ES256","kid":"ec"}"#, "strict JSON"),
+        (r#"{"alg":"ES256","alg":"ES256","kid":"ec"}"#, "JSON object without duplicate keys"),
         (r#"{"alg":"ES256","kid":7}"#, "`kid`"),
-        (r#"["ES256"]"#, "strict JSON"),
-        ("nonsense", "strict JSON"),
+        (r#"["ES256"]"#, "JSON object without duplicate keys"),
+        ("nonsense", "JSON object without duplicate keys"),
     ] {
         let token = sign_texts(header, &claims().to_string(), &EC, Algorithm::ES256);
         assert_refused(verify(&token).await, expected, header);
@@ -278,7 +278,7 @@ async fn a_key_serves_only_what_it_is_for() {
     crossed["kid"] = json!("rsa");
     assert_refused(
         verify(&sign(&crossed, &claims())).await,
-        "no single key",
+        "exactly one key",
         "kid of another type",
     );
 }
@@ -291,7 +291,7 @@ async fn without_kid_exactly_one_key_must_fit() {
     let two = vec![ec(), OTHER.jwk(json!({"kid": "3"}))];
     verify_with(config(), vec![ec(), rsa()], &token, now()).await.expect("one fits");
     let result = verify_with(config(), two, &token, now()).await;
-    assert_refused(result, "no single key", "two fit");
+    assert_refused(result, "exactly one key", "two fit");
 }
 
 #[tokio::test]
@@ -322,7 +322,7 @@ async fn claims_that_are_missing_empty_or_mistyped_are_named() {
     verify(&sign(&header(), &longest)).await.expect("256 characters");
     let twice = claims().to_string().replacen('{', r#"{"dom":"other","#, 1);
     let token = sign_texts(&header().to_string(), &twice, &EC, Algorithm::ES256);
-    assert_refused(verify(&token).await, "strict JSON", "dom twice");
+    assert_refused(verify(&token).await, "JSON object without duplicate keys", "dom twice");
     let mut foreign = claims();
     foreign["iss"] = json!("https://id.example/realms/acme/");
     assert_refused(verify(&sign(&header(), &foreign)).await, "`iss`", "another issuer");

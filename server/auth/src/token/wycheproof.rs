@@ -19,8 +19,9 @@ const SIGNATURES: &str = include_str!("wycheproof/json_web_signature_test.json")
 const KEYS: &str = include_str!("wycheproof/json_web_key_test.json");
 
 const ACCEPTED: &str = "accepted";
-const PARTS: &str = "the token has not three parts";
-const HEADER: &str = "the token's header is no strict JSON object in base64url";
+const PARTS: &str = "expected a token of three parts separated by `.`";
+const HEADER: &str =
+    "the header of the token is not a JSON object without duplicate keys, in base64url";
 const EMBEDDED: &str = "the token's header has `jwk`, which is not accepted";
 const HS256: &str = "the token's algorithm is not accepted: HS256";
 const HS384: &str = "the token's algorithm is not accepted: HS384";
@@ -29,7 +30,7 @@ const ES512: &str = "the token's algorithm is not accepted: ES512";
 const NONE: &str = "the token's algorithm is not accepted: none";
 const NONE_IN_CAPITALS: &str = "the token's algorithm is not accepted: NONE";
 const NO_KEYS: &str = "no key set of the issuer could be fetched so far";
-const NO_KEY: &str = "the issuer's key set has no single key that fits the token";
+const NO_KEY: &str = "the issuer's key set does not have exactly one key that matches the token";
 const SIGNATURE: &str = "the signature does not match";
 
 /// Wycheproof's result, what the verifier says, how many vectors, and which.
@@ -89,7 +90,7 @@ struct Vector {
     #[serde(default)]
     keys: Vec<Value>,
     tc_id: u32,
-    /// What Wycheproof says: `valid`, `invalid` or `acceptable`.
+    /// The verdict of Wycheproof: `valid`, `invalid` or `acceptable`.
     result: String,
     jws: String,
 }
@@ -112,7 +113,7 @@ fn vectors(file: &str) -> Vec<Vector> {
     file.groups.into_iter().flat_map(with_keys).collect()
 }
 
-/// What the verifier says to a vector, up to the claims.
+/// Returns the verdict of the verifier, without the claims.
 async fn outcome(vector: &Vector) -> String {
     let verifier = Verifier::new(config(), key_source(vector.keys.clone()));
     let verified = match decode(&vector.jws) {
@@ -136,7 +137,8 @@ fn header_algorithm(jws: &str) -> String {
     header["alg"].as_str().expect("a name").to_owned()
 }
 
-/// What `jsonwebtoken` says when it is used as its manual shows: the key by `kid`, the algorithm by `alg`.
+/// Returns whether `jsonwebtoken` accepts a vector if it is used as its manual shows: the key by `kid`, the algorithm by
+/// `alg`.
 fn naive_accepts(vector: &Vector) -> bool {
     let decode = || {
         let set: JwkSet = serde_json::from_value(json!({"keys": vector.keys})).ok()?;

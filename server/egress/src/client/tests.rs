@@ -103,7 +103,7 @@ async fn a_guarded_client_never_connects_where_it_must_not() {
         let url = format!("http://{host}:{port}/");
         assert_eq!(get(&client, &url).await.expect("answers"), b"ok", "{url}");
     }
-    let allowed = rules(&["127.0.0.0/8", "::1/128"]);
+    let allowed = config(&["127.0.0.0/8", "::1/128"]);
     let client = Client::guarded(&allowed, PATIENT).expect("a client");
     let url = format!("http://localhost:{port}/");
     assert_eq!(get(&client, &url).await.expect("answers"), b"ok");
@@ -274,7 +274,7 @@ impl Resolve for Endless {
 #[tokio::test(start_paused = true)]
 async fn lookups_that_nobody_waits_for_any_more_count() {
     let lookups = Arc::new(AtomicUsize::new(0));
-    let names = Bounded::new(Arc::new(Endless(Arc::clone(&lookups))));
+    let names = BoundedResolver::new(Arc::new(Endless(Arc::clone(&lookups))));
     for _ in 0..MAX_LOOKUPS + 1 {
         let lookup = names.resolve("a.example".parse().expect("a name"));
         let given_up = tokio::time::timeout(Duration::from_millis(1), lookup).await;

@@ -1,18 +1,15 @@
 //! The update of a policy.
 
-use portcullis_engine::fields::{Fields, boolean, text};
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
-use utoipa::{PartialSchema, ToSchema};
 
 use super::{
-    MAX_DESCRIPTION, MAX_NAME, PolicyRecord, RuleData, format_schema, priority, priority_schema,
-    sent_format,
+    CompiledRuleData, ConditionTree, MAX_DESCRIPTION, MAX_NAME, Matcher, PolicyRecord, priority,
+    rule_data, sent_format,
 };
-use crate::schema::condition::{ConditionTree, Matcher};
-use crate::schema::{self, AnySchema};
-use crate::short;
+use crate::fields::{boolean, effect, resource_pattern, short, text};
+use crate::input::{self, Field, Members};
+use crate::{document, schema};
 
 /// The body that updates a policy: what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -24,84 +21,101 @@ pub struct PolicyUpdate {
     pub resource: Option<ResourcePattern>,
     pub effect: Option<Effect>,
     pub format: Option<Format>,
-    /// With the format in which it was read: the one that is sent, or else the one that it looks like.
-    pub rule_data: Option<(Format, RuleData)>,
+    /// Read in the format that the body names, or else in the one that the value appears to have.
+    pub rule_data: Option<CompiledRuleData>,
     pub priority: Option<i32>,
     pub enabled: Option<bool>,
 }
 
 impl PolicyUpdate {
     /// Reads a request body.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let update = Self::read(json, &mut problems);
-        problems.finish(update)
-    }
-
-    fn read(json: &Json<'_>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let format = fields.change("format", sent_format);
-        let rule_data = fields.change("rule_data", |json, at, problems| {
-            let format = format.unwrap_or_else(|| Some(apparent_format(json)))?;
-            Some((format, RuleData::read(format, json, at, problems)?))
-        });
-        let update = Self {
-            name: fields.change("name", text(MAX_NAME)).map(str::to_owned),
-            description: fields.clearable("description", short(MAX_DESCRIPTION)),
-            resource: fields.change("resource", ResourcePattern::read),
-            effect: fields.change("effect", Effect::read),
-            format: format.flatten(),
-            rule_data,
-            priority: fields.change("priority", priority),
-            enabled: fields.change("enabled", boolean),
-        };
-        fields.close();
-        Some(update)
-    }
-
-    /// Applies the update to `record`.
     ///
     /// # Errors
-    /// The update names another resource than the record's, or one of `format` and `rule_data` that
-    /// does not fit the other.
-    pub fn apply(self, record: &mut PolicyRecord) -> Result<Changed, Invalid> {
-        if self.resource.is_some_and(|resource| resource != record.resource) {
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        input::parse(json, |members| Self::declare(members, Form::Any))
+    }
+
+    fn declare(members: &mut Members<'_, '_>, form: Form) -> Option<Self> {
+        let described = match form {
+            Form::Any | Form::WithoutRuleData => None,
+            Form::Of(format) => Some(format),
+        };
+        let format = members.change("format", sent_format(described));
+        let sent_or_apparent =
+            move |json: &Json<'_>| format.unwrap_or_else(|| Some(apparent_format(json)));
+        let rule_data = rule_data(described, sent_or_apparent);
+        let rule_data = match form {
+            Form::Any => members.change("rule_data", rule_data),
+            Form::WithoutRuleData => None,
+            Form::Of(_) => members.given("rule_data", rule_data),
+        };
+        let resource =
+            resource_pattern().about("The record's own: the resource of a policy never changes");
+        Some(Self {
+            name: members.change("name", text(MAX_NAME)),
+            description: members.clearable("description", short(MAX_DESCRIPTION)),
+            resource: members.change("resource", resource),
+            effect: members.change("effect", effect()),
+            format: format.flatten(),
+            rule_data,
+            priority: members.change("priority", priority()),
+            enabled: members.change("enabled", boolean()),
+        })
+    }
+
+    /// Returns `old` as the update changes it.
+    ///
+    /// # Errors
+    /// The update names another resource than that of `old`, or `format` and `rule_data` do not fit each other
+    /// afterwards.
+    pub fn applied_to(&self, old: &PolicyRecord) -> Result<PolicyRecord, Invalid> {
+        if self.resource.as_ref().is_some_and(|resource| *resource != old.resource) {
             return Err(Invalid::expected(
                 "/resource",
-                format!("`{}`: the resource of a policy never changes", record.resource),
+                format!("`{}`: the resource of a policy never changes", old.resource),
             ));
         }
-        let format = self.format.unwrap_or(record.format);
+        let format = self.new_format(old)?;
+        let mut new = PolicyRecord { format, ..old.clone() };
+        if let Some(name) = &self.name {
+            new.name.clone_from(name);
+        }
+        if let Some(description) = &self.description {
+            new.description.clone_from(description);
+        }
+        if let Some(rule_data) = &self.rule_data {
+            new.rule_data = rule_data.json.clone();
+        }
+        new.effect = self.effect.unwrap_or(old.effect);
+        new.priority = self.priority.unwrap_or(old.priority);
+        new.enabled = self.enabled.unwrap_or(old.enabled);
+        Ok(new)
+    }
+
+    /// Returns the format after the update, which `rule_data` must have.
+    fn new_format(&self, old: &PolicyRecord) -> Result<Format, Invalid> {
+        let format = self.format.unwrap_or(old.format);
         match &self.rule_data {
-            Some((written, _)) if *written != format => {
+            Some(sent) if sent.format != format => {
                 let expected =
-                    format!("{}, since the `format` is `{}`", shape(format), format.as_str());
-                return Err(Invalid::expected("/rule_data", expected));
+                    format!("{} because the `format` is `{}`", shape(format), format.as_str());
+                Err(Invalid::expected("/rule_data", expected))
             }
-            None if format != record.format => {
+            None if format != old.format => {
                 let expected = format!(
-                    "`{}`, as the stored `rule_data` is written, or {} as `rule_data`",
-                    record.format.as_str(),
+                    "`{}`, which is the format of the stored `rule_data`, or a new `rule_data` with {}",
+                    old.format.as_str(),
                     shape(format)
                 );
-                return Err(Invalid::expected("/format", expected));
+                Err(Invalid::expected("/format", expected))
             }
-            _ => {}
+            _ => Ok(format),
         }
-        let mut changed = false;
-        changed |= replace(&mut record.name, self.name);
-        changed |= replace(&mut record.description, self.description);
-        changed |= replace(&mut record.effect, self.effect);
-        changed |= replace(&mut record.format, self.format);
-        changed |= replace(&mut record.rule_data, self.rule_data.map(|(_, rule_data)| rule_data));
-        changed |= replace(&mut record.priority, self.priority);
-        changed |= replace(&mut record.enabled, self.enabled);
-        Ok(if changed { Changed::Yes } else { Changed::No })
     }
 }
 
-/// What `rule_data` looks like; the policy that is updated may turn out to be of the other format.
+/// Returns the format that `rule_data` appears to have; the stored policy may have the other one.
 fn apparent_format(rule_data: &Json<'_>) -> Format {
     match (rule_data.get("matcher"), rule_data.get("type")) {
         (Some(_), None) => Format::Casbin,
@@ -109,7 +123,7 @@ fn apparent_format(rule_data: &Json<'_>) -> Format {
     }
 }
 
-/// What `rule_data` of this format is.
+/// The shape of `rule_data` in this format, for messages.
 fn shape(format: Format) -> &'static str {
     match format {
         Format::Json => "a condition tree",
@@ -117,55 +131,19 @@ fn shape(format: Format) -> &'static str {
     }
 }
 
-impl ToSchema for PolicyUpdate {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<ConditionTree>(schemas);
-        schema::collect::<Matcher>(schemas);
-    }
+/// A form of the body. The document has one without `rule_data` and one for each format.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Every form, while a body is read.
+    Any,
+    WithoutRuleData,
+    Of(Format),
 }
 
-impl PartialSchema for PolicyUpdate {
-    fn schema() -> AnySchema {
-        let resource = || {
-            schema::resource_pattern()
-                .description(Some("The record's own: the resource of a policy never changes"))
-        };
-        let common = || {
-            schema::input()
-                .change("name", schema::text(MAX_NAME))
-                .clearable("description", schema::short(MAX_DESCRIPTION))
-                .change("resource", resource())
-                .change("effect", schema::effect())
-                .change("priority", priority_schema())
-                .change("enabled", schema::boolean())
-        };
-        let neither = common()
-            .change("format", format_schema())
-            .example(json!({"enabled": false, "priority": 20}));
-        let tree = common()
-            .change("format", schema::choice([Format::Json.as_str()]))
-            .required("rule_data", schema::named::<ConditionTree>());
-        let matcher = common()
-            .change("format", schema::choice([Format::Casbin.as_str()]))
-            .required("rule_data", schema::named::<Matcher>())
-            .example(json!({"rule_data": {"matcher": "r.sub.shift == \"night\""}}));
-        schema::one_of([neither.into(), tree.into(), matcher.into()])
-    }
-}
-
-/// Whether an update changed anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changed {
-    Yes,
-    No,
-}
-
-fn replace<T: PartialEq>(stored: &mut T, sent: Option<T>) -> bool {
-    match sent {
-        Some(sent) if sent != *stored => {
-            *stored = sent;
-            true
-        }
-        _ => false,
-    }
-}
+document!(PolicyUpdate, naming ConditionTree, Matcher => {
+    let form = |form| input::describe(|members| PolicyUpdate::declare(members, form));
+    let neither = form(Form::WithoutRuleData).example(json!({"enabled": false, "priority": 20}));
+    let matcher = form(Form::Of(Format::Casbin))
+        .example(json!({"rule_data": {"matcher": "r.sub.shift == \"night\""}}));
+    schema::one_of([neither.into(), form(Form::Of(Format::Json)).into(), matcher.into()])
+});

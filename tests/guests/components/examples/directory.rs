@@ -1,4 +1,4 @@
-//! A resolver without faults: it reads departments from its configuration.
+//! A resolver that behaves well: it answers the department in its configuration.
 
 use portcullis_guest_sdk::{
     Attribute, AttributeSpec, ConfigKey, Descriptor, Error, Host, Kind, Request, Resolution,
@@ -20,7 +20,7 @@ impl Resolver for Directory {
         }
     }
 
-    /// Returns the `department` of the configuration for all subjects except strangers, who do not have one.
+    /// Answers the department of the configuration; strangers have none.
     fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let mut resolution = Resolution::new(vec![], vec![]);
         for name in &request.wanted {

@@ -1,8 +1,8 @@
-//! Hand-written Rust for the workloads: the limit that engines are compared with.
+//! The limit: hand-written Rust for the workloads, with which engines are compared.
 //!
-//! The input is the same strings and attribute pairs as for an engine, and the result is a boolean. The code does
-//! less than a product: it has no wildcard, no id and no reason of the decision, no third value for an absent
-//! attribute (the policy does not apply), no validation of its input, and policies of one shape only.
+//! It starts with the same strings and attribute pairs as an engine, and returns a boolean. It does less than an engine:
+//! it has no wildcards, no id and no reason, no third truth value for absent attributes (such a policy does not apply),
+//! no validation, and policies of one shape only.
 
 mod policies;
 mod rules;
@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use ahash::RandomState;
 
-use crate::ask::Ask;
 use crate::model::Workload;
+use crate::plain_request::PlainRequest;
 use policies::PolicyIndex;
 use rules::RuleTable;
 
@@ -21,15 +21,15 @@ pub use walks::{Closures, Tree};
 
 type Hashed<K, V> = HashMap<K, V, RandomState>;
 
-/// The limit of W1 to W4: rules in one hash table; policies by resource and department, sorted so that
-/// the first that matches decides.
+/// The limit of W1 to W4: rules in one hash table, and policies by resource and department, sorted so that the first match
+/// decides.
 pub struct Limit {
     rules: RuleTable,
     policies: PolicyIndex,
 }
 
 impl Limit {
-    /// Builds the tables from the rules and policies of a workload.
+    /// Prepares the workload's rules and policies.
     pub fn new(workload: &Workload) -> Self {
         Self {
             rules: RuleTable::new(&workload.rules),
@@ -37,20 +37,20 @@ impl Limit {
         }
     }
 
-    /// Returns whether `ask` is allowed.
-    pub fn allows(&self, ask: &Ask<'_>) -> bool {
-        let by_policy = self.policies.decide(ask);
+    /// Returns whether `request` is allowed.
+    pub fn allows(&self, request: &PlainRequest<'_>) -> bool {
+        let by_policy = self.policies.decide(request);
         if by_policy == Some(false) {
             return false;
         }
-        match self.rules.decide(ask) {
+        match self.rules.decide(request) {
             Some(by_rule) => by_rule,
             None => by_policy == Some(true),
         }
     }
 }
 
-/// A small number for each string.
+/// Maps strings to small numbers.
 #[derive(Default)]
 struct Symbols(Hashed<Box<str>, u32>);
 

@@ -1,0 +1,28 @@
+//! The answers that several handlers give.
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use http::header::LOCATION;
+use http::{HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+
+/// Returns the header with the tenant's revision. Every answer to a check and every successful write has it.
+pub(crate) fn revision_header(revision: u64) -> [(HeaderName, HeaderValue); 1] {
+    [(HeaderName::from_static("x-policy-revision"), HeaderValue::from(revision))]
+}
+
+/// Answers 201 with a record that decisions depend on, and its location.
+pub(crate) fn created(revision: u64, location: &str, record: impl Serialize) -> Response {
+    (revision_header(revision), created_at(location, record)).into_response()
+}
+
+/// Answers 201 with a record and its location.
+pub(crate) fn created_at(location: &str, record: impl Serialize) -> Response {
+    let location = HeaderValue::from_str(location).map(|location| [(LOCATION, location)]).ok();
+    (StatusCode::CREATED, location, Json(record)).into_response()
+}
+
+/// Answers 204 to a deletion that raised the tenant's revision.
+pub(crate) fn deleted(revision: u64) -> Response {
+    (StatusCode::NO_CONTENT, revision_header(revision)).into_response()
+}

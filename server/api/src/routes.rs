@@ -1,0 +1,111 @@
+//! The route table, one line per route.
+
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router, middleware};
+use http::StatusCode;
+use http::header::ALLOW;
+use portcullis_auth::Mode;
+use portcullis_operations::app::App;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::ApiError;
+use crate::openapi::{Document, Table};
+use crate::{
+    admin, checks, docs, health, layers, metrics, policies, resolvers, resources, rules,
+    service_keys, webhooks,
+};
+
+/// Returns the whole HTTP interface of `app`.
+pub fn router(app: App) -> Router {
+    finish(routes(app))
+}
+
+/// Returns every route of the service, without the outer layers.
+pub fn routes(app: App) -> Router {
+    described_routes(&app.mode).0.with_state(app)
+}
+
+/// Returns every route, and the document that describes them. The document is a route too.
+pub(crate) fn described_routes(mode: &Mode) -> (Router<App>, Document) {
+    let (routes, mut described) = table(mode).split_for_parts();
+    let document_itself = OpenApiRouter::new().at("/openapi.json", routes!(docs::document));
+    let (document_itself, its_description) = document_itself.split_for_parts();
+    described.merge(its_description);
+    let document = Document::new(described);
+    (routes.merge(document_itself.layer(Extension(document.clone()))), document)
+}
+
+/// Returns every route but the document, each with its description.
+pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
+    let decisions = OpenApiRouter::new()
+        .at("/api/v1/check", routes!(checks::check))
+        .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
+    let management = OpenApiRouter::new()
+        .at("/api/v1/resources", routes!(resources::register, resources::list))
+        .at("/api/v1/resources/list", routes!(resources::register_all))
+        .at("/api/v1/resources/{id}/policies", routes!(resources::rules))
+        .at("/api/v1/resources/policies", routes!(rules::create, rules::update, rules::delete))
+        .at("/api/v1/abac/policies", routes!(policies::create, policies::list))
+        .at(
+            "/api/v1/abac/policies/{id}",
+            routes!(policies::show, policies::update, policies::delete),
+        )
+        .at("/api/v1/service-api-keys", routes!(service_keys::create, service_keys::list))
+        .at("/api/v1/service-api-keys/{id}", routes!(service_keys::revoke))
+        .at("/api/v1/webhooks", routes!(webhooks::create, webhooks::list))
+        .at("/api/v1/webhooks/{id}", routes!(webhooks::update, webhooks::delete))
+        .at("/api/v1/webhooks/{id}/test", routes!(webhooks::test))
+        .at("/api/v1/webhooks/{id}/deliveries", routes!(webhooks::deliveries))
+        .at(
+            "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
+            routes!(webhooks::redeliver),
+        )
+        .at("/api/v1/resolvers", routes!(resolvers::create, resolvers::list))
+        .at(
+            "/api/v1/resolvers/{id}",
+            routes!(resolvers::show, resolvers::update, resolvers::delete),
+        )
+        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test));
+    let admin = OpenApiRouter::new()
+        .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
+        .at(
+            "/admin/tenants/{id}/identity-providers",
+            routes!(admin::register_provider, admin::list_providers),
+        )
+        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider));
+    let management = match mode {
+        Mode::Saas { .. } => management.merge(admin),
+        Mode::Selfhost(_) => management,
+    };
+    let management = management.route_layer(middleware::from_fn(layers::run_to_completion));
+    let service = OpenApiRouter::new()
+        .at("/healthz/live", routes!(health::live))
+        .at("/healthz/ready", routes!(health::ready))
+        .at("/metrics", routes!(metrics::metrics))
+        .at("/docs", routes!(docs::page))
+        .at("/docs/{file}", routes!(docs::file));
+    decisions.merge(management).merge(service)
+}
+
+/// Adds the answers to unknown routes and methods, and the outer layers.
+pub fn finish(routes: Router) -> Router {
+    routes
+        .fallback(unknown_route)
+        .layer(middleware::from_fn(layers::limit_body))
+        .layer(middleware::map_response(method_not_allowed))
+        .layer(middleware::from_fn(layers::observe))
+}
+
+/// Answers a request for an unknown path.
+async fn unknown_route() -> ApiError {
+    ApiError::not_found("route")
+}
+
+/// Gives a 405 its body. For an unknown method axum sends an empty 405 with the `Allow` header.
+async fn method_not_allowed(response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return response;
+    }
+    ApiError::MethodNotAllowed(response.headers().get(ALLOW).cloned()).into_response()
+}

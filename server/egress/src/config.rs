@@ -1,0 +1,13 @@
+//! The settings of outgoing requests.
+
+use portcullis_model::egress_rules::EgressRules;
+use reqwest::Certificate;
+
+/// The settings of outgoing requests that tenants cause.
+#[derive(Clone, Debug, Default)]
+pub struct EgressConfig {
+    /// The addresses that requests may reach.
+    pub rules: EgressRules,
+    /// Certificates that are trusted besides those of the system.
+    pub certificates: Vec<Certificate>,
+}

@@ -1,0 +1,66 @@
+//! Entity tags (RFC 9110, section 8.8.3). A client that read a record can make its change depend on the fact that
+//! nobody changed the record since.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::error::OperationError;
+
+/// Characters of a tag between its quotes: 132 bits of a hash.
+const TAG_CHARS: usize = 22;
+
+/// Returns the entity tag of `record`, in quotes. It changes with every change of the record.
+pub fn entity_tag(record: &impl Serialize) -> String {
+    let text = serde_json::to_vec(record).unwrap_or_default();
+    format!("\"{}\"", &URL_SAFE_NO_PAD.encode(Sha256::digest(text))[..TAG_CHARS])
+}
+
+/// The condition under which a client wants a record changed (`If-Match`, RFC 9110, section 13.1.1).
+#[derive(Clone, Debug, Default)]
+pub enum Precondition {
+    /// The client sent no condition: every state of the record is accepted.
+    #[default]
+    None,
+    /// The record must have one of these tags; `*` stands for every tag.
+    OneOf(Vec<String>),
+}
+
+impl Precondition {
+    /// Checks that `record` is in a state that the client accepts.
+    ///
+    /// # Errors
+    /// [`OperationError::PreconditionFailed`] if no tag of the client is the tag of the record.
+    pub fn check(&self, record: &impl Serialize) -> Result<(), OperationError> {
+        let Self::OneOf(tags) = self else { return Ok(()) };
+        let own = entity_tag(record);
+        if tags.iter().any(|tag| tag == "*" || *tag == own) {
+            return Ok(());
+        }
+        Err(OperationError::PreconditionFailed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_precondition_accepts_the_tags_that_it_names() {
+        let own = entity_tag(&["a record"]);
+        let other = entity_tag(&["another record"]);
+        let one_of =
+            |tags: &[&str]| Precondition::OneOf(tags.iter().map(|tag| (*tag).to_owned()).collect());
+        for (precondition, accepted) in [
+            (Precondition::None, true),
+            (one_of(&[&own]), true),
+            (one_of(&[&other, &own]), true),
+            (one_of(&["*"]), true),
+            (one_of(&[&other]), false),
+            (one_of(&[]), false),
+        ] {
+            assert_eq!(precondition.check(&["a record"]).is_ok(), accepted, "{precondition:?}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The use cases of ABAC policies (`docs/semantics.md`, section 4.1).
+
+use portcullis_auth::Manager;
+use portcullis_engine::{Condition, Effect, Policy};
+use portcullis_model::Authorship;
+use portcullis_model::ids::Ids;
+use portcullis_model::page::Page;
+use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
+use portcullis_resolvers::namespaces;
+use portcullis_storage::{StoreError, Tx, policies};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::OperationError;
+use crate::etag::Precondition;
+use crate::written::Written;
+
+const NOT_FOUND: OperationError = OperationError::NotFound("policy");
+
+/// The criteria by which policies are listed.
+#[derive(Debug, Default)]
+pub struct PolicyFilter {
+    /// Only policies with exactly this resource pattern.
+    pub resource: Option<String>,
+    /// Only policies with this effect.
+    pub effect: Option<Effect>,
+}
+
+/// Creates a policy in the caller's tenant.
+///
+/// # Errors
+/// The condition reads an attribute that no resolver of the tenant has, or the store failed.
+pub async fn create(
+    app: &App,
+    caller: &Manager,
+    policy: NewPolicy,
+) -> Result<Written<PolicyRecord>, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    check_attributes(app, &mut tx, &policy.rule_data.condition).await?;
+    let record = insert(&mut tx, policy, &by, &app.ids).await?;
+    let revision = app.commit(tx).await?;
+    Ok(Written { record, revision })
+}
+
+/// Inserts a policy into the transaction's tenant. The caller has checked the attributes that its condition reads.
+pub async fn insert(
+    tx: &mut Tx,
+    policy: NewPolicy,
+    by: &Authorship,
+    ids: &Ids,
+) -> Result<PolicyRecord, StoreError> {
+    let record = policy.into_record(ids.next(by.at), tx.tenant(), by);
+    policies::insert(tx, &record).await?;
+    Ok(record)
+}
+
+/// Lists the policies of the caller's tenant, in order of creation.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    filter: &PolicyFilter,
+    page: Page,
+) -> Result<Vec<PolicyRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = policies::list(&mut tx, filter.resource.as_deref(), filter.effect, page).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Returns a policy of the caller's tenant.
+pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<PolicyRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
+/// Updates a policy of the caller's tenant. An update that changes nothing keeps record and revision as they are.
+///
+/// # Errors
+/// The tenant has no such policy, the precondition does not hold, the update does not fit the stored record, the
+/// new condition reads an attribute that no resolver of the tenant has, or the store failed.
+pub async fn update(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    precondition: &Precondition,
+    update: &PolicyUpdate,
+) -> Result<Written<PolicyRecord>, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    precondition.check(&old)?;
+    let mut record = update.applied_to(&old)?;
+    if record != old {
+        check_changed_attributes(app, &mut tx, update, &old, &record).await?;
+        record.updated_by = Some(by.actor.clone());
+        record.updated_at = Some(by.at);
+        policies::update(&mut tx, &old, &record, &by).await?;
+    }
+    let revision = app.commit(tx).await?;
+    Ok(Written { record, revision })
+}
+
+/// Deletes a policy of the caller's tenant, and returns the tenant's revision. The store retains the record, but no
+/// use case returns it.
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    precondition: &Precondition,
+) -> Result<u64, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    precondition.check(&record)?;
+    policies::delete(&mut tx, &record, &by).await?;
+    Ok(app.commit(tx).await?)
+}
+
+/// Checks the attributes of a policy whose condition changes or that is enabled (`docs/semantics.md`, section 5.11).
+/// Resolvers may change while a policy is disabled.
+async fn check_changed_attributes(
+    app: &App,
+    tx: &mut Tx,
+    update: &PolicyUpdate,
+    old: &PolicyRecord,
+    new: &PolicyRecord,
+) -> Result<(), OperationError> {
+    if new.rule_data == old.rule_data && (old.enabled || !new.enabled) {
+        return Ok(());
+    }
+    if let Some(sent) = &update.rule_data {
+        return check_attributes(app, tx, &sent.condition).await;
+    }
+    // Only the stored condition has not been compiled yet. A fault in it does not prevent that it is enabled: the
+    // decision engine denies by such a policy.
+    match Policy::stored_condition(new.format, new.rule_data.text()) {
+        Ok(condition) => check_attributes(app, tx, &condition).await,
+        Err(_) => Ok(()),
+    }
+}
+
+/// Refuses a condition that reads an attribute that no resolver of the tenant has. It runs in the transaction that
+/// writes the policy, so that no resolver changes in between.
+async fn check_attributes(
+    app: &App,
+    tx: &mut Tx,
+    condition: &Condition,
+) -> Result<(), OperationError> {
+    if condition.resolved_attributes().is_empty() {
+        return Ok(());
+    }
+    let namespaces = namespaces::of_tenant(tx, &app.resolvers.installed()).await?;
+    Ok(condition.check_member(&namespaces, "rule_data")?)
+}

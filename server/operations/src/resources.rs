@@ -1,0 +1,105 @@
+//! The use cases of registered resources (`docs/semantics.md`, sections 3.5 to 3.8).
+
+use portcullis_auth::Manager;
+use portcullis_model::page::Page;
+use portcullis_model::resource::{Registration, ResourceRecord};
+use portcullis_model::rule::RuleRecord;
+use portcullis_model::service_key::Permission;
+use portcullis_storage::{resources, rules};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::OperationError;
+use crate::registration;
+use crate::written::Written;
+
+/// A registered resource.
+#[derive(Debug)]
+pub struct Registered {
+    pub record: ResourceRecord,
+    /// The name was not registered before.
+    pub is_new: bool,
+}
+
+/// Registers a resource in the caller's tenant, or replaces the one with the same name.
+///
+/// # Errors
+/// The registration has default roles and the caller may not write rules, or the store failed.
+pub async fn register(
+    app: &App,
+    caller: &Manager,
+    registration: Registration,
+) -> Result<Written<Registered>, OperationError> {
+    check_default_roles(caller, &registration)?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let (record, is_new) =
+        registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
+    let revision = app.commit(tx).await?;
+    Ok(Written { record: Registered { record, is_new }, revision })
+}
+
+/// Registers all of `registrations` in one transaction, and returns the records in the same order.
+///
+/// # Errors
+/// As for [`register`]; then nothing is written.
+pub async fn register_all(
+    app: &App,
+    caller: &Manager,
+    registrations: Vec<Registration>,
+) -> Result<Written<Vec<ResourceRecord>>, OperationError> {
+    for registration in &registrations {
+        check_default_roles(caller, registration)?;
+    }
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut records = Vec::with_capacity(registrations.len());
+    for registration in registrations {
+        let (record, _) =
+            registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
+        records.push(record);
+    }
+    let revision = app.commit(tx).await?;
+    Ok(Written { record: records, revision })
+}
+
+/// Lists the resources of the caller's tenant, in order of creation.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    page: Page,
+) -> Result<Vec<ResourceRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = resources::list(&mut tx, page).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Lists every rule that can match a resource of the caller's tenant, including rules with a pattern.
+///
+/// # Errors
+/// The tenant has no such resource, or the store failed.
+pub async fn list_rules(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    page: Page,
+) -> Result<Vec<RuleRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let resource = resources::find(&mut tx, id).await?;
+    let resource = resource.ok_or(OperationError::NotFound("resource"))?;
+    let rules = rules::matching(&mut tx, &resource.registration.name, page).await?;
+    tx.end().await?;
+    Ok(rules)
+}
+
+/// Refuses default roles from a caller who may not write rules, because default roles make rules.
+fn check_default_roles(
+    caller: &Manager,
+    registration: &Registration,
+) -> Result<(), OperationError> {
+    if registration.default_roles.is_empty() {
+        return Ok(());
+    }
+    Ok(caller.must_have(Permission::PoliciesWrite)?)
+}

@@ -1,0 +1,118 @@
+//! The use cases of RBAC rules (`docs/semantics.md`, section 3.3).
+
+use portcullis_auth::Manager;
+use portcullis_model::Authorship;
+use portcullis_model::ids::Ids;
+use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
+use portcullis_storage::{StoreError, Tx, rules};
+
+use crate::app::App;
+use crate::error::OperationError;
+use crate::written::Written;
+
+const NOT_FOUND: OperationError = OperationError::NotFound("rule");
+
+/// Creates an explicit rule in the caller's tenant.
+///
+/// # Errors
+/// The caller may not write the rule's domain, the tenant has a rule with this tuple, or the store failed.
+pub async fn create(
+    app: &App,
+    caller: &Manager,
+    rule: NewRule,
+) -> Result<Written<RuleRecord>, OperationError> {
+    caller.may_write_domain(&rule.tuple.dom)?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let record = rule.into_record(app.ids.next(by.at), RuleOrigin::Explicit, &by);
+    if !rules::insert(&mut tx, &record).await? {
+        return Err(conflict(&record));
+    }
+    let revision = app.commit(tx).await?;
+    Ok(Written { record, revision })
+}
+
+/// Inserts a rule into the transaction's tenant, unless the tenant has a rule with this tuple.
+pub async fn insert(
+    tx: &mut Tx,
+    rule: NewRule,
+    origin: RuleOrigin,
+    by: &Authorship,
+    ids: &Ids,
+) -> Result<(), StoreError> {
+    rules::insert(tx, &rule.into_record(ids.next(by.at), origin, by)).await?;
+    Ok(())
+}
+
+/// Updates a rule of the caller's tenant. The rule is explicit afterwards, even if a default role made it.
+///
+/// # Errors
+/// The caller may not write the domain of the update, the tenant has no such rule or another one with the new tuple,
+/// or the store failed.
+pub async fn update(
+    app: &App,
+    caller: &Manager,
+    update: &RuleUpdate,
+) -> Result<Written<RuleRecord>, OperationError> {
+    if let Some(domain) = update.domain() {
+        caller.may_write_domain(domain)?;
+    }
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let old = find_updated(&mut tx, update).await?.ok_or(NOT_FOUND)?;
+    let mut record = update.applied_to(&old);
+    // An update that confirms a default rule makes it explicit, even if nothing else changes.
+    if update.says_something() {
+        record.origin = RuleOrigin::Explicit;
+    }
+    if differs(&old, &record) {
+        record.updated_by = Some(by.actor.clone());
+        record.updated_at = Some(by.at);
+        if !rules::update(&mut tx, &old, &record, &by).await? {
+            return Err(conflict(&record));
+        }
+    }
+    let revision = app.commit(tx).await?;
+    Ok(Written { record, revision })
+}
+
+/// Deletes a rule of the caller's tenant, and returns the tenant's revision.
+///
+/// # Errors
+/// The caller may not write the domain of the named tuple, the tenant has no such rule, or the store failed.
+pub async fn delete(app: &App, caller: &Manager, name: &RuleName) -> Result<u64, OperationError> {
+    if let RuleName::Tuple(tuple, _) = name {
+        caller.may_write_domain(&tuple.dom)?;
+    }
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    rules::delete(&mut tx, &rule, &by).await?;
+    Ok(app.commit(tx).await?)
+}
+
+async fn find_updated(tx: &mut Tx, update: &RuleUpdate) -> Result<Option<RuleRecord>, StoreError> {
+    match update {
+        RuleUpdate::ById { id, .. } => rules::find(tx, *id).await,
+        RuleUpdate::ByTuple(rule) => rules::find_by_tuple(tx, &rule.tuple).await,
+    }
+}
+
+/// Returns the rule that `name` names. A tuple with an effect names only a rule that has this effect.
+async fn find_named(tx: &mut Tx, name: &RuleName) -> Result<Option<RuleRecord>, StoreError> {
+    match name {
+        RuleName::Id(id) => rules::find(tx, *id).await,
+        RuleName::Tuple(tuple, effect) => {
+            let rule = rules::find_by_tuple(tx, tuple).await?;
+            Ok(rule.filter(|rule| effect.is_none_or(|effect| effect == rule.effect)))
+        }
+    }
+}
+
+fn differs(old: &RuleRecord, new: &RuleRecord) -> bool {
+    new.tuple != old.tuple || new.effect != old.effect || new.origin != old.origin
+}
+
+fn conflict(rule: &RuleRecord) -> OperationError {
+    OperationError::Conflict(format!("a rule `{}` already exists", rule.tuple))
+}

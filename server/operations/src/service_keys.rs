@@ -1,0 +1,84 @@
+//! The use cases of service API keys (`docs/semantics.md`, section 6.8).
+
+use portcullis_auth::Manager;
+use portcullis_model::Authorship;
+use portcullis_model::ids::Ids;
+use portcullis_model::page::Page;
+use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
+use portcullis_storage::{Store, StoreError, Tx, service_keys};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::OperationError;
+
+/// A new service key. The store has only a hash of the key, so that no later use case can return it.
+pub struct IssuedKey {
+    /// The key, which its holder sends.
+    pub key: String,
+    pub record: ServiceKeyRecord,
+}
+
+/// Creates a service key in the caller's tenant.
+pub async fn create(
+    app: &App,
+    caller: &Manager,
+    key: NewServiceKey,
+) -> Result<IssuedKey, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let issued = issue(&mut tx, key, &by, &app.ids).await?;
+    app.commit(tx).await?;
+    Ok(issued)
+}
+
+/// Creates a service key of `tenant` in a store without a running service, as `portcullis keys create` does.
+pub async fn create_offline(
+    store: &Store,
+    tenant: &str,
+    key: NewServiceKey,
+    by: &Authorship,
+    ids: &Ids,
+) -> Result<IssuedKey, StoreError> {
+    let mut tx = store.write(tenant, by.at.millis()).await?;
+    let issued = issue(&mut tx, key, by, ids).await?;
+    tx.commit().await?;
+    Ok(issued)
+}
+
+/// Issues a service key of the transaction's tenant.
+pub(crate) async fn issue(
+    tx: &mut Tx,
+    key: NewServiceKey,
+    by: &Authorship,
+    ids: &Ids,
+) -> Result<IssuedKey, StoreError> {
+    let (record, key) = key.issue(ids.next(by.at), by);
+    service_keys::insert(tx, &record).await?;
+    Ok(IssuedKey { key, record })
+}
+
+/// Lists the service keys of the caller's tenant, in order of creation.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    page: Page,
+) -> Result<Vec<ServiceKeyRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = service_keys::list(&mut tx, page).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Revokes a service key of the caller's tenant. It is refused from then on.
+///
+/// # Errors
+/// The tenant has no such key, or the store failed.
+pub async fn revoke(app: &App, caller: &Manager, id: Uuid) -> Result<(), OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    if !service_keys::delete(&mut tx, id, &by).await? {
+        return Err(OperationError::NotFound("service key"));
+    }
+    app.commit(tx).await?;
+    Ok(())
+}

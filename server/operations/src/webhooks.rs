@@ -1,0 +1,139 @@
+//! The use cases of webhooks (`docs/semantics.md`, sections 7.1 and 7.9).
+
+use portcullis_auth::Manager;
+use portcullis_model::delivery::AttemptRecord;
+use portcullis_model::event::Event;
+use portcullis_model::page::Page;
+use portcullis_model::webhook::{NewWebhook, Secret, WebhookRecord, WebhookUpdate};
+use portcullis_storage::encryption::{Context, CryptoError};
+use portcullis_storage::{deliveries, events, webhooks};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::OperationError;
+
+const NOT_FOUND: OperationError = OperationError::NotFound("webhook");
+
+/// Registers a webhook of the caller's tenant.
+pub async fn create(
+    app: &App,
+    caller: &Manager,
+    webhook: NewWebhook,
+) -> Result<WebhookRecord, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let (record, secret) = webhook.into_record(app.ids.next(by.at), caller.tenant(), &by);
+    let secret = encrypt_secret(app, &record, &secret)?;
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    webhooks::insert(&mut tx, &record, &secret).await?;
+    app.commit(tx).await?;
+    Ok(record)
+}
+
+/// Lists the webhooks of the caller's tenant, in order of creation.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    page: Page,
+) -> Result<Vec<WebhookRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = webhooks::list(&mut tx, page).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Updates a webhook of the caller's tenant. An update that changes nothing keeps the record as it is.
+///
+/// # Errors
+/// The tenant has no such webhook, or the store failed.
+pub async fn update(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    update: &WebhookUpdate,
+) -> Result<WebhookRecord, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let old = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let mut record = update.applied_to(&old);
+    let secret = update.secret.as_ref();
+    let secret = secret.map(|secret| encrypt_secret(app, &old, secret)).transpose()?;
+    if record != old || secret.is_some() {
+        record.updated_at = Some(by.at);
+        webhooks::update(&mut tx, &record, secret.as_deref()).await?;
+    }
+    app.commit(tx).await?;
+    Ok(record)
+}
+
+/// Deletes a webhook of the caller's tenant, with its deliveries.
+///
+/// # Errors
+/// The tenant has no such webhook, or the store failed.
+pub async fn delete(app: &App, caller: &Manager, id: Uuid) -> Result<(), OperationError> {
+    let now = app.clock.now().timestamp_millis();
+    let mut tx = app.store.write(caller.tenant(), now).await?;
+    if !webhooks::delete(&mut tx, id).await? {
+        return Err(NOT_FOUND);
+    }
+    app.commit(tx).await?;
+    Ok(())
+}
+
+/// Sends a test event to a webhook of the caller's tenant, and returns the id of the event.
+///
+/// # Errors
+/// The tenant has no such webhook, or the store failed.
+pub async fn test(app: &App, caller: &Manager, id: Uuid) -> Result<Uuid, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.happened(Event::test(id, by.at));
+    let written = events::write(&mut tx).await?;
+    app.commit(tx).await?;
+    Ok(written.first().copied().unwrap_or_default())
+}
+
+/// Lists the delivery attempts of a webhook, newest first.
+///
+/// # Errors
+/// The tenant has no such webhook, or the store failed.
+pub async fn list_attempts(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    page: Page,
+) -> Result<Vec<AttemptRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let attempts = deliveries::attempts(&mut tx, id, page).await?;
+    tx.end().await?;
+    Ok(attempts)
+}
+
+/// Delivers an event again, and returns the id of the event. Its failures count from 0 again.
+///
+/// # Errors
+/// The webhook has no such delivery, or the store failed.
+pub async fn redeliver(
+    app: &App,
+    caller: &Manager,
+    webhook: Uuid,
+    delivery: Uuid,
+) -> Result<Uuid, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let event = deliveries::redeliver(&mut tx, webhook, delivery, by.at).await?;
+    let event = event.ok_or(OperationError::NotFound("delivery"))?;
+    app.commit(tx).await?;
+    Ok(event)
+}
+
+/// Encrypts the secret of `record` for the store. It can be decrypted only as the secret of this record.
+fn encrypt_secret(
+    app: &App,
+    record: &WebhookRecord,
+    secret: &Secret,
+) -> Result<Vec<u8>, CryptoError> {
+    let context = Context::of_webhook_secret(&record.tenant_id, record.id);
+    app.keys.encrypt(context, secret.as_bytes())
+}
