@@ -152,8 +152,8 @@ fn roles_of<'r>(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Roles<'r> {
     Roles::Supplied(body.attributes.user.as_list("roles").unwrap_or_default())
 }
 
-/// Reads the roles of a claim: the strings of a list, or one string. Ignores items that are no strings (semantics.md
-/// section 10). `None` if the claim is empty or of another type.
+/// Reads the roles of a claim: the strings of a list, or one string. Ignores items that are no strings
+/// (`docs/semantics.md`, section 6.5). `None` if the claim is empty or of another type.
 pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {
     let items = match claim {
         Json::String(text) if !text.is_empty() => std::slice::from_ref(claim),

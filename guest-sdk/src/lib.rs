@@ -54,6 +54,7 @@ extern crate self as portcullis_guest_sdk;
 pub mod bindings;
 mod guest;
 mod host;
+mod resolver;
 pub mod testing;
 mod types;
 
@@ -64,25 +65,12 @@ pub use bindings::portcullis::resolver::types::{
     Request, Resolution, Value,
 };
 pub use host::Host;
+pub use resolver::Resolver;
 
 #[doc(hidden)]
 pub use guest::Exported;
 #[doc(hidden)]
 pub use wit_bindgen;
-
-/// Answers the attributes of one namespace.
-pub trait Resolver {
-    /// Returns the description of the resolver: the attributes that it answers, and its needs in the manifest.
-    fn describe() -> Descriptor;
-
-    /// Answers the attributes in `request.wanted`. The type of `host` is known at compile time, so that the component
-    /// imports only the functions that it calls.
-    ///
-    /// # Errors
-    /// The reason why there is no answer. Tests of the attributes are then undetermined: a deny applies, an allow does
-    /// not.
-    fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error>;
-}
 
 /// Exports a [`Resolver`] from the component. Use it once in a crate. It does nothing in a native build.
 #[macro_export]

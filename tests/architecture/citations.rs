@@ -102,7 +102,8 @@ fn joined(text: &str) -> String {
     text.lines().map(marks).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the document that `path` means in the file `from`: from its own folder, the root, or the folder of documents.
+/// Returns the document that `path` means in the file `from`. The path begins at the folder of that file, at the root, or
+/// at the folder of documents.
 fn find<'a>(path: &str, from: &Path, documents: &'a Documents) -> Option<&'a Headings> {
     let own = from.parent().unwrap_or(Path::new(""));
     let folders = FOLDERS.iter().map(Path::new).chain([own]);

@@ -1,5 +1,5 @@
 //! The crates depend on each other as ARCHITECTURE.md draws it, in its block of `crates`. `BLESS=1 cargo test -p
-//! portcullis-architecture crate_graph` draws the block anew.
+//! portcullis-architecture crate_graph` draws the block again.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,6 +12,7 @@ use crate::workspace;
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const OPENING: &str = "```crates\n";
 const CLOSING: &str = "```";
+const HINT: &str = "`BLESS=1 cargo test -p portcullis-architecture crate_graph` draws it again";
 
 /// Draws the normal dependencies between the packages of the product: a line per package.
 fn draw(metadata: &Metadata) -> Result<String> {
@@ -50,15 +51,15 @@ fn check(document: &str, actual: &str) -> Result<()> {
     let drawn = document.get(drawing_in(document)?).unwrap_or_default();
     anyhow::ensure!(
         drawn == actual,
-        "ARCHITECTURE.md draws:\n{}\ncargo has:\n{}\n`BLESS=1 cargo test -p portcullis-architecture crate_graph` draws it anew",
-        lines_of_one(drawn, actual),
-        lines_of_one(actual, drawn),
+        "ARCHITECTURE.md draws:\n{}\ncargo has:\n{}\n{HINT}",
+        only_in(drawn, actual),
+        only_in(actual, drawn),
     );
     Ok(())
 }
 
 /// Returns the lines of `text` that `other` does not have.
-fn lines_of_one(text: &str, other: &str) -> String {
+fn only_in(text: &str, other: &str) -> String {
     let lines: Vec<&str> =
         text.lines().filter(|line| !other.lines().any(|it| it == *line)).collect();
     lines.join("\n")

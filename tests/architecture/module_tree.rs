@@ -1,5 +1,5 @@
-//! Resolves the paths of a crate to the modules that define what they name. A module is a file; an inline module belongs
-//! to its file.
+//! Resolves the paths of a crate to the modules that define the named items. A module is a file; an inline module
+//! belongs to its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 

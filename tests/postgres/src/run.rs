@@ -10,14 +10,14 @@ use std::sync::OnceLock;
 
 use crate::programs;
 
-/// Not `TMPDIR`: the path of a unix socket has to fit into 104 bytes, and an unprivileged user has to be able
-/// to go there when the tests run as root.
+/// The folder of the runs. It is not `TMPDIR`, because the path of a unix socket must fit into 104 bytes, and an
+/// unprivileged user must be able to read it when the tests run as root.
 const TEMPORARY: &str = "/tmp";
 
 /// A file system in memory, on Linux. It makes a database in a tenth of the time.
 const MEMORY: &str = "/dev/shm";
 
-/// What has to be free there, in KiB: a cluster takes 100 MB, a database 8. Containers often have 64 MB in all.
+/// The memory that must be free there, in KiB: a cluster takes 100 MB, a database 8. Containers often have 64 MB.
 const ENOUGH_MEMORY: u64 = 1 << 20;
 
 /// An account of this machine.
@@ -31,15 +31,15 @@ pub(crate) struct User {
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) directory: PathBuf,
-    /// Where the clusters are.
+    /// The directory of the clusters.
     pub(crate) clusters: PathBuf,
-    /// Whom the servers run as, if not as the user of the tests: PostgreSQL refuses to run as root.
+    /// The user of the servers, if the tests run as root: PostgreSQL refuses to run as root.
     pub(crate) server_user: Option<User>,
     programs: Result<PathBuf, String>,
 }
 
 impl Run {
-    /// Enters the run. Whoever comes first makes its directory, starts the watchdog and finds PostgreSQL.
+    /// Enters the run. The first process makes its directory, starts the watchdog and finds PostgreSQL.
     pub(crate) fn current() -> &'static Self {
         static CURRENT: OnceLock<Run> = OnceLock::new();
         CURRENT.get_or_init(Self::enter)
@@ -66,12 +66,12 @@ impl Run {
         if let Err(missing) = &programs {
             say(&format!("no PostgreSQL, tests that need one are SKIPPED: {missing}"));
         }
-        // Only now: the package that may have been installed brings a user along.
+        // This comes last, because the package that was installed may have added the user.
         let server_user = (root && programs.is_ok()).then(unprivileged_user);
         Self { directory, clusters, server_user, programs }
     }
 
-    /// Where `initdb` and the others are; `None` when there is no PostgreSQL and the tests may do without.
+    /// Returns the folder of the programs. `None` means that there is no PostgreSQL and that tests may be skipped.
     pub(crate) fn programs(&self) -> Option<&Path> {
         match &self.programs {
             Ok(programs) => Some(programs),
@@ -82,7 +82,7 @@ impl Run {
         }
     }
 
-    /// A program of PostgreSQL, as the user that it has to run as.
+    /// Returns the command of a program of PostgreSQL, with the user of the servers.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir("/").stdin(Stdio::null());
@@ -93,7 +93,7 @@ impl Run {
     }
 }
 
-/// Waits for the lock of a file, which is made if need be. The lock ends with the value.
+/// Waits for the lock of a file and makes the file if it does not exist. The lock ends with the value.
 pub(crate) fn lock(path: &Path) -> File {
     let file = OpenOptions::new().create(true).append(true).open(path);
     let file = file.unwrap_or_else(|fault| panic!("cannot open `{}`: {fault}", path.display()));
@@ -101,7 +101,7 @@ pub(crate) fn lock(path: &Path) -> File {
     file
 }
 
-/// Does something unless the file says that it was done. Mind to hold a lock.
+/// Calls `act` unless the file `done` exists, and then makes the file. The caller holds a lock.
 pub(crate) fn once(done: &Path, act: impl FnOnce()) {
     if !done.exists() {
         act();
@@ -109,13 +109,13 @@ pub(crate) fn once(done: &Path, act: impl FnOnce()) {
     }
 }
 
-/// Tells the developer something: `eprintln!` would be swallowed when the test passes.
+/// Writes a line for the developer. The test harness hides the output of `eprintln!` when the test passes.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "portcullis-test-postgres: {text}");
 }
 
-/// The process whose end is the end of the run. The parent is the runner only if cargo or nextest started
-/// this test; a test that is started by hand, or was orphaned, is a run of its own.
+/// Returns the process whose end is the end of the run. The parent is the runner only if cargo or nextest started
+/// this test. A test that a person started, or whose parent has ended, is a run of its own.
 fn runner() -> u32 {
     let started_by_runner =
         ["CARGO", "NEXTEST"].iter().any(|name| std::env::var_os(name).is_some());
@@ -125,17 +125,17 @@ fn runner() -> u32 {
     }
 }
 
-/// The process id, and where the system tells it the time of its start, because ids are used again.
+/// Returns the process id with the time of its start, if the system has it, because ids are used again.
 fn identity(process: u32) -> String {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name comes before, in parentheses, and may contain anything. What follows it is field 3; see proc(5).
+    // The name of the process is in parentheses and may contain anything. Field 3 follows it; see proc(5).
     let started = status.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(19));
     started.map_or_else(|| process.to_string(), |started| format!("{process}-{started}"))
 }
 
-/// Makes the directory, unless it is there, and gives the id of our user.
+/// Makes the directory unless it exists, and returns the id of the own user.
 fn enter_directory(directory: &Path) -> u32 {
-    // Others may pass, but not look: the servers, which may have another user, have directories of their own
+    // Other users may enter it but not list it: the servers may have another user, and have their own directories
     // in it.
     match DirBuilder::new().mode(0o711).create(directory) {
         Err(fault) if fault.kind() != ErrorKind::AlreadyExists => {
@@ -158,9 +158,9 @@ fn has_enough_memory() -> bool {
     free.is_some_and(|free| free >= ENOUGH_MEMORY)
 }
 
-/// Starts the process that outlives us and cleans up. It has a process group of its own, so that neither
-/// Ctrl-C nor a runner that ends the group of a test ends it, and no stream that somebody waits for.
-#[expect(clippy::zombie_processes, reason = "it outlives us, and is not ours to wait for")]
+/// Starts the process that outlives this one and cleans up. It has its own process group, so that neither Ctrl-C nor
+/// a runner that ends the group of a test ends it. It has no stream that another process waits for.
+#[expect(clippy::zombie_processes, reason = "it outlives this process")]
 fn watch(runner: u32, directories: &[&Path]) {
     let mut watchdog = Command::new("sh");
     watchdog.args(["-c", include_str!("watchdog.sh"), "portcullis-test-postgres"]);
@@ -169,13 +169,13 @@ fn watch(runner: u32, directories: &[&Path]) {
     watchdog.spawn().expect("a shell");
 }
 
-/// What another process of the run has found.
+/// Returns what another process of the run found.
 fn remembered(directory: &Path) -> Option<Result<PathBuf, String>> {
     let found = fs::read_to_string(directory.join("found")).ok().map(|path| Ok(path.into()));
     found.or_else(|| fs::read_to_string(directory.join("missing")).ok().map(Err))
 }
 
-/// Finds it once for all: trying to install it in every process would take minutes.
+/// Finds PostgreSQL and stores the result for all processes: an installation in each would take minutes.
 fn find_programs(directory: &Path, root: bool) -> Result<PathBuf, String> {
     let found = programs::find(root);
     let (name, text) = match &found {

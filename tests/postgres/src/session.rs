@@ -1,5 +1,5 @@
-//! A connection that speaks the simple query protocol, so that tests need neither `psql`, which not every
-//! package of the server brings, nor the driver that they test.
+//! A connection that speaks the simple query protocol. So tests need neither `psql`, which some packages of the
+//! server do not have, nor the driver that they test.
 //!
 //! See "Frontend/Backend Protocol" in the manual of PostgreSQL; all versions since 7.4 speak 3.0.
 
@@ -9,10 +9,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// A statement that has no answer by then waits for a lock that nobody gives up.
+/// The time limit of a statement. A statement that takes longer waits for a lock that is never released.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Version 3.0, as the start of a session names it.
+/// Version 3.0 of the protocol, as the first message of a session encodes it.
 const PROTOCOL: u32 = 3 << 16;
 
 /// An open connection. A transaction that it begins stays open between calls.
@@ -21,12 +21,12 @@ pub struct Session {
     stream: BufReader<UnixStream>,
 }
 
-/// Why a statement failed.
+/// The failure of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlError {
-    /// The SQLSTATE; class 08 if it was the connection that failed.
+    /// The SQLSTATE; class 08 if the connection failed.
     pub code: String,
-    /// What the server says about it.
+    /// The message of the server.
     pub message: String,
 }
 
@@ -55,21 +55,21 @@ impl Session {
         Ok(session)
     }
 
-    /// Runs statements, and gives the rows as `psql -At` does: `|` between columns, nothing for `NULL`, a
+    /// Runs statements, and returns the rows as `psql -At` prints them: `|` between columns, nothing for `NULL`, a
     /// line per row.
     ///
     /// # Errors
     ///
-    /// What the server says if one fails.
+    /// Returns the error of the server if a statement fails.
     pub fn try_execute(&mut self, sql: &str) -> Result<String, SqlError> {
         match self.send(b"Q", &[sql.as_bytes(), b"\0"].concat()) {
             Ok(()) => self.answer(),
-            // A server that has ended the session has said why before.
+            // A server that ends the session sends its reason first.
             Err(fault) => Err(self.answer().err().unwrap_or_else(|| fault.into())),
         }
     }
 
-    /// As [`try_execute`](Self::try_execute), for statements that succeed.
+    /// Runs statements that succeed, as [`try_execute`](Self::try_execute) does. Panics if one fails.
     #[track_caller]
     pub fn execute(&mut self, sql: &str) -> String {
         match self.try_execute(sql) {
@@ -83,7 +83,7 @@ impl Session {
         self.stream.get_mut().write_all(&[kind, &length.to_be_bytes(), body].concat())
     }
 
-    /// Reads until the server waits for us again.
+    /// Reads until the server waits for the next statement.
     fn answer(&mut self) -> Result<String, SqlError> {
         let mut rows = Vec::new();
         let mut fault = None;
@@ -96,7 +96,7 @@ impl Session {
                 }
                 Ok((b'Z', _)) => return fault.map_or_else(|| Ok(rows.join("\n")), Err),
                 Ok(_) => {}
-                // A fatal error is the last word of the server; why is in it.
+                // A fatal error is the last message of the server and has the reason.
                 Err(end) => return Err(fault.unwrap_or_else(|| end.into())),
             }
         }

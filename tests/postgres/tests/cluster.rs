@@ -1,4 +1,4 @@
-//! What a test gets: a server, databases in it, and nothing left of them.
+//! Tests of the harness: a test gets a server and databases, and nothing of them remains.
 
 #![expect(clippy::expect_used, reason = "all of it is test code, helpers included")]
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use portcullis_test_postgres::{Cluster, Database, Role};
 
-/// What has not happened by then never will.
+/// The time limit of an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
