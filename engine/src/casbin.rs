@@ -25,7 +25,7 @@ use crate::condition::Condition;
 use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
-use lexer::{Kind, Lexer};
+use lexer::{Lexer, TokenKind};
 use parser::Parser;
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.
@@ -56,7 +56,7 @@ pub fn tokens(expression: &str) -> Result<Vec<&str>, Fault> {
     let (mut lexer, mut tokens) = (Lexer::new(expression), Vec::new());
     loop {
         let token = lexer.next()?;
-        if token.kind == Kind::End {
+        if token.kind == TokenKind::End {
             return Ok(tokens);
         }
         tokens.push(token.text);

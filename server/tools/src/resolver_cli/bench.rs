@@ -146,7 +146,11 @@ async fn measure_cached(
 ) -> anyhow::Result<Option<Histogram<u64>>> {
     for sample in samples {
         let (check, attributes) = (trial.check(sample), trial.wanted(sample));
-        let asks = [AttributeRequest { namespace: "measured".into(), resolver: Some(MEASURED), attributes }];
+        let asks = [AttributeRequest {
+            namespace: "measured".into(),
+            resolver: Some(MEASURED),
+            attributes,
+        }];
         // The first request fills the cache.
         resolvers.ask(checks::TENANT, &check, &asks).await;
         if !resolvers.ask(checks::TENANT, &check, &asks).await.is_from_cache() {

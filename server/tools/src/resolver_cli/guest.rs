@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use portcullis_resolver_host::{ResolverHost, Module, HostSettings};
+use portcullis_resolver_host::{HostSettings, Module, ResolverHost};
 use portcullis_resolvers::OwnRuntime;
 
 use super::project::Project;
@@ -21,7 +21,10 @@ pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<ResolverHost>> {
 }
 
 /// Loads the component of a project as the service would.
-pub(super) async fn load(host: &Arc<ResolverHost>, project: &Project) -> anyhow::Result<Arc<Module>> {
+pub(super) async fn load(
+    host: &Arc<ResolverHost>,
+    project: &Project,
+) -> anyhow::Result<Arc<Module>> {
     let bytes = project.bytes()?;
     let file = project.component.display().to_string();
     let _step = Step::begin(format!("compiling {file}, {} bytes", bytes.len()));

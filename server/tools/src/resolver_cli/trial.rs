@@ -10,7 +10,9 @@ use portcullis_egress::Client;
 use portcullis_engine::Check;
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::Manifest;
-use portcullis_resolver_host::{Endpoints, Grant, ResolverHost, Module, CallOutcome, BoundResolver, InstanceShare, limits};
+use portcullis_resolver_host::{
+    BoundResolver, CallOutcome, Endpoints, Grant, InstanceShare, Module, ResolverHost, limits,
+};
 use portcullis_resolvers::Granted;
 
 use super::checks::{self, Sample};
