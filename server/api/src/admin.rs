@@ -75,7 +75,7 @@ pub(super) async fn list_tenants(
 
 /// Registers an identity provider of a tenant.
 ///
-/// Its tokens are accepted at once.
+/// Tokens of the provider are accepted at once.
 #[utoipa::path(
     post, path = "/admin/tenants/{id}/identity-providers", tag = "Tenants",
     operation_id = "registerProvider", security(("adminKey" = []), ("adminBearer" = [])),
@@ -117,7 +117,7 @@ pub(super) async fn list_providers(
 
 /// Removes an identity provider.
 ///
-/// Its tokens are refused from now on.
+/// Tokens of the provider are refused from now on.
 #[utoipa::path(
     delete, path = "/admin/tenants/{id}/identity-providers/{idpId}", tag = "Tenants",
     operation_id = "removeProvider", security(("adminKey" = []), ("adminBearer" = [])),

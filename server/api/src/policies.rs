@@ -24,7 +24,7 @@ use crate::respond::{created, deleted, revision_header};
 
 /// Creates a policy.
 ///
-/// Its condition is compiled. A condition that does not compile is refused, each fault by JSON pointer.
+/// The condition is compiled. A condition that does not compile is refused, each fault by JSON pointer.
 #[utoipa::path(
     post, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "createPolicy",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewPolicy,
@@ -121,7 +121,7 @@ pub(super) async fn show(
 
 /// Updates a policy.
 ///
-/// What the body leaves out stays. `resource` never changes.
+/// Members that the body leaves out stay as they are. `resource` never changes.
 #[utoipa::path(
     put, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "updatePolicy",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch),
@@ -148,7 +148,7 @@ pub(super) async fn update(
 
 /// Deletes a policy.
 ///
-/// The record is retained, but nobody sees it any more.
+/// The record is retained, but no route returns it.
 #[utoipa::path(
     delete, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "deletePolicy",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch),

@@ -53,7 +53,7 @@ pub(super) async fn list(
 
 /// Updates a webhook.
 ///
-/// What the body leaves out stays.
+/// Members that the body leaves out stay as they are.
 #[utoipa::path(
     put, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "updateWebhook",
     security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId),

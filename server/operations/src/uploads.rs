@@ -1,20 +1,21 @@
-//! How many uploads are in memory at once.
+//! Limits the number of uploads in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::OperationError;
 
-/// An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is compiled: so many take
-/// 136 MiB at most. As one module compiles at a time, more would only wait.
+/// Most uploads in memory. An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is
+/// compiled, so that all take at most 136 MiB. One module compiles at a time, so that more uploads would only wait.
 const MOST: usize = 4;
-/// Half of them, so that no tenant keeps the others from uploading.
+/// Most uploads of one tenant: half of [`MOST`], so that no tenant blocks the others.
 const MOST_OF_TENANT: usize = 2;
-/// How long an upload waits for those of other tenants, while its body is not read.
+/// Longest time for which an upload waits for other tenants. Its body is not read meanwhile.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// The uploads in memory.
@@ -24,14 +25,14 @@ pub struct Uploads {
     by_tenant: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-/// The right to have an upload in memory.
+/// The permission to have an upload in memory. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Turn {
     _own: OwnTurn,
     _permit: OwnedSemaphorePermit,
 }
 
-/// One of the tenant's.
+/// A turn counted for its tenant.
 #[derive(Debug)]
 struct OwnTurn {
     uploads: Uploads,
@@ -45,7 +46,10 @@ impl Default for Uploads {
 }
 
 impl Uploads {
-    /// A turn for a tenant, which waits for others, and not for itself.
+    /// Returns a turn for `tenant`. It waits for uploads of other tenants, but not for those of `tenant`.
+    ///
+    /// # Errors
+    /// The tenant has its greatest number of uploads, or the wait takes longer than [`WAIT`].
     pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
         let own = self.begin_own(tenant).ok_or_else(|| full("of this tenant"))?;
         let wait = tokio::time::timeout(WAIT, Arc::clone(&self.all).acquire_owned());
@@ -63,20 +67,19 @@ impl Uploads {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.by_tenant.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_tenant.lock()
     }
 }
 
 fn full(whose: &str) -> OperationError {
     let what = format!(
-        "as many modules {whose} as can be at once are being uploaded or compiled, and nothing was written; try again \
-         later"
+        "too many modules {whose} are being uploaded or compiled, and nothing was written; try again later"
     );
     OperationError::NotNow(what)
 }
 
 impl Turn {
-    /// The same bytes; the turn is over when all copies of them are gone.
+    /// Returns `bytes` as an owner of this turn. The turn ends when the last copy of the bytes is dropped.
     pub fn until_gone(self, bytes: Bytes) -> Bytes {
         Bytes::from_owner(Held { bytes, _turn: self })
     }
@@ -92,6 +95,7 @@ impl Drop for OwnTurn {
     }
 }
 
+/// Bytes that hold a turn.
 struct Held {
     bytes: Bytes,
     _turn: Turn,

@@ -1,5 +1,5 @@
-//! The errors as the API's document shows them. They are made from errors themselves, so that status, code,
-//! headers and example are what a client gets.
+//! The errors in the API document. They are made from real errors, so that status, code, headers and example are those
+//! that a client gets.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::*;
 use portcullis_model::schema::{self, AnySchema};
 
-/// One error of each kind, and when a client meets it.
+/// Returns one error of each kind, and the situation in which a client gets it.
 fn kinds() -> [(ApiError, &'static str); 14] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
@@ -35,7 +35,7 @@ fn kinds() -> [(ApiError, &'static str); 14] {
                 "the service key is unknown, expired or revoked".to_owned(),
             )
             .into(),
-            "The key was refused, or is of no use here",
+            "The key was refused, or the route does not accept keys",
         ),
         (
             OperationError::AccessDenied(
@@ -55,7 +55,7 @@ fn kinds() -> [(ApiError, &'static str); 14] {
         (
             OperationError::Conflict("a tenant `general-hospital` already exists".to_owned())
                 .into(),
-            "There is such a record already",
+            "Such a record already exists",
         ),
         (
             OperationError::PreconditionFailed.into(),
@@ -66,12 +66,12 @@ fn kinds() -> [(ApiError, &'static str); 14] {
         (OperationError::Internal("".into()).into(), "An internal error, which the log explains"),
         (
             OperationError::Unavailable("the database", "".into()).into(),
-            "Something that is needed is down",
+            "A dependency of the service is down",
         ),
     ]
 }
 
-/// The response of each error status, as the document has it. Headers are there by name alone.
+/// Returns the response of each error status. Its headers have only names here.
 pub(crate) fn responses() -> BTreeMap<String, Value> {
     let mut responses: BTreeMap<String, Described> = BTreeMap::new();
     for (error, when) in kinds() {
