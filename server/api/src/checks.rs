@@ -4,25 +4,23 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
-use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Check, CheckBody, CheckBuffer, Decision, Effect};
 use portcullis_plan_cache::CachedPlan;
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 use super::body::JsonBody;
 use super::explain::{Explain, ExplanationSchema, explanation};
 use super::{digits, parameter, revision_header};
 use crate::callers::TenantMember;
 use crate::error::ApiError;
-use portcullis_model::schema::{self, AnySchema};
+use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
+use portcullis_model::schema;
 use portcullis_operations::app::App;
 use portcullis_operations::error::OperationError;
 use portcullis_operations::metrics::CheckKind;
@@ -187,68 +185,6 @@ impl IntoParams for MinRevision {
     }
 }
 
-/// The body of a check, as the document describes it.
-pub(super) struct CheckRequest;
-
-impl ToSchema for CheckRequest {}
-
-impl PartialSchema for CheckRequest {
-    fn schema() -> AnySchema {
-        let attributes = schema::input()
-            .optional("user", attribute_map())
-            .optional("resource", attribute_map())
-            .about(
-                "What policies read as `user.*` and `resource.*`; `user.roles` are the roles of a \
-                    subject other than the caller",
-            );
-        schema::input()
-            .required("subject", schema::text(MAX_SUBJECT).description(Some("Who is to be judged")))
-            .required("resource", schema::resource())
-            .required("action", schema::text(MAX_ACTION))
-            .optional(
-                "domain",
-                schema::text(MAX_DOMAIN).description(Some("The caller's own when absent")),
-            )
-            .optional("attributes", attributes)
-            .example(json!({
-                "subject": "patient-4711",
-                "resource": "chart:read",
-                "action": "read",
-                "attributes": {"resource": {"patient_id": "patient-4711"}},
-            }))
-            .into()
-    }
-}
-
-/// Strings, numbers, booleans, and lists of strings and numbers, by name.
-fn attribute_map() -> ObjectBuilder {
-    let of_types =
-        |types: &[Type]| schema::string().schema_type(SchemaType::from_iter(types.to_vec()));
-    let scalar = of_types(&[Type::String, Type::Number, Type::Boolean]);
-    let items = schema::list(of_types(&[Type::String, Type::Number]));
-    schema::typed(Type::Object)
-        .property_names(Some(schema::string()))
-        .additional_properties(Some(schema::one_of([scalar.into(), items.into()])))
-}
-
-/// The body of a legacy check, as the document describes it.
-struct LegacyCheckRequest;
-
-impl ToSchema for LegacyCheckRequest {}
-
-impl PartialSchema for LegacyCheckRequest {
-    fn schema() -> AnySchema {
-        let about = |what: &'static str| move |text: ObjectBuilder| text.description(Some(what));
-        schema::input()
-            .required("resource", schema::resource())
-            .optional("action", about("The resource's verb when absent")(schema::text(MAX_ACTION)))
-            .optional("subject", about("The caller when absent")(schema::text(MAX_SUBJECT)))
-            .optional("domain", about("The caller's own when absent")(schema::text(MAX_DOMAIN)))
-            .example(json!({"resource": "chart:read"}))
-            .into()
-    }
-}
-
 fn respond(cached: &CachedPlan, answer: impl Serialize) -> Response {
     (revision_header(cached.revision()), Json(answer)).into_response()
 }
@@ -256,25 +192,4 @@ fn respond(cached: &CachedPlan, answer: impl Serialize) -> Response {
 /// The body of the answer to a check, as JSON text.
 pub fn answer_text(decision: &Decision<'_>) -> String {
     serde_json::to_string(&Answer::from(decision)).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use portcullis_engine::json::parse;
-
-    use super::*;
-
-    #[test]
-    fn examples_are_accepted() {
-        let example = |schema: AnySchema| {
-            let schema = serde_json::to_value(schema).expect("a schema");
-            schema["examples"][0].to_string()
-        };
-        let check = example(CheckRequest::schema());
-        let json = parse(check.as_bytes()).expect("JSON");
-        CheckBody::parse(&json).expect("a check");
-        let legacy = example(LegacyCheckRequest::schema());
-        let json = parse(legacy.as_bytes()).expect("JSON");
-        LegacyCheckBody::parse(&json).expect("a legacy check");
-    }
 }
