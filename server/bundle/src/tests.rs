@@ -1,4 +1,4 @@
-//! What a tenant folder must be, and what is said when it is not.
+//! The content of a tenant folder, and the messages for one that is not valid.
 
 use portcullis_engine::Check;
 
