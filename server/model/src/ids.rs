@@ -9,6 +9,12 @@ use crate::Timestamp;
 #[derive(Debug)]
 pub struct Ids(Mutex<ContextV7>);
 
+impl Default for Ids {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Ids {
     pub fn new() -> Self {
         Self(Mutex::new(ContextV7::new()))
