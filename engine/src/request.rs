@@ -11,6 +11,57 @@ use crate::resource::resource;
 pub use crate::roles::Roles;
 use crate::value::parse_instant;
 
+/// A member of a check body that is text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckText {
+    /// 1 to this many characters.
+    UpTo(usize),
+    /// `<name>:<verb>`.
+    Resource,
+}
+
+/// The members of a check body, while a declaration names them. [`Fields`] reads them, and a document describes them.
+///
+/// Whoever describes a body returns `None` for each member.
+pub trait CheckMembers<'j> {
+    /// A text that must exist; `null` counts as absent.
+    fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'j str>;
+
+    /// A text that may be absent; `null` counts as absent.
+    fn optional(&mut self, name: &'static str, text: CheckText) -> Option<&'j str>;
+
+    /// The attributes that the caller vouches for; they may be absent.
+    fn attributes(&mut self, name: &'static str) -> Option<Attributes<'j>>;
+}
+
+impl<'j> CheckMembers<'j> for Fields<'j, '_> {
+    fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'j str> {
+        Fields::required(self, name, |json, at, problems| text.read(json, at, problems))
+    }
+
+    fn optional(&mut self, name: &'static str, text: CheckText) -> Option<&'j str> {
+        Fields::optional(self, name, |json, at, problems| text.read(json, at, problems))
+    }
+
+    fn attributes(&mut self, name: &'static str) -> Option<Attributes<'j>> {
+        Fields::optional(self, name, Attributes::read)
+    }
+}
+
+impl CheckText {
+    fn read<'j>(
+        self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<&'j str> {
+        match self {
+            Self::UpTo(max) => text(max)(json, at, problems),
+            Self::Resource => resource(json, at, problems),
+        }
+    }
+}
+
 /// The body of a check, valid by construction.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckBody<'r> {
@@ -40,12 +91,18 @@ impl<'r> CheckBody<'r> {
     /// Reads a check at `at` of a larger input. Notes every fault in `problems`.
     pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
-        let subject = fields.required("subject", text(MAX_SUBJECT));
-        let resource = fields.required("resource", resource);
-        let action = fields.required("action", text(MAX_ACTION));
-        let domain = fields.optional("domain", text(MAX_DOMAIN));
-        let attributes = fields.optional("attributes", Attributes::read);
+        let body = Self::declare(&mut fields);
         fields.close();
+        body
+    }
+
+    /// Names the members of the body, to read or to describe them.
+    pub fn declare(members: &mut impl CheckMembers<'r>) -> Option<Self> {
+        let subject = members.required("subject", CheckText::UpTo(MAX_SUBJECT));
+        let resource = members.required("resource", CheckText::Resource);
+        let action = members.required("action", CheckText::UpTo(MAX_ACTION));
+        let domain = members.optional("domain", CheckText::UpTo(MAX_DOMAIN));
+        let attributes = members.attributes("attributes");
         Some(Self {
             subject: subject?,
             resource: resource?,
@@ -190,11 +247,17 @@ impl<'r> LegacyCheckBody<'r> {
     fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
         let at = Place::root();
         let mut fields = Fields::open(json, &at, problems)?;
-        let resource = fields.required("resource", resource);
-        let action = fields.optional("action", text(MAX_ACTION));
-        let subject = fields.optional("subject", text(MAX_SUBJECT));
-        let domain = fields.optional("domain", text(MAX_DOMAIN));
+        let body = Self::declare(&mut fields);
         fields.close();
+        body
+    }
+
+    /// Names the members of the body, to read or to describe them.
+    pub fn declare(members: &mut impl CheckMembers<'r>) -> Option<Self> {
+        let resource = members.required("resource", CheckText::Resource);
+        let action = members.optional("action", CheckText::UpTo(MAX_ACTION));
+        let subject = members.optional("subject", CheckText::UpTo(MAX_SUBJECT));
+        let domain = members.optional("domain", CheckText::UpTo(MAX_DOMAIN));
         Some(Self { resource: resource?, action, subject, domain })
     }
 }

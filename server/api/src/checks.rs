@@ -4,23 +4,21 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
-use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{CheckBody, CheckBuffer, Effect};
 use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 use super::body::JsonBody;
 use super::explain::{Explain, ExplanationSchema, explanation};
 use super::{digits, parameter, revision_header};
 use crate::callers::TenantMember;
 use crate::error::ApiError;
-use portcullis_model::schema::{self, AnySchema};
+use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
+use portcullis_model::schema;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_operations::error::OperationError;
@@ -150,72 +148,6 @@ impl IntoParams for MinRevision {
     }
 }
 
-/// The body of a check in the OpenAPI document.
-pub(super) struct CheckRequest;
-
-impl ToSchema for CheckRequest {}
-
-impl PartialSchema for CheckRequest {
-    fn schema() -> AnySchema {
-        let attributes = schema::input()
-            .optional("user", attribute_map())
-            .optional("resource", attribute_map())
-            .about(
-                "What policies read as `user.*` and `resource.*`; `user.roles` are the roles of a \
-                    subject other than the caller",
-            );
-        schema::input()
-            .required("subject", schema::text(MAX_SUBJECT).description(Some("Who is to be judged")))
-            .required("resource", schema::resource())
-            .required("action", schema::text(MAX_ACTION))
-            .optional(
-                "domain",
-                schema::text(MAX_DOMAIN).description(Some("The caller's own when absent")),
-            )
-            .optional("attributes", attributes)
-            .example(json!({
-                "subject": "patient-4711",
-                "resource": "chart:read",
-                "action": "read",
-                "attributes": {"resource": {"patient_id": "patient-4711"}},
-            }))
-            .into()
-    }
-}
-
-/// The schema of attributes: strings, numbers, booleans, and lists of strings and numbers, by name.
-fn attribute_map() -> ObjectBuilder {
-    let scalar = any_of_types(&[Type::String, Type::Number, Type::Boolean]);
-    let items = schema::list(any_of_types(&[Type::String, Type::Number]));
-    schema::typed(Type::Object)
-        .property_names(Some(schema::string()))
-        .additional_properties(Some(schema::one_of([scalar.into(), items.into()])))
-}
-
-fn any_of_types(types: &[Type]) -> ObjectBuilder {
-    schema::string().schema_type(SchemaType::from_iter(types.to_vec()))
-}
-
-/// The body of a legacy check in the OpenAPI document.
-struct LegacyCheckRequest;
-
-impl ToSchema for LegacyCheckRequest {}
-
-impl PartialSchema for LegacyCheckRequest {
-    fn schema() -> AnySchema {
-        let action = schema::text(MAX_ACTION).description(Some("The resource's verb when absent"));
-        let subject = schema::text(MAX_SUBJECT).description(Some("The caller when absent"));
-        let domain = schema::text(MAX_DOMAIN).description(Some("The caller's own when absent"));
-        schema::input()
-            .required("resource", schema::resource())
-            .optional("action", action)
-            .optional("subject", subject)
-            .optional("domain", domain)
-            .example(json!({"resource": "chart:read"}))
-            .into()
-    }
-}
-
 fn respond(revision: u64, answer: impl Serialize) -> Response {
     (revision_header(revision), Json(answer)).into_response()
 }
@@ -223,25 +155,4 @@ fn respond(revision: u64, answer: impl Serialize) -> Response {
 /// Returns the body of the response to a check, as JSON text.
 pub fn answer_text(answer: CheckAnswer) -> String {
     serde_json::to_string(&Answer::from(answer)).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use portcullis_engine::json::parse;
-
-    use super::*;
-
-    #[test]
-    fn examples_are_accepted() {
-        let example = |schema: AnySchema| {
-            let schema = serde_json::to_value(schema).expect("a schema");
-            schema["examples"][0].to_string()
-        };
-        let check = example(CheckRequest::schema());
-        let json = parse(check.as_bytes()).expect("JSON");
-        CheckBody::parse(&json).expect("a check");
-        let legacy = example(LegacyCheckRequest::schema());
-        let json = parse(legacy.as_bytes()).expect("JSON");
-        LegacyCheckBody::parse(&json).expect("a legacy check");
-    }
 }

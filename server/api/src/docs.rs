@@ -7,11 +7,12 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use portcullis_model::document;
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_operations::error::OperationError;
 use serde_json::json;
+use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerFile};
 
 use crate::error::ApiError;
@@ -104,21 +105,19 @@ fn respond(file: SwaggerFile<'static>) -> Response {
 /// The schema of an OpenAPI document, as far as the document describes itself.
 struct OpenApiDocument;
 
-impl ToSchema for OpenApiDocument {}
+document!(OpenApiDocument => open_api_document());
 
-impl PartialSchema for OpenApiDocument {
-    fn schema() -> AnySchema {
-        schema::record()
-            .field("openapi", schema::choice(["3.1.0"]))
-            .field("info", schema::typed(utoipa::openapi::Type::Object))
-            .field("paths", schema::typed(utoipa::openapi::Type::Object))
-            .example(json!({
-                "openapi": "3.1.0",
-                "info": {"title": "Portcullis", "version": env!("CARGO_PKG_VERSION")},
-                "paths": {},
-            }))
-            .into()
-    }
+fn open_api_document() -> AnySchema {
+    schema::record()
+        .field("openapi", schema::choice(["3.1.0"]))
+        .field("info", schema::typed(utoipa::openapi::Type::Object))
+        .field("paths", schema::typed(utoipa::openapi::Type::Object))
+        .example(json!({
+            "openapi": "3.1.0",
+            "info": {"title": "Portcullis", "version": env!("CARGO_PKG_VERSION")},
+            "paths": {},
+        }))
+        .into()
 }
 
 #[cfg(test)]

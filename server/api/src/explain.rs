@@ -1,18 +1,17 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
-use std::borrow::Cow;
-
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use portcullis_engine::Explanation;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::Type;
-use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::{parameter, query};
 use crate::error::ApiError;
+use portcullis_model::document;
 use portcullis_model::schema::{
     self, AnySchema, boolean, choice, effect, id, integer, list, named, one_of, record, string,
     typed,
@@ -73,96 +72,78 @@ pub(super) fn explanation(
 /// An explanation in the OpenAPI document.
 pub(super) struct ExplanationSchema;
 
-impl ToSchema for ExplanationSchema {
-    fn name() -> Cow<'static, str> {
-        "Explanation".into()
-    }
+document!(ExplanationSchema as "Explanation", naming NodeSchema => explanation_schema());
 
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<NodeSchema>(schemas);
-    }
-}
-
-impl PartialSchema for ExplanationSchema {
-    fn schema() -> AnySchema {
-        let policy = record()
-            .field("id", id())
-            .field("name", string())
-            .field("effect", effect())
-            .field("priority", integer(i32::MIN.into(), i32::MAX.into()))
-            .field("applies", boolean())
-            .field("decides", boolean())
-            .field("outcome", outcome())
-            .field("condition", schema::nullable(named::<NodeSchema>()))
-            .about(
-                "A policy about the resource; the first that applies decides, unless a rule denies",
-            );
-        let rule = ["sub", "dom", "obj", "act"]
-            .into_iter()
-            .fold(record().field("id", id()), |rule, field| rule.field(field, string()))
-            .field("effect", effect())
-            .field("decides", boolean())
-            .about("An RBAC rule that matches");
-        let attribute = record()
-            .field("attribute", string())
-            .field("source", string())
-            .about(
-                "An attribute that a condition reads, and where its value comes from: `request`, `token` or \
-                 `resolver:<namespace>`. Without `value` it is absent, or there is no answer, and `because` says why",
-            );
-        let resolver = record()
-            .field("namespace", string())
-            .field("origin", schema::nullable(choice(["tenant", "operator"])))
-            .field(
-                "attributes",
-                list(
-                    record()
-                        .field("name", string())
-                        .field("source", choice(["cache", "stale", "call", "nowhere"])),
-                ),
-            )
-            .about(
-                "A resolver that was asked. `cause` says why answers are missing or stale; `call` is there if the \
-                 module was called, with `elapsed_us`, `memory_bytes` and its `log`",
-            );
-        record()
-            .field("revision", typed(Type::Integer).minimum(Some(0)))
-            .field("policies", list(policy))
-            .field("rules", list(rule))
-            .field("attributes", list(attribute))
-            .field("resolvers", list(resolver))
-            .about("Everything that was looked at; for `explain=true`")
-            .into()
-    }
+fn explanation_schema() -> AnySchema {
+    let policy = record()
+        .field("id", id())
+        .field("name", string())
+        .field("effect", effect())
+        .field("priority", integer(i32::MIN.into(), i32::MAX.into()))
+        .field("applies", boolean())
+        .field("decides", boolean())
+        .field("outcome", outcome())
+        .field("condition", schema::nullable(named::<NodeSchema>()))
+        .about("A policy about the resource; the first that applies decides, unless a rule denies");
+    let rule = ["sub", "dom", "obj", "act"]
+        .into_iter()
+        .fold(record().field("id", id()), |rule, field| rule.field(field, string()))
+        .field("effect", effect())
+        .field("decides", boolean())
+        .about("An RBAC rule that matches");
+    let attribute = record()
+        .field("attribute", string())
+        .field("source", string())
+        .about(
+            "An attribute that a condition reads, and where its value comes from: `request`, `token` or \
+             `resolver:<namespace>`. Without `value` it is absent, or there is no answer, and `because` says why",
+        );
+    let resolver = record()
+        .field("namespace", string())
+        .field("origin", schema::nullable(choice(["tenant", "operator"])))
+        .field(
+            "attributes",
+            list(
+                record()
+                    .field("name", string())
+                    .field("source", choice(["cache", "stale", "call", "nowhere"])),
+            ),
+        )
+        .about(
+            "A resolver that was asked. `cause` says why answers are missing or stale; `call` is there if the \
+             module was called, with `elapsed_us`, `memory_bytes` and its `log`",
+        );
+    record()
+        .field("revision", typed(Type::Integer).minimum(Some(0)))
+        .field("policies", list(policy))
+        .field("rules", list(rule))
+        .field("attributes", list(attribute))
+        .field("resolvers", list(resolver))
+        .about("Everything that was looked at; for `explain=true`")
+        .into()
 }
 
 /// A node of an explained condition.
 struct NodeSchema;
 
-impl ToSchema for NodeSchema {
-    fn name() -> Cow<'static, str> {
-        "ExplainedCondition".into()
-    }
-}
+document!(NodeSchema as "ExplainedCondition" => node_schema());
 
-impl PartialSchema for NodeSchema {
-    fn schema() -> AnySchema {
-        let node = |types: &[&'static str]| {
-            record().field("type", choice(types.to_vec())).field("outcome", outcome())
-        };
-        one_of([
-            node(&["AND", "OR"]).field("children", list(named::<Self>())).into(),
-            node(&["NOT"]).field("child", named::<Self>()).into(),
-            node(&["CONDITION"])
-                .field("attribute", string())
-                .field("operator", string())
-                .about(
-                    "A test of one attribute, with what it is compared with (`value`), what it is \
-                     (`actual`, unless it is absent), and why the test is undetermined (`because`)",
-                )
-                .into(),
-        ])
-    }
+fn node_schema() -> AnySchema {
+    let node = |types: &[&'static str]| {
+        record().field("type", choice(types.to_vec())).field("outcome", outcome())
+    };
+    one_of([
+        node(&["AND", "OR"]).field("children", list(named::<NodeSchema>())).into(),
+        node(&["NOT"]).field("child", named::<NodeSchema>()).into(),
+        node(&["CONDITION"])
+            .field("attribute", string())
+            .field("operator", string())
+            .about(
+                "A test of one attribute, with what it is compared with (`value`), what it is \
+                 (`actual`, unless it is absent), and why the test is undetermined (`because`)",
+            )
+            .into(),
+    ])
 }
 
 fn outcome() -> utoipa::openapi::schema::ObjectBuilder {

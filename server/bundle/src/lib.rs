@@ -70,7 +70,7 @@ static EMBEDDED: [(&str, Dir<'_>); 2] = [
     ("software-shop", include_dir!("$CARGO_MANIFEST_DIR/../../policies/software-shop")),
 ];
 
-/// What there is of each sample resolver: component, manifest and descriptor, and the people of the directory.
+/// The files of the sample resolvers: component, manifest and descriptor, and the people of the directory.
 static EMBEDDED_RESOLVERS: [(&str, &[u8]); 10] = [
     embedded!("business-hours/business-hours.wasm"),
     embedded!("business-hours/descriptor.json"),
@@ -96,7 +96,7 @@ pub struct Bundle {
     pub tenant: String,
     pub description: Option<String>,
     pub users: Vec<SampleUser>,
-    /// What answers the attributes of other kinds than the request's and the token's.
+    /// The resolvers that answer the attributes of other kinds than the request's and the token's.
     pub resolvers: Vec<SampleResolver>,
     pub resources: Vec<Registration>,
     /// The explicit rules. They come before the registrations of `resources`, so that a default role
@@ -129,7 +129,7 @@ pub struct Case {
     pub now: Option<DateTime<Utc>>,
     /// The request body.
     pub check: Json<'static>,
-    /// What resolvers answer; what is not among it is undetermined.
+    /// The answers of resolvers; every other attribute is undetermined.
     pub resolved: AttributeAnswers,
     pub expected: Expected,
 }
@@ -138,11 +138,11 @@ pub struct Case {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     pub decision: Effect,
-    /// What decides: a policy's name, a rule's tuple, or [`DEFAULT_DENY`].
+    /// The name of the part that decides: a policy's name, a rule's tuple, or [`DEFAULT_DENY`].
     pub rule: String,
 }
 
-/// Why a tenant folder cannot be used. Each message starts with the file.
+/// A reason why a tenant folder cannot be used. Each message starts with the file.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     #[error("{file}: cannot be read: {error}")]
@@ -326,7 +326,7 @@ const DECIDER: &str =
 
 /// The files of one tenant, on disk or in the binary.
 struct Files<T> {
-    /// What a message says before a file's name.
+    /// The folder that a message names before a file's name.
     folder: String,
     /// Gives a file's text by its name.
     text: T,
@@ -552,7 +552,7 @@ impl Rulebook {
         policies.chain(rules)
     }
 
-    /// What cases call the policy or rule that a decision names; `None` is the default.
+    /// Returns the name that cases give to the policy or rule of a decision; `None` is the default.
     pub fn name(&self, id: Option<Uuid>) -> String {
         let named = id.and_then(|id| self.named().find(|(own, _)| *own == id));
         named.map_or_else(|| DEFAULT_DENY.to_owned(), |(_, name)| name)

@@ -1,6 +1,6 @@
 //! The resolvers whose attributes a tenant's policies read: `resolvers.yaml`, and what cases say that they answer.
 //!
-//! What a component answers is read from the `descriptor.json` beside it, so that policies are tested without
+//! The attributes of a component are read from the `descriptor.json` beside it, so that policies are tested without
 //! WebAssembly.
 
 use std::borrow::Cow;
@@ -85,7 +85,7 @@ fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
     rest.chain(own).cloned().collect()
 }
 
-/// What the tenant's policies may read.
+/// Returns the namespaces that the tenant's policies may read.
 pub(super) fn namespaces(resolvers: &[SampleResolver]) -> Namespaces {
     let mut namespaces = Namespaces::default();
     for resolver in resolvers {

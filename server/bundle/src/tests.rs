@@ -1,4 +1,4 @@
-//! What a tenant folder must be, and what is said when it is not.
+//! The content of a tenant folder, and the messages for one that is not valid.
 
 use portcullis_engine::Check;
 
@@ -21,7 +21,7 @@ fn refused(file: &str, from: &str, to: &str, expected: &str) {
 
 #[test]
 fn every_tenant_of_the_repository_is_embedded() {
-    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies");
+    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let folders =
         fs::read_dir(policies).expect("readable").map(|entry| entry.expect("readable").path());
     let tenants = folders.filter(|folder| folder.join(TENANT_FILE).is_file());

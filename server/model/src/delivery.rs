@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::Timestamp;
 
-/// What a delivery is after an attempt.
+/// The state of a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {

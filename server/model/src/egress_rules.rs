@@ -1,31 +1,31 @@
-//! Where the service may connect to on behalf of a tenant (`docs/semantics.md`, section 7.2).
+//! The addresses that the service may connect to on behalf of a tenant (`docs/semantics.md`, section 7.2).
 //!
 //! A tenant chooses the address of a webhook or a key set, and the service stands inside the operator's
-//! network: without these rules a registration would reach what only the operator may reach. Refused is
-//! whatever is not the public internet, however it is spelled. The egress client judges a name when it
-//! resolves it, by the rules in this file.
+//! network: without these rules a registration would reach what only the operator may reach. The rules refuse
+//! every address that is not public, however it is spelled. The egress client checks a name when it resolves it,
+//! by the rules in this file.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use url::{Host, Url};
 
-/// What the operator allows. The default is the strictest: https to the public internet.
+/// The permissions of the operator. The default is the strictest: https to the public internet.
 #[derive(Clone, Debug, Default)]
 pub struct EgressRules {
-    /// Whether `http` will do as well as `https`.
+    /// Whether `http` is allowed besides `https`.
     pub allow_http: bool,
     /// Networks that are open although they are not public. One of IPv4 also opens the IPv4-mapped forms.
     pub allow: Vec<IpNet>,
 }
 
 impl EgressRules {
-    /// Judges a URL that somebody registers: its scheme, its user info, and its host where that is an
+    /// Checks a URL that somebody registers: its scheme, its user info, and its host if that is an
     /// address. The `url` crate has read the host as browsers do, so that `0x7f.1`, `2130706433` and
     /// `127。0。0。1` are addresses here.
     ///
     /// # Errors
-    /// What is expected instead; the text completes "expected …".
+    /// The expected URL; the text completes "expected …".
     pub fn check_url(&self, url: &Url) -> Result<(), String> {
         match url.scheme() {
             "https" => {}
@@ -69,7 +69,7 @@ impl EgressRules {
     }
 }
 
-/// What the IANA IPv4 Special-Purpose Address Registry (RFC 6890) does not mark as globally reachable,
+/// The blocks that the IANA IPv4 Special-Purpose Address Registry (RFC 6890) does not mark as globally reachable,
 /// and multicast.
 const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     // "This network", RFC 791 section 3.2. Many systems take 0.0.0.0 for the machine itself.
@@ -112,7 +112,7 @@ const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
 /// (`fec0::/10`, RFC 3879), multicast (`ff00::/8`), and what has no use yet.
 const GLOBAL_UNICAST_V6: Ipv6Net = v6([0x2000, 0], 3);
 
-/// What the IANA IPv6 Special-Purpose Address Registry (RFC 6890) does not mark as globally reachable
+/// The blocks that the IANA IPv6 Special-Purpose Address Registry (RFC 6890) does not mark as globally reachable
 /// inside of [`GLOBAL_UNICAST_V6`], and the forms that embed an IPv4 address there.
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
     // IETF protocol assignments, RFC 2928, as a whole: Teredo (2001::/32, RFC 4380) embeds an IPv4

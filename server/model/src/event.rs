@@ -1,4 +1,4 @@
-//! Events: what webhooks are told of (`docs/semantics.md`, section 7.3).
+//! Events, which webhooks subscribe to (`docs/semantics.md`, section 7.3).
 
 use portcullis_engine::Check;
 use serde::Serialize;
@@ -11,17 +11,17 @@ use super::rule::RuleRecord;
 use super::webhook::{EventType, WebhookRecord};
 use super::{Authorship, Timestamp};
 
-/// Something that happened. It gets its id when it is stored.
+/// An event. It gets its id when it is stored.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub kind: EventType,
     pub at: Timestamp,
     data: Value,
-    /// The one webhook that is told, whatever its `events`; `None`: whoever wants to know.
+    /// The one webhook that gets the event, whatever its `events`; `None` means every subscribed webhook.
     only: Option<Uuid>,
 }
 
-/// What happened to a rule.
+/// A change of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleChange {
@@ -125,13 +125,13 @@ impl Event {
         Self::new(kind, by.at, data)
     }
 
-    /// What shows that a webhook is reached.
+    /// The event that tests whether a webhook can be reached.
     pub fn test(webhook: Uuid, at: Timestamp) -> Self {
         let data = json!({"webhook_id": webhook, "message": "this is a test"});
         Self { only: Some(webhook), ..Self::new(EventType::WebhookTest, at, data) }
     }
 
-    /// Whether `webhook` is told of it.
+    /// Whether `webhook` gets the event.
     pub fn concerns(&self, webhook: &WebhookRecord) -> bool {
         match self.only {
             Some(only) => only == webhook.id,
@@ -139,7 +139,7 @@ impl Event {
         }
     }
 
-    /// The body of every delivery of it, once and for all.
+    /// Returns the body that every delivery of the event has.
     pub fn body(&self, id: Uuid, tenant: &str, at: Timestamp) -> Vec<u8> {
         let body = Body { id, kind: self.kind, tenant_id: tenant, timestamp: at, data: &self.data };
         // Strings, numbers and lists of them: there is nothing that could not be written.

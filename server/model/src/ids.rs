@@ -1,7 +1,6 @@
 //! Record ids: UUIDv7 (RFC 9562), so that their order is the order of creation.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
 use crate::Timestamp;
@@ -9,6 +8,12 @@ use crate::Timestamp;
 /// Makes ids. Two ids of one millisecond are in the order in which they were made.
 #[derive(Debug)]
 pub struct Ids(Mutex<ContextV7>);
+
+impl Default for Ids {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Ids {
     pub fn new() -> Self {
@@ -19,7 +24,7 @@ impl Ids {
     pub fn next(&self, at: Timestamp) -> Uuid {
         let millis = u64::try_from(at.millis()).unwrap_or_default();
         let nanos = u32::try_from(millis % 1_000).unwrap_or_default() * 1_000_000;
-        let context = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let context = self.0.lock();
         Uuid::new_v7(UuidTimestamp::from_unix(&*context, millis / 1_000, nanos))
     }
 }

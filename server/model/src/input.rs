@@ -27,7 +27,7 @@ pub trait Field<'j> {
     /// The schema of the values that the reader accepts.
     fn schema(&self) -> AnySchema;
 
-    /// The same values with another description.
+    /// Returns the field with another description.
     fn about(self, description: &'static str) -> impl Field<'j, Value = Self::Value>
     where
         Self: Sized,
@@ -35,7 +35,7 @@ pub trait Field<'j> {
         Described { field: self, describe: move |schema| schema::about(schema, description) }
     }
 
-    /// The values, converted after they are read.
+    /// Returns the field with a conversion of each value after it is read.
     fn map<T>(self, convert: impl Fn(Self::Value) -> T) -> impl Field<'j, Value = T>
     where
         Self: Sized,
@@ -43,7 +43,7 @@ pub trait Field<'j> {
         Converted { field: self, convert }
     }
 
-    /// The same values; the document says that `value` stands for an absent one.
+    /// Returns the field; the document says that `value` stands for an absent one.
     fn default_is(self, value: impl Into<Value> + Clone) -> impl Field<'j, Value = Self::Value>
     where
         Self: Sized,

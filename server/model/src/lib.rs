@@ -4,6 +4,7 @@
 //! exactly what is read.
 
 mod authorship;
+pub mod check;
 pub mod clock;
 pub mod delivery;
 pub mod egress_rules;

@@ -2,12 +2,12 @@
 
 use uuid::Uuid;
 
-/// What to fetch of a list.
+/// A part of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// Only records with a greater id; nil at the start.
+    /// The page has records with a greater id; nil at the start.
     pub after: Uuid,
-    /// At most so many.
+    /// The maximal number of records.
     pub limit: i64,
 }
 

@@ -53,10 +53,10 @@ impl Default for ClaimConfig {
 pub struct ProviderRecord {
     pub id: Uuid,
     pub tenant_id: String,
-    /// What `iss` must equal, to the character; unique over all tenants, since it decides the tenant.
+    /// The exact `iss` of the tokens; unique over all tenants, because it decides the tenant.
     pub issuer_url: String,
     pub jwks_uri: String,
-    /// What `aud` must hold, when set.
+    /// The audience that `aud` must contain, if set.
     #[schema(required)]
     pub audience: Option<String>,
     pub claim_config: ClaimConfig,

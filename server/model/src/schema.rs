@@ -77,13 +77,13 @@ impl Input {
     }
 
     /// Adds a member that must exist.
-    pub(crate) fn add_required(&mut self, name: &str, schema: impl Into<AnySchema>) {
+    pub fn add_required(&mut self, name: &str, schema: impl Into<AnySchema>) {
         self.0.required.push(name.to_owned());
         self.add(name, schema);
     }
 
     /// Adds a member that may be absent.
-    pub(crate) fn add(&mut self, name: &str, schema: impl Into<AnySchema>) {
+    pub fn add(&mut self, name: &str, schema: impl Into<AnySchema>) {
         self.0.properties.insert(name.to_owned(), schema.into());
     }
 

@@ -29,7 +29,7 @@ const MAX_NAME: usize = 256;
 /// Longest description, in characters.
 const MAX_DESCRIPTION: usize = 4_096;
 
-/// What a key may do.
+/// A permission of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     ResourcesRead,

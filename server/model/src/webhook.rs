@@ -1,4 +1,4 @@
-//! Webhooks: who is told what, and the types of events (`docs/semantics.md`, sections 7.1 and 7.3).
+//! Webhooks and the event types that they subscribe to (`docs/semantics.md`, sections 7.1 and 7.3).
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ const MIN_SECRET: usize = 16;
 /// Longest secret, in characters.
 const MAX_SECRET: usize = 256;
 
-/// What a webhook can be told.
+/// A type of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventType {
     ResourceRegistered,
@@ -110,7 +110,7 @@ pub struct WebhookRecord {
     pub updated_at: Option<Timestamp>,
 }
 
-/// What deliveries are signed with. Never shown again, not even in a log.
+/// The signing secret of a webhook. It is never shown again, not even in a log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 

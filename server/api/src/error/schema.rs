@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use utoipa::openapi::schema::{AdditionalProperties, Type};
-use utoipa::{PartialSchema, ToSchema};
 
 use super::*;
+use portcullis_model::document;
 use portcullis_model::schema::{self, AnySchema};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
@@ -124,41 +124,34 @@ impl Described {
     }
 }
 
-impl ToSchema for ErrorBody {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "Error".into()
-    }
-}
+document!(ErrorBody as "Error" => error_body());
 
-impl PartialSchema for ErrorBody {
-    fn schema() -> AnySchema {
-        // Any text: an error quotes what it is about, and that may be U+0000.
-        let text = || schema::typed(Type::String);
-        let about = |what: &str| text().description(Some(what));
-        let problem = schema::record().field("path", text()).field("message", text());
-        let details = schema::typed(Type::Object)
-            .property("path", about("JSON pointer to the first problem in the body"))
-            .property("missing_fields", schema::list(text()))
-            .property("unknown_fields", schema::list(text()))
-            .property(
-                "position",
-                schema::typed(Type::Integer).description(Some(
-                    "Characters before the token at which a matcher cannot be read",
-                )),
-            )
-            .property("token", about("That token; empty at the end of the matcher"))
-            .property("errors", schema::list(problem).description(Some("Every problem")))
-            .property("allow", schema::nullable(about("The methods that the path has")))
-            .property("request_id", about("Finds the line in the log"))
-            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
-            .description(Some("For a program. What is there depends on `error`"));
-        schema::record()
-            .field("error", schema::choice(codes()))
-            .field("message", about("For a person"))
-            .field("details", details)
-            .about("The body of every error")
-            .into()
-    }
+fn error_body() -> AnySchema {
+    // Any text: an error quotes what it is about, and that may be U+0000.
+    let text = || schema::typed(Type::String);
+    let about = |what: &str| text().description(Some(what));
+    let problem = schema::record().field("path", text()).field("message", text());
+    let details = schema::typed(Type::Object)
+        .property("path", about("JSON pointer to the first problem in the body"))
+        .property("missing_fields", schema::list(text()))
+        .property("unknown_fields", schema::list(text()))
+        .property(
+            "position",
+            schema::typed(Type::Integer)
+                .description(Some("Characters before the token at which a matcher cannot be read")),
+        )
+        .property("token", about("That token; empty at the end of the matcher"))
+        .property("errors", schema::list(problem).description(Some("Every problem")))
+        .property("allow", schema::nullable(about("The methods that the path has")))
+        .property("request_id", about("Finds the line in the log"))
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+        .description(Some("For a program. What is there depends on `error`"));
+    schema::record()
+        .field("error", schema::choice(codes()))
+        .field("message", about("For a person"))
+        .field("details", details)
+        .about("The body of every error")
+        .into()
 }
 
 fn codes() -> Vec<&'static str> {

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use portcullis_engine::fields::{Fields, list, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Check, CheckBody, Invalid, Json as Value};
 use portcullis_resolver_host::{AnsweredAttribute, CallOutcome, Level, LogLine};
 use serde::Serialize;
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
 use super::{NOT_FOUND, must_be_own};
 use crate::RecordId;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, ResolversWrite};
-use crate::checks::CheckRequest;
 use crate::error::ApiError;
+use portcullis_model::check::CheckRequest;
+use portcullis_model::document;
+use portcullis_model::fields::{list, string};
+use portcullis_model::input::{self, Field, Members, field};
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_operations::app::App;
@@ -55,19 +57,19 @@ pub(crate) async fn test(
 }
 
 /// The attributes that are asked for: all that the module declares, unless some are named.
-fn wanted(named: Option<Vec<&str>>, stored: &StoredResolver) -> Result<Vec<Box<str>>, Invalid> {
+fn wanted(named: Option<Vec<String>>, stored: &StoredResolver) -> Result<Vec<Box<str>>, Invalid> {
     let declared = stored.module.attributes.iter().map(|declared| &*declared.name);
     let Some(named) = named else { return Ok(declared.map(Box::from).collect()) };
     let mut problems = Problems::default();
     let root = Place::root();
     let list = root.key("attributes");
     let mut wanted: Vec<Box<str>> = Vec::new();
-    for (index, name) in named.into_iter().enumerate() {
+    for (index, name) in named.iter().enumerate() {
         if !declared.clone().any(|declared| declared == name) {
             let names: Vec<_> = declared.clone().map(|name| format!("`{name}`")).collect();
             problems.expected(&list.index(index), format!("one of {}", names.join(", ")));
         } else if !wanted.iter().any(|wanted| **wanted == *name) {
-            wanted.push(name.into());
+            wanted.push(name.as_str().into());
         }
     }
     problems.finish(Some(wanted))
@@ -76,51 +78,34 @@ fn wanted(named: Option<Vec<&str>>, stored: &StoredResolver) -> Result<Vec<Box<s
 /// The body of a test.
 struct TryOut<'j> {
     check: CheckBody<'j>,
-    attributes: Option<Vec<&'j str>>,
+    attributes: Option<Vec<String>>,
 }
 
 impl<'j> TryOut<'j> {
     fn parse(json: &'j Value<'j>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, &mut problems);
-        problems.finish(body)
+        input::parse(json, Self::declare)
     }
 
-    fn read(json: &'j Value<'j>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let check = fields.required("check", CheckBody::read);
-        let attributes = fields.optional("attributes", list(string));
-        fields.close();
+    fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
+        let attributes = list(string())
+            .about("Their names, without the namespace; all that the module declares when absent");
+        let check = members.required("check", check());
+        let attributes = members.optional("attributes", attributes);
         Some(Self { check: check?, attributes })
     }
 }
 
-impl ToSchema for TryOut<'_> {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "ResolverTest".into()
-    }
-
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<CheckRequest>(schemas);
-    }
+/// The body of a check, which the engine reads.
+fn check<'j>() -> impl Field<'j, Value = CheckBody<'j>> {
+    field(CheckBody::read, schema::named::<CheckRequest>)
 }
 
-impl PartialSchema for TryOut<'_> {
-    fn schema() -> AnySchema {
-        let attributes = schema::list(schema::string()).description(Some(
-            "Their names, without the namespace; all that the module declares when absent",
-        ));
-        schema::input()
-            .required("check", schema::named::<CheckRequest>())
-            .optional("attributes", attributes)
-            .example(serde_json::json!({
-                "check": {"subject": "ann", "resource": "chart:read", "action": "read"},
-                "attributes": ["department"],
-            }))
-            .into()
-    }
-}
+document!(TryOut<'_> as "ResolverTest", naming CheckRequest => {
+    input::describe(TryOut::declare).example(serde_json::json!({
+        "check": {"subject": "ann", "resource": "chart:read", "action": "read"},
+        "attributes": ["department"],
+    }))
+});
 
 /// What came of a test.
 #[derive(Debug, Serialize, ToSchema)]

@@ -5,7 +5,7 @@ use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
 use serde_json::json;
 use utoipa::openapi::schema::{OneOfBuilder, SchemaType, Type};
 
-use super::MAX_RULE_DATA;
+use super::rule_data::MAX_RULE_DATA;
 use crate::document;
 use crate::schema::{
     AnySchema, Input, boolean, choice, formatted, input, instant, list, named, one_of, string,

@@ -3,10 +3,10 @@
 use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
 
-use super::{
-    CompiledRuleData, ConditionTree, MAX_DESCRIPTION, MAX_NAME, Matcher, PolicyRecord, priority,
-    rule_data, sent_format,
-};
+use super::condition::{ConditionTree, Matcher};
+use super::fields::{MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format};
+use super::record::PolicyRecord;
+use super::rule_data::CompiledRuleData;
 use crate::fields::{boolean, effect, resource_pattern, short, text};
 use crate::input::{self, Field, Members};
 use crate::{document, schema};

@@ -37,16 +37,16 @@ const RESERVED_HEADERS: [&str; 8] = [
 /// An endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
-    /// To which the guest's paths are appended.
+    /// The base to which the guest's paths are appended.
     #[serde(with = "stored::url")]
     pub url: Url,
     #[serde(with = "stored::methods")]
     pub methods: Vec<EndpointMethod>,
-    /// What the host adds to each request. `${name}` stands for a secret.
+    /// The headers that the host adds to each request. `${name}` stands for a secret.
     pub headers: BTreeMap<String, String>,
 }
 
-/// What is wrong with a header.
+/// A fault of a header.
 pub(super) enum Fault {
     /// The template itself; the text completes "expected …".
     Template(String),

@@ -43,11 +43,11 @@ pub struct Manifest<S = Secrets> {
     /// The first segment of its attributes' paths.
     pub namespace: String,
     pub description: Option<String>,
-    /// What the guest reads.
+    /// The settings that the guest reads.
     pub config: BTreeMap<String, String>,
-    /// What only the host reads, for the headers of endpoints.
+    /// The secrets that only the host reads, for the headers of endpoints.
     pub secrets: S,
-    /// Where the guest may send requests, by the name that it uses.
+    /// The targets of the guest's requests, by the names that it uses.
     pub endpoints: BTreeMap<String, Endpoint>,
     /// Endpoints whose name is their host.
     pub allowed_hosts: Vec<String>,
@@ -55,7 +55,8 @@ pub struct Manifest<S = Secrets> {
     pub limits: Limits,
     /// Caps every time to live that the module gives; 0 is no caching.
     pub cache_ttl_ms: Option<u32>,
-    /// How long after its time to live the last good value may serve while the source is down.
+    /// The time, in milliseconds after the time to live, in which the last good value may serve while the source is
+    /// down.
     pub stale_if_error_ms: u32,
 }
 

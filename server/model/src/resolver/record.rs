@@ -51,7 +51,7 @@ impl StoredResolver {
         }
     }
 
-    /// What plans know it by.
+    /// Returns the reference by which plans know the resolver.
     pub fn reference(&self) -> ResolverRef {
         ResolverRef { id: self.id, version: self.version }
     }
@@ -62,15 +62,15 @@ impl StoredResolver {
 pub struct ModuleRecord {
     pub name: String,
     pub version: String,
-    /// Of its bytes, in hexadecimal.
+    /// The digest of the module, in hexadecimal.
     pub sha256: String,
     /// In bytes.
     pub size: u64,
-    /// What it can call. The toolchain leaves out what nothing calls, so this is the true list.
+    /// The functions that the module can call. The toolchain leaves out functions that nothing calls.
     pub imports: Vec<String>,
-    /// What it answers.
+    /// The attributes that the module answers.
     pub attributes: Vec<AttributeRecord>,
-    /// What of a check it is shown: its answers are cached by these.
+    /// The parts of a check that the module sees. Its answers are cached by these.
     pub inputs: Vec<String>,
     /// The keys of `config` that it reads.
     pub config_keys: Vec<ConfigKeyRecord>,
@@ -86,7 +86,7 @@ pub struct AttributeRecord {
     #[serde(with = "stored::kind")]
     #[schema(schema_with = kind_schema)]
     pub kind: AttributeKind,
-    /// How long a value may be cached, in milliseconds, unless the answer says otherwise.
+    /// The time to live of a value in the cache, in milliseconds, unless the answer has its own.
     pub default_ttl_ms: u32,
 }
 

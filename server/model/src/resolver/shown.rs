@@ -41,7 +41,7 @@ pub enum ResolverState {
     Failed,
 }
 
-/// What its breaker does with calls, after calls that failed.
+/// The state of the circuit breaker of a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerRecord {
@@ -53,7 +53,7 @@ pub enum BreakerRecord {
     HalfOpen,
 }
 
-/// What became of a resolver's calls in the process that answers, since it started.
+/// The calls of a resolver in the process that answers, since it started.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ActivityRecord {
     #[schema(required)]
@@ -66,14 +66,14 @@ pub struct ActivityRecord {
     pub cached: u64,
     /// Attributes that were used beyond their time, since their source was unavailable.
     pub stale: u64,
-    /// How long calls took; `null` without any.
+    /// The duration of calls; `null` without any.
     #[schema(required)]
     pub latency_us: Option<LatencyRecord>,
     #[schema(required)]
     pub last_error: Option<LastErrorRecord>,
 }
 
-/// How long calls took, in microseconds.
+/// The duration of calls, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct LatencyRecord {
     pub p50: u64,
@@ -156,7 +156,7 @@ pub struct ResolverRecord {
     pub stale_if_error_ms: Option<u32>,
     pub module: ModuleRecord,
     pub state: ResolverState,
-    /// Why it could not be loaded.
+    /// The reason why it could not be loaded.
     #[schema(required)]
     pub error: Option<String>,
     #[schema(required)]

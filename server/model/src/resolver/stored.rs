@@ -1,4 +1,4 @@
-//! How serde writes and reads what has no form of its own.
+//! Serde forms of types that have none of their own.
 
 /// A URL as its text.
 pub(super) mod url {

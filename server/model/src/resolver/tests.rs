@@ -1,4 +1,4 @@
-//! What a manifest may say, and where each refusal points.
+//! The bodies of manifests, and the place that each refusal names.
 
 use portcullis_engine::resolver_contract::{EndpointMethod, Limits};
 use portcullis_engine::{Invalid, json};

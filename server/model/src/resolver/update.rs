@@ -19,7 +19,7 @@ use crate::egress_rules::EgressRules;
 use crate::fields::{boolean, short};
 use crate::input::{self, Members};
 
-/// What changes of a manifest: what is absent stays. What is there replaces the whole member.
+/// The changes of a manifest. An absent member stays; a member that is present replaces the whole stored one.
 #[derive(Clone, Debug, Default)]
 pub struct ManifestUpdate {
     pub namespace: Option<String>,

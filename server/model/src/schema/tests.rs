@@ -20,7 +20,7 @@ use crate::tenant::{NewTenant, TenantRecord};
 use crate::webhook::{NewWebhook, WebhookRecord, WebhookUpdate};
 use crate::{Authorship, Timestamp};
 
-/// What `read` makes of the examples of `T`, of which there is at least one.
+/// Reads the examples of `T`, at least one.
 #[track_caller]
 fn read_examples<T: PartialSchema, R>(read: impl Fn(&Json<'_>) -> Result<R, Invalid>) -> Vec<R> {
     let schema = serde_json::to_value(T::schema()).expect("a schema");

@@ -1,4 +1,4 @@
-//! What a webhook may say, and where each refusal points.
+//! The bodies of webhooks, and the place that each refusal names.
 
 use portcullis_engine::json;
 

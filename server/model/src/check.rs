@@ -1,0 +1,129 @@
+//! The bodies of checks in the API's document. The engine declares and reads them ([`CheckBody`], [`LegacyCheckBody`]).
+
+use portcullis_engine::CheckBody;
+use portcullis_engine::request::{Attributes, CheckMembers, CheckText, LegacyCheckBody};
+use serde_json::json;
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+
+use crate::document;
+use crate::schema::{self, Input};
+
+/// The body of a check.
+pub struct CheckRequest;
+
+document!(CheckRequest => {
+    let mut description = Description { input: schema::input(), about: about_check };
+    CheckBody::declare(&mut description);
+    description.input.example(json!({
+        "subject": "patient-4711",
+        "resource": "chart:read",
+        "action": "read",
+        "attributes": {"resource": {"patient_id": "patient-4711"}},
+    }))
+});
+
+/// The body of a legacy check.
+pub struct LegacyCheckRequest;
+
+document!(LegacyCheckRequest => {
+    let mut description = Description { input: schema::input(), about: about_legacy_check };
+    LegacyCheckBody::declare(&mut description);
+    description.input.example(json!({"resource": "chart:read"}))
+});
+
+/// The schema of a check body, while a declaration names its members.
+struct Description {
+    input: Input,
+    /// Returns the description of a member.
+    about: fn(&str) -> Option<&'static str>,
+}
+
+impl Description {
+    fn text(&self, name: &str, text: CheckText) -> ObjectBuilder {
+        let schema = match text {
+            CheckText::UpTo(max) => schema::text(max),
+            CheckText::Resource => schema::resource(),
+        };
+        match (self.about)(name) {
+            Some(about) => schema.description(Some(about)),
+            None => schema,
+        }
+    }
+}
+
+impl CheckMembers<'static> for Description {
+    fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
+        self.input.add_required(name, self.text(name, text));
+        None
+    }
+
+    fn optional(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
+        self.input.add(name, schema::nullable(self.text(name, text)));
+        None
+    }
+
+    fn attributes(&mut self, name: &'static str) -> Option<Attributes<'static>> {
+        self.input.add(name, schema::nullable(attributes()));
+        None
+    }
+}
+
+fn about_check(name: &str) -> Option<&'static str> {
+    match name {
+        "subject" => Some("Who is to be judged"),
+        "domain" => Some("The caller's own when absent"),
+        _ => None,
+    }
+}
+
+fn about_legacy_check(name: &str) -> Option<&'static str> {
+    match name {
+        "action" => Some("The resource's verb when absent"),
+        "subject" => Some("The caller when absent"),
+        "domain" => Some("The caller's own when absent"),
+        _ => None,
+    }
+}
+
+fn attributes() -> Input {
+    schema::input().optional("user", attribute_map()).optional("resource", attribute_map()).about(
+        "What policies read as `user.*` and `resource.*`; `user.roles` are the roles of a subject other than the \
+         caller",
+    )
+}
+
+/// Strings, numbers, booleans, and lists of strings and numbers, by name.
+fn attribute_map() -> ObjectBuilder {
+    let scalar = any_of_types([Type::String, Type::Number, Type::Boolean]);
+    let items = schema::list(any_of_types([Type::String, Type::Number]));
+    schema::typed(Type::Object)
+        .property_names(Some(schema::string()))
+        .additional_properties(Some(schema::one_of([scalar.into(), items.into()])))
+}
+
+fn any_of_types<const N: usize>(types: [Type; N]) -> ObjectBuilder {
+    schema::string().schema_type(SchemaType::from_iter(types))
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::json::parse;
+    use utoipa::PartialSchema;
+
+    use super::*;
+    use crate::schema::AnySchema;
+
+    #[test]
+    fn examples_are_accepted() {
+        let example = |schema: AnySchema| {
+            let schema = serde_json::to_value(schema).expect("a schema");
+            schema["examples"][0].to_string()
+        };
+        let check = example(CheckRequest::schema());
+        let json = parse(check.as_bytes()).expect("JSON");
+        CheckBody::parse(&json).expect("a check");
+        let legacy = example(LegacyCheckRequest::schema());
+        let json = parse(legacy.as_bytes()).expect("JSON");
+        LegacyCheckBody::parse(&json).expect("a legacy check");
+    }
+}

@@ -1,0 +1,70 @@
+//! The fields that the bodies of policies share.
+
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Format, Json};
+use utoipa::openapi::schema::ObjectBuilder;
+
+use super::condition::{ConditionTree, Matcher};
+use super::rule_data::CompiledRuleData;
+use crate::input::{Field, field};
+use crate::schema::{self, AnySchema};
+
+/// Longest name, in characters.
+pub(super) const MAX_NAME: usize = 256;
+/// Longest description, in characters.
+pub(super) const MAX_DESCRIPTION: usize = 4_096;
+
+/// The format that a body names. A bad one is `Some(None)`: it is noted, and `rule_data` cannot be read without it.
+pub(super) fn sent_format<'j>(form: Option<Format>) -> impl Field<'j, Value = Option<Format>> {
+    field(
+        |json, at, problems| Some(Format::read(json, at, problems)),
+        move || match form {
+            Some(format) => schema::choice([format.as_str()]),
+            None => format_schema(),
+        },
+    )
+}
+
+/// A condition in the format that `format` returns for it.
+pub(super) fn rule_data<'j>(
+    form: Option<Format>,
+    format: impl Fn(&Json<'_>) -> Option<Format>,
+) -> impl Field<'j, Value = CompiledRuleData> {
+    field(
+        move |json: &Json<'_>, at, problems| {
+            CompiledRuleData::read(format(json)?, json, at, problems)
+        },
+        move || match form {
+            Some(Format::Json) => schema::named::<ConditionTree>(),
+            Some(Format::Casbin) => schema::named::<Matcher>(),
+            None => rule_data_schema(),
+        },
+    )
+}
+
+pub(super) fn format_schema() -> ObjectBuilder {
+    schema::choice([Format::Json.as_str(), Format::Casbin.as_str()])
+}
+
+pub(super) fn rule_data_schema() -> AnySchema {
+    schema::one_of([schema::named::<ConditionTree>(), schema::named::<Matcher>()])
+}
+
+pub(super) fn priority<'j>() -> impl Field<'j, Value = i32> {
+    field(read_priority, || {
+        schema::integer(i32::MIN.into(), i32::MAX.into()).description(Some(
+            "Of the policies that apply the highest decides; at equal priority deny beats allow",
+        ))
+    })
+}
+
+fn read_priority(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<i32> {
+    let priority = match json {
+        Json::Number(number) => number.as_i32(),
+        _ => None,
+    };
+    if priority.is_none() {
+        problems.expected(at, "an integer from -2147483648 to 2147483647");
+    }
+    priority
+}
