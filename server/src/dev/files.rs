@@ -1,4 +1,4 @@
-//! The files of the development mode: readable by their owner alone.
+//! The files of the development mode. Only their owner can read them.
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// Creates a directory that only its owner can read, unless it is there.
+/// Creates a directory that only its owner can read, unless it exists.
 pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -15,7 +15,7 @@ pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot create the data directory `{}`", path.display()))
 }
 
-/// The content of `path`; at the first start, what `make` makes, which is stored there.
+/// Returns the content of the file `path`. The first start creates it with the content that `make` returns.
 pub(super) fn read_or_make(
     path: &Path,
     make: impl FnOnce() -> anyhow::Result<Vec<u8>>,
@@ -30,6 +30,7 @@ pub(super) fn read_or_make(
     content.with_context(|| format!("cannot use `{}`", path.display()))
 }
 
+/// Creates a file. Fails if it exists, so that another process does not overwrite it.
 fn create(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let mut file =
         std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;

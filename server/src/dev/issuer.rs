@@ -1,6 +1,5 @@
-//! The identity provider of `portcullis dev`: a real key, a real key set, and a token endpoint that asks
-//! for no password. It has the paths of a Keycloak realm, so that a client that is configured for one
-//! finds everything.
+//! The identity provider of `portcullis dev`. It has a real key and a real key set, and its token endpoint needs no
+//! password. Its paths are those of a Keycloak realm, so a client for Keycloak works without changes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,20 +8,20 @@ use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use axum::extract::rejection::FormRejection;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Form, Json, Router};
 use chrono::{DateTime, TimeDelta, Utc};
 use http::StatusCode;
 use jsonwebtoken::jwk::{Jwk, PublicKeyUse, ThumbprintHash};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use portcullis_bundle::{Bundle, SampleUser};
+use portcullis_model::clock::Clock;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::files;
-use portcullis_bundle::{Bundle, SampleUser};
-use portcullis_model::clock::Clock;
 
-/// How long a token is good: a day of trying things out.
+/// The lifetime of a token.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
 /// Signs tokens for sample users.
@@ -36,11 +35,14 @@ pub(super) struct Issuer {
 }
 
 impl Issuer {
-    /// The issuer whose key is in the file `path`, which is made at the first start.
+    /// Opens the issuer with the key in the file `path`. The first start creates the key.
     pub(super) fn open(path: &Path, base_url: &str, bundles: &[Bundle]) -> anyhow::Result<Self> {
         let key = files::read_or_make(path, make_key)?;
         EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key).map_err(|_| {
-            anyhow::anyhow!("`{}` is no P-256 key in PKCS #8; remove it", path.display())
+            anyhow::anyhow!(
+                "`{}` is not a P-256 key in PKCS #8; remove the file, and a new key is made",
+                path.display()
+            )
         })?;
         let key = EncodingKey::from_ec_der(&key);
         let mut jwk = Jwk::from_encoding_key(&key, Algorithm::ES256)?;
@@ -52,20 +54,22 @@ impl Issuer {
         Ok(Self { url: format!("{base_url}/dev"), key, jwk, users: Arc::new(users?) })
     }
 
-    /// The `iss` of its tokens.
+    /// Returns the `iss` of its tokens.
     pub(super) fn url(&self) -> &str {
         &self.url
     }
 
+    /// Returns the URL of the key set.
     pub(super) fn jwks_uri(&self) -> String {
         format!("{}/protocol/openid-connect/certs", self.url)
     }
 
+    /// Returns the URL of the token endpoint.
     pub(super) fn token_url(&self) -> String {
         format!("{}/protocol/openid-connect/token", self.url)
     }
 
-    /// A token for a sample user, signed at `now`.
+    /// Signs a token for a sample user at `now`.
     pub(super) fn token(&self, user: &SampleUser, now: DateTime<Utc>) -> anyhow::Result<String> {
         self.sign(claims(user)?, now)
     }
@@ -79,7 +83,7 @@ impl Issuer {
         Ok(jsonwebtoken::encode(&header, &claims, &self.key)?)
     }
 
-    /// Discovery, key set and token endpoint.
+    /// Returns the routes of the discovery document, the key set and the token endpoint.
     pub(super) fn routes(self, clock: Clock) -> Router {
         let discovery = json!({
             "issuer": self.url,
@@ -91,32 +95,32 @@ impl Issuer {
             "subject_types_supported": ["public"],
         });
         let certs = json!({"keys": [self.jwk]});
-        let serve = |document: Value| move || async move { Json(document) };
         Router::new()
-            .route("/dev/.well-known/openid-configuration", get(serve(discovery)))
-            .route("/dev/protocol/openid-connect/certs", get(serve(certs)))
+            .route("/dev/.well-known/openid-configuration", document(discovery))
+            .route("/dev/protocol/openid-connect/certs", document(certs))
             .route(
                 "/dev/protocol/openid-connect/token",
                 post(move |form| async move { self.answer(form, &clock) }),
             )
     }
 
-    /// The token endpoint (RFC 6749 section 4): any sample user, as user or client, without a secret.
+    /// Answers a request to the token endpoint (RFC 6749 section 4). Every sample user gets a token, as user or as
+    /// client, without a secret.
     fn answer(&self, form: Result<Form<TokenRequest>, FormRejection>, clock: &Clock) -> Response {
         let Ok(Form(request)) = form else {
             return refuse(
                 "invalid_request",
-                "send a form with `grant_type` and who the token is for",
+                "send a form with `grant_type`, and `username` or `client_id`",
             );
         };
-        let who = match &*request.grant_type {
+        let name = match &*request.grant_type {
             "password" => request.username,
             "client_credentials" => request.client_id,
             _ => {
                 return refuse("unsupported_grant_type", "use `password` or `client_credentials`");
             }
         };
-        let Some(claims) = who.and_then(|who| self.users.get(&who)) else {
+        let Some(claims) = name.and_then(|name| self.users.get(&name)) else {
             let known: Vec<&str> = self.users.keys().map(String::as_str).collect();
             return refuse("invalid_grant", &format!("the sample users are {}", known.join(", ")));
         };
@@ -135,12 +139,17 @@ impl Issuer {
     }
 }
 
-/// A token request; further parameters, such as `client_secret`, are ignored.
+/// A token request. Other parameters, such as `client_secret`, are ignored.
 #[derive(Deserialize)]
 struct TokenRequest {
     grant_type: String,
     username: Option<String>,
     client_id: Option<String>,
+}
+
+/// Returns the route of a fixed JSON document.
+fn document(document: Value) -> MethodRouter {
+    get(move || async move { Json(document) })
 }
 
 fn refuse(error: &str, description: &str) -> Response {
@@ -152,9 +161,10 @@ fn claims(user: &SampleUser) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(&user.claims)?)
 }
 
-/// A new key, in PKCS #8.
+/// Makes a new key in PKCS #8.
 fn make_key() -> anyhow::Result<Vec<u8>> {
     let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
-    let key = key.map_err(|_| anyhow::anyhow!("the system gives no random numbers"))?;
+    let key =
+        key.map_err(|_| anyhow::anyhow!("the operating system does not supply random numbers"))?;
     Ok(key.as_ref().to_vec())
 }
