@@ -1,4 +1,4 @@
-//! `portcullis bench`: what decisions cost on a tenant's own rules. No test here asserts on a measured time.
+//! `portcullis bench`: the cost of decisions on a tenant's own rules. No test asserts a measured time.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ fn hospital() -> PathBuf {
     repository().join("policies/hospital")
 }
 
-/// Runs it in `folder`, for as short as it can be.
+/// Runs it in `folder` for a very short time.
 fn bench(folder: &Path, arguments: &[&str]) -> Finished {
     let mut command = portcullis(&["bench", "--seconds", "0.2"]);
     command.current_dir(folder).args(arguments);
     finish(command)
 }
 
-/// Runs it to the end and gives the JSON and the page.
+/// Runs it, and returns the JSON report and the page.
 fn report(folder: &Path, arguments: &[&str]) -> (Value, String) {
     let files = ["--json", "report.json", "--html", "report.html"];
     let done = bench(folder, &[arguments, &files].concat());
@@ -31,7 +31,7 @@ fn texts<'v>(list: &'v Value, member: &str) -> Vec<&'v str> {
     list.as_array().unwrap().iter().map(|item| item[member].as_str().unwrap_or("-")).collect()
 }
 
-/// Panics unless every element is closed where it should be, attributes are quoted, and nothing is loaded.
+/// Panics unless every element is closed in order, attributes are quoted, and the page loads nothing.
 fn assert_sound(page: &str) {
     assert!(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));
     for outside in ["http:", "https:", "//", "<script", "src=", "@import", "url("] {
@@ -89,7 +89,7 @@ fn a_folder_is_measured_in_memory_and_from_a_database() {
     assert_eq!(report["differing"], serde_json::json!([]));
     assert_sound(&page);
 
-    // What decided is what `portcullis test` says.
+    // The decisions are those of `portcullis test`.
     let mut command = portcullis(&["test"]);
     command.arg(&path);
     let tested = finish(command);
@@ -105,7 +105,7 @@ fn a_folder_is_measured_in_memory_and_from_a_database() {
 }
 
 #[test]
-fn a_case_that_comes_out_otherwise_is_noted() {
+fn a_case_with_another_decision_is_noted() {
     let folder = copy_of_hospital();
     let cases = folder.path().join("cases.yaml");
     let text = std::fs::read_to_string(&cases).unwrap();
@@ -187,7 +187,7 @@ fn a_database_is_measured_and_not_written_to() {
     assert!(page.contains("its rules differ"));
     assert_eq!(std::fs::read(&file).unwrap(), before, "the database is as it was");
 
-    // An address that is not to be filled.
+    // A database that is not empty is not filled.
     let done = bench(folder.path(), &[copied, "--scratch", url]);
     assert_eq!(done.code, Some(2), "{}", done.err);
     assert!(done.err.contains("expected an empty database, but it has tables"), "{}", done.err);
@@ -217,7 +217,7 @@ const CHECK: &str = r#"{"subject": "patient-4711", "resource": "handbook:read", 
 #[test]
 fn checks_are_replayed() {
     let folder = tempfile::tempdir().unwrap();
-    // As a sample user, who has the roles of the token; as somebody with roles; as nobody known.
+    // A sample user with the roles of the token, a subject with roles, and an unknown subject.
     let prescribing =
         r#"{"subject": "kaya-agency", "resource": "prescription:read", "action": "read"}"#;
     let supplied = r#"{"subject": "x", "resource": "roster:read", "action": "read", "attributes": {"user": {"roles": ["admin"]}}}"#;
@@ -258,7 +258,7 @@ fn what_cannot_be_used_is_named_in_one_line() {
         assert!(done.err.starts_with("portcullis: ") && done.err.contains(told), "{}", done.err);
         assert_eq!(done.err.lines().count(), 1, "{}", done.err);
     }
-    // What clap refuses.
+    // These arguments are refused by clap.
     for arguments in [&[][..], &[path, "--tenant", "x"], &[path, "--seconds", "0"]] {
         assert_eq!(bench(folder.path(), arguments).code, Some(2), "{arguments:?}");
     }

@@ -1,4 +1,4 @@
-//! `portcullis dev`: what it prints can be pasted and is true, and what it keeps survives a restart.
+//! `portcullis dev`: its printed commands work as printed, and its data survives a restart.
 
 mod issuer;
 
@@ -17,7 +17,7 @@ use crate::support::{Reply, Request};
 pub(crate) struct Dev {
     process: Process,
     pub(crate) address: SocketAddr,
-    /// Everything that it printed at its start.
+    /// The lines that it printed at its start.
     welcome: Vec<String>,
 }
 
@@ -45,19 +45,19 @@ impl Dev {
         Self { process, address, welcome }
     }
 
-    /// In a directory of its own, on any port.
+    /// Starts it in its own directory, on any port.
     #[track_caller]
     pub(crate) fn fresh() -> (Self, TempDir) {
         let directory = tempfile::tempdir().unwrap();
         (Self::start(directory.path(), "127.0.0.1:0"), directory)
     }
 
-    /// Every printed check: the answer that is promised, and the line to paste.
+    /// Returns every printed check: the printed answer, and the line to paste.
     fn demos(&self) -> Vec<(&str, &str)> {
         demos(&self.welcome)
     }
 
-    /// The token that is printed for a user.
+    /// Returns the printed token of a user.
     #[track_caller]
     pub(crate) fn token(&self, user: &str) -> &str {
         let of_user = |pair: &&[String]| pair[0].starts_with(&format!("{user} ("));
@@ -82,7 +82,7 @@ fn demos(welcome: &[String]) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The words of a shell command that uses single quotes alone.
+/// Splits a shell command into words. It may use single quotes only.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted, mut chars) = (vec![], String::new(), false, line.chars());
     while let Some(c) = chars.next() {
@@ -98,7 +98,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What curl would send for a printed line.
+/// Returns the request that curl sends for a printed line.
 fn request_of(line: &str) -> (SocketAddr, Request) {
     let words = words(line);
     let url = words.iter().find_map(|word| word.strip_prefix("http://")).expect("an address");
@@ -118,7 +118,7 @@ fn request_of(line: &str) -> (SocketAddr, Request) {
     (authority.parse().unwrap(), request)
 }
 
-/// What comes back when somebody pastes a printed line: by curl itself where it is installed.
+/// Runs a printed line and returns the answer. Uses curl itself if it is installed.
 #[track_caller]
 fn paste(line: &str) -> String {
     let (address, request) = request_of(line);
@@ -187,8 +187,8 @@ fn the_service_decides_the_cases_of_the_sample_tenants_as_they_expect() {
     let mut decided = 0;
     for tenant in ["hospital", "software-shop"] {
         for case in sample(tenant, "cases.yaml").as_array().unwrap() {
-            // A case that names an instant, or that has no token, cannot be sent; nor one that says what only a clock
-            // can tell, or that a resolver fails.
+            // A case with an instant or without a token cannot be sent. A case with a failing resolver, or with an
+            // attribute of the clock, would get another decision.
             let (Some(user), None) = (case["as"].as_str(), case.get("now")) else { continue };
             let resolved = case.get("resolved").and_then(Value::as_object);
             if resolved.is_some_and(|all| all.is_empty() || all.contains_key("hours")) {
@@ -209,14 +209,14 @@ fn the_service_decides_the_cases_of_the_sample_tenants_as_they_expect() {
     assert!(decided >= 40, "{decided}");
 }
 
-/// A port that no outgoing connection takes by chance, for an address that must be the same twice.
+/// Returns a free port outside of the range of outgoing connections, so that a second start can use it again.
 fn free_port() -> u16 {
     let start = 20_000 + (std::process::id() % 5_000) as u16;
     let free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     (start..30_000).find(free).expect("a free port")
 }
 
-/// What a manager sees: policies, resources, and the rules of each resource.
+/// Returns everything that a manager can read: policies, resources, and the rules of each resource.
 fn everything(dev: &Dev, token: &str) -> Value {
     let get = |path: &str| dev.get(path, token).is(200).json();
     let resources = get("/api/v1/resources");
@@ -240,7 +240,7 @@ fn a_restart_keeps_the_data_the_key_and_earlier_tokens() {
     });
     let request = Request::new("POST /api/v1/abac/policies").token(&boss).json(&freeze);
     let freeze = request.send(first.address).is(201);
-    // In the tenant that was written to, and in the one that nobody touched.
+    // One tenant has a change, the other one has none.
     let tokens = [boss.clone(), first.token("ines-admin").to_owned()];
     let before = tokens.each_ref().map(|token| everything(&first, token));
     first.stop();
@@ -254,7 +254,7 @@ fn a_restart_keeps_the_data_the_key_and_earlier_tokens() {
     let decision = Decision::of(&reply);
     decision.is("deny", &freeze.id());
     assert_eq!(decision.revision, freeze.revision(), "nothing was written by the second start");
-    // What is printed follows what is stored.
+    // The printed answers follow the stored policies.
     let frozen = second.demos().iter().filter(|(answer, _)| answer.contains(&freeze.id())).count();
     assert!(frozen > 0, "{:?}", second.demos());
     for (answer, line) in second.demos() {
@@ -339,7 +339,7 @@ fn the_data_directory_is_private() {
     assert_eq!(keys.len(), 1);
     assert_eq!(mode(&keys[0]), 0o600);
     drop(dev);
-    // A key that is none is named, not replaced.
+    // A file that is not a key is named, not replaced.
     std::fs::write(&keys[0], "nonsense").unwrap();
     let done = finish(command(&data, "127.0.0.1:0"));
     assert!(done.code.is_some_and(|code| code != 0), "{done:?}");

@@ -15,7 +15,7 @@ const MODEL: &str = "[request_definition]\nr = sub, obj, act\n\n[policy_definiti
 const POLICY: &str = "p, editor, wiki, read, allow\np, editor, wiki, write, allow\np, bob, wiki, write, deny\n\
     g, ann, editor\ng, bob, editor\n";
 
-/// The files, with these lines of the policy behind the others.
+/// Writes the files, with more lines at the end of the policy.
 fn files(more: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("model.conf"), MODEL).unwrap();
@@ -74,7 +74,7 @@ fn rules_are_created_in_a_running_service() {
     let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
     let url = format!("http://{}", tenant.address);
     let (folder, to) = (files(""), ["--url", &*url]);
-    // One is there before.
+    // One rule exists before.
     tenant.rule("editor", "wiki:read", "read", "allow");
     let done = import(folder.path(), &[("SERVICE_API_KEY", &key)], &to);
     assert_eq!((done.code, &*done.out), (Some(0), ""), "{}", done.err);
@@ -92,12 +92,12 @@ fn rules_are_created_in_a_running_service() {
 }
 
 #[test]
-fn what_goes_wrong_with_the_service_is_told_without_the_key() {
+fn errors_of_the_service_are_shown_without_the_key() {
     let tenant = Tenant::new();
     let (folder, url) = (files(""), format!("http://{}", tenant.address));
     let body = json!({"name": "reader", "permissions": ["policies:read"]});
     let reader = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
-    for (key, url, told) in [
+    for (key, url, message) in [
         ("no-key-of-anybody", &*url, "401 Unauthorized: the service key is unknown"),
         (
             &*reader,
@@ -114,7 +114,7 @@ fn what_goes_wrong_with_the_service_is_told_without_the_key() {
     ] {
         let done = import(folder.path(), &[("SERVICE_API_KEY", key)], &["--url", url]);
         assert_ne!(done.code, Some(0), "{}", done.err);
-        assert!(done.err.contains(told), "{}", done.err);
+        assert!(done.err.contains(message), "{}", done.err);
         assert!(key.is_empty() || !done.err.contains(key), "{}", done.err);
     }
     tenant.decide("ann", "wiki:write", "write").is_default();

@@ -16,7 +16,7 @@ use crate::support::Request;
 use crate::support::process::{Finished, portcullis};
 use crate::support::tenant::Decision;
 
-/// Runs `portcullis resolver` with what cargo needs of the environment. A build takes as long as it takes.
+/// Runs `portcullis resolver` with the variables that cargo needs. There is no time limit, because it may build.
 fn resolver(arguments: &[&str], folder: &Path) -> Finished {
     finished(&mut resolver_command(arguments, folder))
 }
@@ -27,7 +27,7 @@ fn resolver_command(arguments: &[&str], folder: &Path) -> Command {
     command
 }
 
-/// Gives a command what cargo needs of the environment, and nothing else of it.
+/// Gives a command only the variables that cargo needs.
 fn with_cargo(command: &mut Command) {
     command.env_clear();
     for name in ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] {
@@ -35,7 +35,7 @@ fn with_cargo(command: &mut Command) {
             command.env(name, value);
         }
     }
-    // What one run has built of dependencies, the next one finds.
+    // The runs share their built dependencies.
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("resolvers"));
 }
 
@@ -51,7 +51,7 @@ fn succeeds(done: &Finished) -> &str {
     &done.out
 }
 
-/// A crate that `new` made, outside of the repository.
+/// Creates a crate outside of the repository.
 fn new_crate(name: &str) -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     succeeds(&resolver(&["new", name], directory.path()));
@@ -101,7 +101,7 @@ fn a_new_crate_builds_passes_its_tests_and_goes_into_service() {
     pushed_and_asked(&folder);
 }
 
-/// Pushes a built crate twice, and has a policy read its attribute.
+/// Pushes a built crate twice, with a policy that reads its attribute.
 fn pushed_and_asked(folder: &Path) {
     let (dev, _data) = Dev::fresh();
     let (boss, developer) = (dev.token("olga-admin"), dev.token("dev-amara"));
@@ -147,7 +147,7 @@ fn pushed_and_asked(folder: &Path) {
     assert!(!not_allowed.err.contains(developer), "no token is shown");
 }
 
-/// Replaces `from`, which must be there, in a file.
+/// Replaces `from` in a file. Panics if the file does not contain it.
 #[track_caller]
 fn edit(file: &Path, from: &str, to: &str) {
     let text = std::fs::read_to_string(file).unwrap();
@@ -224,7 +224,7 @@ fn a_missing_target_is_named_and_installed_by_rustup_alone() {
         done.err
     );
     assert!(done.err.contains(&format!("{command} failed")), "{}", done.err);
-    // Whoever has it installed goes on to cargo.
+    // With the target installed, the build continues with cargo.
     program("rustup", "exit 0");
     assert!(build().err.contains("cannot run `cargo`"));
 }

@@ -1,5 +1,5 @@
-//! The sample resolvers in other languages: built by the tools of those languages, which npm and pip install under
-//! `target`, and run by the host. Where these cannot be had, the tests say so and pass, except under `CI=true`.
+//! The sample resolvers in other languages. The tools of these languages build them, and the host runs them. npm and pip
+//! install the tools under `target`. If that is not possible, the tests say so and pass, except with `CI=true`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ fn sample(name: &str) -> PathBuf {
     repository().join("policies/resolvers").join(name)
 }
 
-/// A folder under `target` with the files of a sample, in which `install` was done once for what `lock` says.
+/// Returns a folder under `target` with the files of a sample. Runs `install` in it once for each content of `lock`.
 fn installed(
     name: &str,
     files: &[&str],

@@ -1,5 +1,5 @@
-//! The sample resolvers of `policies/resolvers`: what is committed is what their sources make, and answers as their
-//! checks say. What a run of checks tells when something is otherwise.
+//! The sample resolvers of `policies/resolvers`: the committed components equal those built from their sources, and pass
+//! their checks. The output of a run whose checks fail.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ fn sample(name: &str) -> PathBuf {
     repository().join("policies/resolvers").join(name)
 }
 
-/// What a component says of itself, without what depends on who built it.
+/// Returns the description of a component, without the members that depend on the build.
 #[track_caller]
 fn about(component: &str) -> Value {
     let done = resolver(&["inspect", "--json", component], repository());

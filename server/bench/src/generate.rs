@@ -1,5 +1,5 @@
-//! Checks that are made from a tenant's own rules: for each rule and policy one that it decides, if one is found,
-//! and beside them checks that differ from those in something, or are about something unknown.
+//! Makes checks from a tenant's own rules. Each rule and policy gets a check that it decides, if one is found. Other
+//! checks differ from these in one or two values, or are about an unknown resource.
 
 mod draft;
 mod solve;
@@ -18,15 +18,15 @@ use draft::Draft;
 use solve::Solver;
 use vocabulary::Vocabulary;
 
-/// Fewest checks of a tenant: enough that they do not all stay in the processor's fastest cache.
+/// The smallest number of checks of a tenant. So many checks do not fit in the processor's fastest cache.
 const FEWEST: usize = 1_024;
-/// Most rules and policies that a check is looked for.
+/// The largest number of rules and policies that get a check.
 const MOST_TARGETS: usize = 4_096;
-/// How often a check is mended until its rule or policy decides it. What has not succeeded by then is nearly
-/// always shadowed by others.
-const MENDINGS: usize = 64;
+/// The number of changes to a check until its rule or policy decides it. A rule or policy without success by then nearly
+/// always never decides, because others decide first.
+const MAX_CHANGES: usize = 64;
 
-/// Checks of the tenant with this index.
+/// Makes the checks of the tenant with the index `tenant`.
 pub(super) fn checks(tenant: usize, tenants: &[Tenant], rng: Rng) -> Vec<MeasuredCheck> {
     let Some(subject) = tenants.get(tenant) else { return Vec::new() };
     let mut generator = Generator::new(subject, rng);
@@ -41,7 +41,7 @@ pub(super) fn checks(tenant: usize, tenants: &[Tenant], rng: Rng) -> Vec<Measure
     generator.drafts().into_iter().map(asked).collect()
 }
 
-/// What a check is wanted to be decided by: the position of a rule or of a policy.
+/// The position of the rule or policy that a check is made for.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Rule(usize),
@@ -53,7 +53,7 @@ struct Generator<'a> {
     words: Vocabulary,
     rng: Rng,
     plans: HashMap<String, Plan>,
-    /// Where each rule and policy stands.
+    /// The position of each rule and policy.
     positions: HashMap<Uuid, Target>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Generator<'a> {
         drafts
     }
 
-    /// A check that `target` decides, or the last one that was tried.
+    /// Returns a check that `target` decides, or the last try.
     fn decided_by(&mut self, target: Target) -> Draft {
         let pattern = match target {
             Target::Rule(index) => &self.tenant.rules[index].tuple.obj,
@@ -104,7 +104,7 @@ impl<'a> Generator<'a> {
         };
         let resource = self.resource(pattern);
         let mut draft = self.words.draft(&mut self.rng, &self.tenant.domain, resource);
-        for _ in 0..MENDINGS {
+        for _ in 0..MAX_CHANGES {
             self.bring_about(&mut draft, target, true);
             let Some(decider) = self.decider(&draft) else { continue };
             match self.positions.get(&decider) {
@@ -115,7 +115,7 @@ impl<'a> Generator<'a> {
         draft
     }
 
-    /// Makes the rule match or the condition true, or does what prevents it.
+    /// Makes the rule match or the condition true, or prevents it.
     fn bring_about(&mut self, draft: &mut Draft, target: Target, wanted: bool) {
         match target {
             Target::Rule(index) => {
@@ -134,7 +134,7 @@ impl<'a> Generator<'a> {
     fn make_match(&mut self, draft: &mut Draft, rule: &Rule) {
         let tuple = &rule.tuple;
         if tuple.sub != "*" && !draft.is_principal(&tuple.sub) {
-            // Which of the two it means, a rule does not say.
+            // A rule does not say whether its `sub` is a subject or a role.
             if self.words.is_user(&tuple.sub) || self.rng.u8(..4) == 0 {
                 draft.subject.clone_from(&tuple.sub);
             } else {
@@ -161,7 +161,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// What decides the check; `None` if nothing matches.
+    /// Returns the id of the rule or policy that decides the check; `None` if nothing matches.
     fn decider(&mut self, draft: &Draft) -> Option<Uuid> {
         let plan = self
             .plans
@@ -179,7 +179,7 @@ impl<'a> Generator<'a> {
         plan.evaluate(&check).rule_id()
     }
 
-    /// A resource that `pattern` matches.
+    /// Returns a resource that `pattern` matches.
     fn resource(&mut self, pattern: &ResourcePattern) -> String {
         let known: Vec<&String> =
             self.words.resources.iter().filter(|known| pattern.matches(known)).collect();
@@ -191,7 +191,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// Changes one or two things, as callers differ from each other.
+    /// Changes one or two values.
     fn vary(&mut self, draft: &mut Draft) {
         for _ in 0..=self.rng.usize(..2) {
             match self.rng.u8(..8) {

@@ -12,7 +12,7 @@ use portcullis_tools::policy_test::{self, TenantFolder};
 /// A tenant with its rules and policies.
 #[derive(Debug)]
 pub(super) struct Tenant {
-    /// Its id in the database.
+    /// The id in the database.
     pub(super) id: String,
     /// The domain of checks that have none.
     pub(super) domain: String,

@@ -1,5 +1,5 @@
-//! The directory of people for the sample resolver `hr-directory`. It answers only requests with its token, which the
-//! service has and no resolver sees.
+//! The sample directory of people for the resolver `hr-directory` in the development mode. A request needs the token of
+//! the directory, which the service has and the resolver does not.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use portcullis_bundle::embedded_resolver_file;
 use serde_json::{Map, Value};
 use url::Url;
 
-/// The path of the directory below the address of the service.
+/// The path of the directory.
 pub(super) const PATH: &str = "/dev/directory/";
 
 /// Returns the base URL of the directory.
@@ -21,7 +21,7 @@ pub(super) fn url(base_url: &str) -> anyhow::Result<Url> {
     Ok(format!("{base_url}{PATH}").parse()?)
 }
 
-/// The people, and the headers that every request must have.
+/// The people of the directory, and the headers that a request needs.
 struct Directory {
     people: Map<String, Value>,
     credentials: HeaderMap,

@@ -1,4 +1,4 @@
-//! The files of the development mode, which only their owner can read.
+//! The files of the development mode. Only their owner can read them.
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -15,7 +15,7 @@ pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot create the data directory `{}`", path.display()))
 }
 
-/// Returns the content of the file `path`. If the file does not exist, stores the result of `make` in it.
+/// Returns the content of the file `path`. The first start creates it with the content that `make` returns.
 pub(super) fn read_or_make(
     path: &Path,
     make: impl FnOnce() -> anyhow::Result<Vec<u8>>,
@@ -30,6 +30,7 @@ pub(super) fn read_or_make(
     content.with_context(|| format!("cannot use `{}`", path.display()))
 }
 
+/// Creates a file. Fails if it exists, so that another process does not overwrite it.
 fn create(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let mut file =
         std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;

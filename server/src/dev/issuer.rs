@@ -1,5 +1,5 @@
-//! The identity provider of `portcullis dev`: a real key, a real key set, and a token endpoint without passwords. It has
-//! the paths of a Keycloak realm, so that a client with the configuration of Keycloak works.
+//! The identity provider of `portcullis dev`. It has a real key and a real key set, and its token endpoint needs no
+//! password. Its paths are those of a Keycloak realm, so a client for Keycloak works without changes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use axum::extract::rejection::FormRejection;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Form, Json, Router};
 use chrono::{DateTime, TimeDelta, Utc};
 use http::StatusCode;
@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use super::files;
 
-/// Lifetime of a token: a day of experiments.
+/// The lifetime of a token.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
 /// The issuer of tokens for sample users.
@@ -35,7 +35,7 @@ pub(super) struct Issuer {
 }
 
 impl Issuer {
-    /// Opens the issuer whose key is in the file `path`. The first start makes the file.
+    /// Opens the issuer with the key in the file `path`. The first start creates the key.
     pub(super) fn open(path: &Path, base_url: &str, bundles: &[Bundle]) -> anyhow::Result<Self> {
         let key = files::read_or_make(path, make_key)?;
         EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key).map_err(|_| {
@@ -59,15 +59,17 @@ impl Issuer {
         &self.url
     }
 
+    /// Returns the URL of the key set.
     pub(super) fn jwks_uri(&self) -> String {
         format!("{}/protocol/openid-connect/certs", self.url)
     }
 
+    /// Returns the URL of the token endpoint.
     pub(super) fn token_url(&self) -> String {
         format!("{}/protocol/openid-connect/token", self.url)
     }
 
-    /// Returns a token for a sample user, signed at `now`.
+    /// Signs a token for a sample user at `now`.
     pub(super) fn token(&self, user: &SampleUser, now: DateTime<Utc>) -> anyhow::Result<String> {
         self.sign(claims(user)?, now)
     }
@@ -81,7 +83,7 @@ impl Issuer {
         Ok(jsonwebtoken::encode(&header, &claims, &self.key)?)
     }
 
-    /// Returns the routes of discovery, key set and token endpoint.
+    /// Returns the routes of the discovery document, the key set and the token endpoint.
     pub(super) fn routes(self, clock: Clock) -> Router {
         let discovery = json!({
             "issuer": self.url,
@@ -93,33 +95,32 @@ impl Issuer {
             "subject_types_supported": ["public"],
         });
         let certs = json!({"keys": [self.jwk]});
-        let serve = |document: Value| move || async move { Json(document) };
         Router::new()
-            .route("/dev/.well-known/openid-configuration", get(serve(discovery)))
-            .route("/dev/protocol/openid-connect/certs", get(serve(certs)))
+            .route("/dev/.well-known/openid-configuration", document(discovery))
+            .route("/dev/protocol/openid-connect/certs", document(certs))
             .route(
                 "/dev/protocol/openid-connect/token",
                 post(move |form| async move { self.answer(form, &clock) }),
             )
     }
 
-    /// Answers at the token endpoint (RFC 6749, section 4). Every sample user gets a token, as user or client, without a
-    /// secret.
+    /// Answers a request to the token endpoint (RFC 6749 section 4). Every sample user gets a token, as user or as
+    /// client, without a secret.
     fn answer(&self, form: Result<Form<TokenRequest>, FormRejection>, clock: &Clock) -> Response {
         let Ok(Form(request)) = form else {
             return refuse(
                 "invalid_request",
-                "send a form with `grant_type` and who the token is for",
+                "send a form with `grant_type`, and `username` or `client_id`",
             );
         };
-        let subject = match &*request.grant_type {
+        let name = match &*request.grant_type {
             "password" => request.username,
             "client_credentials" => request.client_id,
             _ => {
                 return refuse("unsupported_grant_type", "use `password` or `client_credentials`");
             }
         };
-        let Some(claims) = subject.and_then(|subject| self.users.get(&subject)) else {
+        let Some(claims) = name.and_then(|name| self.users.get(&name)) else {
             let known: Vec<&str> = self.users.keys().map(String::as_str).collect();
             return refuse("invalid_grant", &format!("the sample users are {}", known.join(", ")));
         };
@@ -146,6 +147,11 @@ struct TokenRequest {
     client_id: Option<String>,
 }
 
+/// Returns the route of a fixed JSON document.
+fn document(document: Value) -> MethodRouter {
+    get(move || async move { Json(document) })
+}
+
 fn refuse(error: &str, description: &str) -> Response {
     let body = json!({"error": error, "error_description": description});
     (StatusCode::BAD_REQUEST, Json(body)).into_response()
@@ -155,7 +161,7 @@ fn claims(user: &SampleUser) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(&user.claims)?)
 }
 
-/// Makes a key, in PKCS #8.
+/// Makes a new key in PKCS #8.
 fn make_key() -> anyhow::Result<Vec<u8>> {
     let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
     let key =

@@ -1,5 +1,5 @@
-//! `portcullis dev`: the service on this machine with sample tenants and a development identity provider. The
-//! terminal shows everything that a first check needs.
+//! `portcullis dev`: runs the service on this machine with the sample tenants and its own identity provider, and prints
+//! everything that a first check needs.
 
 mod directory;
 mod files;
@@ -30,14 +30,14 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::tenants;
 use portcullis_webhooks::WebhookConfig;
 
-/// What `dev` takes from the environment: nothing that could point it at somebody's production.
+/// The variables that `dev` reads. None of them can point it at a production system.
 pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
 
 const PLAN_CACHE_BYTES: u64 = 64 << 20;
 const MAX_STALENESS: Duration = Duration::from_secs(30);
 const MANAGER_ROLE: &str = "admin";
 
-/// Serves on `listen`, with everything that lasts in `data_dir`.
+/// Serves on `listen`. All data is in `data_dir`.
 pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<()> {
     let stop = serve::stop_signal()?;
     files::create_dir(data_dir)?;
@@ -78,7 +78,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
     let router = http::routes(app.clone())
         .merge(issuer.clone().routes(app.clock.clone()))
         .merge(directory::routes(resolvers::credentials(&bundles))?);
-    // What is printed was asked of the service, which asks itself for the directory.
+    // The answers that are printed come from the running service: a check calls the directory, which it serves.
     let told = {
         let app = app.clone();
         async move {
@@ -95,14 +95,14 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
     Ok(())
 }
 
-/// The key for secrets at rest, in base64 as `ENCRYPTION_KEY` has it.
+/// Returns the key for secrets at rest. Its file has the format of `ENCRYPTION_KEY`.
 fn encryption_keys(path: &Path) -> anyhow::Result<KeyRing> {
     let text = files::read_or_make(path, || Ok(KeyRing::generate_key()?.into_bytes()))?;
     KeyRing::parse(&String::from_utf8_lossy(&text))
         .map_err(|expected| anyhow::anyhow!("`{}`: expected {expected}", path.display()))
 }
 
-/// Stores a sample tenant, unless it has been written to before: what somebody changed stays changed.
+/// Stores a sample tenant, unless it already has data: the changes of a user stay.
 async fn load(app: &App, bundle: &Bundle, base_url: &str) -> anyhow::Result<()> {
     let by = app.authored_by("portcullis dev");
     let mut tx = app.store.write(&bundle.tenant, by.at.millis()).await?;
@@ -120,7 +120,7 @@ async fn load(app: &App, bundle: &Bundle, base_url: &str) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// What the terminal shows: the address, a token for each sample user, and checks to paste.
+/// Returns the text for the terminal: the address, a token for each sample user, and checks to paste.
 async fn welcome(
     app: &App,
     issuer: &Issuer,
@@ -163,8 +163,7 @@ async fn welcome(
     Ok(text)
 }
 
-/// Returns the answer of the service to the check of `case`, by the rules that are stored now. Records nothing: a
-/// sample is nobody's check.
+/// Returns the answer of the service to the check of `case`, from the stored rules.
 async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<String> {
     let body = CheckBody::parse(&case.check)?;
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));

@@ -1,4 +1,4 @@
-//! A check while it is being made.
+//! A check in progress.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use portcullis_engine::condition::{AttributePath, RequestField};
 
 use crate::checks::CallerToken;
 
-/// A check whose parts can still change. Roles are asked for in the body unless something is claimed.
+/// A check whose values can still change. The roles are in the token if there are claims, otherwise in the body.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) subject: String,
@@ -24,12 +24,12 @@ pub(super) struct Draft {
     pub(super) now: DateTime<Utc>,
 }
 
-/// A JSON string.
+/// Returns a JSON string.
 pub(super) fn string(text: impl Into<String>) -> Json<'static> {
     Json::String(text.into().into())
 }
 
-/// An instant as requests and tokens write it.
+/// Returns an instant in the format of requests and tokens.
 pub(super) fn date_time(instant: DateTime<Utc>) -> Json<'static> {
     string(instant.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
@@ -47,14 +47,14 @@ impl Draft {
         self.subject == name || self.roles.iter().any(|role| role == name)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub(super) fn get(&self, path: &AttributePath) -> Option<Json<'static>> {
         match path {
             AttributePath::User(name) if **name == *"roles" => Some(strings(&self.roles)),
             AttributePath::User(name) => self.user.get(&**name).cloned(),
             AttributePath::Resource(name) => self.object.get(&**name).cloned(),
             AttributePath::Token(path) => self.claims.get(&**path).cloned(),
-            // Resolvers are not run here.
+            // The benchmark does not run resolvers.
             AttributePath::Resolver(_) => None,
             AttributePath::Request(field) => Some(match field {
                 RequestField::Subject => string(&self.subject),
@@ -67,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// Sets an attribute, or takes it away. What cannot be so stays as it is, and so does the resource.
+    /// Sets or removes an attribute. The resource, and an attribute that cannot have the value, stay unchanged.
     pub(super) fn set(&mut self, path: &AttributePath, value: Option<Json<'static>>) {
         let (map, name) = match path {
             AttributePath::User(name) if **name == *"roles" => return self.set_roles(value),
@@ -105,7 +105,7 @@ impl Draft {
         }
     }
 
-    /// Leaves one attribute out.
+    /// Removes one attribute.
     pub(super) fn forget(&mut self, rng: &mut Rng) {
         let map = if rng.bool() { &mut self.user } else { &mut self.object };
         if let Some(name) = rng.choice(map.keys().cloned().collect::<Vec<_>>()) {
@@ -113,7 +113,7 @@ impl Draft {
         }
     }
 
-    /// The token that the check comes with: the subject's own, where something is claimed.
+    /// Returns the token of the subject, if there are claims.
     pub(super) fn token(&self) -> Option<CallerToken> {
         if self.claims.is_empty() {
             return None;
@@ -130,7 +130,7 @@ impl Draft {
         })
     }
 
-    /// The body of the check.
+    /// Returns the body of the check.
     pub(super) fn body(&self) -> Json<'static> {
         let mut user = self.user.clone();
         if self.claims.is_empty() && !self.roles.is_empty() {

@@ -1,5 +1,5 @@
-//! Changes a draft until a condition holds, or does not: by values that the operators themselves say fit. Two tests
-//! of one attribute can be at odds; whoever asks looks at what came of it, and asks again.
+//! Changes a draft so that a condition is true or false. The operators themselves say which values fit. Two tests of one
+//! attribute can contradict each other, so the caller checks the result and repeats the call.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use fastrand::Rng;
@@ -11,11 +11,12 @@ use super::draft::{Draft, date_time, string};
 use super::text;
 use super::vocabulary::Vocabulary;
 
-/// Far enough from an instant to be before or after it.
+/// The difference between an instant and one before or after it.
 const APART: TimeDelta = TimeDelta::hours(1);
-/// Most items of a list that are tried.
+/// The largest number of items of a list that are tried.
 const MOST_ITEMS: usize = 16;
 
+/// Changes a draft with the words of a tenant.
 pub(super) struct Solver<'a> {
     pub(super) draft: &'a mut Draft,
     pub(super) words: &'a Vocabulary,
@@ -74,7 +75,7 @@ impl Solver<'_> {
                 operator.holds(value.into(), (&right).into()) == Some(wanted)
             });
         };
-        // Either side may be the one that changes.
+        // Either side can change, but not the fields of the request.
         let fixed = matches!(path, AttributePath::Request(_));
         if fixed || (self.draft.get(path).is_some() && self.rng.bool()) {
             let left = self.draft.get(path).unwrap_or(Json::Null);
@@ -97,8 +98,8 @@ impl Solver<'_> {
         });
     }
 
-    /// Gives the attribute one of `candidates`, or of the values that it is compared with elsewhere, that fits. A
-    /// list that is there already is changed in one item only.
+    /// Sets the attribute to a fitting value of `candidates`, or of the values that other conditions compare it with. Of
+    /// an existing list only one item changes.
     fn choose(
         &mut self,
         path: &AttributePath,
@@ -134,10 +135,10 @@ impl Solver<'_> {
     }
 }
 
-/// The right side of a comparison as a request would write it.
+/// Returns the right side of a comparison as a request writes it.
 fn literal(operand: &Operand) -> Json<'static> {
     match operand {
-        // Has no value of its own.
+        // An attribute has no value of its own.
         Operand::Attribute(_) => Json::Null,
         Operand::Text(text) => string(&**text),
         Operand::Number(number) => Json::Number(*number),
@@ -150,7 +151,7 @@ fn literal(operand: &Operand) -> Json<'static> {
     }
 }
 
-/// Values of which some stand in any relation of the operator to `right`, and some do not.
+/// Returns values for the left side of the operator: some satisfy it with `right`, and some do not.
 fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
     let mut values = match right {
         Json::Array(items) => {
@@ -165,7 +166,7 @@ fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
     values
 }
 
-/// The same for the right side of the operator, with `left` on the other.
+/// Returns values for the right side of the operator: some satisfy it with `left`, and some do not.
 fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> {
     match (operator, left) {
         (Operator::In | Operator::NotIn, item) => {
@@ -178,7 +179,7 @@ fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> 
     }
 }
 
-/// The value itself, and values beside it.
+/// Returns the value itself, and values near it.
 fn near(value: &Json<'static>) -> Vec<Json<'static>> {
     match value {
         Json::Number(number) => [0.0, -1.0, 1.0]

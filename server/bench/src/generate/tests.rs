@@ -18,7 +18,7 @@ fn made(tenants: &[Tenant], index: usize, seed: u64) -> Vec<MeasuredCheck> {
     checks(index, tenants, Rng::with_seed(seed))
 }
 
-/// What decides each check, and how many are denied by default.
+/// Returns the ids of the rules and policies that decide a check, and the number of checks denied by default.
 fn deciders(tenants: &[Tenant], asked: &[MeasuredCheck]) -> (HashSet<Uuid>, usize) {
     let mut plans = HashMap::new();
     let (mut deciders, mut defaults) = (HashSet::new(), 0);

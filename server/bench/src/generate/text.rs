@@ -1,21 +1,21 @@
-//! Texts that match a pattern, and addresses of a network.
+//! Makes texts that match a pattern, and addresses of a network.
 
 use fastrand::Rng;
 use portcullis_engine::operator::{Networks, Pattern};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// How often a text is tried: look-arounds are ignored while one is made.
+/// The number of tries. A try can fail, because it ignores assertions such as `\b`.
 const TRIES: usize = 16;
-/// More repetitions than it takes at least.
+/// The largest number of repetitions above the minimum of the pattern.
 const MORE: u32 = 2;
-/// Longest text: a pattern may ask for thousands of repetitions.
+/// The longest text, in bytes: a pattern can demand thousands of repetitions.
 const LONGEST: usize = 1_024;
 /// Texts that hardly any pattern matches.
 const ODD: [&str; 3] = ["~", "", "no such text"];
-/// Addresses that are in few networks (RFC 5737 and RFC 3849), and what is no address.
+/// Addresses of the documentation networks (RFC 5737 and RFC 3849), which few conditions use.
 const ELSEWHERE: [&str; 3] = ["203.0.113.7", "2001:db8:ffff::7", "192.0.2.1"];
 
-/// A text that matches the pattern, or one that does not; `None` if none is found.
+/// Returns a text that matches the pattern, or one that does not; `None` if none is found.
 pub(super) fn matching(pattern: &Pattern, wanted: bool, rng: &mut Rng) -> Option<String> {
     if !wanted {
         let odd = ODD.iter().find(|text| !pattern.matches(text))?;
@@ -31,7 +31,7 @@ pub(super) fn matching(pattern: &Pattern, wanted: bool, rng: &mut Rng) -> Option
         .find(|text| pattern.matches(text))
 }
 
-/// An address in one of the networks, or in none of them.
+/// Returns an address in one of the networks, or in none of them.
 pub(super) fn address(networks: &Networks, wanted: bool, rng: &mut Rng) -> Option<String> {
     if wanted {
         let networks: Vec<_> = networks.iter().collect();
@@ -41,6 +41,7 @@ pub(super) fn address(networks: &Networks, wanted: bool, rng: &mut Rng) -> Optio
     ELSEWHERE.iter().find(outside).map(|address| (*address).to_owned())
 }
 
+/// Appends a text that matches the expression.
 fn write(hir: &Hir, rng: &mut Rng, text: &mut String) {
     if text.len() > LONGEST {
         return;
@@ -65,7 +66,7 @@ fn write(hir: &Hir, rng: &mut Rng, text: &mut String) {
     }
 }
 
-/// A character of the class, a printable one of ASCII if it has one.
+/// Returns a character of the class, preferably a printable one of ASCII.
 fn character(class: &Class, rng: &mut Rng) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => {

@@ -1,20 +1,22 @@
-//! The words of a tenant: what its rules, conditions, cases and sample users mention.
+//! The words of a tenant: the names and values in its rules, conditions and sample users.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
+use portcullis_bundle::SampleUser;
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
 use portcullis_engine::{Condition, Json, ResourcePattern};
+use portcullis_tools::policy_test::DEFAULT_NOW;
 
 use super::draft::{Draft, string};
 use crate::tenant::Tenant;
-use portcullis_bundle::SampleUser;
-use portcullis_tools::policy_test::DEFAULT_NOW;
 
-/// Claims that a draft has anyway.
+/// The largest number of values that are kept of one attribute.
+const MOST_VALUES: usize = 64;
+/// The claims that every draft has.
 const OWN_CLAIMS: [&str; 3] = ["sub", "dom", "realm_access"];
 
-/// What the rules of a tenant mention.
+/// The names and values in the rules of a tenant.
 pub(super) struct Vocabulary {
     pub(super) resources: Vec<String>,
     actions: Vec<String>,
@@ -69,7 +71,7 @@ impl Vocabulary {
         }
     }
 
-    /// A check to begin with.
+    /// Returns a first draft of a check.
     pub(super) fn draft(&self, rng: &mut Rng, domain: &str, resource: String) -> Draft {
         let user = if rng.bool() { rng.choice(&self.users) } else { None };
         let (subject, roles, claims) = match user {
@@ -93,7 +95,7 @@ impl Vocabulary {
         self.users.iter().any(|user| user.subject == name)
     }
 
-    /// A subject that no rule mentions.
+    /// Returns a subject that no rule mentions.
     pub(super) fn stranger(&self, rng: &mut Rng) -> String {
         format!("user-{}", rng.u16(..))
     }
@@ -102,7 +104,7 @@ impl Vocabulary {
         rng.choice(&self.actions).cloned().unwrap_or_default()
     }
 
-    /// At most two roles.
+    /// Returns at most two roles.
     pub(super) fn roles(&self, rng: &mut Rng) -> Vec<String> {
         let count = rng.usize(..=self.principals.len().min(2));
         let mut roles = rng.choose_multiple(&self.principals, count);
@@ -110,7 +112,7 @@ impl Vocabulary {
         roles.into_iter().cloned().collect()
     }
 
-    /// What the attribute is compared with somewhere.
+    /// Returns the values that conditions compare the attribute with.
     pub(super) fn values(&self, path: &AttributePath) -> &[Json<'static>] {
         self.values.get(&path.to_string()).map_or(&[], Vec::as_slice)
     }
@@ -130,6 +132,7 @@ impl User {
     }
 }
 
+/// Calls `visit` with each test of a condition.
 fn for_each_test(condition: &Condition, visit: &mut impl FnMut(&Test)) {
     match condition {
         Condition::And(children) | Condition::Or(children) => {
@@ -140,7 +143,7 @@ fn for_each_test(condition: &Condition, visit: &mut impl FnMut(&Test)) {
     }
 }
 
-/// Notes the scalars that an attribute is compared with.
+/// Adds the scalars that a test compares its attribute with.
 fn note(test: &Test, values: &mut BTreeMap<String, Vec<Json<'static>>>) {
     let Predicate::Compare(_, operand) = &test.predicate else { return };
     let known = values.entry(test.attribute.to_string()).or_default();
@@ -151,9 +154,5 @@ fn note(test: &Test, values: &mut BTreeMap<String, Vec<Json<'static>>>) {
         _ => return,
     };
     known.extend(new);
-    // Enough to choose from.
     known.truncate(MOST_VALUES);
 }
-
-/// Most values of one attribute that are remembered.
-const MOST_VALUES: usize = 64;

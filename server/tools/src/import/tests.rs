@@ -35,7 +35,7 @@ fn converted(model: &str, policy: &str) -> Converted {
     rules::convert(&model, lines::read(policy))
 }
 
-/// What casbin decides.
+/// Returns the enforcer of casbin, whose decisions are compared.
 fn enforcer(model: &str, policy: &str) -> Enforcer {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
@@ -44,8 +44,8 @@ fn enforcer(model: &str, policy: &str) -> Enforcer {
     })
 }
 
-/// What the rules decide, as they are written to a file: for a subject without a token, so that roles
-/// count only as far as they were resolved.
+/// Returns the decision of the rules as they are written to a file. The subject has no token, so only resolved roles
+/// count.
 fn decision(rules: &[Rule], sub: &str, dom: &str, obj: &str, act: &str) -> bool {
     let resource = if obj.contains(':') { obj.to_owned() } else { format!("{obj}:{act}") };
     let rule = |rule: &Rule| portcullis_engine::Rule {
