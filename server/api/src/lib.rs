@@ -25,6 +25,7 @@ mod paging;
 mod parameters;
 mod path;
 mod policies;
+mod raw_body;
 mod resolvers;
 mod resources;
 mod respond;

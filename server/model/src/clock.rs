@@ -17,7 +17,6 @@ impl Clock {
     }
 
     /// A clock that a test sets.
-    #[cfg(test)]
     pub fn of(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

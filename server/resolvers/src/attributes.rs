@@ -23,30 +23,30 @@ const OVERHEAD: usize = 256;
 
 /// Answers in memory, bounded by the bytes that they take.
 #[derive(Debug)]
-pub(super) struct Attributes(Cache<Key, Entry>);
+pub(crate) struct Attributes(Cache<Key, Entry>);
 
 /// How long the answers of a resolver are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     /// Caps what the module says.
-    pub(super) ttl: Option<Duration>,
+    pub(crate) ttl: Option<Duration>,
     /// For how much longer an answer may serve while the source is unavailable.
-    pub(super) stale: Duration,
+    pub(crate) stale: Duration,
 }
 
 /// Whose answers are looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scope<'k> {
+pub(crate) struct Scope<'k> {
     /// Of the bound resolver.
-    pub(super) generation: u64,
-    pub(super) tenant: &'k str,
+    pub(crate) generation: u64,
+    pub(crate) tenant: &'k str,
     /// What it was shown, by [`inputs`]; the answers of one call share it.
-    pub(super) inputs: &'k Arc<[u8]>,
+    pub(crate) inputs: &'k Arc<[u8]>,
 }
 
 /// What is known of an attribute.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Known {
+pub(crate) enum Known {
     /// The value, or that there is none.
     Fresh(Option<Json<'static>>),
     /// The same; only for want of anything better.
@@ -95,7 +95,7 @@ struct Entry {
 }
 
 impl Attributes {
-    pub(super) fn new(max_bytes: u64) -> Self {
+    pub(crate) fn new(max_bytes: u64) -> Self {
         let weigh = |key: &Key, entry: &Entry| {
             let key = key.tenant.len() + key.attribute.len() + key.inputs.len();
             let value = entry.value.as_ref().map_or(0, weight);
@@ -106,7 +106,7 @@ impl Attributes {
     }
 
     /// What is known of `attribute` at `now`.
-    pub(super) fn get(&self, scope: Scope<'_>, attribute: &str, now: Duration) -> Option<Known> {
+    pub(crate) fn get(&self, scope: Scope<'_>, attribute: &str, now: Duration) -> Option<Known> {
         let entry = self.0.get(&KeyRef { scope, attribute })?;
         if now < entry.fresh_until {
             Some(Known::Fresh(entry.value))
@@ -118,7 +118,7 @@ impl Attributes {
     }
 
     /// Keeps an answer that was asked for at `now`, if `ttl`, as the module gives it, and `terms` allow that.
-    pub(super) fn put(
+    pub(crate) fn put(
         &self,
         scope: Scope<'_>,
         attribute: &str,
@@ -173,7 +173,7 @@ fn weight(value: &Json<'_>) -> usize {
 
 /// What `request` shows of a check. Each text and list is preceded by its length, each value by its kind, so that
 /// what is shown can be read back, and two requests that differ are different bytes.
-pub(super) fn inputs(request: &Request) -> Arc<[u8]> {
+pub(crate) fn inputs(request: &Request) -> Arc<[u8]> {
     let mut bytes = Vec::new();
     for text in [&request.subject, &request.domain, &request.resource, &request.action] {
         push_text(&mut bytes, text);

@@ -14,7 +14,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// Decides which calls are made.
 #[derive(Debug)]
-pub(super) struct Breaker {
+pub(crate) struct Breaker {
     state: State,
     /// Of the next time it opens without having been closed.
     pause: Duration,
@@ -38,7 +38,7 @@ enum State {
 
 /// What the breaker does with calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BreakerState {
+pub(crate) enum BreakerState {
     /// It lets them through.
     Closed,
     /// It refuses them, for so long.
@@ -49,13 +49,13 @@ pub enum BreakerState {
 
 /// Permission for one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(crate) struct Turn {
     period: u64,
 }
 
 /// What a call came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     Answer,
     Failure,
     /// It was not the resolver's doing, or the call was given up.
@@ -63,7 +63,7 @@ pub(super) enum End {
 }
 
 impl Breaker {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             state: State::Closed,
             pause: FIRST_PAUSE,
@@ -75,7 +75,7 @@ impl Breaker {
     }
 
     /// Permits a call at `now`, or says for how long none is permitted; zero while a probe is under way.
-    pub(super) fn admit(&mut self, now: Duration) -> Result<Turn, Duration> {
+    pub(crate) fn admit(&mut self, now: Duration) -> Result<Turn, Duration> {
         if let State::Open { until, probing } = &mut self.state {
             if *probing || now < *until {
                 return Err(until.saturating_sub(now));
@@ -86,7 +86,7 @@ impl Breaker {
     }
 
     /// Takes note of what a call came to, and gives whether it opened the breaker.
-    pub(super) fn settle(&mut self, turn: Turn, end: End, now: Duration) -> bool {
+    pub(crate) fn settle(&mut self, turn: Turn, end: End, now: Duration) -> bool {
         if turn.period != self.period {
             return false;
         }
@@ -116,7 +116,7 @@ impl Breaker {
     }
 
     /// What it does with calls at `now`.
-    pub(super) fn state(&self, now: Duration) -> BreakerState {
+    pub(crate) fn state(&self, now: Duration) -> BreakerState {
         match self.state {
             State::Closed => BreakerState::Closed,
             State::Open { until, .. } if now < until => BreakerState::Open(until - now),

@@ -15,7 +15,7 @@ use portcullis_resolver_host::{
 };
 use url::Url;
 
-use super::path;
+use crate::path;
 use portcullis_egress::{Answer, Client, RequestError};
 use portcullis_model::resolver::Manifest;
 
@@ -92,15 +92,15 @@ impl Endpoint {
     fn headers(&self, wanted: Vec<(String, String)>) -> Result<HeaderMap, String> {
         let mut headers = self.headers.clone();
         for (name, value) in wanted {
-            let name = HeaderName::try_from(name).map_err(|_| "a header's name is none")?;
+            let name = HeaderName::try_from(name).map_err(|_| "a header name is not valid")?;
             let is_hosts = HOSTS.contains(&name)
                 || name.as_str() == "keep-alive"
                 || name.as_str().starts_with("proxy-");
             if is_hosts || self.headers.contains_key(&name) {
-                return Err(format!("the header `{name}` is not for a resolver to set"));
+                return Err(format!("a resolver may not set the header `{name}`"));
             }
             let value = HeaderValue::try_from(value)
-                .map_err(|_| format!("the value of the header `{name}` is none"))?;
+                .map_err(|_| format!("the value of the header `{name}` is not valid"))?;
             headers.try_append(name, value).map_err(|_| "too many headers")?;
         }
         Ok(headers)

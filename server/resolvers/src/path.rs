@@ -16,7 +16,7 @@ const DECODINGS: usize = 4;
 ///
 /// # Errors
 /// What the path must be instead; shows neither the path nor the base.
-pub(super) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
+pub(crate) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
     if path.len() > MAX_PATH {
         return Err("of at most 8 KiB");
     }
@@ -44,7 +44,7 @@ pub(super) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
         (None, Some(query)) => url.set_query(Some(query)),
         (_, None) => {}
     }
-    if is_below(base, &url) { Ok(url) } else { Err("below that of the endpoint") }
+    if is_below(base, &url) { Ok(url) } else { Err("below the path of the endpoint") }
 }
 
 /// Whether any server could read a step upwards or sideways in `path`.

@@ -20,7 +20,7 @@ use crate::humanize;
 use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
 use portcullis_operations::metrics::Metrics;
-use portcullis_resolvers::{ResolverConfig, Resolvers};
+use portcullis_resolvers::{Registry, ResolverConfig};
 
 /// What the command line says.
 #[derive(Debug, clap::Args)]
@@ -129,12 +129,12 @@ async fn service(
     trial: &Trial,
     variables: &Variables,
     code: &Path,
-) -> anyhow::Result<Resolvers> {
+) -> anyhow::Result<Registry> {
     let config = ResolverConfig { code: Some(code.to_owned()), ..ResolverConfig::default() };
     let (metrics, clock) = (Metrics::new().resolvers, Clock::system());
-    let service = Resolvers::new(&config, &variables.egress()?, metrics, clock)?;
+    let service = Registry::new(&config, &variables.egress()?, metrics, clock)?;
     let module = service.admit(checks::TENANT, project.bytes()?.into()).await?;
-    service.put(
+    service.activate(
         checks::TENANT,
         IN_SERVICE,
         service.bind(checks::TENANT, module, trial.manifest())?,
@@ -145,7 +145,7 @@ async fn service(
 /// Asks for what the service has in its cache, on the first check whose every answer is kept there; `None` if there is
 /// no such check.
 async fn remembered(
-    service: &Resolvers,
+    service: &Registry,
     trial: &Trial,
     samples: &[Sample<'_>],
     calls: u32,

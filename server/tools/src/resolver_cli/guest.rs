@@ -8,14 +8,14 @@ use portcullis_resolver_host::{Host, Module, Settings};
 
 use super::project::Project;
 use super::steps::Step;
-use portcullis_resolvers::OwnRuntime;
+use portcullis_resolvers::ResolverThreads;
 
 /// More than one, so that a share of them is.
 const INSTANCES: u32 = 8;
 
 /// Makes the host; it keeps compiled code in `code`, if there is such a directory.
 pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<Host>> {
-    let runtime = OwnRuntime::start().context("cannot start threads for resolvers")?;
+    let runtime = ResolverThreads::start().context("cannot start threads for resolvers")?;
     let settings = Settings { instances: INSTANCES, compiled: code.map(Path::to_owned) };
     Host::new(&settings, Arc::new(runtime)).context("cannot run resolvers")
 }
