@@ -113,7 +113,7 @@ fn a_case_that_comes_out_otherwise_is_noted() {
     let (report, page) = report(folder.path(), &["."]);
     let cases = report["cases"].as_array().unwrap();
     assert_eq!(cases.iter().filter(|case| case["as_expected"] == false).count(), 1);
-    assert!(page.contains("1 cases come out otherwise than expected"));
+    assert!(page.contains("1 cases do not get the expected decision"));
 }
 
 fn copy_of_hospital() -> TempDir {
@@ -184,7 +184,7 @@ fn a_database_is_measured_and_not_written_to() {
     std::fs::write(&policies, text.replace("priority: 1000", "priority: 1")).unwrap();
     let (other, page) = report(folder.path(), &[copied, "--database", url]);
     assert_eq!(other["differing"][0]["source"], url);
-    assert!(page.contains("its rules are others"));
+    assert!(page.contains("its rules differ"));
     assert_eq!(std::fs::read(&file).unwrap(), before, "the database is as it was");
 
     // An address that is not to be filled.
@@ -246,10 +246,10 @@ fn what_cannot_be_used_is_named_in_one_line() {
         (&[path, "--checks", "syntax"][..], "syntax:2: the text is no valid JSON"),
         (&[path, "--checks", "field"], "field:3: "),
         (&[path, "--checks", "type"], "type:1: at `/action`: expected "),
-        (&[path, "--checks", "empty"], "empty: holds no check"),
+        (&[path, "--checks", "empty"], "empty: contains no check"),
         (&[path, "--checks", "missing"], "missing: cannot be read: "),
         (&["nowhere"], "nowhere: cannot be read: "),
-        (&["."], "no tenant folder"),
+        (&["."], "expected a tenant folder or a folder of tenant folders"),
         (&[path, "--json", "no/such/folder.json"], "no/such/folder.json: cannot be written: "),
         (&[path, "--env-file", "missing"], "--env-file: expected a readable file"),
     ] {

@@ -105,7 +105,7 @@ fn what_goes_wrong_with_the_service_is_told_without_the_key() {
             "403 Forbidden: the service key does not have the permission `policies:write`",
         ),
         (&*reader, "http://127.0.0.1:1", "the rule `editor, wiki:read, read`: "),
-        ("naïve\u{1}", &*url, "the service key holds characters that no key has"),
+        ("naïve\u{1}", &*url, "the service key contains characters that a key cannot have"),
         (
             "",
             &*url,
@@ -126,11 +126,10 @@ fn nothing_is_half_imported_unless_that_is_wanted() {
     let out = folder.path().join("rules.yaml");
     let done = import(folder.path(), &[], &["--out", "rules.yaml"]);
     assert_eq!((done.code, &*done.out), (Some(1), ""));
-    let line =
-        "policy.csv:6: `/wiki/*`: Portcullis has no patterns of objects but `*` and `<name>:*`";
+    let line = "policy.csv:6: `/wiki/*`: the only object patterns that Portcullis supports are `*` and `<name>:*`";
     assert!(done.err.starts_with(line), "{}", done.err);
     assert!(
-        done.err.contains("nothing was imported; lines that cannot be expressed: 1"),
+        done.err.contains("nothing was imported: 1 lines cannot be expressed as rules"),
         "{}",
         done.err
     );
@@ -139,7 +138,7 @@ fn nothing_is_half_imported_unless_that_is_wanted() {
     assert_eq!(done.code, Some(0), "{}", done.err);
     assert!(
         done.err.starts_with(line)
-            && done.err.contains("lines skipped, and what they decide in Casbin with them: 1"),
+            && done.err.contains("lines skipped; Portcullis does not enforce them: 1"),
         "{}",
         done.err
     );

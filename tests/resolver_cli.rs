@@ -167,7 +167,7 @@ fn names_that_make_no_crate_and_folders_that_are_there_are_refused() {
     std::fs::create_dir(directory.path().join("geo")).unwrap();
     let done = resolver(&["new", "geo"], directory.path());
     assert_eq!(done.code, Some(1), "{done:?}");
-    assert!(done.err.contains("`geo` is there already"), "{done:?}");
+    assert!(done.err.contains("`geo` already exists"), "{done:?}");
     let other = resolver(&["new", "geo", "--path", "deeper/folder"], directory.path());
     assert!(succeeds(&other).contains("cd deeper/folder"), "{}", other.out);
     let manifest = directory.path().join("deeper/folder/manifest.json");
@@ -190,7 +190,7 @@ fn what_the_service_would_refuse_is_refused_with_its_words() {
     assert!(done.code == Some(1) && done.err.contains("files.wasm: not a component"), "{done:?}");
     std::fs::write(directory.path().join("other.wasm"), b"nonsense").unwrap();
     let done = resolver(&["inspect"], directory.path());
-    assert!(done.err.contains("has 2 components: expected the path of one"), "{done:?}");
+    assert!(done.err.contains("has 2 components; give the path of one component"), "{done:?}");
     let done = resolver(&["inspect", "missing.wasm"], directory.path());
     assert!(done.code == Some(1) && done.err.contains("missing.wasm: No such file"), "{done:?}");
 }
@@ -218,7 +218,11 @@ fn a_missing_target_is_named_and_installed_by_rustup_alone() {
     assert!(done.err.contains(&format!("with rustup, {command} installs it")), "{}", done.err);
     program("rustup", "exit 3");
     let done = build();
-    assert!(done.err.contains("is missing: rustup target add wasm32-wasip2"), "{}", done.err);
+    assert!(
+        done.err.contains("is missing, running: rustup target add wasm32-wasip2"),
+        "{}",
+        done.err
+    );
     assert!(done.err.contains(&format!("{command} failed")), "{}", done.err);
     // Whoever has it installed goes on to cargo.
     program("rustup", "exit 0");

@@ -1,10 +1,10 @@
-//! The attributes that a check carries, wherever they were read into.
+//! The attributes in a check request.
 
 use std::fmt;
 use std::ops::Range;
 
 use crate::json::{Json, Member};
-use crate::value::{List, Value};
+use crate::value::{AttributeValue, List};
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Attributes<'r> {
     pub resource: AttributeMap<'r>,
 }
 
-/// Attributes by name; no name is there twice.
+/// Attributes by name. Each name occurs once.
 #[derive(Clone, Copy)]
 pub struct AttributeMap<'r>(Form<'r>);
 
@@ -23,7 +23,7 @@ pub struct AttributeMap<'r>(Form<'r>);
 enum Form<'r> {
     /// The members of an object.
     Tree(&'r [Member<'r>]),
-    /// What was read without a tree, and the items of the lists among it.
+    /// Attributes that were read without a tree, and the items of all their lists.
     Flat(&'r [FlatAttribute<'r>], &'r [Json<'r>]),
 }
 
@@ -40,16 +40,16 @@ pub(crate) struct FlatAttribute<'a> {
     pub(crate) value: FlatValue<'a>,
 }
 
-/// Its value.
+/// The value of a [`FlatAttribute`].
 #[derive(Clone, Debug)]
 pub(crate) enum FlatValue<'a> {
     Scalar(Json<'a>),
-    /// Where the items stand.
+    /// The range of the items.
     List(Range<u32>),
 }
 
 impl<'r> AttributeMap<'r> {
-    /// The members of an object, all of which are of a type that an attribute may have.
+    /// Wraps the members of an object, each of a type that an attribute may have.
     pub(crate) fn of_members(members: &'r [Member<'r>]) -> Self {
         Self(Form::Tree(members))
     }
@@ -60,11 +60,11 @@ impl<'r> AttributeMap<'r> {
 
     /// Visits each name and value.
     #[inline]
-    pub fn for_each(self, mut visit: impl FnMut(&'r str, Value<'r>)) {
+    pub fn for_each(self, mut visit: impl FnMut(&'r str, AttributeValue<'r>)) {
         match self.0 {
             Form::Tree(members) => {
                 for (name, value) in members {
-                    visit(name, Value::from(value));
+                    visit(name, AttributeValue::from(value));
                 }
             }
             Form::Flat(flat, items) => {
@@ -75,7 +75,7 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
-    /// The items of the list called `name`; a scalar is a list of one.
+    /// Returns the items of the list `name`; a scalar is a list of one.
     pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
         match self.0 {
             Form::Tree(members) => {
@@ -95,11 +95,11 @@ impl<'r> AttributeMap<'r> {
 
 impl<'r> FlatValue<'r> {
     #[inline]
-    fn of(&'r self, items: &'r [Json<'r>]) -> Value<'r> {
+    fn of(&'r self, items: &'r [Json<'r>]) -> AttributeValue<'r> {
         match self {
-            Self::Scalar(scalar) => Value::from(scalar),
+            Self::Scalar(scalar) => AttributeValue::from(scalar),
             Self::List(range) => {
-                Value::List(List::Json(&items[range.start as usize..range.end as usize]))
+                AttributeValue::List(List::Json(&items[range.start as usize..range.end as usize]))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Casbin matchers: expressions over the request, read into the condition trees that everything else works
-//! on (`docs/semantics.md`, section 4.7).
+//! Casbin matchers: compiles an expression over the request into a condition tree (`docs/semantics.md`,
+//! section 4.7).
 //!
 //! | Expression | Condition |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | `x == 1`, `1 < x`, `x == y` | `eq`, `gt`, `eq` with another attribute |
 //! | `x in ("a", 1)`, `x in ["a", 1]`, `x in y` | `in` |
 //! | `"a" in x` | `contains` |
-//! | `x` | `eq true`, as Casbin has an error where `x` is no boolean |
+//! | `x` | `eq true`, since Casbin fails if `x` is no boolean |
 //! | `true`, `false` | always, never |
-//! | `keyMatch(x, "/a/*")` | `starts_with "/a/"`, which is all that Casbin's function is; `eq` without `*` |
+//! | `keyMatch(x, "/a/*")` | `starts_with "/a/"`, as in Casbin; `eq` without `*` |
 //! | `keyMatch2`, `regexMatch` | `matches`, but as a search |
 //! | `ipMatch` | `ip_in` |
 
@@ -25,9 +25,10 @@ use crate::condition::Condition;
 use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
+use lexer::{Lexer, TokenKind};
 use parser::Parser;
 
-/// Reads `{"matcher": "<expression>"}`, which stands at `at` of a larger input.
+/// Reads `{"matcher": "<expression>"}` at `at` of a larger input.
 pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Condition> {
     let mut fields = Fields::open(json, at, problems)?;
     let condition = fields.required("matcher", |json, at, problems| {
@@ -38,12 +39,28 @@ pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> 
     condition
 }
 
-/// The condition that a matcher writes.
+/// Compiles a matcher into a condition.
 ///
 /// # Errors
-/// The first token that cannot stand where it stands, and what is expected there.
+/// The first unexpected token, and the tokens that are expected in its place.
 pub fn parse(matcher: &str) -> Result<Condition, Fault> {
     Parser::new(matcher)?.whole()
+}
+
+/// Returns the tokens of any Casbin expression as they are written, without the white space between them. A string keeps
+/// its quotes.
+///
+/// # Errors
+/// The first string that has no end or an unknown escape.
+pub fn tokens(expression: &str) -> Result<Vec<&str>, Fault> {
+    let (mut lexer, mut tokens) = (Lexer::new(expression), Vec::new());
+    loop {
+        let token = lexer.next()?;
+        if token.kind == TokenKind::End {
+            return Ok(tokens);
+        }
+        tokens.push(token.text);
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-//! Reads a check from JSON text without allocating, which is most of what a decision costs otherwise.
+//! Reads a check from JSON text without allocating. Allocation would be most of the cost of a decision.
 //!
-//! Nearly every check is plain: known members once each, strings without escapes, few attributes. Such a text is
-//! read straight into a [`CheckBody`]. Every other text, and every faulty one, goes through the tree of
-//! [`json::parse`], so that there is one place that judges faults and words their messages. The tests hold both
-//! ways against each other.
+//! Nearly every check is *plain*: each known member at most once, strings without escapes, few attributes. The fast
+//! path reads a plain text directly into a [`CheckBody`]. Every other text, and every faulty one, goes through the
+//! tree of [`json::parse`], so that one place finds faults and words their messages. The tests compare both paths.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,15 +12,15 @@ use smallvec::SmallVec;
 
 use crate::attributes::{AttributeMap, Attributes, FlatAttribute, FlatValue};
 use crate::fields::within;
-use crate::json::{self, Json, JsonError, Tree};
+use crate::json::{self, Json, JsonError, TreeSeed};
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::request::CheckBody;
 use crate::resource::split_resource;
 
-/// A plain check has no more attributes than this.
+/// The maximum number of attributes of a plain check.
 const MAX_PLAIN: usize = 16;
 
-/// Room for one check while it is read.
+/// The memory for one check while it is read.
 ///
 /// ```
 /// use portcullis_engine::CheckBuffer;
@@ -35,7 +34,7 @@ const MAX_PLAIN: usize = 16;
 pub struct CheckBuffer<'a> {
     /// The attributes of a plain check.
     flat: Flat<'a>,
-    /// Any other.
+    /// The tree of any other check.
     tree: Option<Json<'a>>,
 }
 
@@ -43,7 +42,7 @@ impl<'a> CheckBuffer<'a> {
     /// Reads the body of `POST /api/v1/check`.
     ///
     /// # Errors
-    /// What is no JSON; or every missing, unknown or ill-typed field, by JSON pointer.
+    /// The fault of the JSON text; or every missing, unknown or ill-typed field, by JSON pointer.
     pub fn read(&mut self, text: &'a [u8]) -> Result<CheckBody<'_>, JsonError> {
         self.flat.attributes.clear();
         self.flat.items.clear();
@@ -54,14 +53,14 @@ impl<'a> CheckBuffer<'a> {
     }
 }
 
-/// Attributes one after the other, and the items of their lists.
+/// All attributes of a check, and the items of their lists.
 #[derive(Debug, Default)]
 struct Flat<'a> {
     attributes: SmallVec<[FlatAttribute<'a>; MAX_PLAIN]>,
     items: SmallVec<[Json<'a>; MAX_PLAIN]>,
 }
 
-/// A check that has its attributes in a buffer.
+/// A plain check, whose attributes are in a buffer.
 #[derive(Default)]
 struct Plain<'a> {
     subject: Option<&'a str>,
@@ -73,9 +72,8 @@ struct Plain<'a> {
 
 impl<'a> Plain<'a> {
     fn is_valid(&self) -> bool {
-        let sound = |text: Option<&str>, max| text.is_some_and(|text| within(text, max));
-        sound(self.subject, MAX_SUBJECT)
-            && sound(self.action, MAX_ACTION)
+        self.subject.is_some_and(|subject| within(subject, MAX_SUBJECT))
+            && self.action.is_some_and(|action| within(action, MAX_ACTION))
             && self.resource.is_some_and(|resource| split_resource(resource).is_some())
             && self.domain.is_none_or(|domain| within(domain, MAX_DOMAIN))
     }
@@ -95,7 +93,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// The check, if it is plain and without a fault.
+/// Reads a check; `None` if it is not plain or has a fault.
 fn read_plain<'a>(text: &'a [u8], flat: &mut Flat<'a>) -> Option<Plain<'a>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut parser = serde_json::Deserializer::from_str(text);
@@ -104,12 +102,12 @@ fn read_plain<'a>(text: &'a [u8], flat: &mut Flat<'a>) -> Option<Plain<'a>> {
     plain.is_valid().then_some(plain)
 }
 
-/// Not a message for people: the tree finds the fault again, and words it.
+/// The error that ends the fast path. Nobody reads its message: the tree finds the fault again and words it.
 fn not_plain<E: Error>() -> E {
     E::custom("not plain")
 }
 
-/// Puts what is read into a place that must still be empty.
+/// Stores a value in an option that must be empty: a second value is a duplicate member.
 fn fill<T, E: Error>(place: &mut Option<T>, value: T) -> Result<(), E> {
     match place.replace(value) {
         None => Ok(()),
@@ -161,7 +159,7 @@ impl<'a> Visitor<'a> for BodySeed<'_, 'a> {
     }
 }
 
-/// Gives where the attributes of the user and of the resource stand.
+/// Reads `attributes`. Returns the ranges of the user's and the resource's attributes in the buffer.
 struct AttributesSeed<'b, 'a> {
     flat: &'b mut Flat<'a>,
 }
@@ -213,7 +211,7 @@ impl<'a> Visitor<'a> for MapSeed<'_, 'a> {
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Range<usize>, A::Error> {
         let start = self.flat.attributes.len();
         while let Some(name) = map.next_key::<&str>()? {
-            // Few enough to compare each with each.
+            // A plain check has few names: comparing all pairs is faster than hashing.
             let known = &self.flat.attributes[start..];
             if known.iter().any(|known| known.name == name) || start + known.len() == MAX_PLAIN {
                 return Err(not_plain());
@@ -225,7 +223,7 @@ impl<'a> Visitor<'a> for MapSeed<'_, 'a> {
     }
 }
 
-/// A scalar, or a list of strings and numbers.
+/// Reads a scalar, or a list of strings and numbers.
 struct AttributeSeed<'b, 'a> {
     items: &'b mut SmallVec<[Json<'a>; MAX_PLAIN]>,
 }
@@ -248,25 +246,25 @@ impl<'a> Visitor<'a> for AttributeSeed<'_, 'a> {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<FlatValue<'a>, E> {
-        Tree::LEAF.visit_u64(value).map(FlatValue::Scalar)
+        TreeSeed::LEAF.visit_u64(value).map(FlatValue::Scalar)
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<FlatValue<'a>, E> {
-        Tree::LEAF.visit_i64(value).map(FlatValue::Scalar)
+        TreeSeed::LEAF.visit_i64(value).map(FlatValue::Scalar)
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<FlatValue<'a>, E> {
-        Tree::LEAF.visit_f64(value).map(FlatValue::Scalar)
+        TreeSeed::LEAF.visit_f64(value).map(FlatValue::Scalar)
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'a str) -> Result<FlatValue<'a>, E> {
-        Tree::LEAF.visit_borrowed_str(value).map(FlatValue::Scalar)
+        TreeSeed::LEAF.visit_borrowed_str(value).map(FlatValue::Scalar)
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut sequence: A) -> Result<FlatValue<'a>, A::Error> {
         let place = |items: &[Json<'a>]| u32::try_from(items.len()).map_err(A::Error::custom);
         let start = place(self.items)?;
-        while let Some(item) = sequence.next_element_seed(Tree::LEAF)? {
+        while let Some(item) = sequence.next_element_seed(TreeSeed::LEAF)? {
             match item {
                 Json::String(Cow::Borrowed(_)) | Json::Number(_) => self.items.push(item),
                 _ => return Err(not_plain()),

@@ -4,19 +4,20 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
+use ipnet::IpNet;
 
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::number::Number;
 use crate::operator::{Networks, OPERATOR_NAMES, Operator, Pattern, parse_network};
-use crate::value::{List, LiteralList, Value, parse_instant};
+use crate::value::{AttributeValue, List, LiteralList, parse_instant};
 
-/// Deepest tree: a root alone is 1 deep.
+/// The maximum depth of a tree. A root alone has depth 1.
 pub const MAX_DEPTH: usize = 32;
-/// Most nodes of a tree.
+/// The maximum number of nodes in a tree.
 pub const MAX_NODES: usize = 1_000;
-/// Most values of one list.
+/// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
 
 /// A condition over attributes.
@@ -26,34 +27,34 @@ pub enum Condition {
     And(Box<[Condition]>),
     /// True if any child is true, else undetermined if any is, else false.
     Or(Box<[Condition]>),
-    /// The opposite; undetermined stays undetermined.
+    /// The negation; undetermined stays undetermined.
     Not(Box<Condition>),
     /// A test of one attribute.
     Test(Test),
 }
 
-/// A test of one attribute: the `CONDITION` node. `A` says how an attribute is named: by its path in a
-/// tree, by its slot in a plan.
+/// A test of one attribute: the `CONDITION` node. `A` identifies an attribute: by its path in a tree, by its slot in a
+/// plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Test<A = AttributePath> {
     /// The attribute.
     pub attribute: A,
-    /// What it must be.
+    /// The requirement on its value.
     pub predicate: Predicate<A>,
-    /// What an absent attribute gives instead of undetermined.
+    /// The truth for an absent attribute, which is undetermined otherwise.
     pub if_missing: Option<bool>,
 }
 
-/// What an attribute must be.
+/// A requirement on the value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Predicate<A = AttributePath> {
-    /// It is present.
+    /// The attribute is present.
     Exists,
-    /// The operator holds between it and the operand.
+    /// The operator holds between the attribute and the operand.
     Compare(Operator, Operand<A>),
     /// The whole string matches.
     Matches(Pattern),
-    /// It is an address inside one of the networks.
+    /// The attribute is an address inside one of the networks.
     IpIn(Networks),
 }
 
@@ -69,7 +70,7 @@ pub enum Operand<A = AttributePath> {
     Instant(DateTime<Utc>),
 }
 
-/// Names an attribute: its kind, and its name within that kind.
+/// The path of an attribute: its kind, and its name within that kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttributePath {
     /// `user.<name>`, from the request.
@@ -80,13 +81,13 @@ pub enum AttributePath {
     Request(RequestField),
     /// `token.<dotted path>`, a verified claim of the caller.
     Token(Box<str>),
-    /// `<namespace>.<name>`, from the resolver that answers the namespace.
-    Resolved(ResolvedAttribute),
+    /// `<namespace>.<name>`, from the resolver of the namespace.
+    Resolver(ResolverAttribute),
 }
 
-/// An attribute that a resolver answers.
+/// The path of an attribute that a resolver provides.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ResolvedAttribute {
+pub struct ResolverAttribute {
     /// The resolver's namespace.
     pub namespace: Box<str>,
     /// The name within it.
@@ -127,7 +128,7 @@ impl fmt::Display for AttributePath {
             Self::Resource(name) => write!(f, "resource.{name}"),
             Self::Request(field) => write!(f, "request.{}", field.name()),
             Self::Token(path) => write!(f, "token.{path}"),
-            Self::Resolved(ResolvedAttribute { namespace, name }) => {
+            Self::Resolver(ResolverAttribute { namespace, name }) => {
                 write!(f, "{namespace}.{name}")
             }
         }
@@ -135,11 +136,11 @@ impl fmt::Display for AttributePath {
 }
 
 impl AttributePath {
-    /// The attribute that `text` names. Whether there is a resolver of that namespace, and an attribute of that name, is
-    /// for [`Condition::check`] to say.
+    /// Parses a path such as `user.department`. Does not check that the resolver of a namespace exists, nor its
+    /// attribute: [`Condition::check`] does.
     ///
     /// # Errors
-    /// What is expected instead.
+    /// The expected form, in words that complete "expected …".
     pub fn parse(text: &str) -> Result<Self, String> {
         let (kind, name) = text
             .split_once('.')
@@ -158,18 +159,18 @@ impl AttributePath {
                      `request.time` or `request.roles`"
                         .to_owned()
                 }),
-            namespace => Ok(Self::Resolved(ResolvedAttribute {
+            namespace => Ok(Self::Resolver(ResolverAttribute {
                 namespace: namespace.into(),
                 name: name.into(),
             })),
         }
     }
 
-    /// Bytes of the name.
+    /// Returns the length of the name in bytes.
     pub(crate) fn name_len(&self) -> usize {
         match self {
             Self::User(name) | Self::Resource(name) | Self::Token(name) => name.len(),
-            Self::Resolved(ResolvedAttribute { namespace, name }) => namespace.len() + name.len(),
+            Self::Resolver(ResolverAttribute { namespace, name }) => namespace.len() + name.len(),
             Self::Request(_) => 0,
         }
     }
@@ -191,14 +192,14 @@ impl Condition {
         problems.finish(condition)
     }
 
-    /// Reads and compiles a tree that stands at `at` of a larger input.
+    /// Reads and compiles a tree at `at` of a larger input. Notes every fault in `problems`.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         TreeReader { nodes: 0 }.node(json, at, problems, 1)
     }
 }
 
 impl Test {
-    /// The same test with every attribute named by `name` instead.
+    /// Replaces every attribute path by the result of `name`.
     pub(crate) fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Test<B> {
         Test {
             attribute: name(self.attribute),
@@ -229,12 +230,12 @@ impl Operand {
 }
 
 impl<A> Predicate<A> {
-    /// The name of the operator in a condition tree.
+    /// Returns the name of the operator in a condition tree.
     pub(crate) fn operator_name(&self) -> &'static str {
         match self {
             Self::Exists => "exists",
             Self::Compare(operator, _) => operator.name(),
-            // Only Casbin's function of that name searches.
+            // A condition tree has no operator for a search; only Casbin's function `regexMatch` makes one.
             Self::Matches(pattern) if pattern.is_search() => "regexMatch",
             Self::Matches(_) => "matches",
             Self::IpIn(_) => "ip_in",
@@ -243,20 +244,20 @@ impl<A> Predicate<A> {
 }
 
 impl<A> Operand<A> {
-    /// The value of a literal; an attribute has none of its own.
-    pub(crate) fn literal(&self) -> Value<'_> {
+    /// Returns the value of a literal. An attribute has no value of its own: it is opaque.
+    pub(crate) fn literal(&self) -> AttributeValue<'_> {
         match self {
-            Self::Attribute(_) => Value::Opaque,
-            Self::Text(text) => Value::Text(text),
-            Self::Number(number) => Value::Number(*number),
-            Self::Bool(value) => Value::Bool(*value),
-            Self::List(list) => Value::List(List::Literals(list)),
-            Self::Instant(instant) => Value::Instant(*instant),
+            Self::Attribute(_) => AttributeValue::Opaque,
+            Self::Text(text) => AttributeValue::Text(text),
+            Self::Number(number) => AttributeValue::Number(*number),
+            Self::Bool(value) => AttributeValue::Bool(*value),
+            Self::List(list) => AttributeValue::List(List::Literals(list)),
+            Self::Instant(instant) => AttributeValue::Instant(*instant),
         }
     }
 }
 
-/// Reads a tree and keeps its limits.
+/// Reads a tree within its limits.
 struct TreeReader {
     nodes: usize,
 }
@@ -270,6 +271,7 @@ impl TreeReader {
         depth: usize,
     ) -> Option<Condition> {
         self.nodes += 1;
+        // Noted once, at the first node beyond the limit.
         if self.nodes == MAX_NODES + 1 {
             problems.expected(at, format!("at most {MAX_NODES} nodes in the whole tree"));
         }
@@ -331,7 +333,7 @@ fn read_test(fields: &mut Fields<'_, '_>) -> Option<Test> {
     let attribute = fields.required("attribute", AttributePath::read);
     let if_missing = fields.optional("if_missing", boolean);
     let operator = fields.required("operator", string);
-    // Only a known operator says what `value` must be.
+    // The expected type of `value` depends on the operator. An unknown operator leaves `value` unread.
     fields.skip("value");
     let predicate = read_predicate(fields, operator?);
     if if_missing.is_some() && matches!(predicate, Some(Predicate::Exists)) {
@@ -373,7 +375,7 @@ fn read_predicate(fields: &mut Fields<'_, '_>, operator: &str) -> Option<Predica
         .map(|operand| Predicate::Compare(operator, operand))
 }
 
-/// What the right side of an operator may be, besides another attribute.
+/// The literals that the right side of an operator accepts, besides another attribute.
 #[derive(Clone, Copy)]
 enum Takes {
     Scalar,
@@ -423,7 +425,7 @@ fn read_operand(
     operand
 }
 
-/// Notes a list that is longer than [`MAX_LIST`].
+/// Returns whether a list has at most [`MAX_LIST`] values, and notes a problem otherwise.
 fn short_enough(items: &[Json<'_>], at: &Place<'_>, problems: &mut Problems) -> bool {
     let short = items.len() <= MAX_LIST;
     if !short {
@@ -454,23 +456,24 @@ fn read_pattern(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Opt
         .ok()
 }
 
+fn read_network(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<IpNet> {
+    let network = json.as_str().and_then(parse_network);
+    if network.is_none() {
+        problems.expected(at, "a network such as `10.0.0.0/8` with host bits zero, or an address");
+    }
+    network
+}
+
+/// Reads one network, or an array of networks.
 fn read_networks(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Networks> {
-    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        let network = json.as_str().and_then(parse_network);
-        if network.is_none() {
-            problems
-                .expected(at, "a network such as `10.0.0.0/8` with host bits zero, or an address");
-        }
-        network
-    };
     let networks = match json {
         Json::Array(items) if short_enough(items, at, problems) => items
             .iter()
             .enumerate()
-            .filter_map(|(index, item)| read(item, &at.index(index), problems))
+            .filter_map(|(index, item)| read_network(item, &at.index(index), problems))
             .collect(),
         Json::Array(_) => return None,
-        single => vec![read(single, at, problems)?],
+        single => vec![read_network(single, at, problems)?],
     };
     Some(Networks::new(&networks))
 }

@@ -1,4 +1,4 @@
-//! The decision, its reason, and the one place that combines RBAC and ABAC (`docs/semantics.md`, sections 2.6 and 2.7).
+//! The decision and its reason. This is the one place that combines RBAC and ABAC (`docs/semantics.md`, sections 2.6 and 2.7).
 
 use std::fmt;
 
@@ -8,54 +8,54 @@ use crate::condition::AttributePath;
 use crate::policy::PlannedPolicy;
 use crate::rbac::{Effect, MatchedRule};
 
-/// The `matched_rule_id` of a check that nothing matched.
+/// The `matched_rule_id` of a decision without a matching rule or policy.
 pub const DEFAULT_DENY: &str = "default-deny";
 
-/// The answer to a check. It borrows from the plan that gave it.
+/// The decision on a check. Borrows from the plan.
 #[derive(Clone, Debug)]
 pub struct Decision<'p> {
     effect: Effect,
     matched: Matched<'p>,
 }
 
-/// What decided.
+/// The rule or policy that decided.
 #[derive(Clone, Debug)]
 pub enum Matched<'p> {
     /// An ABAC policy.
     Policy {
         /// The policy.
         policy: &'p PlannedPolicy,
-        /// Why its condition is undetermined; empty when it is true.
+        /// The causes of an undetermined condition; empty if the condition is true.
         undetermined: Vec<Undetermined<'p>>,
     },
     /// An RBAC rule.
     Rule(MatchedRule<'p>),
-    /// Nothing: denied by default.
+    /// None: denied by default.
     Nothing {
-        /// A policy that might allow it, if resolvers had answered what its condition needs.
+        /// A policy that might have allowed the check if a resolver had not failed.
         withheld: Option<Withheld<'p>>,
     },
 }
 
-/// A policy that allows nothing, since resolvers failed.
+/// An allow policy that does not apply because resolvers failed.
 #[derive(Clone, Debug)]
 pub struct Withheld<'p> {
     /// The policy.
     pub policy: &'p PlannedPolicy,
-    /// Why its condition is undetermined.
+    /// The causes of the undetermined condition.
     pub undetermined: Vec<Undetermined<'p>>,
 }
 
-/// Why a condition is undetermined.
+/// A cause of an undetermined condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undetermined<'p> {
     /// The attribute is absent.
     Absent(&'p AttributePath),
-    /// The attribute's resolver has no answer, because of this.
+    /// The attribute's resolver has no answer; the text is the cause.
     Unresolved(&'p AttributePath, Box<str>),
-    /// The operator does not compare what the attribute is with what it is compared to.
+    /// The operator does not compare the types of the attribute and the right side.
     Incomparable(&'p AttributePath, &'static str),
-    /// The stored condition does not compile any more.
+    /// The stored condition does not compile.
     Broken,
 }
 
@@ -63,27 +63,22 @@ pub enum Undetermined<'p> {
 #[derive(Clone, Debug)]
 pub(crate) struct Applied<'p> {
     pub(crate) policy: &'p PlannedPolicy,
-    /// Empty when the condition is true.
+    /// The causes of an undetermined condition; empty if the condition is true.
     pub(crate) undetermined: Vec<Undetermined<'p>>,
 }
 
-/// 1. ABAC deny, 2. RBAC deny, 3. either allows (ABAC is reported first), 4. deny by default.
+/// Combines both engines: 1. ABAC deny, 2. RBAC deny, 3. ABAC allow, 4. RBAC allow, 5. deny by default. Calls `rbac`
+/// only if ABAC does not deny.
 pub(crate) fn combine<'p>(
     abac: Option<Applied<'p>>,
     rbac: impl FnOnce() -> Option<MatchedRule<'p>>,
 ) -> Decision<'p> {
-    let by_policy = |applied: Applied<'p>| Decision {
-        effect: applied.policy.effect,
-        matched: Matched::Policy { policy: applied.policy, undetermined: applied.undetermined },
-    };
-    let by_rule =
-        |rule: MatchedRule<'p>| Decision { effect: rule.effect, matched: Matched::Rule(rule) };
     match abac {
-        Some(applied) if applied.policy.effect == Effect::Deny => by_policy(applied),
+        Some(applied) if applied.policy.effect == Effect::Deny => Decision::by_policy(applied),
         abac => match (rbac(), abac) {
-            (Some(rule), _) if rule.effect == Effect::Deny => by_rule(rule),
-            (_, Some(applied)) => by_policy(applied),
-            (Some(rule), None) => by_rule(rule),
+            (Some(rule), _) if rule.effect == Effect::Deny => Decision::by_rule(rule),
+            (_, Some(applied)) => Decision::by_policy(applied),
+            (Some(rule), None) => Decision::by_rule(rule),
             (None, None) => {
                 Decision { effect: Effect::Deny, matched: Matched::Nothing { withheld: None } }
             }
@@ -94,7 +89,16 @@ pub(crate) fn combine<'p>(
 const NOTHING_ALLOWS: &str = "no RBAC rule and no ABAC policy allows it";
 
 impl<'p> Decision<'p> {
-    /// Has a denial by default tell what might have allowed it.
+    fn by_policy(applied: Applied<'p>) -> Self {
+        let Applied { policy, undetermined } = applied;
+        Self { effect: policy.effect, matched: Matched::Policy { policy, undetermined } }
+    }
+
+    fn by_rule(rule: MatchedRule<'p>) -> Self {
+        Self { effect: rule.effect, matched: Matched::Rule(rule) }
+    }
+
+    /// Adds the policy that might have allowed the check to a denial by default.
     pub(crate) fn or_withheld(mut self, find: impl FnOnce() -> Option<Withheld<'p>>) -> Self {
         if let Matched::Nothing { withheld } = &mut self.matched {
             *withheld = find();
@@ -102,17 +106,17 @@ impl<'p> Decision<'p> {
         self
     }
 
-    /// Allow or deny.
+    /// Returns allow or deny.
     pub fn effect(&self) -> Effect {
         self.effect
     }
 
-    /// What decided.
+    /// Returns the rule or policy that decided.
     pub fn matched(&self) -> &Matched<'p> {
         &self.matched
     }
 
-    /// The id of the policy or rule that decided; `None` when nothing matched.
+    /// Returns the id of the policy or rule that decided; `None` for a denial by default.
     pub fn rule_id(&self) -> Option<Uuid> {
         match &self.matched {
             Matched::Policy { policy, .. } => Some(policy.id),
@@ -121,12 +125,12 @@ impl<'p> Decision<'p> {
         }
     }
 
-    /// `matched_rule_id` on the wire: the id, or [`DEFAULT_DENY`].
+    /// Returns `matched_rule_id` on the wire: the id, or [`DEFAULT_DENY`].
     pub fn matched_rule_id(&self) -> String {
         self.rule_id().map_or_else(|| DEFAULT_DENY.to_owned(), |id| id.to_string())
     }
 
-    /// One sentence that a person can act on.
+    /// Returns the reason: one sentence that a person can act on.
     pub fn reason(&self) -> String {
         let verb = match self.effect {
             Effect::Allow => "allows",
@@ -158,7 +162,7 @@ impl<'p> Decision<'p> {
     }
 }
 
-/// The causes that a reason spells out; a tree can have hundreds.
+/// The maximum number of causes in a reason; a tree can have hundreds.
 const SPELLED_OUT: usize = 3;
 
 struct Causes<'c>(&'c [Undetermined<'c>]);

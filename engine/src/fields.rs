@@ -1,4 +1,4 @@
-//! Reads objects member by member and notes every problem: missing, unknown and ill-typed members alike.
+//! Reads objects member by member, and notes every missing, unknown or ill-typed member.
 //!
 //! ```
 //! use portcullis_engine::fields::{Fields, boolean, text};
@@ -20,7 +20,7 @@
 use crate::invalid::{Place, Problems};
 use crate::json::{Json, Member};
 
-/// The members of one object while they are read.
+/// The members of one object, while they are read.
 #[derive(Debug)]
 pub struct Fields<'j, 'p> {
     members: &'j [Member<'j>],
@@ -30,7 +30,7 @@ pub struct Fields<'j, 'p> {
 }
 
 impl<'j, 'p> Fields<'j, 'p> {
-    /// The members of `json`; `None`, with a note in `problems`, when it is no object.
+    /// Opens the object `json`. Returns `None` and notes a problem if it is no object.
     pub fn open(json: &'j Json<'j>, at: &'p Place<'p>, problems: &'p mut Problems) -> Option<Self> {
         let Some(members) = json.as_object() else {
             problems.expected(at, format!("an object, not {}", json.kind()));
@@ -44,12 +44,12 @@ impl<'j, 'p> Fields<'j, 'p> {
         self.members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Whether the object has the member, whatever its value.
+    /// Returns whether the object has the member, with any value.
     pub fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(key, _)| key == name)
     }
 
-    /// A member that must be there; `null` counts as absent. `None` means that a problem was noted.
+    /// Reads a required member; `null` counts as absent. `None` means that a problem was noted.
     pub fn required<T>(
         &mut self,
         name: &'static str,
@@ -64,8 +64,7 @@ impl<'j, 'p> Fields<'j, 'p> {
         }
     }
 
-    /// A member that may be absent; `null` counts as absent. `None` means absent, or that a problem was
-    /// noted.
+    /// Reads an optional member; `null` counts as absent. `None` means that it is absent or that a problem was noted.
     pub fn optional<T>(
         &mut self,
         name: &'static str,
@@ -77,7 +76,7 @@ impl<'j, 'p> Fields<'j, 'p> {
         }
     }
 
-    /// A member of an update: absent leaves the record as it is, and `null` is a fault.
+    /// Reads a member of an update. An absent member leaves the record unchanged, and `null` is a fault.
     pub fn change<T>(
         &mut self,
         name: &'static str,
@@ -87,7 +86,7 @@ impl<'j, 'p> Fields<'j, 'p> {
         read(value, &self.at.key(name), self.problems)
     }
 
-    /// A member of an update that `null` clears: `Some(None)`.
+    /// Reads a member of an update that `null` clears: `Some(None)`.
     pub fn clearable<T>(
         &mut self,
         name: &'static str,
@@ -99,7 +98,7 @@ impl<'j, 'p> Fields<'j, 'p> {
         }
     }
 
-    /// Leaves the member `name` unread, without calling it unknown: another fault makes it meaningless.
+    /// Accepts the member `name` without reading it.
     pub fn skip(&mut self, name: &'static str) {
         self.known.push(name);
     }
@@ -114,7 +113,7 @@ impl<'j, 'p> Fields<'j, 'p> {
         self.problems.expected(&self.at.key(name), what);
     }
 
-    /// Notes every member that was not asked for.
+    /// Notes every member that was not read.
     pub fn close(self) {
         for (key, _) in self.members {
             if !self.known.contains(&&**key) {
@@ -124,7 +123,7 @@ impl<'j, 'p> Fields<'j, 'p> {
     }
 }
 
-/// A string of 1 to `max` characters.
+/// Reads a string of 1 to `max` characters.
 pub fn text<'j>(
     max: usize,
 ) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<&'j str> + Copy {
@@ -138,18 +137,18 @@ pub fn text<'j>(
     }
 }
 
-/// Whether `text` has 1 to `max` characters.
+/// Returns whether `text` has 1 to `max` characters.
 pub fn within(text: &str, max: usize) -> bool {
     // A character has at least one byte: most texts need no counting.
     !text.is_empty() && (text.len() <= max || text.chars().count() <= max)
 }
 
-/// A string of any length, the empty one included.
+/// Reads a string of any length, including the empty one.
 pub fn string<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
     typed(json.as_str(), "a string", json, at, problems)
 }
 
-/// `true` or `false`.
+/// Reads `true` or `false`.
 pub fn boolean(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<bool> {
     let value = match json {
         Json::Bool(value) => Some(*value),
@@ -158,7 +157,7 @@ pub fn boolean(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Opti
     typed(value, "a boolean", json, at, problems)
 }
 
-/// An array whose items `read` accepts; every bad item is noted.
+/// Reads an array, each item by `read`. Notes every faulty item.
 pub fn list<'j, T>(
     read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
 ) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<Vec<T>> {
@@ -173,7 +172,7 @@ pub fn list<'j, T>(
     }
 }
 
-/// `value`, or a note that `json` is not `what`.
+/// Returns `value`. Notes that `json` is not `what` if there is none.
 pub(crate) fn typed<T>(
     value: Option<T>,
     what: &str,

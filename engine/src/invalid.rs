@@ -1,11 +1,11 @@
-//! What is wrong with an input, said by place: the one error type of all validation in the engine.
+//! The one error type of all validation in the engine: the faults of an input, each with its place.
 
 use std::fmt;
 
-/// More problems than this are counted, not kept: the list goes back to whoever sent the input.
+/// The maximum number of problems that are kept, because the list goes back to the client.
 const MAX_PROBLEMS: usize = 4_000;
 
-/// An input that was refused, with every problem that was found, in the order of the input.
+/// A refused input: every problem that was found, in the order of the input.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Invalid {
     /// Never empty.
@@ -17,43 +17,43 @@ pub struct Invalid {
 pub struct Problem {
     /// JSON pointer (RFC 6901) into the input. A missing member is named at the node that misses it.
     pub path: String,
-    /// What is wrong there.
+    /// The fault at that place.
     pub fault: Fault,
 }
 
-/// What can be wrong at a place.
+/// A fault at one place of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The object lacks this member.
     Missing(&'static str),
-    /// The object has this member, which nothing reads.
+    /// The object has this unknown member.
     Unknown(String),
-    /// The value is not what is expected; the text completes "expected …".
+    /// The value is of another type or form; the text completes "expected …".
     Expected(String),
-    /// The value is an expression in which something else is expected at one of its tokens.
+    /// The value is an expression with a fault at one of its tokens.
     Token {
         /// Completes "expected …".
         expected: String,
-        /// The token as it is written; empty at the end.
+        /// The token as written; empty at the end of the expression.
         token: String,
-        /// Characters before the token.
+        /// The number of characters before the token.
         position: usize,
     },
 }
 
 impl Invalid {
-    /// Every problem, in the order of the input.
+    /// Returns every problem, in the order of the input.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// One problem at `path`; `expected` completes "expected …".
+    /// Makes an error with one problem at `path`; `expected` completes "expected …".
     pub fn expected(path: impl Into<String>, expected: impl Into<String>) -> Self {
         let fault = Fault::Expected(expected.into());
         Self { problems: vec![Problem { path: path.into(), fault }] }
     }
 
-    /// The same of an input that is a part of another one, where it stands at the JSON pointer `parent`.
+    /// Prefixes every path with the JSON pointer `parent`, for an input that is part of a larger one.
     pub fn under(mut self, parent: &str) -> Self {
         for problem in &mut self.problems {
             problem.path.insert_str(0, parent);
@@ -109,7 +109,7 @@ impl Problems {
         self.push(at, Fault::Missing(name));
     }
 
-    /// Notes that the object at `at` has a member `name` that nothing reads.
+    /// Notes that the object at `at` has an unknown member `name`.
     pub fn unknown(&mut self, at: &Place<'_>, name: &str) {
         self.push(at, Fault::Unknown(name.to_owned()));
     }
@@ -126,13 +126,19 @@ impl Problems {
         }
     }
 
-    /// `Ok` when nothing was noted.
+    /// Returns `Ok` if no problem was noted.
+    ///
+    /// # Errors
+    /// The noted problems.
     pub fn into_result(self) -> Result<(), Invalid> {
         if self.0.is_empty() { Ok(()) } else { Err(self.into()) }
     }
 
-    /// The value that was read, unless something was noted on the way. A reader that gives nothing has
-    /// noted why; should one ever fail to, the input is refused all the same.
+    /// Returns the value that was read, if no problem was noted. A reader that returns no value must note a problem; if
+    /// one does not, the input is refused with a general message.
+    ///
+    /// # Errors
+    /// The noted problems.
     pub fn finish<T>(mut self, read: Option<T>) -> Result<T, Invalid> {
         match read {
             Some(value) if self.0.is_empty() => Ok(value),
@@ -152,7 +158,7 @@ impl From<Problems> for Invalid {
     }
 }
 
-/// A place in an input: a JSON pointer that is only written out when something is wrong there.
+/// A place in an input: a JSON pointer that is written out only for a fault.
 #[derive(Debug)]
 pub struct Place<'p> {
     parent: Option<&'p Place<'p>>,
@@ -167,19 +173,19 @@ enum Step<'p> {
 }
 
 impl Place<'static> {
-    /// The whole input.
+    /// Returns the place of the whole input.
     pub fn root() -> Self {
         Self { parent: None, step: Step::Root }
     }
 }
 
 impl<'p> Place<'p> {
-    /// The member `key` of the object here.
+    /// Returns the place of the member `key` of the object here.
     pub fn key(&'p self, key: &'p str) -> Place<'p> {
         Place { parent: Some(self), step: Step::Key(key) }
     }
 
-    /// The item `index` of the array here.
+    /// Returns the place of the item `index` of the array here.
     pub fn index(&'p self, index: usize) -> Place<'p> {
         Place { parent: Some(self), step: Step::Index(index) }
     }

@@ -1,7 +1,7 @@
-//! Strict JSON: a borrowed tree that refuses what two readers could read differently.
+//! Strict JSON: a borrowed tree without texts that two readers could interpret differently.
 //!
-//! `serde_json` parses the text; this module keeps every member of an object, so that a duplicate key is
-//! found instead of silently replaced, and names each fault by its JSON pointer (RFC 6901).
+//! `serde_json` parses the text. This module keeps every member of an object, so that it finds a duplicate key instead
+//! of silently replacing it. It names each fault by its JSON pointer (RFC 6901).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::number::Number;
 
-/// A JSON value that borrows its strings from the text where they hold no escapes.
+/// A JSON value. Borrows its strings from the text, except those with escapes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json<'a> {
     /// `null`
@@ -27,31 +27,34 @@ pub enum Json<'a> {
     String(Cow<'a, str>),
     /// An array.
     Array(Vec<Json<'a>>),
-    /// An object, its members in the order of the text.
+    /// An object, with its members in the order of the text.
     Object(Vec<Member<'a>>),
 }
 
 /// One member of an object: name and value.
 pub type Member<'a> = (Cow<'a, str>, Json<'a>);
 
-/// Deepest nesting of arrays and objects (`docs/semantics.md`, section 8.1).
+/// The maximum nesting of arrays and objects (`docs/semantics.md`, section 8.1).
 pub const MAX_DEPTH: usize = 128;
 
-/// Why a text is no acceptable JSON.
+/// The reason to refuse a text.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
-    /// The text is no JSON, is not UTF-8, or nests deeper than [`MAX_DEPTH`].
+    /// The text is not JSON, is not UTF-8, or nests deeper than [`MAX_DEPTH`].
     #[error("the text is no valid JSON: {0}")]
     Syntax(String),
-    /// The text is JSON, but holds a duplicate key, U+0000, or a number that no double can hold.
+    /// The text is JSON, but contains a duplicate key, U+0000, or a number that is too large for a double.
     #[error(transparent)]
     Invalid(#[from] Invalid),
 }
 
-/// Parses `text` and refuses duplicate keys and U+0000 anywhere in it.
+/// Parses `text`. Refuses duplicate keys and U+0000 anywhere in it.
+///
+/// # Errors
+/// The syntax error, or every other fault by JSON pointer.
 pub fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
     let mut parser = serde_json::Deserializer::from_slice(text);
-    // Its own limit is 127 and cannot be set; the tree keeps ours.
+    // serde_json's own limit is 127 and cannot be changed; `TreeSeed` enforces ours.
     parser.disable_recursion_limit();
     let json = Json::deserialize(&mut parser).and_then(|json| parser.end().map(|()| json));
     let json = json.map_err(parse_error)?;
@@ -59,14 +62,18 @@ pub fn parse(text: &[u8]) -> Result<Json<'_>, JsonError> {
     Ok(json)
 }
 
-/// Finds what [`parse`] refuses in a tree that another format was read into.
+/// Finds the faults that [`parse`] refuses, in a tree that was read from another format.
+///
+/// # Errors
+/// Every fault, by JSON pointer.
 pub fn check(json: &Json<'_>) -> Result<(), Invalid> {
     let mut problems = Problems::default();
     json.find_faults(&Place::root(), &mut problems);
     problems.into_result()
 }
 
-/// `serde_json` calls an over-large number a syntax error; to a client it is a fault of content.
+/// Converts an error of `serde_json`, which reports a number out of range as a syntax error. For a client it is a
+/// fault of the content.
 fn parse_error(error: serde_json::Error) -> JsonError {
     let message = error.to_string();
     if message.starts_with("number out of range") {
@@ -79,7 +86,7 @@ fn parse_error(error: serde_json::Error) -> JsonError {
 }
 
 impl<'a> Json<'a> {
-    /// The string, if it is one.
+    /// Returns the string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -87,7 +94,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The items, if it is an array.
+    /// Returns the items, if it is an array.
     pub fn as_array(&self) -> Option<&[Json<'a>]> {
         match self {
             Self::Array(items) => Some(items),
@@ -95,7 +102,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The members, if it is an object.
+    /// Returns the members, if it is an object.
     pub fn as_object(&self) -> Option<&[Member<'a>]> {
         match self {
             Self::Object(members) => Some(members),
@@ -103,20 +110,25 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value of the member called `name`, if it is an object that has one.
+    /// Returns the value of the member `name`, if it is an object with that member.
     pub fn get(&self, name: &str) -> Option<&Json<'a>> {
         self.as_object()?.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The claim that `path` names: first as one literal member name, then as a dotted path
+    /// Returns the claim at `path`. Reads `path` first as one literal member name, then as a dotted path
     /// (`docs/semantics.md`, section 4.3). A `null` counts as absent.
     pub fn claim(&self, path: &str) -> Option<&Json<'a>> {
-        let present = |value: &&Json<'a>| !matches!(value, Self::Null);
-        let walk = || path.split('.').try_fold(self, |node, segment| node.get(segment));
-        self.get(path).filter(present).or_else(walk).filter(present)
+        let literal = self.get(path).filter(|value| !value.is_null());
+        let claim = literal
+            .or_else(|| path.split('.').try_fold(self, |node, segment| node.get(segment)))?;
+        (!claim.is_null()).then_some(claim)
     }
 
-    /// What the value is, for an error message.
+    fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Returns the type of the value in words, for an error message.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -128,7 +140,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The same value without borrows.
+    /// Copies all borrowed strings.
     pub fn into_owned(self) -> Json<'static> {
         match self {
             Self::Null => Json::Null,
@@ -184,18 +196,18 @@ fn find_duplicates(members: &[Member<'_>], at: &Place<'_>, problems: &mut Proble
 
 impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Tree { levels_left: MAX_DEPTH }.deserialize(deserializer)
+        TreeSeed { levels_left: MAX_DEPTH }.deserialize(deserializer)
     }
 }
 
-/// Reads a tree that may nest so many levels deeper.
+/// Reads a tree that nests at most `levels_left` levels deeper.
 #[derive(Clone, Copy)]
-pub(crate) struct Tree {
+pub(crate) struct TreeSeed {
     levels_left: usize,
 }
 
-impl Tree {
-    /// Reads what is no array and no object.
+impl TreeSeed {
+    /// Reads a value that is neither an array nor an object.
     pub(crate) const LEAF: Self = Self { levels_left: 0 };
 
     fn one_level_deeper<E: serde::de::Error>(self) -> Result<Self, E> {
@@ -206,7 +218,7 @@ impl Tree {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Tree {
+impl<'de> DeserializeSeed<'de> for TreeSeed {
     type Value = Json<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
@@ -214,7 +226,7 @@ impl<'de> DeserializeSeed<'de> for Tree {
     }
 }
 
-impl<'de> Visitor<'de> for Tree {
+impl<'de> Visitor<'de> for TreeSeed {
     type Value = Json<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -297,7 +309,7 @@ impl Serialize for Json<'_> {
 }
 
 impl fmt::Display for Json<'_> {
-    /// Compact JSON text.
+    /// Writes compact JSON text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
     }

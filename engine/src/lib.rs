@@ -1,8 +1,7 @@
-//! The Portcullis decision engine: rules and a request in, a decision out.
+//! The Portcullis decision engine (PDP): rules, policies and a request in, a decision out.
 //!
-//! It knows no HTTP, no SQL and no clock, and evaluation is total: a [`Check`] against a [`Plan`] always
-//! gives a [`Decision`]. The meaning of every type is written in `docs/semantics.md`; `plan` holds what makes
-//! it fast.
+//! The engine has no HTTP, no SQL, no clock and no randomness. Evaluation is total: a [`Check`] against a [`Plan`]
+//! always returns a [`Decision`]. `docs/semantics.md` defines the meaning of every type; `plan` makes evaluation fast.
 //!
 //! ```
 //! use portcullis_engine::{Check, CheckBody, Condition, Effect, Plan, Policy, ResourcePattern, json};
@@ -21,7 +20,7 @@
 //! };
 //! let plan = Plan::compile("wiki:read", 1, &[], [policy]);
 //!
-//! // A check that leaves the attribute out: a rule that forbids is not switched off by that.
+//! // The check leaves the attribute out. That must not switch a deny off.
 //! let body = json::parse(br#"{"subject": "ann", "resource": "wiki:read", "action": "read"}"#)?;
 //! let body = CheckBody::parse(&body)?;
 //! let check = Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH);
@@ -37,7 +36,6 @@
 
 #![forbid(unsafe_code)]
 
-mod answers;
 mod attributes;
 pub mod casbin;
 mod check_buffer;
@@ -53,12 +51,12 @@ mod plan;
 mod policy;
 pub mod rbac;
 pub mod request;
+mod resolution;
 pub mod resolver_contract;
 pub mod resource;
 mod roles;
 pub mod value;
 
-pub use answers::{Answers, Ask, Resolved, ResolverRef};
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined, Withheld};
@@ -68,9 +66,10 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Outcome, Plan, Verdict,
+    Plan, TruthValue, Verdict,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
+pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;

@@ -1,10 +1,10 @@
-//! The namespaces of resolvers, as far as policies are checked against them when they are saved.
+//! The namespaces of resolvers, against which policies are checked when they are saved.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use crate::condition::{
-    AttributePath, Condition, Operand, Predicate, RequestField, ResolvedAttribute, Test,
+    AttributePath, Condition, Operand, Predicate, RequestField, ResolverAttribute, Test,
 };
 use crate::invalid::{Invalid, Place, Problems};
 use crate::operator::Operator;
@@ -30,12 +30,12 @@ impl AttributeKind {
         (Self::Numbers, "numbers"),
     ];
 
-    /// The name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 
-    /// The kind that `name` names.
+    /// Parses a name on the wire.
     pub fn parse(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
     }
@@ -58,7 +58,7 @@ impl fmt::Display for AttributeKind {
 pub struct Namespaces(HashMap<String, BTreeMap<String, AttributeKind>>);
 
 impl Namespaces {
-    /// Adds a namespace; one that is there already stays as it is.
+    /// Adds a namespace. An existing namespace of that name stays unchanged.
     pub fn insert(
         &mut self,
         name: &str,
@@ -67,9 +67,9 @@ impl Namespaces {
         self.0.entry(name.to_owned()).or_insert_with(|| attributes.into_iter().collect());
     }
 
-    /// The kind of an attribute, or what is expected instead of it.
-    fn kind(&self, attribute: &ResolvedAttribute) -> Result<AttributeKind, String> {
-        let ResolvedAttribute { namespace, name } = attribute;
+    /// Returns the kind of an attribute, or the words that complete "expected …" if it does not exist.
+    fn kind(&self, attribute: &ResolverAttribute) -> Result<AttributeKind, String> {
+        let ResolverAttribute { namespace, name } = attribute;
         let Some(attributes) = self.0.get(&**namespace) else {
             return Err(format!(
                 "an attribute of `user`, `resource`, `request` or `token`; there is no resolver `{namespace}`"
@@ -84,8 +84,8 @@ impl Namespaces {
 }
 
 impl Condition {
-    /// Holds every attribute of a resolver in the tree against what there is: its namespace, its name, and whether its
-    /// kind is one that the operator compares with the other side. `at` is where the tree stands.
+    /// Checks every resolver attribute in the tree: its namespace and name exist, and the operator compares its kind
+    /// with the other side. `at` is the place of the tree.
     pub fn check(&self, namespaces: &Namespaces, at: &Place<'_>, problems: &mut Problems) {
         match self {
             Self::And(children) | Self::Or(children) => {
@@ -99,7 +99,7 @@ impl Condition {
         }
     }
 
-    /// The same, of a tree that stands at the JSON pointer `/<member>` of a record.
+    /// Checks the tree at the JSON pointer `/<member>` of a record, as [`Condition::check`] does.
     ///
     /// # Errors
     /// Every fault, by JSON pointer.
@@ -109,14 +109,14 @@ impl Condition {
         problems.into_result()
     }
 
-    /// Every attribute of a resolver that the tree reads, as often as it does.
-    pub fn resolved_attributes(&self) -> Vec<&ResolvedAttribute> {
+    /// Returns every resolver attribute that the tree reads, with repetitions.
+    pub fn resolved_attributes(&self) -> Vec<&ResolverAttribute> {
         let mut found = Vec::new();
         self.collect_resolved(&mut found);
         found
     }
 
-    fn collect_resolved<'c>(&'c self, found: &mut Vec<&'c ResolvedAttribute>) {
+    fn collect_resolved<'c>(&'c self, found: &mut Vec<&'c ResolverAttribute>) {
         match self {
             Self::And(children) | Self::Or(children) => {
                 children.iter().for_each(|child| child.collect_resolved(found));
@@ -128,7 +128,7 @@ impl Condition {
                     _ => None,
                 };
                 for path in [Some(&test.attribute), right].into_iter().flatten() {
-                    if let AttributePath::Resolved(attribute) = path {
+                    if let AttributePath::Resolver(attribute) = path {
                         found.push(attribute);
                     }
                 }
@@ -137,7 +137,7 @@ impl Condition {
     }
 }
 
-/// The types that one side of a test may have, a bit each.
+/// The set of types that one side of a test may have, one bit per type.
 #[derive(Clone, Copy)]
 struct Types(u8);
 
@@ -181,7 +181,7 @@ impl Types {
     }
 }
 
-/// The pairs of types between which an operator can hold.
+/// Returns the pairs of types that an operator compares.
 fn compared(operator: Operator) -> &'static [(u8, u8)] {
     match operator {
         Operator::Eq | Operator::Ne => &[
@@ -206,51 +206,72 @@ fn compared(operator: Operator) -> &'static [(u8, u8)] {
     }
 }
 
+impl Namespaces {
+    /// Returns the types that an attribute may have. Notes a problem if a resolver attribute does not exist.
+    fn types(
+        &self,
+        path: &AttributePath,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Types> {
+        match path {
+            AttributePath::Resolver(attribute) => self
+                .kind(attribute)
+                .map(Types::of_kind)
+                .map_err(|expected| problems.expected(at, expected))
+                .ok(),
+            AttributePath::Request(RequestField::Roles) => Some(Types(Types::TEXTS)),
+            AttributePath::Request(_) => Some(Types(Types::TEXT)),
+            // The request or the token decides the type.
+            AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
+                Some(Types::ANY)
+            }
+        }
+    }
+
+    /// Returns the kind of an existing resolver attribute; `None` for any other attribute.
+    fn resolver_kind(&self, path: &AttributePath) -> Option<AttributeKind> {
+        match path {
+            AttributePath::Resolver(attribute) => self.kind(attribute).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether a predicate can hold between these types.
+fn fits(predicate: &Predicate, left: Types, right: Types) -> bool {
+    match predicate {
+        Predicate::Exists => true,
+        Predicate::Matches(_) | Predicate::IpIn(_) => left.has(Types::TEXT),
+        Predicate::Compare(operator, _) => {
+            compared(*operator).iter().any(|(x, y)| left.has(*x) && right.has(*y))
+        }
+    }
+}
+
+/// Checks one test. Notes a problem at each side that does not exist, or at the side whose kind does not fit.
 fn check_test(test: &Test, namespaces: &Namespaces, at: &Place<'_>, problems: &mut Problems) {
     let value = at.key("value");
-    let mut types = |path: &AttributePath, at: &Place<'_>| match path {
-        AttributePath::Resolved(attribute) => namespaces
-            .kind(attribute)
-            .map(Types::of_kind)
-            .map_err(|expected| problems.expected(at, expected))
-            .ok(),
-        AttributePath::Request(RequestField::Roles) => Some(Types(Types::TEXTS)),
-        AttributePath::Request(_) => Some(Types(Types::TEXT)),
-        AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
-            Some(Types::ANY)
+    let left = namespaces.types(&test.attribute, &at.key("attribute"), problems);
+    let right = match &test.predicate {
+        Predicate::Compare(_, Operand::Attribute(path)) => {
+            namespaces.types(path, &value.key("attribute"), problems)
         }
-    };
-    let left = types(&test.attribute, &at.key("attribute"));
-    let (right, fits): (_, &dyn Fn(Types, Types) -> bool) = match &test.predicate {
-        Predicate::Exists => (Some(Types::ANY), &|_, _| true),
-        Predicate::Matches(_) | Predicate::IpIn(_) => {
-            (Some(Types::ANY), &|left, _| left.has(Types::TEXT))
-        }
-        Predicate::Compare(operator, operand) => {
-            let right = match operand {
-                Operand::Attribute(path) => types(path, &value.key("attribute")),
-                literal => Some(Types::of_literal(literal)),
-            };
-            let pairs = compared(*operator);
-            (right, &move |left, right| pairs.iter().any(|(x, y)| left.has(*x) && right.has(*y)))
-        }
+        Predicate::Compare(_, literal) => Some(Types::of_literal(literal)),
+        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) => Some(Types::ANY),
     };
     let (Some(left), Some(right)) = (left, right) else { return };
-    if fits(left, right) {
+    if fits(&test.predicate, left, right) {
         return;
     }
-    let resolved = |path: &AttributePath| match path {
-        AttributePath::Resolved(attribute) => namespaces.kind(attribute).ok(),
-        _ => None,
-    };
     let operator = test.predicate.operator_name();
-    if let Some(kind) = resolved(&test.attribute) {
+    if let Some(kind) = namespaces.resolver_kind(&test.attribute) {
         let path = &test.attribute;
         let what =
             format!("an attribute that `{operator}` compares with this value; `{path}` is {kind}");
         problems.expected(&at.key("attribute"), what);
     } else if let Predicate::Compare(_, Operand::Attribute(path)) = &test.predicate
-        && let Some(kind) = resolved(path)
+        && let Some(kind) = namespaces.resolver_kind(path)
     {
         let what = format!(
             "an attribute that `{operator}` compares `{}` with; `{path}` is {kind}",
@@ -350,7 +371,7 @@ mod tests {
             ("request.roles", "contains", "geo.text", true),
             ("request.roles", "contains", "geo.number", false),
             ("geo.text", "eq", "geo.number", false),
-            // What no resolver answers is for the check to tell.
+            // Without a resolver attribute, only a check finds out.
             ("request.roles", "eq", "request.subject", true),
         ] {
             let tree = test(left, operator, &format!(r#"{{"attribute": "{right}"}}"#));

@@ -1,4 +1,4 @@
-//! JSON numbers compared by their exact value (`docs/semantics.md`, section 1.3).
+//! JSON numbers, compared by their exact value (`docs/semantics.md`, section 1.3).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::hash::{Hash, Hasher};
 
 use serde::{Serialize, Serializer};
 
-/// A finite JSON number. Integers from −2⁶³ to 2⁶⁴−1 are exact, every other number is an IEEE 754
-/// double; comparison is by value, so `1` equals `1.0` and no 64-bit integer is rounded.
+/// A finite JSON number. Integers from −2⁶³ to 2⁶⁴−1 are exact; every other number is an IEEE 754 double. Comparison
+/// is by value: `1` equals `1.0`, and no 64-bit integer is rounded.
 #[derive(Clone, Copy)]
 pub struct Number(Repr);
 
@@ -28,7 +28,7 @@ const NATURAL_END: f64 = 18_446_744_073_709_551_616.0;
 const NEGATIVE_START: f64 = -9_223_372_036_854_775_808.0;
 
 impl Number {
-    /// The number that `value` stands for; `None` for NaN and the infinities, which JSON cannot write.
+    /// Makes a number of `value`; `None` for NaN and the infinities, which JSON cannot represent.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -48,7 +48,7 @@ impl Number {
         }))
     }
 
-    /// The exact integer, unless the number is a double.
+    /// Returns the exact integer; `None` if the number is a double.
     fn integer(self) -> Option<i128> {
         match self.0 {
             Repr::Negative(value) => Some(i128::from(value)),
@@ -57,7 +57,7 @@ impl Number {
         }
     }
 
-    /// The nearest double.
+    /// Returns the nearest double.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
     pub fn as_f64(self) -> f64 {
         match self.0 {
@@ -67,7 +67,7 @@ impl Number {
         }
     }
 
-    /// The number as an `i32`, when it is an integer in that range.
+    /// Returns the number as an `i32` if it is an integer in that range.
     pub fn as_i32(self) -> Option<i32> {
         self.integer().and_then(|value| value.try_into().ok())
     }
@@ -95,7 +95,7 @@ impl Ord for Number {
             (Repr::Negative(a), Repr::Negative(b)) => a.cmp(&b),
             (Repr::Negative(_), Repr::Natural(_)) => Ordering::Less,
             (Repr::Natural(_), Repr::Negative(_)) => Ordering::Greater,
-            // Canonical doubles are finite and never a zero, so the total order is the numeric one.
+            // Canonical doubles are finite and never zero, so the total order equals the numeric order.
             (Repr::Double(a), Repr::Double(b)) => a.total_cmp(&b),
             (Repr::Double(a), _) => double_against_integer(a, other.integer().unwrap_or_default()),
             (_, Repr::Double(b)) => {
@@ -105,7 +105,7 @@ impl Ord for Number {
     }
 }
 
-/// Compares a canonical double, which is never equal to an exact integer, with one.
+/// Compares a canonical double with an exact integer. The two are never equal.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "inside the exact range a double's floor fits an i128, outside it saturates to the right side"

@@ -1,4 +1,4 @@
-//! The operators of conditions and what each holds for (`docs/semantics.md`, section 4.5).
+//! The operators of conditions and their meaning (`docs/semantics.md`, section 4.5).
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,7 +9,7 @@ use ipnet::IpNet;
 use regex_automata::meta;
 use regex_syntax::hir::{Hir, Look};
 
-use crate::value::Value;
+use crate::value::AttributeValue;
 
 /// An operator that compares two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,12 +30,12 @@ pub enum Operator {
     After,
 }
 
-/// Every name that `operator` may have, for an error message.
+/// Every valid name of an operator, for an error message.
 pub const OPERATOR_NAMES: &str = "`eq`, `ne`, `lt`, `lte`, `gt`, `gte`, `in`, `not_in`, `contains`, \
     `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in` or `exists`";
 
 impl Operator {
-    /// The name in a condition tree.
+    /// Returns the name in a condition tree.
     pub fn name(self) -> &'static str {
         match self {
             Self::Eq => "eq",
@@ -54,14 +54,17 @@ impl Operator {
         }
     }
 
-    /// Whether the operator holds between `left` and `right`; `None` when their types are none that
-    /// it compares.
+    /// Returns whether the operator holds between `left` and `right`; `None` if it does not compare their types.
     #[inline]
-    pub fn holds(self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+    pub fn holds(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> Option<bool> {
         match (left, right) {
-            (Value::Text(left), Value::Text(right)) => self.holds_between_texts(left, right),
-            (Value::Number(left), Value::Number(right)) => self.holds_in_order(left.cmp(&right)),
-            (item, Value::List(list)) if item.is_scalar() => match self {
+            (AttributeValue::Text(left), AttributeValue::Text(right)) => {
+                self.holds_between_texts(left, right)
+            }
+            (AttributeValue::Number(left), AttributeValue::Number(right)) => {
+                self.holds_in_order(left.cmp(&right))
+            }
+            (item, AttributeValue::List(list)) if item.is_scalar() => match self {
                 Self::In => Some(list.has(item)),
                 Self::NotIn => Some(!list.has(item)),
                 _ => None,
@@ -78,20 +81,20 @@ impl Operator {
             Self::StartsWith => Some(left.starts_with(right)),
             Self::EndsWith => Some(left.ends_with(right)),
             Self::Before | Self::After => self.holds_between_instants(
-                Value::Text(left).instant()?,
-                Value::Text(right).instant()?,
+                AttributeValue::Text(left).instant()?,
+                AttributeValue::Text(right).instant()?,
             ),
-            // UTF-8 bytes order as code points do.
+            // The byte order of UTF-8 equals the order of code points.
             _ => self.holds_in_order(left.cmp(right)),
         }
     }
 
-    /// Whether the operator compares numbers by their order.
+    /// Returns whether the operator compares numbers by their order.
     pub(crate) fn orders(self) -> bool {
         self.holds_in_order(Ordering::Equal).is_some()
     }
 
-    /// Whether the operator holds between two values of this order.
+    /// Returns whether the operator holds between two values in this order; `None` if it does not order values.
     #[inline]
     pub(crate) fn holds_in_order(self, order: Ordering) -> Option<bool> {
         match self {
@@ -113,7 +116,7 @@ impl Operator {
         }
     }
 
-    fn holds_otherwise(self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+    fn holds_otherwise(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> Option<bool> {
         match self {
             Self::Eq => left.equals(right),
             Self::Ne => left.equals(right).map(|equal| !equal),
@@ -121,7 +124,7 @@ impl Operator {
                 self.holds_between_instants(left.instant()?, right.instant()?)
             }
             Self::Contains => match left {
-                Value::List(list) if right.is_scalar() => Some(list.has(right)),
+                AttributeValue::List(list) if right.is_scalar() => Some(list.has(right)),
                 _ => None,
             },
             _ => None,
@@ -131,42 +134,41 @@ impl Operator {
 
 type Instant = chrono::DateTime<chrono::Utc>;
 
-/// A regular expression that a string must match, whole or in a part of it, in linear time.
+/// A regular expression that matches a string, as a whole or in a part, in linear time.
 #[derive(Clone)]
 pub struct Pattern {
     source: Box<str>,
-    /// Whether a part that matches is enough.
+    /// True if a matching part suffices.
     anywhere: bool,
     regex: meta::Regex,
 }
 
-/// A compiled automaton may take this many bytes: enough for any sensible pattern, small enough that
-/// `(\pL{100}){100}` is refused when the policy is saved.
+/// The maximum size of a compiled automaton, in bytes. It is enough for any sensible pattern, and small enough to
+/// refuse `(\pL{100}){100}` when the policy is saved.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 impl Pattern {
-    /// Compiles `source`, which the whole of a text must match.
+    /// Compiles an expression that must match a whole text.
     ///
     /// # Errors
-    /// What is wrong with it, in one line.
+    /// The fault of the expression, in one line.
     pub fn new(source: &str) -> Result<Self, String> {
         Self::compile(source, false)
     }
 
-    /// Compiles `source`, which any part of a text may match.
+    /// Compiles an expression that must match any part of a text.
     ///
     /// # Errors
-    /// What is wrong with it, in one line.
+    /// The fault of the expression, in one line.
     pub fn search(source: &str) -> Result<Self, String> {
         Self::compile(source, true)
     }
 
     fn compile(source: &str, anywhere: bool) -> Result<Self, String> {
         let hir = regex_syntax::parse(source).map_err(|error| one_line(&error))?;
-        // Anchored as a tree, not as text: no pattern can close a group around itself, and leftmost
-        // alternatives that match only a part do not hide one that matches the whole.
-        let whole = |hir| Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)]);
-        let hir = if anywhere { hir } else { whole(hir) };
+        // Anchors are added to the syntax tree, not to the text. So no pattern can close a group around itself, and an
+        // alternative that matches only a part does not hide one that matches the whole.
+        let hir = if anywhere { hir } else { anchored(hir) };
         let config = meta::Config::new().nfa_size_limit(Some(MAX_PATTERN_BYTES));
         let regex = meta::Builder::new()
             .configure(config)
@@ -175,17 +177,17 @@ impl Pattern {
         Ok(Self { source: source.into(), anywhere, regex })
     }
 
-    /// The expression as it was written.
+    /// Returns the expression as written.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether a part that matches is enough.
+    /// Returns whether a matching part suffices.
     pub fn is_search(&self) -> bool {
         self.anywhere
     }
 
-    /// Whether `text` matches.
+    /// Returns whether `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
@@ -193,6 +195,11 @@ impl Pattern {
     pub(crate) fn weight(&self) -> usize {
         self.source.len() + self.regex.memory_usage()
     }
+}
+
+/// Makes an expression match whole texts only.
+fn anchored(hir: Hir) -> Hir {
+    Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)])
 }
 
 fn one_line(error: &regex_syntax::Error) -> String {
@@ -232,21 +239,22 @@ impl Hash for Pattern {
 pub struct Networks(Box<[IpNet]>);
 
 impl Networks {
-    /// The union of these networks.
+    /// Makes the union of these networks.
     pub fn new(networks: &[IpNet]) -> Self {
         let mut disjoint = IpNet::aggregate(&networks.to_vec());
         disjoint.sort_unstable();
         Self(disjoint.into())
     }
 
-    /// Each network.
+    /// Returns each network.
     pub fn iter(&self) -> impl Iterator<Item = &IpNet> {
         self.0.iter()
     }
 
-    /// Whether the address that `text` writes lies in the set; `None` when it writes none.
+    /// Returns whether the address `text` lies in the set; `None` if it is no address.
     pub fn contain(&self, text: &str) -> Option<bool> {
         let address = text.parse::<IpAddr>().ok()?.to_canonical();
+        // The networks are disjoint and sorted: only the last one that starts at or before the address can contain it.
         let after = self.0.partition_point(|network| network.network() <= address);
         Some(after > 0 && self.0[after - 1].contains(&address))
     }
@@ -256,8 +264,8 @@ impl Networks {
     }
 }
 
-/// The network that `text` writes: an address and a prefix length with all host bits zero, or a bare
-/// address; IPv4-mapped forms are IPv4 (`docs/semantics.md`, section 4.5).
+/// Parses a network: an address and a prefix length with all host bits zero, or a bare address. IPv4-mapped forms are
+/// IPv4 (`docs/semantics.md`, section 4.5).
 pub fn parse_network(text: &str) -> Option<IpNet> {
     let (address, prefix) = match text.split_once('/') {
         None => (text, None),

@@ -13,42 +13,42 @@ use crate::resource::ResourcePattern;
 /// An enabled ABAC policy, as a plan is compiled from it.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// Names the policy in a decision.
+    /// The id, which identifies the policy in a decision.
     pub id: Uuid,
-    /// The name that people gave it; reasons use it.
+    /// The name, which reasons use.
     pub name: String,
-    /// The resources that it is about.
+    /// The resources to which the policy applies.
     pub resource: ResourcePattern,
-    /// What it does when it applies.
+    /// The effect if the policy applies.
     pub effect: Effect,
-    /// The highest priority decides.
+    /// The priority: the highest decides.
     pub priority: i32,
-    /// When it applies. A stored condition that no longer compiles is kept as its error: it is
-    /// undetermined, so that a broken deny still denies and a broken allow does not allow, and no
-    /// other resource is touched (`docs/semantics.md`, section 4.4).
+    /// The condition under which the policy applies. A stored condition that does not compile is kept as its error and
+    /// is undetermined: such a deny still denies, such an allow does not allow, and no other resource is affected
+    /// (`docs/semantics.md`, section 4.4).
     pub condition: Result<Condition, Invalid>,
 }
 
 /// An ABAC policy inside a plan, as far as a decision reports it.
 #[derive(Debug)]
 pub struct PlannedPolicy {
-    /// Its id.
+    /// The policy's id.
     pub id: Uuid,
-    /// Its name.
+    /// The policy's name.
     pub name: Box<str>,
-    /// What it does when it applies.
+    /// The effect if the policy applies.
     pub effect: Effect,
-    /// The highest decides.
+    /// The priority: the highest decides.
     pub priority: i32,
 }
 
-/// Whether a policy applies when its condition gives `truth`: an undetermined deny does, an undetermined allow
-/// does not (`docs/semantics.md`, section 2.5).
+/// Returns whether a policy applies if its condition has this truth. An undetermined deny applies, an undetermined
+/// allow does not (`docs/semantics.md`, section 2.5).
 pub(crate) fn applies(effect: Effect, truth: Option<bool>) -> bool {
     truth.unwrap_or(effect == Effect::Deny)
 }
 
-/// How `rule_data` writes the condition.
+/// The format of the condition in `rule_data`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
@@ -59,7 +59,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// `json` or `casbin`.
+    /// Returns `json` or `casbin`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -67,7 +67,7 @@ impl Format {
         }
     }
 
-    /// The format that `text` names.
+    /// Parses `json` or `casbin`.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "json" => Some(Self::Json),
@@ -100,7 +100,7 @@ impl Format {
 }
 
 impl Policy {
-    /// The condition of a stored `rule_data` text.
+    /// Compiles the condition of a stored `rule_data` text.
     ///
     /// # Errors
     /// Every fault, by JSON pointer into the text.

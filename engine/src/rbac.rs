@@ -12,25 +12,25 @@ use crate::resource::{ResourcePattern, split_resource};
 
 /// The whole-field wildcard.
 pub const WILDCARD: &str = "*";
-/// Longest subject, in characters.
+/// The maximum length of a subject, in characters.
 pub const MAX_SUBJECT: usize = 256;
-/// Longest domain, in characters.
+/// The maximum length of a domain, in characters.
 pub const MAX_DOMAIN: usize = 256;
-/// Longest action, in characters.
+/// The maximum length of an action, in characters.
 pub const MAX_ACTION: usize = 128;
 
-/// What a rule or policy does when it matches, and what a decision says.
+/// The effect of a rule or policy that matches, and of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// Sorts first: at equal priority deny beats allow.
+    /// Denies. Sorts first: at equal priority deny beats allow.
     Deny,
-    /// Grants, unless a deny decides.
+    /// Allows, unless a deny decides.
     Allow,
 }
 
 impl Effect {
-    /// `allow` or `deny`.
+    /// Returns `allow` or `deny`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Deny => "deny",
@@ -38,7 +38,7 @@ impl Effect {
         }
     }
 
-    /// The effect that `text` names.
+    /// Parses `allow` or `deny`.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "deny" => Some(Self::Deny),
@@ -63,7 +63,7 @@ impl fmt::Display for Effect {
     }
 }
 
-/// What an RBAC rule matches.
+/// The match of an RBAC rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleTuple {
     /// A principal (the subject or one of its roles), or `*`.
@@ -77,7 +77,7 @@ pub struct RuleTuple {
 }
 
 impl fmt::Display for RuleTuple {
-    /// `sub, dom, obj, act`, as a Casbin policy line writes it.
+    /// Writes `sub, dom, obj, act`, as in a Casbin policy line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}, {}, {}", self.sub, self.dom, self.obj, self.act)
     }
@@ -86,15 +86,15 @@ impl fmt::Display for RuleTuple {
 /// An RBAC rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Names the rule in a decision.
+    /// The id, which identifies the rule in a decision.
     pub id: Uuid,
-    /// What it matches.
+    /// The checks that the rule matches.
     pub tuple: RuleTuple,
-    /// What it does then.
+    /// The effect of a match.
     pub effect: Effect,
 }
 
-/// Which of the three patterns that match the plan's resource a rule has.
+/// The form of a rule's resource pattern: one of three patterns match a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ObjectKind {
     Any,
@@ -102,25 +102,25 @@ pub(crate) enum ObjectKind {
     Exact,
 }
 
-/// The rule that decided, as a reason names it.
+/// A rule that matches a check, with the texts that a reason shows.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchedRule<'p> {
-    /// Its id.
+    /// The rule's id.
     pub id: Uuid,
-    /// What it does.
+    /// The rule's effect.
     pub effect: Effect,
-    /// Its principal, or `*`.
+    /// The rule's principal, or `*`.
     pub sub: &'p str,
-    /// Its domain, or `*`.
+    /// The rule's domain, or `*`.
     pub dom: &'p str,
-    /// Its action, or `*`.
+    /// The rule's action, or `*`.
     pub act: &'p str,
     pub(crate) resource: &'p str,
     pub(crate) obj: ObjectKind,
 }
 
 impl MatchedRule<'_> {
-    /// The resource pattern of the rule, as it was written.
+    /// Returns the resource pattern of the rule, as written.
     pub fn obj(&self) -> String {
         match self.obj {
             ObjectKind::Any => WILDCARD.to_owned(),

@@ -1,4 +1,4 @@
-//! The check request: what is asked, by whom, about whom (`docs/semantics.md`, section 2.1).
+//! The check request: subject, resource, action, attributes and caller (`docs/semantics.md`, section 2.1).
 
 use chrono::{DateTime, Utc};
 
@@ -14,15 +14,15 @@ use crate::value::parse_instant;
 /// The body of a check, valid by construction.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckBody<'r> {
-    /// Who the check is about: 1 to 256 characters.
+    /// The subject of the check: 1 to 256 characters.
     pub subject: &'r str,
-    /// `<name>:<verb>`.
+    /// The resource, `<name>:<verb>`.
     pub resource: &'r str,
-    /// 1 to 128 characters.
+    /// The action: 1 to 128 characters.
     pub action: &'r str,
     /// The RBAC domain; `None` stands for the caller's own.
     pub domain: Option<&'r str>,
-    /// The attributes that the caller vouches for.
+    /// The attributes, for which the caller vouches.
     pub attributes: Attributes<'r>,
 }
 
@@ -37,7 +37,7 @@ impl<'r> CheckBody<'r> {
         problems.finish(body)
     }
 
-    /// Reads a check that stands at `at` of a larger input.
+    /// Reads a check at `at` of a larger input. Notes every fault in `problems`.
     pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let subject = fields.required("subject", text(MAX_SUBJECT));
@@ -90,7 +90,7 @@ fn attribute_map<'r>(
     Some(AttributeMap::of_members(members))
 }
 
-/// Whoever sent the request: a verified token, as far as decisions read it.
+/// The sender of a request: the part of the verified token that decisions read.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'r> {
     /// The token's `sub`.
@@ -101,12 +101,12 @@ pub struct Caller<'r> {
     pub claims: &'r Json<'r>,
 }
 
-/// A complete question: everything that a decision may depend on besides the rules.
+/// A complete check: everything besides rules and policies on which a decision depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'r> {
-    /// Who the check is about.
+    /// The subject of the check.
     pub subject: &'r str,
-    /// `<name>:<verb>`.
+    /// The resource, `<name>:<verb>`.
     pub resource: &'r str,
     /// The action.
     pub action: &'r str,
@@ -116,14 +116,14 @@ pub struct Check<'r> {
     pub roles: Roles<'r>,
     /// The attributes that the request carried.
     pub attributes: Attributes<'r>,
-    /// The caller's verified claims; `None` without a caller, as in a test of policies.
+    /// The caller's verified claims; `None` without a caller, as in tests of policies.
     pub claims: Option<&'r Json<'r>>,
     /// The instant of the check, for `request.time`.
     pub now: DateTime<Utc>,
 }
 
 impl<'r> Check<'r> {
-    /// The question that `body` asks in `domain`, with the roles that the principals rule gives.
+    /// Makes the check of `body` in `domain` at the instant `now`. The subject's roles follow the principals rule.
     pub fn new(
         body: CheckBody<'r>,
         domain: &'r str,
@@ -143,8 +143,8 @@ impl<'r> Check<'r> {
     }
 }
 
-/// The principals rule of `docs/semantics.md`, section 2.3: the caller's roles belong to the caller alone;
-/// any other subject has the roles that the request vouches for.
+/// Applies the principals rule of `docs/semantics.md`, section 2.3: the caller's roles belong to the caller alone. Any other
+/// subject has the roles in the request.
 fn roles_of<'r>(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Roles<'r> {
     if let Some(caller) = caller.filter(|caller| caller.subject == body.subject) {
         return Roles::Claimed(caller.roles);
@@ -152,8 +152,8 @@ fn roles_of<'r>(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Roles<'r> {
     Roles::Supplied(body.attributes.user.as_list("roles").unwrap_or_default())
 }
 
-/// Reads the roles of a claim: the strings of a list, or one string. What is no string is ignored
-/// (`docs/semantics.md`, section 6.5). `None` when the claim is empty or of another type.
+/// Reads the roles of a claim: the strings of a list, or one string. Ignores items that are no strings (semantics.md
+/// section 10). `None` if the claim is empty or of another type.
 pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {
     let items = match claim {
         Json::String(text) if !text.is_empty() => std::slice::from_ref(claim),
@@ -163,16 +163,16 @@ pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {
     Some(items.iter().filter_map(Json::as_str).map(str::to_owned).collect())
 }
 
-/// The body of the legacy check; what is absent is for the server to fill in.
+/// The body of the legacy check. The server fills in absent members.
 #[derive(Clone, Copy, Debug)]
 pub struct LegacyCheckBody<'r> {
-    /// `<name>:<verb>`.
+    /// The resource, `<name>:<verb>`.
     pub resource: &'r str,
-    /// Defaults to the resource's verb.
+    /// The action; the default is the resource's verb.
     pub action: Option<&'r str>,
-    /// Defaults to the caller.
+    /// The subject; the default is the caller.
     pub subject: Option<&'r str>,
-    /// Defaults to the caller's domain.
+    /// The domain; the default is the caller's.
     pub domain: Option<&'r str>,
 }
 

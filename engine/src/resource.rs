@@ -1,4 +1,4 @@
-//! Resource names and the patterns that rules and policies hold in their place.
+//! Resource names, and the patterns by which rules and policies name resources.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use crate::fields::{string, within};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 
-/// Longest resource name, in characters (`docs/semantics.md`, section 2.1).
+/// The maximum length of a resource name, in characters (`docs/semantics.md`, section 2.1).
 pub const MAX_RESOURCE: usize = 256;
 
 const NAME_SHAPE: &str = "`<name>:<verb>`: both parts non-empty, no white space or control characters, at most 256 characters";
 const PATTERN_SHAPE: &str = "`*`, `<name>:*` or `<name>:<verb>` without any other `*`";
 
-/// Splits a resource name at its last colon into name and verb; `None` when it has not the shape
-/// `<name>:<verb>` (`docs/semantics.md`, section 2.1).
+/// Splits a resource name at its last colon into name and verb; `None` if it does not have the form `<name>:<verb>`
+/// (`docs/semantics.md`, section 2.1).
 pub fn split_resource(resource: &str) -> Option<(&str, &str)> {
     let (name, verb) = resource.rsplit_once(':')?;
     let sound = !name.is_empty()
@@ -37,7 +37,7 @@ pub fn resource<'j>(
     Some(text)
 }
 
-/// Reads the name of a resource to register: no `*`, since a rule could not tell it from a pattern.
+/// Reads the name of a resource to register. Refuses `*`: a rule could not tell such a name from a pattern.
 pub fn registered_resource<'j>(
     json: &'j Json<'j>,
     at: &Place<'_>,
@@ -51,20 +51,20 @@ pub fn registered_resource<'j>(
     Some(text)
 }
 
-/// The resources that a rule or policy is about.
+/// The resources to which a rule or policy applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResourcePattern {
     /// `*`: every resource.
     Any,
-    /// `<name>:*`: every verb of one name. Holds the name.
+    /// `<name>:*`: every verb of one name. Contains the name.
     Name(String),
-    /// `<name>:<verb>`: one resource. Holds it whole.
+    /// `<name>:<verb>`: one resource. Contains the whole text.
     Exact(String),
 }
 
 impl ResourcePattern {
-    /// The pattern that `text` writes, or `None`: only the three forms exist, since a `*` anywhere
-    /// else would look like a pattern without being one (`docs/semantics.md`, section 3.1).
+    /// Parses a pattern; `None` for any other text. Only the three forms exist: a `*` anywhere else would look like a
+    /// pattern without being one (`docs/semantics.md`, section 3.1).
     pub fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::Any);
@@ -87,13 +87,13 @@ impl ResourcePattern {
         pattern
     }
 
-    /// Every pattern that matches `resource`, as rules write it: what a store has to look for.
+    /// Returns every pattern that matches `resource`, as text: the keys by which a store finds rules.
     pub fn matching(resource: &str) -> [String; 3] {
         let name = split_resource(resource).map_or(resource, |(name, _)| name);
         [resource.to_owned(), format!("{name}:*"), "*".to_owned()]
     }
 
-    /// Whether the pattern matches the resource called `resource`.
+    /// Returns whether the pattern matches `resource`.
     pub fn matches(&self, resource: &str) -> bool {
         match self {
             Self::Any => true,

@@ -12,7 +12,7 @@ pub enum Roles<'r> {
 }
 
 impl<'r> Roles<'r> {
-    /// Each role. What is no string is none.
+    /// Returns each role. Ignores items that are no strings.
     pub fn iter(self) -> impl Iterator<Item = &'r str> {
         let (claimed, supplied) = match self {
             Self::Claimed(roles) => (roles, [].as_slice()),

@@ -1,4 +1,4 @@
-//! Values as conditions see them: borrowed views, wherever they came from.
+//! Values as conditions read them: borrowed views of a request, a token, an answer or a literal.
 
 use chrono::{DateTime, Timelike, Utc};
 
@@ -6,28 +6,28 @@ use crate::json::Json;
 use crate::number::Number;
 use crate::roles::Roles;
 
-/// The value of an attribute, or of the literal it is compared with.
+/// The value of an attribute, or of a literal on the right side.
 #[derive(Clone, Copy, Debug)]
-pub enum Value<'r> {
+pub enum AttributeValue<'r> {
     /// A string.
     Text(&'r str),
     /// A number.
     Number(Number),
     /// A boolean.
     Bool(bool),
-    /// A list of scalars; items of other types are equal to nothing.
+    /// A list of scalars. Items of other types equal nothing.
     List(List<'r>),
     /// A date-time literal of a policy.
     Instant(DateTime<Utc>),
-    /// Something that is present but that no operator compares: an object of a token.
+    /// A present value that no operator compares, such as an object in a token.
     Opaque,
-    /// Not known, not even whether it is present, since its resolver failed. Every test of it is undetermined.
+    /// Unknown because its resolver failed; it may even be absent. Every test of it is undetermined.
     Failed,
-    /// Not known, since its resolver was not asked.
-    Unasked,
+    /// Unknown because its resolver was not called.
+    NotRequested,
 }
 
-/// A list, in the form in which it is stored.
+/// A list, borrowed in the form in which it is stored.
 #[derive(Clone, Copy, Debug)]
 pub enum List<'r> {
     /// A list of a request or a token.
@@ -38,7 +38,7 @@ pub enum List<'r> {
     Literals(&'r LiteralList),
 }
 
-impl<'r> From<&'r Json<'r>> for Value<'r> {
+impl<'r> From<&'r Json<'r>> for AttributeValue<'r> {
     fn from(json: &'r Json<'r>) -> Self {
         match json {
             Json::String(text) => Self::Text(text),
@@ -50,23 +50,23 @@ impl<'r> From<&'r Json<'r>> for Value<'r> {
     }
 }
 
-impl Value<'_> {
-    /// Equality of two scalars of one type; `None` when the types differ or are no scalars.
-    pub fn equals(self, other: Value<'_>) -> Option<bool> {
+impl AttributeValue<'_> {
+    /// Returns whether two scalars of one type are equal; `None` if the types differ or are no scalars.
+    pub fn equals(self, other: AttributeValue<'_>) -> Option<bool> {
         match (self, other) {
-            (Self::Text(a), Value::Text(b)) => Some(a == b),
-            (Self::Number(a), Value::Number(b)) => Some(a == b),
-            (Self::Bool(a), Value::Bool(b)) => Some(a == b),
+            (Self::Text(a), AttributeValue::Text(b)) => Some(a == b),
+            (Self::Number(a), AttributeValue::Number(b)) => Some(a == b),
+            (Self::Bool(a), AttributeValue::Bool(b)) => Some(a == b),
             _ => None,
         }
     }
 
-    /// Whether the value can be an item of a list.
+    /// Returns whether the value can be an item of a list.
     pub fn is_scalar(self) -> bool {
         matches!(self, Self::Text(_) | Self::Number(_) | Self::Bool(_))
     }
 
-    /// The instant that the value writes in RFC 3339, or is.
+    /// Returns the instant of a date-time literal or of a text in RFC 3339.
     pub fn instant(self) -> Option<DateTime<Utc>> {
         match self {
             Self::Text(text) => parse_instant(text),
@@ -76,10 +76,9 @@ impl Value<'_> {
     }
 }
 
-/// The instant that an RFC 3339 date-time names; `None` for any other text. Digits after the ninth of a
-/// second's fraction are not told apart.
+/// Parses an RFC 3339 date-time; `None` for any other text. Ignores digits of the second's fraction after the ninth.
 pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
-    // chrono also takes a Unicode minus sign, and a 60th second in any minute.
+    // chrono also accepts a Unicode minus sign, and a leap second in any minute.
     let instant = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
     let in_leap_second = instant.nanosecond() >= 1_000_000_000;
     let leap_possible = (instant.hour(), instant.minute()) == (23, 59);
@@ -88,26 +87,26 @@ pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
 
 impl<'r> List<'r> {
     /// Visits each item.
-    pub fn for_each(self, mut visit: impl FnMut(Value<'r>)) {
+    pub fn for_each(self, mut visit: impl FnMut(AttributeValue<'r>)) {
         match self {
-            Self::Json(items) => items.iter().for_each(|item| visit(Value::from(item))),
-            Self::Roles(roles) => roles.iter().for_each(|role| visit(Value::Text(role))),
-            // No attribute has a literal for its value.
+            Self::Json(items) => items.iter().for_each(|item| visit(AttributeValue::from(item))),
+            Self::Roles(roles) => roles.iter().for_each(|role| visit(AttributeValue::Text(role))),
+            // Never reached: only the right side of a test is a literal list.
             Self::Literals(list) => {
-                list.texts().for_each(|text| visit(Value::Text(text)));
-                list.numbers().for_each(|number| visit(Value::Number(number)));
+                list.texts().for_each(|text| visit(AttributeValue::Text(text)));
+                list.numbers().for_each(|number| visit(AttributeValue::Number(number)));
             }
         }
     }
 
-    /// Whether the list has `item`, a scalar. Items of another type are not equal to it.
-    pub fn has(self, item: Value<'_>) -> bool {
+    /// Returns whether the list contains the scalar `item`. Items of another type are not equal to it.
+    pub fn has(self, item: AttributeValue<'_>) -> bool {
         match self {
             Self::Json(items) => {
-                items.iter().any(|own| Value::from(own).equals(item) == Some(true))
+                items.iter().any(|own| AttributeValue::from(own).equals(item) == Some(true))
             }
             Self::Roles(roles) => match item {
-                Value::Text(text) => roles.iter().any(|role| role == text),
+                AttributeValue::Text(text) => roles.iter().any(|role| role == text),
                 _ => false,
             },
             Self::Literals(list) => list.has(item),
@@ -115,7 +114,7 @@ impl<'r> List<'r> {
     }
 }
 
-/// So few texts are compared one by one.
+/// Comparing at most this many texts one by one is faster than a binary search.
 const FEW: usize = 8;
 
 /// A list literal: strings and numbers, each kind sorted for binary search.
@@ -126,7 +125,7 @@ pub struct LiteralList {
 }
 
 impl LiteralList {
-    /// The list of these strings and numbers; their order is of no consequence.
+    /// Makes a list of these strings and numbers, in any order.
     pub fn new(mut texts: Vec<Box<str>>, mut numbers: Vec<Number>) -> Self {
         texts.sort_unstable();
         texts.dedup();
@@ -135,34 +134,36 @@ impl LiteralList {
         Self { texts: texts.into(), numbers: numbers.into() }
     }
 
-    /// Its strings.
+    /// Returns the strings.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// Its numbers.
+    /// Returns the numbers.
     pub fn numbers(&self) -> impl Iterator<Item = Number> {
         self.numbers.iter().copied()
     }
 
-    /// How many values it has.
+    /// Returns the number of values.
     pub(crate) fn len(&self) -> usize {
         self.texts.len() + self.numbers.len()
     }
 
-    fn has(&self, item: Value<'_>) -> bool {
+    fn has(&self, item: AttributeValue<'_>) -> bool {
         match item {
-            // Most texts of a short list differ in length already.
-            Value::Text(text) if self.texts.len() <= FEW => {
+            // Most texts of a short list differ in length, which is compared first.
+            AttributeValue::Text(text) if self.texts.len() <= FEW => {
                 self.texts.iter().any(|own| **own == *text)
             }
-            Value::Text(text) => self.texts.binary_search_by(|own| (**own).cmp(text)).is_ok(),
-            Value::Number(number) => self.numbers.binary_search(&number).is_ok(),
+            AttributeValue::Text(text) => {
+                self.texts.binary_search_by(|own| (**own).cmp(text)).is_ok()
+            }
+            AttributeValue::Number(number) => self.numbers.binary_search(&number).is_ok(),
             _ => false,
         }
     }
 
-    /// Heap bytes, for the weight of a plan.
+    /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let texts: usize = self.texts.iter().map(|text| text.len() + size_of::<Box<str>>()).sum();
         texts + self.numbers.len() * size_of::<Number>()

@@ -1,14 +1,13 @@
-//! Casbin matchers against Casbin: the same expression and the same request, decided by the `casbin` crate
-//! and by a plan.
+//! Compares matchers with Casbin: the `casbin` crate and a plan decide the same expression and request.
 //!
-//! Where every attribute is present and of a type that the matcher compares, both must say the same; that
-//! is generated. Elsewhere Casbin is either false or fails, and Portcullis is undetermined, which denies
-//! for a deny and does not allow for an allow; `where_casbin_has_no_third_value` asserts how they differ.
-//! Not generated, as casbin-rs itself departs from Casbin's reference implementation or cannot go there:
-//! fractions and integers beyond 32 bits, which its build cannot hold; single quotes and lists in
-//! parentheses, which its language does not have (written for the engine alone, and compared as trees);
-//! a `:` without a name in `keyMatch2`; IPv4-mapped networks, which Portcullis reads as IPv4; a network
-//! with host bits, which Portcullis refuses; what is no address in `ipMatch`, at which Casbin panics.
+//! If every attribute is present and of a type that the matcher compares, both must agree; such cases are generated.
+//! Otherwise Casbin is false or fails, and Portcullis is undetermined: a deny denies, an allow does not allow.
+//! `where_casbin_has_no_third_value` asserts these differences.
+//!
+//! Some cases are not generated, because casbin-rs differs from Casbin's reference implementation or cannot handle
+//! them: fractions and integers beyond 32 bits; single quotes and lists in parentheses (written for the engine alone,
+//! and compared as trees); a `:` without a name in `keyMatch2`; IPv4-mapped networks, which Portcullis reads as IPv4; a
+//! network with host bits, which Portcullis refuses; a text that is no address in `ipMatch`, at which Casbin panics.
 
 #![expect(
     clippy::expect_used,
@@ -34,11 +33,11 @@ use serde_json::{Value, json};
 
 use generate::{Expression, KINDS, Request, Style, expression, leaf, request, shape};
 
-/// Matchers, and requests for each.
+/// The number of matchers, and of requests for each.
 const MATCHERS: u32 = 3_000;
 const REQUESTS: usize = 20;
 
-/// Casbin with this matcher and no policy, so that the matcher alone decides.
+/// Makes a Casbin enforcer with this matcher and no policy, so that the matcher alone decides.
 fn enforcer(matcher: &str) -> Enforcer {
     model(&format!(
         "[request_definition]\nr = sub, obj, act, dom\n\n[policy_definition]\np = sub\n\n\
@@ -59,7 +58,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     runtime.block_on(work)
 }
 
-/// The attributes as the engine names them: what is nested has a name with dots.
+/// Returns the attributes under the engine's names: a nested attribute has a name with dots.
 fn flat(prefix: &str, value: &Value, into: &mut serde_json::Map<String, Value>) {
     for (name, value) in value.as_object().into_iter().flatten() {
         match value {
@@ -76,8 +75,8 @@ enum Truth {
     Undetermined,
 }
 
-/// Two policies that together show what a condition is: one allows when it is true, one denies when it is
-/// true or undetermined.
+/// Two policies that together show the truth of a condition: one allows if it is true, one denies if it is true or
+/// undetermined.
 struct Shown(Condition);
 
 impl Shown {
@@ -113,7 +112,7 @@ impl Shown {
     }
 }
 
-/// The effect of the policy that decides; `None` when none does.
+/// Returns the effect of the policy that decides; `None` if none does.
 fn decide(plan: &Plan, body: &Value) -> Option<Effect> {
     let text = body.to_string();
     let json = json::parse(text.as_bytes()).expect("JSON");
@@ -170,7 +169,7 @@ fn a_matcher_decides_as_casbin_does() {
     }
 }
 
-/// A large matcher hides much of its parts: here each stands alone.
+/// Tests the parts of matchers alone, since a large matcher hides differences of its parts.
 #[test]
 fn each_kind_of_test_decides_as_casbins_does() {
     let tally = RefCell::new(BTreeMap::<(&str, Truth), u32>::new());
@@ -191,7 +190,7 @@ fn each_kind_of_test_decides_as_casbins_does() {
     }
 }
 
-/// Casbin's outcome, where it has one.
+/// Casbin's result, if it has one.
 fn casbin_says(text: &str, sub: &Value) -> Option<bool> {
     enforcer(text).enforce((sub, &json!({"n": 1}), "read", "acme")).ok()
 }
@@ -201,7 +200,7 @@ fn where_casbin_has_no_third_value() {
     let sub = json!({"n": 1, "s": "x", "b": true, "l": ["x"]});
     let request = Request { sub: sub.clone(), obj: json!({"n": 1}), act: "read", dom: "acme" };
     for (text, casbin, ours) in [
-        // What is absent is equal to nothing.
+        // An absent attribute equals nothing.
         ("r.sub.absent == 1", Some(false), Truth::Undetermined),
         ("r.sub.absent != 1", Some(true), Truth::Undetermined),
         ("!(r.sub.absent == 1)", Some(true), Truth::Undetermined),
@@ -220,7 +219,7 @@ fn where_casbin_has_no_third_value() {
         ("r.sub.s in r.sub.s", None, Truth::Undetermined),
         ("r.sub.b in [1, \"true\"]", Some(false), Truth::False),
         ("r.sub.n in [\"1\"]", Some(false), Truth::False),
-        // What settles a conjunction or disjunction still does.
+        // A child that decides a conjunction or disjunction still decides it.
         ("r.sub.absent == 1 && r.sub.n == 2", Some(false), Truth::False),
         ("r.sub.n == 1 || r.sub.absent == 1", Some(true), Truth::True),
     ] {
@@ -230,8 +229,8 @@ fn where_casbin_has_no_third_value() {
     }
 }
 
-/// Casbin's example in which the policy holds the condition on the subject. There it is an `eval` of the
-/// policy; here each line is an ABAC policy whose matcher is the condition.
+/// Casbin's example in which the policy contains the condition on the subject. Casbin uses `eval` of the policy; here
+/// each line is an ABAC policy whose matcher is the condition.
 #[test]
 fn the_abac_example_with_rules_decides_alike() {
     let lines = [
@@ -281,7 +280,7 @@ fn the_abac_example_with_rules_decides_alike() {
     assert!(asked == 64 && (10..54).contains(&allowed), "{allowed} of {asked}");
 }
 
-/// Casbin's first ABAC example: the owner of an object may do everything with it.
+/// Casbin's first ABAC example: the owner of an object has every right on it.
 #[test]
 fn the_abac_example_with_owners_decides_alike() {
     let text = "r.sub == r.obj.Owner";

@@ -1,10 +1,10 @@
-//! The two ways of reading a check agree: `CheckBuffer` accepts what the tree accepts, gives the same check, and
-//! words faults the same.
+//! Compares the two paths of reading a check: `CheckBuffer` accepts the same texts as the tree, returns the same check,
+//! and words faults in the same way.
 
 use portcullis_engine::json::{self, JsonError};
 use portcullis_engine::{CheckBody, CheckBuffer};
 
-/// What reading `text` gives, through the tree alone.
+/// Reads `text` through the tree alone.
 fn by_tree(text: &[u8]) -> Result<String, String> {
     let read = |text| -> Result<String, JsonError> {
         Ok(format!("{:?}", CheckBody::parse(&json::parse(text)?)?))
@@ -85,7 +85,7 @@ fn plain_and_other_checks_read_the_same() {
     assert_eq!(by_buffer(invalid), by_tree(invalid));
 }
 
-/// A buffer that has been used reads as a fresh one does.
+/// A used buffer reads like a fresh one.
 #[test]
 fn a_buffer_can_be_used_again() {
     let first = br#"{"subject":"a","resource":"a:b","action":"c","attributes":{"user":{"x":1}}}"#;

@@ -1,9 +1,9 @@
-//! Plans of up to thousands of policies on one resource decide as the oracle does: whatever a plan does to
-//! find the few policies that can apply, undetermined values keep their meaning.
+//! Compares plans of up to thousands of policies on one resource with the oracle: the index must not lose a policy, and
+//! undetermined values keep their meaning.
 //!
-//! The policies of a world share its leaves. The truth of each leaf for a request comes from the oracle of
-//! `support`, once; what trees and sets of policies make of it is worked out here, and held against the
-//! slow way through the whole oracle for one request of every set.
+//! The policies of a world share its leaves. The oracle of `support` finds the truth of each leaf for a request once.
+//! This test combines these truths to those of trees and decisions. For one request of every set, it also verifies its
+//! own result by the whole oracle.
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
@@ -25,20 +25,20 @@ use worlds::choices::{Choices, Seeded};
 use worlds::reduce::{differs, reduce};
 use worlds::{PolicyOfTree, Size, World};
 
-/// Worlds, each with so many sets of policies, each asked by all of the world's requests.
+/// The number of worlds, and of sets of policies in each. Every request of a world checks every set.
 const WORLDS: u32 = 250;
 const SETS: usize = 16;
 const SIZE: Size = Size { values: 120, leaves: 500, trees: 1_500, requests: 256 };
-/// The largest set has `2 << LARGEST` policies, less one; every order of magnitude is as frequent.
+/// The largest set has `2 << LARGEST` policies, less one. Every order of magnitude is equally frequent.
 const LARGEST: usize = 11;
-/// A policy that applies to many requests hides all that it outranks. So of the policies of most sets at
-/// most about so many apply to one request, however many there are.
+/// A policy that applies to many requests hides all policies that it outranks. So in most sets of any size, at most about
+/// this many policies apply to one request.
 const APPLYING: [usize; 5] = [2, 5, 20, 100, usize::MAX];
 
 #[test]
 fn indexed_plans_decide_as_the_oracle_does() {
     let tally = RefCell::new(Tally::default());
-    // Seeds do not shrink; what failed is reduced instead.
+    // Seeds do not shrink; a failing scenario is reduced instead.
     let config = ProptestConfig {
         cases: WORLDS,
         max_shrink_iters: 0,
@@ -85,13 +85,13 @@ fn judge(choices: &mut Seeded, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// The truth of every tree for the request.
+/// Returns the truth of every tree for the request.
 fn tree_truths(world: &World, request: &Request) -> Vec<Truth> {
     let leaves: Vec<Truth> = world.leaves.iter().map(|leaf| truth(leaf, request)).collect();
     world.trees.iter().map(|tree| tree.truth(&leaves)).collect()
 }
 
-/// Policies on the resource of a world, and the plan of those and the world's rules or none.
+/// Policies on the resource of a world, and their plan, with or without the world's rules.
 struct Set<'w> {
     rules: &'w [RbacRule],
     candidates: Vec<PolicyOfTree>,
@@ -141,7 +141,8 @@ impl<'w> Set<'w> {
     }
 }
 
-/// The trees with which a policy of the effect applies to some requests, but at most so many; all, if none.
+/// Returns the trees with which a policy of the effect applies to at least one and at most this many requests; all trees
+/// if there is none.
 fn selective(truths: &[Vec<Truth>], effect: EffectName, at_most: usize) -> Vec<usize> {
     let trees = truths.first().map_or(0, Vec::len);
     let applied = |tree: usize| truths.iter().filter(|of| applies(effect, of[tree])).count();
@@ -150,11 +151,11 @@ fn selective(truths: &[Vec<Truth>], effect: EffectName, at_most: usize) -> Vec<u
     if selective.is_empty() { (0..trees).collect() } else { selective }
 }
 
-/// What was compared.
+/// The counts of all comparisons.
 #[derive(Default)]
 struct Tally {
     decided: BTreeMap<(DecidedBy, EffectName), u32>,
-    /// By the number of decimal digits of the number of policies.
+    /// The counts by the number of decimal digits of the number of policies.
     sizes: BTreeMap<usize, u32>,
     policies: usize,
 }
@@ -166,7 +167,7 @@ impl Tally {
         self.policies += policies;
     }
 
-    /// A comparison in which one kind of answer hides the others proves little.
+    /// Asserts that every kind of answer is frequent: otherwise the comparison proves little.
     fn assert_distribution(&self) {
         let triples: u32 = self.decided.values().sum();
         let mean = self.policies / triples as usize;

@@ -1,5 +1,4 @@
-//! The fine print of the operators (`docs/semantics.md`, section 4.5) as a table: what each says of an attribute,
-//! seen through the decisions of plans.
+//! The details of the operators (`docs/semantics.md`, section 4.5) as a table. Each row is checked by the decisions of plans.
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
@@ -7,7 +6,7 @@ use chrono::DateTime;
 use portcullis_engine::{Check, CheckBody, Condition, Effect, Plan, Policy, ResourcePattern, json};
 use uuid::Uuid;
 
-/// What a condition is.
+/// The truth of a condition.
 #[derive(Debug, PartialEq, Eq)]
 enum Truth {
     True,
@@ -17,7 +16,7 @@ enum Truth {
 
 use Truth::{False, True, Undetermined};
 
-/// The plan of one policy, with this effect when the condition holds.
+/// Compiles a plan of one policy with this condition and effect.
 fn plan(condition: &str, effect: Effect) -> Plan {
     let tree = json::parse(condition.as_bytes()).expect("JSON");
     let policy = Policy {
@@ -31,8 +30,8 @@ fn plan(condition: &str, effect: Effect) -> Plan {
     Plan::compile("doc:read", 1, &[], [policy])
 }
 
-/// The truth of a condition for a check with these attributes: an allow applies only when the condition
-/// is true, a deny also when it is undetermined.
+/// Finds the truth of a condition for a check with these attributes. An allow applies only if the condition is true, a
+/// deny also if it is undetermined.
 fn truth(condition: &str, attributes: &str) -> Truth {
     let body = format!(
         r#"{{"subject": "ann", "resource": "doc:read", "action": "read", "attributes": {attributes}}}"#
@@ -49,7 +48,7 @@ fn truth(condition: &str, attributes: &str) -> Truth {
     }
 }
 
-/// Each row: the value of `user.x`, an operator, a right side, and what comes out.
+/// Each row: the value of `user.x`, an operator, a right side, and the expected truth.
 #[track_caller]
 fn verify(rows: &[(&str, &str, &str, Truth)]) {
     for (left, operator, right, expected) in rows {
@@ -104,7 +103,7 @@ fn orderings_compare_numbers_or_strings() {
         (r#""2""#, "lt", "10", Undetermined),
         ("2", "gte", "2.0", True),
         ("true", "lt", "1", Undetermined),
-        // U+FF5E is below U+1D11E, though its UTF-16 form is above.
+        // U+FF5E sorts before U+1D11E, although its UTF-16 form sorts after.
         (r#""～""#, "lt", r#""𝄞""#, True),
         (r#""Z""#, "lt", r#""a""#, True),
         (r#""""#, "lt", r#""a""#, True),
@@ -168,7 +167,7 @@ fn dates_compare_as_instants() {
         (r#""2026-03-01T03:30:00.001-08:30""#, "after", noon, True),
         (r#""2026-03-01t12:00:00.000z""#, "after", noon, False),
         (r#""2026-03-01""#, "before", noon, Undetermined),
-        // A minus sign that is not ASCII, and a leap second where none can be.
+        // A minus sign that is not ASCII, and a leap second at an impossible time.
         (r#""2026-03-01T10:00:00\u221202:00""#, "before", noon, Undetermined),
         (r#""2026-03-01T10:30:60Z""#, "before", noon, Undetermined),
         (r#""2016-12-31T23:59:60Z""#, "before", noon, True),
@@ -198,7 +197,7 @@ fn addresses_are_inside_networks() {
     ]);
 }
 
-/// Each row: the members of a `CONDITION`, the attributes, and what comes out.
+/// Each row: the members of a `CONDITION`, the attributes, and the expected truth.
 #[track_caller]
 fn verify_conditions(rows: &[(&str, &str, Truth)]) {
     for (members, attributes, expected) in rows {
@@ -223,7 +222,7 @@ fn absent_attributes_are_undetermined() {
         (exists, r#"{"user": {"x": ""}}"#, True),
         (&if_true, "{}", True),
         (&if_false, "{}", False),
-        // Present, but of a wrong type: `if_missing` has nothing to say.
+        // Present, but of a wrong type: `if_missing` has no effect.
         (&if_true, r#"{"user": {"x": "1"}}"#, Undetermined),
         (&if_false, r#"{"user": {"x": "1"}}"#, Undetermined),
     ]);
@@ -252,7 +251,7 @@ fn two_attributes_compare_as_literals_do() {
             True,
         ),
         (&test("before", ""), &both(r#""2026-03-01T12:00:00Z""#, r#""soon""#), Undetermined),
-        // `if_missing` speaks of the left side alone.
+        // `if_missing` applies to the left side alone.
         (&if_missing, r#"{"resource": {"y": 1}}"#, True),
         (&if_missing, r#"{"user": {"x": 1}}"#, Undetermined),
         (&if_missing, "{}", True),

@@ -1,8 +1,8 @@
-//! The engine against an oracle: plans decide as `docs/semantics.md` reads.
+//! Compares the engine with an oracle: plans decide as semantics.md says.
 //!
-//! `support` holds an evaluator that is slow and obviously right; here, generated rules, policies and
-//! requests go through the engine's public route and must come out with the same decision. The
-//! distributions are asserted too, since a comparison in which nothing ever matches proves nothing.
+//! `support` has an evaluator that is slow and obviously right. Here, generated rules, policies and requests go through
+//! the engine's public route and must get the same decision. The tests assert the distributions as well, since a
+//! comparison in which nothing ever matches proves nothing.
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
@@ -14,7 +14,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use portcullis_engine::json::{self, JsonError};
-use portcullis_engine::{Answers, Check, CheckBody, CheckBuffer, Effect, Outcome, Plan};
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, CheckBuffer, Effect, Plan, TruthValue,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
@@ -26,13 +28,13 @@ use support::pools::OPERATORS;
 use support::route::{asked, difference, engine_policies, engine_rules};
 use support::{ALLOW, AbacPolicy, DENY, EffectName, Request, Scenario};
 
-/// Scenarios, and at most how many requests each decides.
+/// The number of scenarios, and the maximum number of requests of each.
 const SCENARIOS: u32 = 5_000;
 const REQUESTS: usize = 60;
-/// Meetings of a few conditions with a few requests.
+/// The number of cases of a few conditions and a few requests.
 const GRIDS: u32 = 1_500;
 const GRID: usize = 12;
-/// Scenarios whose requests are read in both ways.
+/// The number of scenarios whose requests are read on both paths.
 const READINGS: u32 = 1_000;
 
 #[test]
@@ -73,7 +75,7 @@ fn plans_decide_as_the_oracle_does() {
     }
 }
 
-/// The explanation has every candidate with what the oracle says of it, and leads to the decision.
+/// The explanation lists every candidate with the oracle's truth, and leads to the decision.
 fn explained(
     plan: &Plan,
     question: &Check<'_>,
@@ -81,7 +83,7 @@ fn explained(
     request: &Request,
 ) -> TestCaseResult {
     let decision = plan.evaluate(question);
-    let answers = Answers::default();
+    let answers = AttributeAnswers::default();
     let explanation = plan.explain(question, &answers, decision.rule_id());
     for explained in &explanation.policies {
         let policy = scenario.policies.iter().find(|policy| policy.id == explained.id);
@@ -89,9 +91,9 @@ fn explained(
         let expected =
             policy.tree.as_ref().map_or(Truth::Undetermined, |tree| truth(tree, request));
         let outcome = match explained.outcome {
-            Outcome::True => Truth::True,
-            Outcome::False => Truth::False,
-            Outcome::Undetermined => Truth::Undetermined,
+            TruthValue::True => Truth::True,
+            TruthValue::False => Truth::False,
+            TruthValue::Undetermined => Truth::Undetermined,
         };
         prop_assert_eq!(outcome, expected, "{:?}", policy);
     }
@@ -121,8 +123,8 @@ fn explained(
     Ok(())
 }
 
-/// A decision shows little of the conditions behind it. Here each stands alone, and each operator must
-/// have been seen with each outcome that it has.
+/// A decision shows little of its conditions. Here each condition is alone, and each operator must occur with each of
+/// its truths.
 #[test]
 fn single_conditions_are_as_the_oracle_says() {
     let tally = RefCell::new(BTreeMap::<(String, Truth), u32>::new());
@@ -151,7 +153,7 @@ fn single_conditions_are_as_the_oracle_says() {
     }
 }
 
-/// A `CheckBuffer` reads whole checks and damaged ones as the tree does.
+/// A `CheckBuffer` reads valid and damaged checks as the tree does.
 #[test]
 fn generated_checks_read_the_same_in_both_ways() {
     let tally = RefCell::new([0u32; 2]);
@@ -187,8 +189,8 @@ fn generated_checks_read_the_same_in_both_ways() {
     assert!(accepted >= 10_000 && refused >= 5_000);
 }
 
-/// Two plans that together show what a condition is: one allows when it is true, one denies when it is
-/// true or undetermined.
+/// Two plans that together show the truth of a condition: one allows if it is true, one denies if it is true or
+/// undetermined.
 struct TruthByPlan {
     allows: Plan,
     denies: Plan,
@@ -212,8 +214,8 @@ impl TruthByPlan {
     }
 }
 
-/// Runs a fixed number of cases. A failure prints the smallest case, which is all that is kept of it.
-/// Everything generated is valid, so an input that the engine refuses is a failure too.
+/// Runs a fixed number of cases. A failure prints the smallest case and stores nothing. All generated data is valid, so a
+/// refused input is a failure as well.
 fn run<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCaseResult) {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(strategy, test);

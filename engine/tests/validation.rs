@@ -1,13 +1,13 @@
-//! What is refused, where, and why: condition trees (`docs/semantics.md`, section 4.6) and the check
-//! request (section 2), as tables.
+//! Tables of refused inputs and their problems: condition trees (`docs/semantics.md`, section 4.6) and the check request
+//! (section 2).
 
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{CheckBody, Condition, Invalid, Namespaces, json};
 
-/// A text, and each problem that it has: a JSON pointer and a part of the message.
+/// A text and its problems, each a JSON pointer and a part of the message.
 type Row<'r> = (&'r str, &'r [(&'r str, &'r str)]);
 
-/// Each text must have exactly these problems, in this order; none means that it is accepted.
+/// Verifies that each text has exactly these problems, in this order. A text without problems is accepted.
 #[track_caller]
 fn verify(rows: &[Row<'_>], parse: impl Fn(&str) -> Result<(), Invalid>) {
     for (text, expected) in rows {
@@ -29,7 +29,7 @@ fn verify_trees(rows: &[Row<'_>]) {
     verify(rows, tree);
 }
 
-/// Rows that hold only the members of a `CONDITION` beside its type.
+/// Verifies rows that contain only the members of a `CONDITION` besides its type.
 #[track_caller]
 fn verify_conditions(rows: &[Row<'_>]) {
     verify(rows, |members| tree(&format!(r#"{{"type": "CONDITION", {members}}}"#)));
@@ -84,7 +84,7 @@ fn nodes_have_their_fields() {
         (r#""attribute": "user.a", "operator": "ip_in""#, &[("", "`value` is missing")]),
         (r#""attribute": "user.a", "operator": "matches""#, &[("", "`value` is missing")]),
         (r#""attribute": "user.a", "operator": "like""#, &[("/operator", "`eq`, `ne`")]),
-        // What `value` must be is open then, so that it is no problem of its own.
+        // The type of `value` is unknown then, so `value` is no further problem.
         (
             r#""attribute": "user.a", "operator": "like", "value": 1"#,
             &[("/operator", "`eq`, `ne`")],
@@ -167,7 +167,7 @@ fn attributes_are_paths_of_a_known_kind() {
     verify_conditions(&[(no_path, &[("/value", "`attribute` is missing")])]);
 }
 
-/// A right side of every shape, under the name that the table of operators gives it.
+/// A right side of every shape, under its name in the table of operators.
 const RIGHT_SIDES: [(&str, &str); 10] = [
     ("string", r#""a""#),
     ("number", "-1.5"),
@@ -246,14 +246,14 @@ fn literals_are_well_formed() {
     }
 }
 
-/// A tree that is `depth` nodes deep.
+/// Writes a tree of this depth.
 fn nested(depth: usize) -> String {
     let open = r#"{"type": "NOT", "child": "#.repeat(depth - 1);
     let leaf = r#"{"type": "CONDITION", "attribute": "user.a", "operator": "exists"}"#;
     format!("{open}{leaf}{}", "}".repeat(depth - 1))
 }
 
-/// A tree of `nodes` nodes.
+/// Writes a tree of `nodes` nodes.
 fn broad(nodes: usize) -> String {
     let leaf = r#"{"type": "CONDITION", "attribute": "user.a", "operator": "exists"}"#;
     format!(r#"{{"type": "AND", "children": [{}]}}"#, vec![leaf; nodes - 1].join(","))
@@ -330,7 +330,7 @@ fn content_that_no_tree_may_have_is_refused() {
     ]);
 }
 
-/// A check in which one field is `value`, JSON text.
+/// Writes a check in which one field is `value`, a JSON text.
 fn check_with(field: &str, value: &str) -> String {
     let mut members =
         vec![("subject", r#""ann""#), ("resource", r#""doc:read""#), ("action", r#""read""#)];
@@ -341,7 +341,7 @@ fn check_with(field: &str, value: &str) -> String {
     format!("{{{}}}", members.join(", "))
 }
 
-/// Verifies checks that have at most one problem, in the field.
+/// Verifies checks with at most one problem, in this field.
 #[track_caller]
 fn verify_field(field: &str, rows: &[(&str, &[(&str, &str)])]) {
     let texts: Vec<String> = rows.iter().map(|(value, _)| check_with(field, value)).collect();
@@ -350,7 +350,7 @@ fn verify_field(field: &str, rows: &[(&str, &[(&str, &str)])]) {
     verify(&rows, check_body);
 }
 
-/// JSON text of a string of `characters` characters, each of several bytes.
+/// Writes a JSON string of `characters` characters, each of several bytes.
 fn string_of(characters: usize) -> String {
     format!(r#""{}""#, "ä".repeat(characters))
 }

@@ -1,4 +1,4 @@
-//! What wit-bindgen makes of `wit/resolver.wit`.
+//! The bindings that wit-bindgen generates from `wit/resolver.wit`.
 #![allow(clippy::allow_attributes_without_reason, missing_docs, reason = "generated code")]
 
 wit_bindgen::generate!({

@@ -1,4 +1,4 @@
-//! The way from the component's exports to a [`Resolver`].
+//! Connects the component's exports to a [`Resolver`].
 
 use std::marker::PhantomData;
 use std::panic;
@@ -7,23 +7,23 @@ use crate::bindings::exports::portcullis::resolver::resolver::Guest;
 use crate::host::Imports;
 use crate::{Descriptor, Error, Host, Level, Request, Resolution, Resolver};
 
-/// What `export_resolver!` exports.
+/// The type that `export_resolver!` exports.
 pub struct Exported<R>(PhantomData<R>);
 
 impl<R: Resolver> Guest for Exported<R> {
     fn describe() -> Descriptor {
-        tell_why_it_panics();
+        log_panics();
         R::describe()
     }
 
     fn resolve(request: Request) -> Result<Resolution, Error> {
-        tell_why_it_panics();
+        log_panics();
         R::resolve(&request, &Imports)
     }
 }
 
-/// A panic ends in a trap that says nothing: its text goes to the host first.
-fn tell_why_it_panics() {
+/// Logs the text of a panic to the host. The trap that follows carries no text.
+fn log_panics() {
     panic::set_hook(Box::new(|panic| {
         let text = panic.payload_as_str().unwrap_or("no message");
         let place = panic.location().map(|place| format!(" ({}:{})", place.file(), place.line()));

@@ -1,18 +1,19 @@
-//! What a resolver can ask of its host.
+//! The functions that a host offers to a resolver.
 
 use crate::bindings::portcullis::resolver::{config, http, log};
 use crate::{Failure, FailureKind, HttpRequest, HttpResponse, Level, Method};
 
-/// What a resolver can ask of its host: Portcullis, or [`MockHost`](crate::testing::MockHost) in tests.
+/// The host of a resolver: Portcullis, or [`MockHost`](crate::testing::MockHost) in tests.
 pub trait Host {
-    /// The value of a key of the manifest's `config`, if it has the key and `describe` declares it.
+    /// Returns the value of a key in the manifest's `config`. `None` if the manifest does not have the key, or if
+    /// `describe` does not declare it.
     fn config(&self, key: &str) -> Option<String>;
 
     /// Sends a request to an endpoint that `describe` declares and the manifest grants.
     ///
     /// # Errors
-    /// The source has failed; `?` makes that [`Error::Unavailable`](crate::Error::Unavailable). What the host
-    /// refuses ends the call instead.
+    /// The source failed; `?` converts the failure to [`Error::Unavailable`](crate::Error::Unavailable). A request that
+    /// the host refuses is no error: it ends the call.
     fn send(&self, endpoint: &str, request: &HttpRequest) -> Result<HttpResponse, Failure>;
 
     /// Writes a line for the people who operate the resolver.
@@ -37,14 +38,14 @@ impl Host for Imports {
 }
 
 impl HttpRequest {
-    /// A GET of a path, without headers and body.
+    /// Makes a GET request for a path, without headers and body.
     pub fn get(path: impl Into<String>) -> Self {
         Self { method: Method::Get, path: path.into(), headers: vec![], body: None }
     }
 }
 
 impl HttpResponse {
-    /// The response, if its status says that the request succeeded (200 to 299).
+    /// Returns the response, if its status is a success (200 to 299).
     ///
     /// # Errors
     /// A failure that names the status.

@@ -1,10 +1,11 @@
 //! Write attribute resolvers for Portcullis.
 //!
-//! A resolver is a policy information point: it turns what a check knows (subject, resource, action, domain,
-//! attributes) into the attributes of one namespace, which policies then read, as in `geo.country`. It is a
-//! WebAssembly component; `cargo build --target wasm32-wasip2 --release` of a crate with `crate-type =
-//! ["cdylib"]` that depends on this one makes it. `wit/resolver.wit` is the whole contract, and the types here
-//! are made from it.
+//! A resolver is a policy information point (PIP). It gets the inputs of a check (subject, resource, action, domain,
+//! attributes) and answers the attributes of one namespace, such as `geo.country`. Policies read these attributes.
+//!
+//! A resolver is a WebAssembly component. A crate with `crate-type = ["cdylib"]` that depends on this one becomes a
+//! component by `cargo build --target wasm32-wasip2 --release`. `wit/resolver.wit` is the whole contract; the types of
+//! this crate are generated from it.
 //!
 //! ```
 //! use portcullis_guest_sdk::testing::{MockHost, request};
@@ -13,7 +14,7 @@
 //!     export_resolver,
 //! };
 //!
-//! /// `hours.open`: whether the shop is open, from `opens` to `closes` o'clock UTC.
+//! /// Answers `hours.open`: true from `opens` to `closes` o'clock UTC.
 //! struct BusinessHours;
 //!
 //! impl Resolver for BusinessHours {
@@ -38,7 +39,7 @@
 //!
 //! export_resolver!(BusinessHours);
 //!
-//! // Tried natively, without WebAssembly.
+//! // Test the resolver natively, without WebAssembly.
 //! let host = MockHost::new().config("opens", "8").config("closes", "18");
 //! let noon = Request { now_ms: 12 * 3_600_000, ..request(&["open"]) };
 //! let resolution = BusinessHours::resolve(&noon, &host)?;
@@ -46,7 +47,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-// The paths that `export_resolver!` writes into other crates begin with the name that they know this one by.
+// `export_resolver!` expands to paths that start with the name of this crate.
 extern crate self as portcullis_guest_sdk;
 
 #[doc(hidden)]
@@ -71,18 +72,19 @@ pub use wit_bindgen;
 
 /// Answers the attributes of one namespace.
 pub trait Resolver {
-    /// What the resolver is: the attributes that it answers, and what it needs of the manifest.
+    /// Returns the description of the resolver: the attributes that it answers, and its needs in the manifest.
     fn describe() -> Descriptor;
 
-    /// Answers the attributes that `request.wanted` names. `host` is known at compile time, so that the component imports
-    /// what is called of it and nothing else.
+    /// Answers the attributes in `request.wanted`. The type of `host` is known at compile time, so that the component
+    /// imports only the functions that it calls.
     ///
     /// # Errors
-    /// The attributes are undetermined for this check: policies that deny then apply, policies that allow do not.
+    /// The reason why there is no answer. Tests of the attributes are then undetermined: a deny applies, an allow does
+    /// not.
     fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error>;
 }
 
-/// Makes a [`Resolver`] what the component exports. Once in a crate; natively it does nothing.
+/// Exports a [`Resolver`] from the component. Use it once in a crate. It does nothing in a native build.
 #[macro_export]
 macro_rules! export_resolver {
     ($resolver:ty) => {

@@ -1,11 +1,11 @@
-//! Try a resolver natively: a request, and a host that answers from memory.
+//! Tools for native tests of a resolver: a request, and a host that answers from memory.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::{Failure, Host, HttpRequest, HttpResponse, Level, Request};
 
-/// A request for these attributes by a check that knows nothing else; fill in the rest by `..request(&[…])`.
+/// Makes a request for these attributes with empty inputs. Set inputs by `Request { subject, ..request(&[…]) }`.
 pub fn request(wanted: &[&str]) -> Request {
     Request {
         tenant: String::new(),
@@ -23,16 +23,16 @@ pub fn request(wanted: &[&str]) -> Request {
     }
 }
 
-/// How an endpoint answers a request.
+/// The function that answers the requests to an endpoint.
 type Endpoint = Box<dyn Fn(&HttpRequest) -> Result<HttpResponse, Failure>>;
 
-/// A host that answers from memory and keeps what was logged.
+/// A host that answers from memory and keeps the log.
 ///
 /// ```
 /// use portcullis_guest_sdk::testing::MockHost;
 /// use portcullis_guest_sdk::{Error, FailureKind, Host, HttpRequest, HttpResponse, Level};
 ///
-/// /// What `source` says of Ann.
+/// /// Fetches Ann's record from `source`.
 /// fn fetch(host: &impl Host) -> Result<Vec<u8>, Error> {
 ///     host.log(Level::Debug, "asking the source");
 ///     Ok(host.send("source", &HttpRequest::get("/people/ann"))?.success()?.body)
@@ -58,19 +58,19 @@ pub struct MockHost {
 }
 
 impl MockHost {
-    /// A host without configuration and endpoints.
+    /// Makes a host without configuration and endpoints.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives a key of the configuration a value.
+    /// Sets the value of a configuration key.
     #[must_use]
     pub fn config(mut self, key: &str, value: &str) -> Self {
         self.config.insert(key.to_owned(), value.to_owned());
         self
     }
 
-    /// Grants an endpoint.
+    /// Grants an endpoint, whose requests `answer` answers.
     #[must_use]
     pub fn endpoint(
         mut self,
@@ -81,7 +81,7 @@ impl MockHost {
         self
     }
 
-    /// The lines that were logged so far.
+    /// Returns the lines that were logged so far.
     pub fn lines(&self) -> Vec<(Level, String)> {
         self.lines.borrow().clone()
     }
@@ -93,10 +93,10 @@ impl Host for MockHost {
     }
 
     /// # Panics
-    /// When the endpoint was not granted: Portcullis would end the call.
+    /// If the endpoint is not granted. Portcullis would end the call.
     #[expect(
         clippy::panic,
-        reason = "this is for tests, and a failure would be one that a resolver can handle"
+        reason = "for tests only: a resolver could handle a failure, but it must not get here"
     )]
     fn send(&self, endpoint: &str, request: &HttpRequest) -> Result<HttpResponse, Failure> {
         match self.endpoints.get(endpoint) {

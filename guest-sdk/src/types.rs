@@ -1,11 +1,11 @@
-//! Short ways to make the contract's types.
+//! Constructors of the contract's types.
 
 use crate::{
     Attribute, AttributeSpec, ConfigKey, Descriptor, Error, Failure, Kind, Resolution, Value,
 };
 
 impl Attribute {
-    /// An attribute that is cached as `describe` declares.
+    /// Makes an attribute that is cached for the time that `describe` declares.
     pub fn new(name: impl Into<String>, value: Value) -> Self {
         Self { name: name.into(), value, ttl_ms: None }
     }
@@ -19,19 +19,19 @@ impl AttributeSpec {
 }
 
 impl ConfigKey {
-    /// A key that the manifest must have.
+    /// Declares a key that the manifest must have.
     pub fn required(name: impl Into<String>) -> Self {
         Self { name: name.into(), required: true }
     }
 
-    /// A key that the manifest may have.
+    /// Declares a key that the manifest may have.
     pub fn optional(name: impl Into<String>) -> Self {
         Self { name: name.into(), required: false }
     }
 }
 
 impl Descriptor {
-    /// A descriptor without attributes and needs.
+    /// Makes a descriptor without attributes and needs.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -46,7 +46,7 @@ impl Descriptor {
 }
 
 impl Resolution {
-    /// The answer that these attributes exist and those do not.
+    /// Answers that `attributes` exist and `absent` do not.
     pub fn new(attributes: Vec<Attribute>, absent: Vec<String>) -> Self {
         Self { attributes, absent, ext: vec![] }
     }

@@ -47,12 +47,12 @@ pub(crate) enum Command {
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]
-        command: resolver_cli::Command,
+        command: resolver_cli::ResolverCommand,
     },
     /// Measure what decisions cost on a tenant's own rules, without a server.
     Bench {
         #[command(flatten)]
-        arguments: bench::Arguments,
+        arguments: bench::BenchArguments,
         #[command(flatten)]
         file: EnvFile,
     },
@@ -84,7 +84,7 @@ pub(crate) enum Import {
     /// --skip-unsupported.
     Casbin {
         #[command(flatten)]
-        arguments: import::Arguments,
+        arguments: import::ImportArguments,
         #[command(flatten)]
         file: EnvFile,
     },

@@ -131,7 +131,9 @@ fn a_response_that_the_checks_do_not_give_is_none() {
     let done = resolver(&["test"], folder.path());
     assert_eq!(done.code, Some(1), "{done:?}");
     assert!(
-        done.out.contains("`responses` has no `GET people/Zo%C3%AB` of `directory`"),
+        done.out.contains(
+            "`responses` has no response for `GET people/Zo%C3%AB` of the endpoint `directory`"
+        ),
         "{}",
         done.out
     );

@@ -97,7 +97,7 @@ ANNOUNCED = [
     ("createServiceKey", 400, "expected an instant in the future"),
     ("registerResource", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "expected a verb of at most 128 characters"),
-    ("registerResources", 400, "only once in one call"),
+    ("registerResources", 400, "each name once"),
     ("updatePolicy", 400, "expected a network such as"),
     ("updatePolicy", 400, "expected a regular expression"),
     ("updatePolicy", 400, "there is no resolver"),
@@ -106,17 +106,17 @@ ANNOUNCED = [
     ("updatePolicy", 400, "the resource of a policy never changes"),
     # The document cannot know which attributes and settings a module has.
     ("testResolver", 400, "expected one of `"),
-    ("updateResolver", 400, "expected what the module needs, but"),
+    ("updateResolver", 400, "expected a manifest that fits the module, but"),
 ]
 ANNOUNCED += [
     (operation, 400, reason)
     for operation in ("createResolver", "updateResolver")
     for reason in (
         "expected a URL without query and fragment",
-        "expected a resolver, but",
+        "expected a valid resolver component, but",
         "expected a name of 1 to 128 bytes",
         "expected a name that is not among `allowed_hosts`",
-        "expected characters that a header can have",
+        "expected only characters that a header may contain",
         "expected the name of a host in lower case",
         "`${name}` is the name of one of `secrets`",
     )

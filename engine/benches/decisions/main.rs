@@ -1,4 +1,4 @@
-//! What the engine's decisions cost, against the bars of `docs/performance.md` that it can show alone.
+//! The costs of the engine's decisions, against those bars of `docs/performance.md` that need no other crate.
 //!
 //! `cargo bench -p portcullis-engine --bench decisions -- [GROUP]… [--json FILE]`. Alternatives of one run are timed in turns, as
 //! CPU time of the thread. A missed bar is reported; a wrong decision ends the run.

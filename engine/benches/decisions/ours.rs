@@ -9,7 +9,7 @@ use portcullis_engine::{
 };
 use portcullis_workloads::{DOMAIN, Workload};
 
-/// The plans of every resource of a workload, by its name.
+/// The plans of a workload, by resource.
 pub(crate) struct Plans(hashbrown::HashMap<String, Plan>);
 
 impl Plans {
@@ -24,31 +24,31 @@ impl Plans {
         Self(sources.iter().map(plan).collect())
     }
 
-    /// The plan of a workload that has one resource.
+    /// Returns the plan of a workload with one resource.
     pub(crate) fn only(&self) -> Result<&Plan> {
         self.0.values().next().ok_or_else(|| anyhow!("the workload has no resource"))
     }
 
-    /// From the strings of a request to the decision.
+    /// Decides a request from its strings.
     pub(crate) fn allows(&self, body: CheckBody<'_>) -> bool {
         self.0.get(body.resource).is_some_and(|plan| allows(plan, body))
     }
 
-    /// From the text of a request to the decision.
+    /// Decides a request from its text.
     pub(crate) fn allows_text(&self, text: &str) -> Result<bool> {
         let mut buffer = CheckBuffer::default();
         Ok(self.allows(buffer.read(text.as_bytes())?))
     }
 }
 
-/// From the strings of a request to the decision, by the plan of its resource.
+/// Decides a request from its strings, by the plan of its resource.
 pub(crate) fn allows(plan: &Plan, body: CheckBody<'_>) -> bool {
     let domain = body.domain.unwrap_or(DOMAIN);
     let check = Check::new(body, domain, None, chrono::DateTime::UNIX_EPOCH);
     plan.evaluate(&check).effect() == Effect::Allow
 }
 
-/// The bodies of a workload's requests. They live as long as the process.
+/// Returns the bodies of a workload's requests. They live as long as the process.
 pub(crate) fn bodies(workload: &Workload) -> Result<Vec<CheckBody<'static>>> {
     let body = |text: String| -> Result<_> {
         let tree: &'static Json<'static> =
@@ -58,7 +58,7 @@ pub(crate) fn bodies(workload: &Workload) -> Result<Vec<CheckBody<'static>>> {
     workload.requests.iter().map(|request| body(request.text())).collect()
 }
 
-/// What the plan of one resource is compiled from.
+/// The rules and policies of one resource.
 #[derive(Clone, Default)]
 pub(crate) struct Source {
     pub(crate) rules: Vec<Rule>,
@@ -71,7 +71,7 @@ impl Source {
     }
 }
 
-/// The rules and policies of a workload, by resource, as a store gives them.
+/// Returns the rules and policies of a workload by resource, in the order of a store.
 pub(crate) fn sources(workload: &Workload) -> Result<HashMap<String, Source>> {
     let mut sources: HashMap<String, Source> = HashMap::new();
     for rule in &workload.rules {

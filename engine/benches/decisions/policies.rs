@@ -2,16 +2,16 @@
 
 use anyhow::Result;
 use portcullis_engine::CheckBody;
-use portcullis_workloads::ask::{Ask, read_all};
 use portcullis_workloads::limit::{Closures, Limit, Tree};
 use portcullis_workloads::measure::{Variant, compare};
+use portcullis_workloads::plain_request::{PlainRequest, read_all};
 use portcullis_workloads::report::{Bar, Group};
 use portcullis_workloads::{W3_SIZES, Workload};
 
 use crate::ours::{Plans, allows, bodies};
 use crate::rules::hold_against_limit;
 
-/// One size of W3, ready to be decided by all.
+/// One size of W3, prepared for all variants.
 struct Case {
     workload: Workload,
     plans: Plans,
@@ -36,16 +36,20 @@ impl Case {
         })
     }
 
-    fn variants<'c>(&'c self, asks: &'c [Ask<'c>]) -> Result<[Variant<'c>; 4]> {
+    fn variants<'c>(&'c self, plain_requests: &'c [PlainRequest<'c>]) -> Result<[Variant<'c>; 4]> {
         let right = || self.workload.right();
-        // As the closures, which look no resource up either.
+        // Like the closures, this looks no resource up.
         let plan = self.plans.only()?;
         Ok([
             Variant::checked("ours", right(), |index| Ok(allows(plan, self.bodies[index])))?,
-            Variant::checked("closures", right(), |index| Ok(self.closures.allows(&asks[index])))?,
-            Variant::checked("enum tree", right(), |index| Ok(self.tree.allows(&asks[index])))?,
+            Variant::checked("closures", right(), |index| {
+                Ok(self.closures.allows(&plain_requests[index]))
+            })?,
+            Variant::checked("enum tree", right(), |index| {
+                Ok(self.tree.allows(&plain_requests[index]))
+            })?,
             Variant::checked("indexed limit", right(), |index| {
-                Ok(self.limit.allows(&asks[index]))
+                Ok(self.limit.allows(&plain_requests[index]))
             })?,
         ])
     }
@@ -53,20 +57,26 @@ impl Case {
 
 pub(crate) fn w3(group: &mut Group<'_>) -> Result<()> {
     let cases = W3_SIZES.into_iter().map(Case::new).collect::<Result<Vec<_>>>()?;
-    let asks = cases.iter().map(|case| read_all(&case.texts)).collect::<Result<Vec<_>, _>>()?;
+    let plain_requests =
+        cases.iter().map(|case| read_all(&case.texts)).collect::<Result<Vec<_>, _>>()?;
     let mut variants = Vec::new();
-    for (case, asks) in cases.iter().zip(&asks) {
-        variants.extend(case.variants(asks)?);
+    for (case, plain_requests) in cases.iter().zip(&plain_requests) {
+        variants.extend(case.variants(plain_requests)?);
     }
     let samples = compare(variants);
     for (case, samples) in cases.iter().zip(samples.chunks(4)) {
         let name = &case.workload.name;
         group.times(name, samples);
         let bar = if case.workload.policies.len() <= 100 { Bar::AtMost(2.0) } else { Bar::Shown };
-        group.figure(format!("{name}: ours / closures"), samples[0].ratio(&samples[1]), "", bar);
+        group.measurement(
+            format!("{name}: ours / closures"),
+            samples[0].ratio(&samples[1]),
+            "",
+            bar,
+        );
     }
     let (first, last) = (&samples[0], &samples[samples.len() - 4]);
-    group.figure("10,000 policies / 1 policy", last.ratio(first), "", Bar::AtMost(20.0));
+    group.measurement("10,000 policies / 1 policy", last.ratio(first), "", Bar::AtMost(20.0));
     Ok(())
 }
 

@@ -1,11 +1,11 @@
-//! Bar 5: JSON text to decision.
+//! Bar 5: from JSON text to the decision.
 
 use std::hint::black_box;
 
 use anyhow::Result;
-use portcullis_workloads::ask::Ask;
 use portcullis_workloads::limit::Limit;
 use portcullis_workloads::measure::{Variant, allocations, compare};
+use portcullis_workloads::plain_request::PlainRequest;
 use portcullis_workloads::report::{Bar, Group};
 use portcullis_workloads::{w2, w4};
 
@@ -22,17 +22,17 @@ pub(crate) fn w5(group: &mut Group<'_>) -> Result<()> {
             }
         });
         let samples = compare(vec![
-            Variant::new("bare parse", texts.len(), |index| Ask::parse(&texts[index])),
+            Variant::new("bare parse", texts.len(), |index| PlainRequest::parse(&texts[index])),
             Variant::checked("ours", workload.right(), |index| plans.allows_text(&texts[index]))?,
             Variant::checked("limit", workload.right(), |index| {
-                Ok(limit.allows(&Ask::parse(&texts[index])?))
+                Ok(limit.allows(&PlainRequest::parse(&texts[index])?))
             })?,
         ]);
         group.times(&name, &samples);
         let ratio = samples[1].ratio(&samples[0]);
-        group.figure(format!("{name}: ours / bare parse"), ratio, "", Bar::AtMost(2.0));
+        group.measurement(format!("{name}: ours / bare parse"), ratio, "", Bar::AtMost(2.0));
         let each = allocated as f64 / texts.len() as f64;
-        group.figure(format!("{name}: allocations per decision"), each, "", Bar::AtMost(0.0));
+        group.measurement(format!("{name}: allocations per decision"), each, "", Bar::AtMost(0.0));
     }
     Ok(())
 }

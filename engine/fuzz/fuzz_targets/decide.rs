@@ -1,5 +1,5 @@
-//! Rules, policies of arbitrary trees and requests, made from the fuzzer's bytes: the plan must decide each
-//! request as the oracle of `engine/tests` does.
+//! Makes rules, policies of arbitrary trees and requests from the fuzzer's bytes. The plan must decide each request as
+//! the oracle of `engine/tests` does.
 
 #![no_main]
 
@@ -43,8 +43,8 @@ fn scenario(choices: &mut Bytes<'_>) -> Scenario {
     }
 }
 
-/// The fuzzer's bytes as choices. Where they end, a seed that stands at their beginning goes on, so that a
-/// short input is a whole scenario too.
+/// The fuzzer's bytes as choices. After their end, a seed from their beginning continues, so that a short input is a
+/// whole scenario.
 struct Bytes<'b> {
     bytes: Unstructured<'b>,
     rest: Seeded,

@@ -1,5 +1,5 @@
-//! Arbitrary bytes where the engine expects text of strangers: it never panics, both ways of reading a check
-//! agree, and whatever is accepted can be compiled into a plan that decides.
+//! Feeds arbitrary bytes to every reader of untrusted text. The engine must not panic, both paths of reading a check must
+//! agree, and accepted conditions must compile into a plan that decides.
 
 #![no_main]
 
@@ -53,7 +53,7 @@ static READERS: LazyLock<Plan> = LazyLock::new(|| {
     plan(conditions)
 });
 
-/// The plan of the conditions, each as an allow and as a deny, at falling priorities.
+/// Compiles a plan of the conditions, each as an allow and as a deny, at descending priorities.
 fn plan(conditions: impl IntoIterator<Item = Condition>) -> Plan {
     let policies = conditions.into_iter().zip(0..).flat_map(|(condition, number)| {
         [Effect::Allow, Effect::Deny].map(|effect| Policy {
@@ -61,7 +61,7 @@ fn plan(conditions: impl IntoIterator<Item = Condition>) -> Plan {
             name: "fuzzed".to_owned(),
             resource: ResourcePattern::Any,
             effect,
-            // Below the deny of the condition before it, and above its own.
+            // Below the deny of the previous condition, and above its own.
             priority: i32::from(effect == Effect::Allow) - 2 * number as i32,
             condition: Ok(condition.clone()),
         })
@@ -69,7 +69,7 @@ fn plan(conditions: impl IntoIterator<Item = Condition>) -> Plan {
     Plan::compile("doc:read", 1, &[], policies)
 }
 
-/// An allow must have a policy behind it, since there are no rules.
+/// Asserts that a policy decides every allow, since there are no rules.
 fn decide(plan: &Plan, body: CheckBody<'_>, claims: Option<&Json<'_>>) {
     let caller = claims.map(|claims| Caller { subject: "ann", roles: &[], claims });
     let domain = body.domain.unwrap_or("acme");

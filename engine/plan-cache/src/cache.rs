@@ -10,41 +10,41 @@ use equivalent::Equivalent;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use portcullis_engine::{Plan, ResourcePattern};
 
-use crate::changes::Changes;
+use crate::changes::ChangeLog;
 
-/// Plans by (tenant, resource), bounded by the bytes they take.
+/// The cached plans by tenant and resource. Their total size in bytes is limited.
 #[derive(Debug)]
 pub struct PlanCache {
     plans: moka::future::Cache<Key, Arc<CachedPlan>>,
     hot: Arc<HotPlans>,
-    tenants: RwLock<HashMap<Arc<str>, Arc<Changes>>>,
+    tenants: RwLock<HashMap<Arc<str>, Arc<ChangeLog>>>,
     #[cfg(test)]
     ignores_freshness: bool,
 }
 
-/// Copies of entries of moka, for readers that must not disturb each other.
+/// The plans that are read often, for readers that share no written memory.
 type HotPlans = papaya::HashMap<Key, Arc<CachedPlan>, DefaultHashBuilder>;
 
-/// One hot read in so many goes through moka, which evicts what it believes nobody reads.
+/// One in this many hot reads goes through moka. Otherwise moka would see no read of a hot plan and evict it.
 const SAMPLED: u64 = 64;
 
 /// A plan in the cache.
 #[derive(Debug)]
 pub struct CachedPlan {
     plan: Plan,
-    /// Those of its tenant.
-    changes: Arc<Changes>,
-    /// No change up to this revision touches the plan's resource, except those it was compiled from.
+    /// The changes of the plan's tenant.
+    changes: Arc<ChangeLog>,
+    /// The revision up to which the plan reflects every change that touches its resource.
     valid_through: AtomicU64,
 }
 
 impl CachedPlan {
-    /// The plan.
+    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The latest revision of the tenant that the plan is known to reflect.
+    /// Returns the latest revision of the tenant that the plan is known to reflect.
     pub fn revision(&self) -> u64 {
         self.valid_through.load(Ordering::Acquire)
     }
@@ -56,7 +56,7 @@ struct Key {
     resource: Arc<str>,
 }
 
-/// Looks a key up without allocating one. The fields are compared in full: no two keys collide.
+/// Looks a [`Key`] up without allocating one. Compares the whole fields, so different keys never match.
 struct KeyRef<'k> {
     tenant: &'k str,
     resource: &'k str,
@@ -82,7 +82,7 @@ impl Equivalent<Key> for KeyRef<'_> {
 }
 
 impl PlanCache {
-    /// An empty cache that holds plans of at most `max_bytes` in all.
+    /// Makes an empty cache for plans of at most `max_bytes` in total.
     pub fn new(max_bytes: u64) -> Self {
         let hot = Arc::new(HotPlans::default());
         let dropped = Arc::clone(&hot);
@@ -105,9 +105,9 @@ impl PlanCache {
         }
     }
 
-    /// What `answer` makes of the plan of `(tenant, resource)`, if that plan is hot: no older than any write
-    /// that was published before the call, nor than revision `at_least`. `None` means that [`PlanCache::get`]
-    /// has to be asked, which now and then it must be for a hot plan too.
+    /// Applies `answer` to the plan of `(tenant, resource)`, if that plan is hot and fresh: no older than any write
+    /// published before the call, nor than revision `at_least`. `None` means that the caller must use
+    /// [`PlanCache::get`]. Sampled reads of hot plans return `None` as well.
     pub fn hot<R>(
         &self,
         tenant: &str,
@@ -121,16 +121,16 @@ impl PlanCache {
         (self.is_fresh(cached, resource, needed) && !is_sampled()).then(|| answer(cached))
     }
 
-    /// The plan of `(tenant, resource)`, no older than any write that was published before the call.
+    /// Returns the plan of `(tenant, resource)`, no older than any write published before the call.
     ///
-    /// A plan older than revision `at_least`, which may not have been published here yet, is loaded anew;
-    /// whether the store has that revision is for the caller to see from [`CachedPlan::revision`].
+    /// Loads a plan that is older than revision `at_least` again. That revision may not be published here yet, nor be in
+    /// the store: the caller must compare it with [`CachedPlan::revision`].
     ///
-    /// `load` reads the tenant's rules and revision in one snapshot and compiles them. It runs once for
-    /// all checks that wait for the same plan.
+    /// `load` reads the tenant's rules and revision in one snapshot and compiles them. It runs once for all checks that
+    /// wait for the same plan.
     ///
     /// # Errors
-    /// What `load` failed with. A failure is never cached.
+    /// The error of `load`. A failure is never cached.
     pub async fn get<E, F>(
         &self,
         tenant: &str,
@@ -152,8 +152,8 @@ impl PlanCache {
             }
             self.plans.invalidate(&key).await;
         }
-        // A load that began before this check may be joined and found too old; one that begins later
-        // reads a snapshot that has everything published so far. So this ends.
+        // This check may join a load that began before it and is too old. A load that begins later reads a snapshot with
+        // every write published so far. So the second round at the latest returns.
         loop {
             let cached = self
                 .plans
@@ -164,6 +164,7 @@ impl PlanCache {
                     Ok(Arc::new(CachedPlan { plan, changes, valid_through }))
                 })
                 .await?;
+            // `at_least` is left out: the store may not have that revision, and the loop would not end.
             if self.is_fresh(&cached, resource, needed) {
                 return Ok(cached);
             }
@@ -171,30 +172,32 @@ impl PlanCache {
         }
     }
 
-    /// Publishes a committed write of `tenant`: its new revision and the resources that it touched. Must
-    /// come before the write is acknowledged.
+    /// Publishes a committed write of `tenant`: its new revision and the resources that it touches. Must be called
+    /// before the write is acknowledged.
     pub fn publish(&self, tenant: &str, revision: u64, touched: Vec<ResourcePattern>) {
         self.changes(tenant).publish(revision, touched);
     }
 
-    /// The last published revision of `tenant`; `None` for a tenant that nothing was asked about.
+    /// Returns the last published revision of `tenant`; `None` if the cache does not know the tenant.
     pub fn latest(&self, tenant: &str) -> Option<u64> {
         let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
         tenants.get(tenant).map(|changes| changes.latest.load(Ordering::Acquire))
     }
 
+    /// Copies a plan that moka returned into the map of hot plans.
     fn keep_hot(&self, key: &KeyRef<'_>, cached: &Arc<CachedPlan>) {
         let plans = self.hot.pin();
         if plans.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cached)) {
             return;
         }
         plans.insert(key.to_key(), Arc::clone(cached));
-        // moka may have dropped it in between: then nobody else would ever drop it here.
+        // moka may have evicted the plan in between. Then no later eviction would remove it here.
         if !self.plans.contains_key(key) {
             plans.remove(key);
         }
     }
 
+    /// Applies the freshness rule: returns whether the plan is valid through revision `needed`.
     fn is_fresh(&self, cached: &CachedPlan, resource: &str, needed: u64) -> bool {
         #[cfg(test)]
         if self.ignores_freshness {
@@ -204,14 +207,16 @@ impl PlanCache {
         if valid_through >= needed {
             return true;
         }
-        let fresh = cached.changes.leave_alone(resource, valid_through, needed);
+        let fresh = cached.changes.unaffected(resource, valid_through, needed);
         if fresh {
+            // The next check needs no look at the log.
             cached.valid_through.fetch_max(needed, Ordering::AcqRel);
         }
         fresh
     }
 
-    fn changes(&self, tenant: &str) -> Arc<Changes> {
+    /// Returns the log of a tenant, a new one if the cache does not know the tenant.
+    fn changes(&self, tenant: &str) -> Arc<ChangeLog> {
         let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(changes) = tenants.get(tenant) {
             return Arc::clone(changes);
@@ -222,12 +227,12 @@ impl PlanCache {
     }
 }
 
-/// True once in [`SAMPLED`] calls or so, at random, so that no pattern of reads can hide a key from moka.
+/// Returns true for about one in [`SAMPLED`] calls. Random, so that no pattern of reads hides a key from moka.
 fn is_sampled() -> bool {
     thread_local! {
         static STATE: Cell<u64> = const { Cell::new(0) };
     }
-    // Knuth's linear congruential generator, whose high bits are good enough.
+    // Knuth's linear congruential generator. Its high bits are random enough.
     let next =
         STATE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     STATE.set(next);

@@ -1,4 +1,4 @@
-//! The changes of a tenant's rules and policies.
+//! The log of changes to a tenant's rules and policies.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,36 +6,38 @@ use std::sync::{Mutex, PoisonError};
 
 use portcullis_engine::ResourcePattern;
 
-/// Changes that a tenant remembers: a plan that lags further behind is loaded anew.
+/// The length of a tenant's log. A plan that lags further behind is loaded again.
 pub(crate) const REMEMBERED_CHANGES: usize = 256;
-/// Patterns that one change names; a larger one counts as touching everything.
+/// The maximum number of patterns in one change. A larger change counts as touching every resource.
 const MAX_TOUCHED: usize = 64;
 
-/// What is known of a tenant's changes.
+/// The recent changes of one tenant.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
+pub(crate) struct ChangeLog {
     /// The highest published revision.
     pub(crate) latest: AtomicU64,
     /// The last changes, by ascending revision.
     log: Mutex<VecDeque<Change>>,
 }
 
+/// One committed write.
 #[derive(Debug)]
 struct Change {
     revision: u64,
     touched: Vec<ResourcePattern>,
 }
 
-impl Changes {
+impl ChangeLog {
+    /// Adds a committed write. Calls may come out of order, and twice for one write.
     pub(crate) fn publish(&self, revision: u64, mut touched: Vec<ResourcePattern>) {
         if touched.len() > MAX_TOUCHED {
             touched = vec![ResourcePattern::Any];
         }
         {
             let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-            // Two commits may be published in the opposite order.
+            // Two commits may be published in the opposite order of their revisions.
             let position = log.partition_point(|change| change.revision < revision);
-            // And one commit twice: by whoever committed it, and by the store's notification.
+            // One commit may be published twice: by the process that committed it, and by the store's notification.
             if log.get(position).is_none_or(|change| change.revision != revision) {
                 log.insert(position, Change { revision, touched });
             }
@@ -43,11 +45,12 @@ impl Changes {
                 log.pop_front();
             }
         }
+        // Last, so that a check that needs this revision finds it in the log.
         self.latest.fetch_max(revision, Ordering::AcqRel);
     }
 
-    /// Whether every change after `from` up to `to` is known and leaves `resource` alone.
-    pub(crate) fn leave_alone(&self, resource: &str, from: u64, to: u64) -> bool {
+    /// Returns whether every change after `from` up to `to` is in the log and does not touch `resource`.
+    pub(crate) fn unaffected(&self, resource: &str, from: u64, to: u64) -> bool {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let start = log.partition_point(|change| change.revision <= from);
         let between = log.range(start..).take_while(|change| change.revision <= to);
@@ -55,6 +58,7 @@ impl Changes {
         for change in between {
             expected += 1;
             let touches = change.touched.iter().any(|pattern| pattern.matches(resource));
+            // A gap in the revisions is a change that was dropped from the log or is not published yet.
             if change.revision != expected || touches {
                 return false;
             }

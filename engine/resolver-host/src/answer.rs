@@ -1,4 +1,4 @@
-//! An answer, held against what the resolver declared and was asked.
+//! Checks an answer against the resolver's descriptor and the request.
 
 use std::time::Duration;
 
@@ -10,50 +10,55 @@ use crate::contract::{
 use crate::error::CallError;
 use crate::log::cut;
 
-/// What a resolver answered of one attribute.
+/// A resolver's answer for one attribute.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answered {
+pub struct AnsweredAttribute {
     /// The name, without the namespace.
     pub name: String,
-    /// The value; none if the attribute is absent.
+    /// The value; `None` if the attribute is absent.
     pub value: Option<Value>,
-    /// How long this may be cached, as far as the resolver is concerned.
+    /// The time for which the resolver allows to cache the answer.
     pub ttl: Duration,
 }
 
-/// Every attribute that was answered: those that were wanted and are not here are undetermined.
+/// Verifies an answer and returns every answered attribute. A wanted attribute without an answer stays unknown.
 pub(crate) fn check(
     descriptor: &Descriptor,
     request: &Request,
     resolution: Resolution,
-) -> Result<Vec<Answered>, CallError> {
-    let mut answer = Vec::<Answered>::with_capacity(resolution.attributes.len());
-    let mut push = |name: String, value: Option<Value>, ttl_ms: Option<u32>| {
+) -> Result<Vec<AnsweredAttribute>, CallError> {
+    let present = resolution.attributes.into_iter();
+    let present = present.map(|Attribute { name, value, ttl_ms }| (name, Some(value), ttl_ms));
+    let absent = resolution.absent.into_iter().map(|name| (name, None, None));
+    let mut answer = Vec::<AnsweredAttribute>::with_capacity(request.wanted.len());
+    for (name, value, ttl_ms) in present.chain(absent) {
         let spec = spec(descriptor, request, &name)?;
-        if value.as_ref().is_some_and(|value| kind(value) != spec.kind) {
-            let expected = AttributeKind::from(spec.kind);
-            return Err(bad(format!("`{name}` is declared as {expected}, and is something else")));
-        }
-        if value.as_ref().is_some_and(|value| !is_finite(value)) {
-            return Err(bad(format!("`{name}` is not a finite number")));
+        if let Some(value) = &value {
+            check_value(spec, value)?;
         }
         if answer.iter().any(|other| other.name == name) {
             return Err(bad(format!("`{name}` is answered twice")));
         }
         let ttl = ttl_ms.unwrap_or(spec.default_ttl_ms);
-        answer.push(Answered { name, value, ttl: Duration::from_millis(ttl.into()) });
-        Ok(())
-    };
-    for Attribute { name, value, ttl_ms } in resolution.attributes {
-        push(name, Some(value), ttl_ms)?;
-    }
-    for name in resolution.absent {
-        push(name, None, None)?;
+        answer.push(AnsweredAttribute { name, value, ttl: Duration::from_millis(ttl.into()) });
     }
     Ok(answer)
 }
 
-/// The declaration of an attribute that was wanted.
+/// Verifies that a value is of the declared kind and finite.
+fn check_value(spec: &AttributeSpec, value: &Value) -> Result<(), CallError> {
+    let name = &spec.name;
+    if kind(value) != spec.kind {
+        let expected = AttributeKind::from(spec.kind);
+        return Err(bad(format!("`{name}` is declared as {expected}, and is something else")));
+    }
+    if !is_finite(value) {
+        return Err(bad(format!("`{name}` is not a finite number")));
+    }
+    Ok(())
+}
+
+/// Returns the declaration of an attribute, which must be wanted.
 fn spec<'d>(
     descriptor: &'d Descriptor,
     request: &Request,
@@ -69,7 +74,7 @@ fn spec<'d>(
     Ok(spec)
 }
 
-/// The guest's own failure, with texts of a bounded length.
+/// Converts the guest's own failure. Bounds its texts.
 pub(crate) fn failure(error: GuestError) -> CallError {
     match error {
         GuestError::Invalid(why) => CallError::Invalid(cut(why)),
@@ -81,6 +86,7 @@ pub(crate) fn failure(error: GuestError) -> CallError {
     }
 }
 
+/// Returns the kind of a value.
 fn kind(value: &Value) -> Kind {
     match value {
         Value::Text(_) => Kind::Text,
@@ -91,6 +97,7 @@ fn kind(value: &Value) -> Kind {
     }
 }
 
+/// Returns whether all numbers in a value are finite.
 fn is_finite(value: &Value) -> bool {
     match value {
         Value::Number(number) => number.is_finite(),

@@ -1,4 +1,4 @@
-//! What wasmtime makes of `wit/resolver.wit`.
+//! The bindings that wasmtime generates from `guest-sdk/wit/resolver.wit`.
 #![allow(missing_docs, unreachable_pub, clippy::allow_attributes, reason = "generated code")]
 
 wasmtime::component::bindgen!({

@@ -1,7 +1,7 @@
-//! Compiled modules on disk, so that a start does not compile everything again.
+//! The store of compiled code on disk, so that a start does not compile all modules again.
 //!
-//! What is in the directory is run as it is. So it belongs to the service alone, which is checked, and nothing gets
-//! there but what this process, or one like it, compiled. No compiled code is accepted from outside.
+//! The host runs the code in the directory without verifying it. So the directory must belong to the service alone,
+//! which is checked, and only this process and its like write to it. No compiled code comes from outside.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder};
@@ -18,24 +18,27 @@ use wasmtime::component::Component;
 
 use crate::digest::Digest;
 
-/// The permissions of others.
+/// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
-/// How the names of files begin that are being written.
+/// The prefix of the names of unfinished files.
 const TEMPORARY: &str = ".tmp";
 
 /// A directory of compiled modules.
 #[derive(Debug)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledStore {
     directory: PathBuf,
-    /// Of the compiler, its settings and the processor.
+    /// A hash of the compiler, its settings and the processor.
     compatibility: u64,
 }
 
-impl Compiled {
-    /// Opens the directory, or creates it, and drops what another version compiled.
+impl CompiledStore {
+    /// Opens the directory, or creates it, and deletes the code of other compatibility.
+    ///
+    /// # Errors
+    /// The directory cannot be made or read, belongs to another user, or lets others in.
     pub(crate) fn open(directory: &Path, engine: &Engine) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        // A file of ours has our user as its owner.
+        // A new file shows our user id, without a system call that needs `unsafe`.
         let ours = NamedTempFile::new_in(directory)?.as_file().metadata()?.uid();
         let metadata = fs::symlink_metadata(directory)?;
         if !metadata.is_dir() || metadata.uid() != ours || metadata.mode() & OTHERS != 0 {
@@ -50,19 +53,19 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// The component, if its code is here. Code that cannot be read is as good as none: it is compiled anew.
-    #[expect(unsafe_code, reason = "runs what the file has: see the module's first lines")]
+    /// Loads the component, if its code is stored. Returns `None` for unreadable code, which is then compiled again.
+    #[expect(unsafe_code, reason = "runs the code of the file: see the first lines of this module")]
     pub(crate) fn load(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
         let path = self.path(digest);
         if !path.exists() {
             return None;
         }
-        // SAFETY: only `store` writes into the directory, which others cannot enter; it is written as a whole or not
-        // at all, and never changed while it is mapped.
+        // SAFETY: only `store` writes to the directory, which other users cannot enter. It replaces files as a whole and
+        // never changes a file, so mapped code stays as it was compiled.
         unsafe { Component::deserialize_file(engine, path) }.ok()
     }
 
-    /// Keeps a component's code.
+    /// Stores a component's code. Renames a finished file, so that no reader sees a part of it.
     pub(crate) fn store(&self, digest: &Digest, component: &Component) -> io::Result<()> {
         let code = component.serialize().map_err(io::Error::other)?;
         let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(&self.directory)?;
@@ -72,20 +75,20 @@ impl Compiled {
         Ok(())
     }
 
-    /// Drops a module's code, if it is here.
+    /// Deletes a module's code, if it is stored.
     pub(crate) fn remove(&self, digest: &Digest) -> io::Result<()> {
         if_there(fs::remove_file(self.path(digest))).map(drop)
     }
 
-    /// Drops what was written before `before` and is of no use: the code of modules that are not among `used`, and
-    /// files that were never finished.
+    /// Deletes useless files that are older than `before`: the code of modules that are not among `used`, and
+    /// unfinished files.
     pub(crate) fn sweep(&self, used: &HashSet<Digest>, before: SystemTime) -> io::Result<()> {
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let digest = name.strip_suffix(&self.suffix()).and_then(Digest::parse);
             let is_used = digest.map_or(!name.starts_with(TEMPORARY), |of| used.contains(&of));
-            // What is being written may be gone, or have its final name, in the next moment.
+            // An unfinished file may be renamed at any moment, so it may be missing here.
             let is_old = || Ok(entry.metadata()?.modified()? < before);
             if !is_used && if_there(is_old())? == Some(true) {
                 if_there(fs::remove_file(entry.path()))?;
@@ -102,6 +105,7 @@ impl Compiled {
         format!("-{:016x}.cwasm", self.compatibility)
     }
 
+    /// Deletes the code of other compilers, settings or processors.
     fn drop_others(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.directory)? {
             let path = entry?.path();
@@ -114,7 +118,7 @@ impl Compiled {
     }
 }
 
-/// What was done with a file; nothing if the file is not there.
+/// Returns the result for a file; `None` if the file is missing.
 fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

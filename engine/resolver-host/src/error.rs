@@ -1,32 +1,33 @@
-//! Why a call has no answer, and why a module is not loaded.
+//! The errors of calls, of loading a module, and of binding it.
 
 use std::time::Duration;
 
 use crate::contract::Failure;
 use crate::limits::{HANDLES, MODULE_BYTES, PASSED_BYTES, STACK_BYTES};
 
-/// Why a call has no answer: the attributes are undetermined, with this text as the cause. Never cached.
+/// The reason why a call has no answer. The attributes are unknown, with this text as the cause. It is never cached.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
     /// All instances, or the tenant's share of them, were busy.
     #[error("no instance was free within {} ms", .0.as_millis())]
     Busy(Duration),
-    /// Wall time ran out.
+    /// The wall time is over.
     #[error("timed out after {} ms", .0.as_millis())]
     TimedOut(Duration),
     /// A growth of memory was refused, and the guest ended.
     #[error("memory limit of {} MiB", .0 >> 20)]
     Memory(usize),
-    /// Too deep a recursion.
+    /// The recursion is too deep.
     #[error("stack limit of {} KiB", STACK_BYTES >> 10)]
     Stack,
-    /// An access outside linear memory. The stack of C and Rust lies in it, and ends below its first byte.
+    /// An access outside linear memory. The stack of C and Rust is in linear memory and grows down to its first byte, so
+    /// an overflow ends here.
     #[error("memory access out of bounds, as by a stack that is exhausted")]
     OutOfBounds,
-    /// More bytes than may be passed to the host at once, in the answer or a call of the host.
+    /// The guest passed too many bytes to the host at once, in the answer or in a call of the host.
     #[error("passed more than {} KiB to the host", PASSED_BYTES >> 10)]
     TooLarge,
-    /// Too many handles of resources.
+    /// The guest has too many handles of resources.
     #[error("more than {HANDLES} handles")]
     Handles,
     /// A panic, with its text.
@@ -38,10 +39,10 @@ pub enum CallError {
     /// The guest called `exit`, as if it were a process.
     #[error("called `exit`")]
     Exited,
-    /// What it exports is not what a resolver exports; found when it is loaded.
+    /// The exports are not those of a resolver. Found when the module is loaded.
     #[error("does not fit `portcullis:resolver@1.0.0`: {0}")]
     Contract(String),
-    /// The guest asked the host for what it must not have.
+    /// The guest asked the host for something that it must not have.
     #[error("refused: {0}")]
     Refused(String),
     /// The answer breaks the descriptor.
@@ -62,8 +63,8 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The same in words of the host alone, for everybody who may see a decision: what a guest says could be anything,
-    /// values of attributes too.
+    /// Returns the error in words of the host alone, for everybody who may see a decision. Texts of a guest may contain
+    /// anything, including values of attributes.
     pub fn summary(&self) -> String {
         match self {
             Self::Panicked(_) => "panicked".to_owned(),
@@ -87,7 +88,7 @@ impl CallError {
     }
 }
 
-/// Why a module is not loaded.
+/// The reason why a module is not loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The module is larger than is accepted.
@@ -99,19 +100,19 @@ pub enum LoadError {
     /// The component is faulty, or needs more than an instance may have.
     #[error("the module cannot be compiled: {0}")]
     Compile(String),
-    /// It imports what the host does not offer.
+    /// The module has imports that the host does not offer.
     #[error("the module imports what resolvers are not offered: {}", quoted(.0))]
     Imports(Vec<String>),
-    /// It does not export what a resolver does.
+    /// The exports are not those of a resolver.
     #[error("the module does not fit `portcullis:resolver@1.0.0`: {0}")]
     Contract(String),
     /// `describe` failed.
     #[error("`describe` failed: {0}")]
     Describe(CallError),
-    /// What `describe` says makes no sense.
+    /// The descriptor is not valid.
     #[error("`describe` answers {0}")]
     Descriptor(String),
-    /// Compilation did not end in time, or others are waiting for theirs.
+    /// The compilation, or the wait for its turn, took too long.
     #[error("the module was not compiled within {} s", .0.as_secs())]
     Slow(Duration),
     /// The host's own fault.
@@ -119,9 +120,9 @@ pub enum LoadError {
     Host,
 }
 
-/// What of a manifest does not fit its module.
+/// The part of a manifest that does not fit its module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BindError {
+pub enum GrantError {
     /// A key that the module requires is missing.
     #[error("`config` lacks `{0}`, which the module requires")]
     MissingKey(String),
@@ -131,13 +132,13 @@ pub enum BindError {
     /// An endpoint that the module calls is not granted.
     #[error("endpoint `{0}`, which the module calls, is not granted")]
     MissingEndpoint(String),
-    /// A limit is zero or above what there is.
+    /// A limit is zero or too high.
     #[error("{0}")]
     Limit(&'static str),
 }
 
 impl From<CallError> for LoadError {
-    /// Of a call of `describe`.
+    /// Converts the error of a call of `describe`.
     fn from(error: CallError) -> Self {
         match error {
             CallError::Contract(why) => Self::Contract(why),
@@ -146,6 +147,7 @@ impl From<CallError> for LoadError {
     }
 }
 
+/// Joins names, each in backticks.
 fn quoted(names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")

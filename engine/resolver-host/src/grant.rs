@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::surroundings::Endpoints;
+use crate::environment::Endpoints;
 
 /// The configuration and the endpoints that a manifest grants to a module.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! The host: one wasmtime engine, its pool of instances, and what goes in and out.
+//! The host: one wasmtime engine and its pool of instances. Loads modules, binds them, and calls resolvers.
 
 use std::collections::HashSet;
 use std::io;
@@ -14,12 +14,13 @@ use wasmtime::{
     Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy,
 };
 
-use crate::answer::{self, Answered};
+use crate::answer::{self, AnsweredAttribute};
 use crate::bindings::GuestPre;
-use crate::compiled::Compiled;
+use crate::compiled::CompiledStore;
 use crate::contract::{Descriptor, Request};
 use crate::digest::Digest;
-use crate::error::{BindError, CallError, LoadError};
+use crate::environment::Runtime;
+use crate::error::{CallError, GrantError, LoadError};
 use crate::grant::Grant;
 use crate::imports;
 use crate::limits::{
@@ -27,87 +28,87 @@ use crate::limits::{
     STACK_BYTES, TABLES, TICK,
 };
 use crate::log::Log;
-use crate::module::{self, Module, Resolver};
-use crate::share::Share;
-use crate::store::{Call, Ended, State};
-use crate::surroundings::Runtime;
+use crate::module::{self, BoundResolver, Module};
+use crate::share::InstanceShare;
+use crate::store::{CallState, FinishedCall, GuestCall};
 
-/// What an operator sets.
+/// The settings of an operator.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// How many calls run at once. Each reserves address space, and takes memory only while it runs.
+pub struct HostSettings {
+    /// The number of concurrent calls. Each reserves address space, and takes memory only while it runs.
     pub instances: u32,
-    /// A directory for compiled code, which nobody else can enter; without one, every start compiles anew.
+    /// A directory for compiled code that no other user can enter. Without one, every start compiles all modules.
     pub compiled: Option<PathBuf>,
 }
 
-/// Runs resolvers.
-pub struct Host {
+/// Loads and runs resolvers.
+pub struct ResolverHost {
     engine: Engine,
-    linker: Linker<State>,
-    compiled: Option<Compiled>,
-    /// As many as the pool has: an empty pool is an error, where a call should wait.
-    slots: Arc<Semaphore>,
-    /// How many of them a tenant may use.
+    linker: Linker<CallState>,
+    compiled: Option<CompiledStore>,
+    /// One permit per instance of the pool. wasmtime fails if the pool is empty, but a call should wait.
+    instances: Arc<Semaphore>,
+    /// The number of instances that one tenant may use.
     share: usize,
-    /// Compilation takes all the processors that there are, and much memory: one at a time.
+    /// One permit: a compilation takes all processors and much memory, so modules are compiled one at a time.
     compiling: Arc<Semaphore>,
     runtime: Arc<dyn Runtime>,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug)]
-pub struct Outcome {
-    /// The attributes that were answered, or why there are none.
-    pub result: Result<Vec<Answered>, CallError>,
-    /// What the guest said, also when it failed.
+pub struct CallOutcome {
+    /// The answered attributes, or the reason why there are none.
+    pub result: Result<Vec<AnsweredAttribute>, CallError>,
+    /// The guest's log, also of a failed call.
     pub log: Log,
-    /// Wall time of the call, without waiting for an instance.
+    /// The wall time of the call, without the wait for an instance.
     pub elapsed: Duration,
-    /// The most linear memory that the guest had.
+    /// The peak of the guest's linear memory, in bytes.
     pub memory_bytes: usize,
 }
 
-impl Host {
-    /// Makes the engine and starts its ticker.
+impl ResolverHost {
+    /// Makes the engine and starts the thread that advances its epoch.
     ///
     /// # Errors
-    /// The address space, the directory or the thread is not to be had.
-    pub fn new(settings: &Settings, runtime: Arc<dyn Runtime>) -> io::Result<Arc<Self>> {
+    /// The address space, the directory or the thread is not available.
+    pub fn new(settings: &HostSettings, runtime: Arc<dyn Runtime>) -> io::Result<Arc<Self>> {
         let engine = Engine::new(&config(settings.instances)).map_err(io::Error::other)?;
         let compiled = settings.compiled.as_deref();
-        let compiled = compiled.map(|directory| Compiled::open(directory, &engine)).transpose()?;
-        let slots = settings.instances as usize;
+        let compiled =
+            compiled.map(|directory| CompiledStore::open(directory, &engine)).transpose()?;
+        let instances = settings.instances as usize;
         start_ticker(&engine)?;
         Ok(Arc::new(Self {
             linker: imports::linker(&engine).map_err(io::Error::other)?,
             engine,
             compiled,
-            slots: Arc::new(Semaphore::new(slots)),
-            share: slots.div_ceil(SHARE),
+            instances: Arc::new(Semaphore::new(instances)),
+            share: instances.div_ceil(SHARE),
             compiling: Arc::new(Semaphore::new(1)),
             runtime,
         }))
     }
 
-    /// A quarter of the instances, for a tenant.
-    pub fn share(&self) -> Share {
-        Share::of(self.share)
+    /// Makes the share of a tenant: a quarter of the instances.
+    pub fn share(&self) -> InstanceShare {
+        InstanceShare::of(self.share)
     }
 
-    /// Compiles a module, or takes the code that was compiled before, and admits it: its imports are offered, its
-    /// exports are those of a resolver, and what it says of itself makes sense. It says so in an instance of `share`.
+    /// Compiles a module, or takes its stored code, and admits it: the host offers every import, the exports are those
+    /// of a resolver, and the descriptor is valid. The module describes itself in an instance of `share`.
     ///
     /// # Errors
-    /// What is wrong with the module, in words for whoever made it.
+    /// The fault of the module, in words for its author.
     pub async fn load(
         self: &Arc<Self>,
         bytes: impl AsRef<[u8]> + Send + 'static,
-        share: &Share,
+        share: &InstanceShare,
     ) -> Result<Module, LoadError> {
         module::check_bytes(bytes.as_ref())?;
         let (host, size) = (self.clone(), bytes.as_ref().len());
-        let known = self.in_the_background(move || {
+        let known = self.run_blocking(move || {
             let digest = Digest(Sha256::digest(bytes.as_ref()).into());
             let known = host.compiled.as_ref().and_then(|code| code.load(&host.engine, &digest));
             (digest, bytes, known)
@@ -124,13 +125,13 @@ impl Host {
         if is_new {
             let host = self.clone();
             let keep = move || host.compiled.as_ref().map(|code| code.store(&digest, &component));
-            // A full disk costs the next start some time, and nothing else.
-            let _ = self.in_the_background(keep).await?;
+            // The result is ignored: without stored code, the next start only takes longer.
+            let _ = self.run_blocking(keep).await?;
         }
         Ok(Module { digest, size, imports, descriptor, inputs, pre })
     }
 
-    /// Drops the compiled code of a module that no resolver uses any more.
+    /// Deletes the stored code of a module that no resolver uses any more.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -138,8 +139,8 @@ impl Host {
         self.compiled.as_ref().map_or(Ok(()), |compiled| compiled.remove(digest))
     }
 
-    /// Drops compiled code that was written before `before`, of modules that are not among `used`, and what a crash
-    /// left behind. Younger code may be of a module that is about to be used.
+    /// Deletes stored code that is older than `before` and not among `used`, and files that a crash left behind. Keeps
+    /// younger code, because its module may be about to be used.
     ///
     /// # Errors
     /// The directory cannot be read, or a file cannot be removed.
@@ -150,31 +151,31 @@ impl Host {
     ) -> io::Result<()> {
         let host = self.clone();
         let sweep = move || host.compiled.as_ref().map_or(Ok(()), |code| code.sweep(&used, before));
-        self.in_the_background(sweep).await.map_err(io::Error::other)?
+        self.run_blocking(sweep).await.map_err(io::Error::other)?
     }
 
-    /// Gives a module what its manifest has for it. Its calls run in instances of `share`.
+    /// Binds a module to the grant of its manifest. Its calls run in instances of `share`.
     ///
     /// # Errors
-    /// What of the manifest does not fit the module.
+    /// The part of the manifest that does not fit the module.
     pub fn bind(
         &self,
         module: Arc<Module>,
         grant: Grant,
         limits: Limits,
-        share: Share,
-    ) -> Result<Resolver, BindError> {
+        share: InstanceShare,
+    ) -> Result<BoundResolver, GrantError> {
         module::check_grant(module.descriptor(), &grant, limits)?;
-        Ok(Resolver { module, grant: Arc::new(grant), limits, share })
+        Ok(BoundResolver { module, grant: Arc::new(grant), limits, share })
     }
 
-    /// Calls a resolver, in a fresh instance. Dropping the future ends the call.
+    /// Calls a resolver in a fresh instance. Dropping the future ends the call.
     ///
-    /// `request.budget_ms` is set to what the resolver's limits allow, where it is more.
-    pub async fn resolve(&self, resolver: &Resolver, mut request: Request) -> Outcome {
-        let slots = match self.slots(&resolver.share, SLOT_WAIT).await {
-            Ok(slots) => slots,
-            Err(error) => return Outcome::failed(error),
+    /// Lowers `request.budget_ms` to the resolver's timeout if it is higher.
+    pub async fn resolve(&self, resolver: &BoundResolver, mut request: Request) -> CallOutcome {
+        let permits = match self.permits(&resolver.share, SLOT_WAIT).await {
+            Ok(permits) => permits,
+            Err(error) => return CallOutcome::failed(error),
         };
         let limits = resolver.limits;
         let most = u32::try_from(limits.timeout.as_millis()).unwrap_or(u32::MAX);
@@ -184,26 +185,30 @@ impl Host {
         let module = resolver.module.clone();
         let call = async move {
             let ended = call.resolve(&module.pre, &request).await;
-            drop(slots);
-            Outcome::of(ended, |answer| match answer {
+            drop(permits);
+            CallOutcome::of(ended, |answer| match answer {
                 Ok(resolution) => answer::check(&module.descriptor, &request, resolution),
                 Err(error) => Err(answer::failure(error)),
             })
         };
-        self.in_a_task(call.boxed()).await.unwrap_or_else(Outcome::failed)
+        self.run_in_task(call.boxed()).await.unwrap_or_else(CallOutcome::failed)
     }
 
-    /// Has a module describe itself. No check waits for that, so it waits for an instance as long as it has to.
-    async fn describe(&self, pre: GuestPre<State>, share: &Share) -> Result<Descriptor, CallError> {
-        let slots = self.slots(share, COMPILE_TIMEOUT).await?;
+    /// Calls `describe`. No check waits for it, so it may wait long for an instance.
+    async fn describe(
+        &self,
+        pre: GuestPre<CallState>,
+        share: &InstanceShare,
+    ) -> Result<Descriptor, CallError> {
+        let permits = self.permits(share, COMPILE_TIMEOUT).await?;
         let limits = Limits { timeout: DESCRIBE_TIMEOUT, ..Limits::default() };
         let call = self.call(None, limits, Duration::ZERO);
         let call = async move {
             let ended = call.describe(&pre).await;
-            drop(slots);
+            drop(permits);
             ended.result
         };
-        self.in_a_task(call.boxed()).await?
+        self.run_in_task(call.boxed()).await?
     }
 
     async fn compile(
@@ -215,11 +220,11 @@ impl Host {
             let engine = self.engine.clone();
             let job = move || {
                 let compiled = module::compile(&engine, bytes.as_ref());
-                // Whoever asked may have gone: the next has its turn only now.
+                // The permit lives as long as the job: the caller may stop waiting, but the compilation still runs.
                 drop(turn);
                 compiled
             };
-            self.in_the_background(job).await?
+            self.run_blocking(job).await?
         };
         match select(work.boxed(), self.runtime.sleep(COMPILE_TIMEOUT)).await {
             Either::Left((compiled, _)) => compiled,
@@ -227,8 +232,8 @@ impl Host {
         }
     }
 
-    /// Runs what occupies a thread for longer than an asynchronous one can spare.
-    async fn in_the_background<T: Send + 'static>(
+    /// Runs a job that occupies its thread too long for an asynchronous task.
+    async fn run_blocking<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, LoadError> {
@@ -239,25 +244,26 @@ impl Host {
         receiver.await.map_err(|_| LoadError::Host)
     }
 
-    fn call(&self, grant: Option<Arc<Grant>>, limits: Limits, now: Duration) -> Call {
-        Call::new(&self.engine, self.runtime.clone(), grant, limits, now)
+    fn call(&self, grant: Option<Arc<Grant>>, limits: Limits, now: Duration) -> GuestCall {
+        GuestCall::new(&self.engine, self.runtime.clone(), grant, limits, now)
     }
 
-    /// Waits, at most for so long, until there is an instance, in the share and in all.
-    async fn slots(&self, share: &Share, most: Duration) -> Result<Slots, CallError> {
-        let (all, share) = (self.slots.clone(), share.0.clone());
+    /// Waits until an instance is free, in the share and in the pool, but at most `most`.
+    async fn permits(&self, share: &InstanceShare, most: Duration) -> Result<Permits, CallError> {
+        let (all, share) = (self.instances.clone(), share.0.clone());
         let wait = async move {
+            // The share comes first: a tenant that waits for its share holds no instance of the pool.
             let share = share.acquire_owned().await?;
             Ok((share, all.acquire_owned().await?))
         };
         match select(wait.boxed(), self.runtime.sleep(most)).await {
-            Either::Left((slots, _)) => slots.map_err(|_: AcquireError| CallError::Host),
+            Either::Left((permits, _)) => permits.map_err(|_: AcquireError| CallError::Host),
             Either::Right(_) => Err(CallError::Busy(most)),
         }
     }
 
-    /// Runs a call in a task of its own, so that a panic ends that task, until whoever asked goes away.
-    async fn in_a_task<T: Send + 'static>(
+    /// Runs a call in a task of its own, so that a panic ends only that task. Ends the call if the caller goes away.
+    async fn run_in_task<T: Send + 'static>(
         &self,
         call: BoxFuture<'static, T>,
     ) -> Result<T, CallError> {
@@ -278,12 +284,15 @@ impl Host {
     }
 }
 
-/// What a call holds while it runs.
-type Slots = (OwnedSemaphorePermit, OwnedSemaphorePermit);
+/// The permits of a running call: of its share and of the pool.
+type Permits = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
-impl Outcome {
-    fn of<T>(ended: Ended<T>, check: impl FnOnce(T) -> Result<Vec<Answered>, CallError>) -> Self {
-        let Ended { result, log, elapsed, memory_bytes } = ended;
+impl CallOutcome {
+    fn of<T>(
+        ended: FinishedCall<T>,
+        check: impl FnOnce(T) -> Result<Vec<AnsweredAttribute>, CallError>,
+    ) -> Self {
+        let FinishedCall { result, log, elapsed, memory_bytes } = ended;
         Self { result: result.and_then(check), log, elapsed, memory_bytes }
     }
 
@@ -293,12 +302,13 @@ impl Outcome {
     }
 }
 
-impl std::fmt::Debug for Host {
+impl std::fmt::Debug for ResolverHost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Host").field("compiled", &self.compiled).finish_non_exhaustive()
     }
 }
 
+/// Configures the engine: pooled instances of bounded size, and epochs that interrupt guests.
 fn config(instances: u32) -> Config {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
@@ -310,8 +320,9 @@ fn config(instances: u32) -> Config {
         .max_memories_per_component(1)
         .max_tables_per_component(TABLES)
         .max_memory_size(MEMORY_BYTES)
+        // The kernel zeroes the memory of each instance: no byte of a guest reaches the next one.
         .linear_memory_keep_resident(0);
-    // `pagemap_scan` stays off: in 48.0.8 a dirty page that was swapped out may survive into the next instance
+    // `pagemap_scan` stays off: in 48.0.8 a dirty page that was swapped out may remain in the next instance
     // (bytecodealliance/wasmtime#14357).
     let mut config = Config::new();
     config
@@ -327,7 +338,8 @@ fn config(instances: u32) -> Config {
     config
 }
 
-/// Moves the engine's epoch on for as long as there is an engine, in a thread that no guest can occupy.
+/// Advances the engine's epoch while the engine lives, in a thread that no guest can occupy. Each step makes running
+/// guests yield and check their deadlines.
 fn start_ticker(engine: &Engine) -> io::Result<()> {
     let engine = engine.weak();
     let tick = move || {

@@ -1,4 +1,4 @@
-//! What a guest can call: the contract's interfaces, and the parts of WASI that a standard library needs.
+//! The imports of a guest: the interfaces of the contract, and the parts of WASI that a standard library needs.
 
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime::{Engine, Result, bail};
@@ -11,13 +11,13 @@ use wasmtime_wasi::{ResourceTable, WasiCtxView, WasiView};
 use crate::bindings::Guest;
 use crate::bindings::portcullis::resolver::{config, http, log, types};
 use crate::contract::{Failure, HttpRequest, HttpResponse, Level};
+use crate::environment::SendError;
 use crate::error::CallError;
 use crate::limits::{HTTP_BODY_BYTES, HTTP_REQUESTS};
 use crate::log::cut;
-use crate::store::State;
-use crate::surroundings::SendError;
+use crate::store::CallState;
 
-/// The interfaces that are offered. Files and sockets are not: a component that imports them is refused by name.
+/// The offered interfaces. Files and sockets are absent: a component that imports them is refused by name.
 pub(crate) const OFFERED: [&str; 20] = [
     "portcullis:resolver/config",
     "portcullis:resolver/http",
@@ -41,7 +41,7 @@ pub(crate) const OFFERED: [&str; 20] = [
     "wasi:random",
 ];
 
-/// Whether an import is offered, in some version.
+/// Returns whether an import is offered, in any version.
 pub(crate) fn is_offered(import: &str) -> bool {
     let name = import.split('@').next().unwrap_or(import);
     OFFERED.iter().any(|offered| {
@@ -49,56 +49,57 @@ pub(crate) fn is_offered(import: &str) -> bool {
     })
 }
 
-pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>> {
+/// Makes the linker of all offered interfaces.
+pub(crate) fn linker(engine: &Engine) -> Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     let l = &mut linker;
-    Guest::add_to_linker::<_, HasSelf<State>>(l, |state| state)?;
-    wasi::io::error::add_to_linker::<State, HasIo>(l, |state| &mut state.table)?;
-    wasi::io::poll::add_to_linker::<State, HasIo>(l, |state| &mut state.table)?;
-    wasi::io::streams::add_to_linker::<State, HasIo>(l, |state| &mut state.table)?;
-    wasi::cli::environment::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::exit::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::terminal_input::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::terminal_output::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::terminal_stdin::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, State::cli)?;
-    wasi::clocks::wall_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    wasi::clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, State::clocks)?;
-    wasi::random::random::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
-    wasi::random::insecure::add_to_linker::<State, WasiRandom>(l, |state| state.wasi.random())?;
-    wasi::random::insecure_seed::add_to_linker::<State, WasiRandom>(l, |state| {
+    Guest::add_to_linker::<_, HasSelf<CallState>>(l, |state| state)?;
+    wasi::io::error::add_to_linker::<CallState, HasIo>(l, |state| &mut state.table)?;
+    wasi::io::poll::add_to_linker::<CallState, HasIo>(l, |state| &mut state.table)?;
+    wasi::io::streams::add_to_linker::<CallState, HasIo>(l, |state| &mut state.table)?;
+    wasi::cli::environment::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::exit::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::stdin::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::stdout::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::stderr::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::terminal_input::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::terminal_output::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::terminal_stdin::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::terminal_stdout::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::cli::terminal_stderr::add_to_linker::<CallState, WasiCli>(l, CallState::cli)?;
+    wasi::clocks::wall_clock::add_to_linker::<CallState, WasiClocks>(l, CallState::clocks)?;
+    wasi::clocks::monotonic_clock::add_to_linker::<CallState, WasiClocks>(l, CallState::clocks)?;
+    wasi::random::random::add_to_linker::<CallState, WasiRandom>(l, |state| state.wasi.random())?;
+    wasi::random::insecure::add_to_linker::<CallState, WasiRandom>(l, |state| state.wasi.random())?;
+    wasi::random::insecure_seed::add_to_linker::<CallState, WasiRandom>(l, |state| {
         state.wasi.random()
     })?;
     Ok(linker)
 }
 
-/// `wasi:io` works on the table alone.
+/// Gives `wasi:io` access to the resource table alone.
 struct HasIo;
 
 impl wasmtime::component::HasData for HasIo {
     type Data<'a> = &'a mut ResourceTable;
 }
 
-impl WasiView for State {
+impl WasiView for CallState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
     }
 }
 
-impl types::Host for State {}
+impl types::Host for CallState {}
 
-impl log::Host for State {
+impl log::Host for CallState {
     fn emit(&mut self, level: Level, message: String) -> Result<()> {
         self.log.push(level, message);
         Ok(())
     }
 }
 
-impl config::Host for State {
+impl config::Host for CallState {
     fn get(&mut self, key: String) -> Result<Option<String>> {
         let Some(grant) = &self.grant else {
             bail!(refused("`describe` may log, and nothing else"));
@@ -107,7 +108,7 @@ impl config::Host for State {
     }
 }
 
-impl http::Host for State {
+impl http::Host for CallState {
     async fn send(
         &mut self,
         endpoint: String,
@@ -123,6 +124,7 @@ impl http::Host for State {
         if self.requests == HTTP_REQUESTS {
             bail!(refused(format!("more than {HTTP_REQUESTS} requests in one call")));
         }
+        // Counted before it is sent: a failed request counts as well.
         self.requests += 1;
         match grant.endpoints.send(&endpoint, request, HTTP_BODY_BYTES).await {
             Ok(response) if response.body.len() <= HTTP_BODY_BYTES => Ok(Ok(response)),
@@ -136,6 +138,7 @@ impl http::Host for State {
     }
 }
 
+/// Makes the error that ends a call, so that a guest cannot mistake it for an answer.
 fn refused(why: impl Into<String>) -> CallError {
     CallError::Refused(why.into())
 }

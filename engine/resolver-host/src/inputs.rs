@@ -1,16 +1,15 @@
-//! What of a check a resolver is shown.
+//! The inputs of a resolver: the parts of a check that it gets.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use portcullis_engine::request::AttributeMap;
-use portcullis_engine::value::{List, Value as Known};
+use portcullis_engine::value::{AttributeValue, List};
 use portcullis_engine::{Check, Number};
 
 use crate::contract::{Input, Request, Value};
 
-/// What a resolver declared that its answers depend on. It is shown nothing else, so that its answers can be cached
-/// by what it saw.
+/// The declared inputs of a resolver. It gets nothing else, so its answers can be cached by the inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     subject: bool,
@@ -41,7 +40,7 @@ impl Names {
         true
     }
 
-    /// Sorted by name, so that equal inputs are equal bytes.
+    /// Selects the declared attributes. Sorts them by name, so that equal inputs are equal bytes in the cache.
     fn of(&self, attributes: AttributeMap<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
         attributes.for_each(|name, value| {
@@ -57,10 +56,10 @@ impl Names {
 }
 
 impl Inputs {
-    /// Reads what a descriptor declares.
+    /// Reads the inputs that a descriptor declares.
     ///
     /// # Errors
-    /// The first that names nothing of a check.
+    /// The first unknown input.
     pub(crate) fn parse(declared: &[String]) -> Result<Self, &str> {
         let mut inputs = Self::default();
         for input in declared {
@@ -83,7 +82,7 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The request for `wanted` that a check of `tenant` makes; the call may take up to `budget`.
+    /// Makes the request of a check of `tenant` for the attributes `wanted`. The call may take up to `budget`.
     pub(crate) fn request(
         &self,
         tenant: &str,
@@ -91,15 +90,14 @@ impl Inputs {
         wanted: &[Box<str>],
         budget: Duration,
     ) -> Request {
-        let text = |is_shown, text: &str| if is_shown { text.to_owned() } else { String::new() };
         let roles =
             if self.roles { check.roles.iter().map(str::to_owned).collect() } else { vec![] };
         Request {
             tenant: tenant.to_owned(),
-            subject: text(self.subject, check.subject),
-            domain: text(self.domain, check.domain),
-            resource: text(self.resource, check.resource),
-            action: text(self.action, check.action),
+            subject: if_declared(self.subject, check.subject),
+            domain: if_declared(self.domain, check.domain),
+            resource: if_declared(self.resource, check.resource),
+            action: if_declared(self.action, check.action),
             roles,
             user: self.user.of(check.attributes.user),
             resource_attributes: self.resource_attributes.of(check.attributes.resource),
@@ -111,19 +109,25 @@ impl Inputs {
     }
 }
 
+/// Returns the text if the descriptor declares it, else an empty text.
+fn if_declared(is_declared: bool, text: &str) -> String {
+    if is_declared { text.to_owned() } else { String::new() }
+}
+
+/// Sets a flag; returns true, since the input is known.
 fn set(flag: &mut bool) -> bool {
     *flag = true;
     true
 }
 
-/// The value, unless the contract cannot hold it: a list of both strings and numbers, or an integer that no double
-/// is equal to.
-fn shown(value: Known<'_>) -> Option<Value> {
+/// Converts a value to the contract. `None` for a list of both strings and numbers, and for an integer that no double
+/// equals: the contract has no type for them.
+fn shown(value: AttributeValue<'_>) -> Option<Value> {
     match value {
-        Known::Text(text) => Some(Value::Text(text.to_owned())),
-        Known::Number(number) => double(number).map(Value::Number),
-        Known::Bool(value) => Some(Value::Boolean(value)),
-        Known::List(list) => shown_list(list),
+        AttributeValue::Text(text) => Some(Value::Text(text.to_owned())),
+        AttributeValue::Number(number) => double(number).map(Value::Number),
+        AttributeValue::Bool(value) => Some(Value::Boolean(value)),
+        AttributeValue::List(list) => shown_list(list),
         _ => None,
     }
 }
@@ -131,8 +135,8 @@ fn shown(value: Known<'_>) -> Option<Value> {
 fn shown_list(list: List<'_>) -> Option<Value> {
     let (mut texts, mut numbers, mut others) = (Vec::new(), Vec::new(), 0);
     list.for_each(|item| match item {
-        Known::Text(text) => texts.push(text.to_owned()),
-        Known::Number(number) => match double(number) {
+        AttributeValue::Text(text) => texts.push(text.to_owned()),
+        AttributeValue::Number(number) => match double(number) {
             Some(number) => numbers.push(number),
             None => others += 1,
         },
@@ -145,6 +149,7 @@ fn shown_list(list: List<'_>) -> Option<Value> {
     }
 }
 
+/// Converts a number to a double, if that is exact.
 fn double(number: Number) -> Option<f64> {
     let double = number.as_f64();
     (Number::from_f64(double) == Some(number)).then_some(double)

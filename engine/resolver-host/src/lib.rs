@@ -1,7 +1,7 @@
 //! The host of attribute resolvers: WebAssembly components of tenants, each call in a fresh instance.
 //!
-//! `guest-sdk/wit/resolver.wit` is the contract, `docs/resolvers.md` describes limits and failures. A [`Host`]
-//! compiles the bytes of a [`Module`], binds the module to a [`Grant`], and calls the resulting [`Resolver`].
+//! `guest-sdk/wit/resolver.wit` is the contract, `docs/resolvers.md` describes limits and failures. A [`ResolverHost`]
+//! compiles the bytes of a [`Module`], binds the module to a [`Grant`], and calls the resulting [`BoundResolver`].
 //! A guest never decides: a call returns values, or a [`CallError`] that says why there are none.
 //!
 //! Deliberately absent: this crate reads no clock and opens no connection. The service passes both in, as a
@@ -12,6 +12,7 @@ mod bindings;
 mod compiled;
 mod contract;
 mod digest;
+mod environment;
 mod error;
 mod grant;
 mod host;
@@ -22,19 +23,18 @@ mod log;
 mod module;
 mod share;
 mod store;
-mod surroundings;
 
-pub use answer::Answered;
+pub use answer::AnsweredAttribute;
 pub use contract::{
     Attribute, AttributeSpec, ConfigKey, Descriptor, Failure, FailureKind, HttpRequest,
     HttpResponse, Input, Kind, Level, Method, Request, Resolution, Value,
 };
 pub use digest::Digest;
-pub use error::{BindError, CallError, LoadError};
+pub use environment::{Endpoints, NoEndpoints, Runtime, SendError};
+pub use error::{CallError, GrantError, LoadError};
 pub use grant::Grant;
-pub use host::{Host, Outcome, Settings};
+pub use host::{CallOutcome, HostSettings, ResolverHost};
 pub use limits::Limits;
 pub use log::{Log, LogLine};
-pub use module::{Module, Resolver};
-pub use share::Share;
-pub use surroundings::{Endpoints, NoEndpoints, Runtime, SendError};
+pub use module::{BoundResolver, Module};
+pub use share::InstanceShare;

@@ -1,4 +1,4 @@
-//! What a guest said during a call.
+//! The log of a guest during a call.
 
 use crate::contract::Level;
 use crate::limits::{LOG_LINES, TEXT_BYTES};
@@ -7,7 +7,7 @@ impl Level {
     /// Every level, the least important first.
     pub const ALL: [Self; 5] = [Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Critical];
 
-    /// The name in the contract.
+    /// Returns the name in the contract.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -22,9 +22,9 @@ impl Level {
 /// A line of a guest's log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogLine {
-    /// How much it matters.
+    /// The severity.
     pub level: Level,
-    /// The text, as the guest wrote it, up to [`TEXT_BYTES`].
+    /// The guest's text, cut to [`TEXT_BYTES`].
     pub text: String,
 }
 
@@ -33,12 +33,13 @@ pub struct LogLine {
 pub struct Log {
     /// The first [`LOG_LINES`] lines.
     pub lines: Vec<LogLine>,
-    /// How many were dropped after those.
+    /// The number of lines that were dropped after them.
     pub dropped: u64,
     last_words: Option<String>,
 }
 
 impl Log {
+    /// Adds a line, or counts it as dropped if the log is full.
     pub(crate) fn push(&mut self, level: Level, text: String) {
         let text = cut(text);
         if level == Level::Critical {
@@ -51,13 +52,13 @@ impl Log {
         }
     }
 
-    /// The last line that announced a trap.
+    /// Returns the last critical line, which announces a trap.
     pub(crate) fn last_words(&self) -> Option<&str> {
         self.last_words.as_deref()
     }
 }
 
-/// The text up to [`TEXT_BYTES`], in a string that holds no more than that.
+/// Cuts a text to [`TEXT_BYTES`]. Copies a longer text, so that its memory is freed.
 pub(crate) fn cut(text: String) -> String {
     if text.len() <= TEXT_BYTES {
         text

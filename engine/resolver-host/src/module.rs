@@ -1,4 +1,4 @@
-//! A module: compiled, admitted, and bound to what a manifest gives it.
+//! Modules: compilation, admission, and the binding to a manifest.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use wasmtime::component::{Component, Linker};
 use crate::bindings::GuestPre;
 use crate::contract::{Descriptor, Request};
 use crate::digest::Digest;
-use crate::error::{BindError, LoadError};
+use crate::error::{GrantError, LoadError};
 use crate::grant::Grant;
 use crate::imports::is_offered;
 use crate::inputs::Inputs;
@@ -21,43 +21,43 @@ use crate::limits::{
     TIMEOUT_MAX,
 };
 use crate::log::cut;
-use crate::share::Share;
-use crate::store::State;
+use crate::share::InstanceShare;
+use crate::store::CallState;
 
-/// A component that was admitted as a resolver.
+/// A component that is admitted as a resolver.
 pub struct Module {
     pub(crate) digest: Digest,
     pub(crate) size: usize,
     pub(crate) imports: Vec<String>,
     pub(crate) descriptor: Descriptor,
     pub(crate) inputs: Inputs,
-    pub(crate) pre: GuestPre<State>,
+    pub(crate) pre: GuestPre<CallState>,
 }
 
 impl Module {
-    /// The SHA-256 of its bytes.
+    /// Returns the SHA-256 of the module's bytes.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// How many bytes it had.
+    /// Returns the size of the module in bytes.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// What it can call, by the names of its imports. The toolchain prunes those that nothing calls, so this is the
-    /// true list.
+    /// Returns the names of the imports. Toolchains remove unused imports, so these are the functions that the module
+    /// can call.
     pub fn imports(&self) -> &[String] {
         &self.imports
     }
 
-    /// What it says of itself.
+    /// Returns the module's description of itself.
     pub fn descriptor(&self) -> &Descriptor {
         &self.descriptor
     }
 
-    /// The request for `wanted` that a check of `tenant` makes: it shows what the descriptor's `inputs` name. The call
-    /// may take up to `budget`.
+    /// Makes the request for the attributes `wanted` that a check of `tenant` sends. It contains only the inputs that
+    /// the descriptor declares. The call may take up to `budget`.
     pub fn request(
         &self,
         tenant: &str,
@@ -75,24 +75,24 @@ impl fmt::Debug for Module {
     }
 }
 
-/// A module with what its manifest gives it: what can be called.
-pub struct Resolver {
+/// A module that is bound to the grant of its manifest: it can be called.
+pub struct BoundResolver {
     pub(crate) module: Arc<Module>,
     pub(crate) grant: Arc<Grant>,
     pub(crate) limits: Limits,
-    /// That of its tenant.
-    pub(crate) share: Share,
+    /// The share of the resolver's tenant.
+    pub(crate) share: InstanceShare,
 }
 
-impl Resolver {
-    /// The module.
+impl BoundResolver {
+    /// Returns the module.
     pub fn module(&self) -> &Module {
         &self.module
     }
 }
 
-impl fmt::Debug for Resolver {
-    /// Without the grant, which has secrets.
+impl fmt::Debug for BoundResolver {
+    /// Leaves out the grant, whose endpoints have secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (module, limits) = (&self.module, &self.limits);
         f.debug_struct("Resolver")
@@ -102,51 +102,51 @@ impl fmt::Debug for Resolver {
     }
 }
 
-/// What a manifest gives, where the module needs it, and nothing besides.
+/// Verifies that a grant has everything that the module needs, and nothing else, and that the limits are in range.
 pub(crate) fn check_grant(
     descriptor: &Descriptor,
     grant: &Grant,
     limits: Limits,
-) -> Result<(), BindError> {
+) -> Result<(), GrantError> {
     for key in &descriptor.config_keys {
         if key.required && !grant.config.contains_key(&key.name) {
-            return Err(BindError::MissingKey(key.name.clone()));
+            return Err(GrantError::MissingKey(key.name.clone()));
         }
     }
     for key in grant.config.keys() {
         if !descriptor.config_keys.iter().any(|known| known.name == *key) {
-            return Err(BindError::UnknownKey(key.clone()));
+            return Err(GrantError::UnknownKey(key.clone()));
         }
     }
     for endpoint in &descriptor.endpoints {
         if !grant.endpoints.has(endpoint) {
-            return Err(BindError::MissingEndpoint(endpoint.clone()));
+            return Err(GrantError::MissingEndpoint(endpoint.clone()));
         }
     }
     if limits.timeout.is_zero() || limits.timeout > TIMEOUT_MAX {
-        return Err(BindError::Limit("the timeout must be above 0 and at most 30 s"));
+        return Err(GrantError::Limit("the timeout must be above 0 and at most 30 s"));
     }
     if limits.memory_bytes == 0 || limits.memory_bytes > MEMORY_BYTES {
-        return Err(BindError::Limit("the memory must be above 0 and at most 64 MiB"));
+        return Err(GrantError::Limit("the memory must be above 0 and at most 64 MiB"));
     }
     Ok(())
 }
 
-/// The bytes, if they can be a component.
+/// Verifies that the bytes can be a component: their size and header.
 pub(crate) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
     if bytes.len() > MODULE_BYTES {
         return Err(LoadError::TooLarge(bytes.len()));
     }
-    let not = |what: &str| Err(LoadError::NotAComponent(what.to_owned()));
     // Magic number, version, layer: https://github.com/WebAssembly/component-model/blob/main/design/mvp/Binary.md
-    match bytes {
-        [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => Ok(()),
+    let fault = match bytes {
+        [b'\0', b'a', b's', b'm', _, _, 1, 0, ..] => return Ok(()),
         [b'\0', b'a', b's', b'm', _, _, 0, 0, ..] => {
-            not("this is a core module; the target `wasm32-wasip2` gives a component")
+            "this is a core module; the target `wasm32-wasip2` gives a component"
         }
-        [b'\0', b'a', b's', b'm', ..] => not("the header is cut off or unknown"),
-        _ => not("the bytes do not begin with `\\0asm`"),
-    }
+        [b'\0', b'a', b's', b'm', ..] => "the header is cut off or unknown",
+        _ => "the bytes do not begin with `\\0asm`",
+    };
+    Err(LoadError::NotAComponent(fault.to_owned()))
 }
 
 /// Compiles the component.
@@ -155,29 +155,46 @@ pub(crate) fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, LoadEr
         .map_err(|error| LoadError::Compile(cut(format!("{error:#}"))))
 }
 
-/// The component's imports, and what instantiates it, if it imports and exports what it should.
+/// Verifies the component's imports and exports. Returns the names of its imports, and the component ready for
+/// instantiation.
 pub(crate) fn link(
     engine: &Engine,
-    linker: &Linker<State>,
+    linker: &Linker<CallState>,
     component: &Component,
-) -> Result<(Vec<String>, GuestPre<State>), LoadError> {
+) -> Result<(Vec<String>, GuestPre<CallState>), LoadError> {
     let shape = component.component_type();
     let imports: Vec<_> = shape.imports(engine).map(|(name, _)| name.to_owned()).collect();
     let refused: Vec<_> = imports.iter().filter(|name| !is_offered(name)).cloned().collect();
     if !refused.is_empty() {
         return Err(LoadError::Imports(refused));
     }
-    let contract = |error: wasmtime::Error| LoadError::Contract(cut(format!("{error:#}")));
-    let pre = linker.instantiate_pre(component).map_err(contract)?;
-    Ok((imports, GuestPre::new(pre).map_err(contract)?))
+    let pre = linker.instantiate_pre(component).map_err(contract_error)?;
+    Ok((imports, GuestPre::new(pre).map_err(contract_error)?))
 }
 
-/// Whether others can rely on what a module says of itself; if so, what it is shown of a check.
+fn contract_error(error: wasmtime::Error) -> LoadError {
+    LoadError::Contract(cut(format!("{error:#}")))
+}
+
+/// Verifies a descriptor, on which policies and manifests rely. The guest chose every text, so each is bounded. Returns
+/// the inputs that the module gets from a check.
 pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadError> {
-    let fault = |what: String| Err(LoadError::Descriptor(what));
+    check_counts(descriptor)?;
+    check_names(descriptor)?;
+    Inputs::parse(&descriptor.inputs).map_err(|unknown| {
+        LoadError::Descriptor(format!(
+            "input `{unknown}`: expected `subject`, `domain`, `resource`, `action`, `roles`, `user.<name>`, \
+             `resource.<name>`, `user.*` or `resource.*`"
+        ))
+    })
+}
+
+/// Verifies the lengths of the lists.
+fn check_counts(descriptor: &Descriptor) -> Result<(), LoadError> {
     if descriptor.attributes.is_empty() || descriptor.attributes.len() > ATTRIBUTES {
         let count = descriptor.attributes.len();
-        return fault(format!("{count} attributes: expected 1 to {ATTRIBUTES}"));
+        let fault = format!("{count} attributes: expected 1 to {ATTRIBUTES}");
+        return Err(LoadError::Descriptor(fault));
     }
     for (what, count, most) in [
         ("config keys", descriptor.config_keys.len(), CONFIG_KEYS),
@@ -185,9 +202,14 @@ pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadEr
         ("inputs", descriptor.inputs.len(), INPUTS),
     ] {
         if count > most {
-            return fault(format!("{count} {what}: expected at most {most}"));
+            return Err(LoadError::Descriptor(format!("{count} {what}: expected at most {most}")));
         }
     }
+    Ok(())
+}
+
+/// Verifies every name: its length, its characters, and that each list has it once.
+fn check_names(descriptor: &Descriptor) -> Result<(), LoadError> {
     let lists: [(&str, Vec<&String>); 6] = [
         ("name", vec![&descriptor.name]),
         ("version", vec![&descriptor.version]),
@@ -201,21 +223,16 @@ pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadEr
         for name in names {
             if name.is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
                 let name = cut(name.clone());
-                return fault(format!(
+                return Err(LoadError::Descriptor(format!(
                     "{what} {name:?}: expected 1 to {NAME_BYTES} bytes without control characters"
-                ));
+                )));
             }
             if !seen.insert(name) {
-                return fault(format!("{what} `{name}` twice"));
+                return Err(LoadError::Descriptor(format!("{what} `{name}` twice")));
             }
         }
     }
-    Inputs::parse(&descriptor.inputs).or_else(|unknown| {
-        fault(format!(
-            "input `{unknown}`: expected `subject`, `domain`, `resource`, `action`, `roles`, `user.<name>`, \
-             `resource.<name>`, `user.*` or `resource.*`"
-        ))
-    })
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! Who may use how many of the instances.
+//! Shares: the number of instances that each tenant may use.
 
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-/// What one tenant may use of the instances: all its resolvers together, however often they are bound, and the
-/// loading of its modules. A tenant whose calls hang then starves nobody but itself.
+/// The instances that one tenant may use, for the calls of all its resolvers and for loading its modules. So a tenant
+/// whose calls hang starves only itself.
 #[derive(Clone, Debug)]
-pub struct Share(pub(crate) Arc<Semaphore>);
+pub struct InstanceShare(pub(crate) Arc<Semaphore>);
 
-impl Share {
-    /// A share of so many instances.
+impl InstanceShare {
+    /// Makes a share of this many instances.
     pub(crate) fn of(instances: usize) -> Self {
         Self(Arc::new(Semaphore::new(instances)))
     }
 
-    /// Whether nobody has it but whoever asks: no resolver, and no call.
+    /// Returns whether only the caller has this share: no resolver and no running call has it.
     pub fn is_unused(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }

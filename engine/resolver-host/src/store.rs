@@ -1,4 +1,4 @@
-//! One call: a fresh instance in a store of its own, which is dropped afterwards, however it ended.
+//! One call: a fresh instance in a store of its own. Dropping the store ends the instance, in any case.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,46 +11,46 @@ use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx};
 
 use crate::bindings::{Guest, GuestPre};
 use crate::contract::{Descriptor, GuestError, Request, Resolution};
+use crate::environment::Runtime;
 use crate::error::CallError;
 use crate::grant::Grant;
 use crate::limits::{HANDLES, Limits, PASSED_BYTES, RANDOM_BYTES};
 use crate::log::{Log, cut};
-use crate::surroundings::Runtime;
 
-/// What belongs to one call.
-pub(crate) struct State {
+/// The host's state of one call.
+pub(crate) struct CallState {
     pub(crate) wasi: WasiCtx,
-    /// What the guest has handles of, so their limit bounds it too.
+    /// The resources behind the guest's handles. The limit of handles bounds it.
     pub(crate) table: ResourceTable,
-    pub(crate) meter: Meter,
+    pub(crate) meter: MemoryMeter,
     pub(crate) log: Log,
-    /// What the manifest gives; nothing while the module describes itself.
+    /// The grant of the manifest; `None` while the module describes itself.
     pub(crate) grant: Option<Arc<Grant>>,
-    /// Requests sent so far.
+    /// The number of requests sent so far.
     pub(crate) requests: u32,
-    /// Whether there is an instance.
+    /// True once the instance exists.
     pub(crate) started: bool,
 }
 
-/// What a call took, beside its result.
+/// A call that ended: its result and its costs.
 #[derive(Debug)]
-pub(crate) struct Ended<T> {
+pub(crate) struct FinishedCall<T> {
     pub(crate) result: Result<T, CallError>,
     pub(crate) log: Log,
     pub(crate) elapsed: Duration,
     pub(crate) memory_bytes: usize,
 }
 
-/// A call that has not begun.
-pub(crate) struct Call {
-    store: Store<State>,
+/// A call that has not started.
+pub(crate) struct GuestCall {
+    store: Store<CallState>,
     runtime: Arc<dyn Runtime>,
     begun: Duration,
     timeout: Duration,
 }
 
-impl Call {
-    /// `now` is what the guest takes for the time of day, since the Unix epoch.
+impl GuestCall {
+    /// Prepares a call. `now` is the guest's time of day, since the Unix epoch.
     pub(crate) fn new(
         engine: &Engine,
         runtime: Arc<dyn Runtime>,
@@ -60,14 +60,14 @@ impl Call {
     ) -> Self {
         let begun = runtime.elapsed();
         let clock = Clock { runtime: runtime.clone(), begun, now };
-        let state = State {
+        let state = CallState {
             wasi: WasiCtx::builder()
                 .wall_clock(clock.clone())
                 .monotonic_clock(clock)
                 .max_random_size(RANDOM_BYTES)
                 .build(),
             table: ResourceTable::new(),
-            meter: Meter { limit: limits.memory_bytes, peak: 0, denied: None },
+            meter: MemoryMeter { limit: limits.memory_bytes, peak: 0, denied: None },
             log: Log::default(),
             grant,
             requests: 0,
@@ -78,18 +78,19 @@ impl Call {
         store.set_hostcall_fuel(PASSED_BYTES);
         store.set_max_component_handles(HANDLES);
         let (clock, timeout) = (runtime.clone(), limits.timeout);
+        // Runs at every epoch while the guest computes. The guest yields, so that others get their turn, or ends.
         store.epoch_deadline_callback(move |_| {
             if clock.elapsed().saturating_sub(begun) >= timeout {
                 return Err(CallError::TimedOut(timeout).into());
             }
             Ok(UpdateDeadline::Yield(1))
         });
-        // Without it a guest would trap at once.
+        // The default deadline is the current epoch, at which a guest traps at once.
         store.set_epoch_deadline(1);
         Self { store, runtime, begun, timeout }
     }
 
-    pub(crate) async fn describe(mut self, pre: &GuestPre<State>) -> Ended<Descriptor> {
+    pub(crate) async fn describe(mut self, pre: &GuestPre<CallState>) -> FinishedCall<Descriptor> {
         let time = self.runtime.sleep(self.timeout);
         let result = in_time(time, async {
             let guest = start(&mut self.store, pre).await?;
@@ -101,9 +102,9 @@ impl Call {
 
     pub(crate) async fn resolve(
         mut self,
-        pre: &GuestPre<State>,
+        pre: &GuestPre<CallState>,
         request: &Request,
-    ) -> Ended<Result<Resolution, GuestError>> {
+    ) -> FinishedCall<Result<Resolution, GuestError>> {
         let time = self.runtime.sleep(self.timeout);
         let result = in_time(time, async {
             let guest = start(&mut self.store, pre).await?;
@@ -113,25 +114,27 @@ impl Call {
         self.end(result)
     }
 
-    /// `result` is none if time ran out.
-    fn end<T>(self, result: Option<wasmtime::Result<T>>) -> Ended<T> {
+    /// Ends the call. `result` is `None` if it ran out of time.
+    fn end<T>(self, result: Option<wasmtime::Result<T>>) -> FinishedCall<T> {
         let elapsed = self.runtime.elapsed().saturating_sub(self.begun);
         let state = self.store.into_data();
         let result = match result {
             Some(result) => result.map_err(|error| CallError::of(&error, &state)),
             None => Err(CallError::TimedOut(self.timeout)),
         };
-        Ended { result, log: state.log, elapsed, memory_bytes: state.meter.peak }
+        FinishedCall { result, log: state.log, elapsed, memory_bytes: state.meter.peak }
     }
 }
 
-async fn start(store: &mut Store<State>, pre: &GuestPre<State>) -> wasmtime::Result<Guest> {
+/// Makes the instance.
+async fn start(store: &mut Store<CallState>, pre: &GuestPre<CallState>) -> wasmtime::Result<Guest> {
     let guest = pre.instantiate_async(&mut *store).await?;
     store.data_mut().started = true;
     Ok(guest)
 }
 
-/// The result, unless time runs out first. Epochs end a guest that computes; this ends one that waits for the host.
+/// Returns the result of `work`; `None` if time runs out first. Epochs end a guest that computes; this ends a guest that
+/// waits for the host.
 async fn in_time<T>(time: BoxFuture<'_, ()>, work: impl Future<Output = T>) -> Option<T> {
     match select(pin!(work), time).await {
         Either::Left((result, _)) => Some(result),
@@ -140,8 +143,9 @@ async fn in_time<T>(time: BoxFuture<'_, ()>, work: impl Future<Output = T>) -> O
 }
 
 impl CallError {
-    /// What ended a call. A trap says less than what was recorded before it.
-    fn of(error: &wasmtime::Error, state: &State) -> Self {
+    /// Finds the cause of a failed call. A trap itself says little, so events before it come first: a refused growth of
+    /// memory, or the guest's last words.
+    fn of(error: &wasmtime::Error, state: &CallState) -> Self {
         if let Some(known) = error.downcast_ref::<Self>() {
             return known.clone();
         }
@@ -151,7 +155,7 @@ impl CallError {
         if let Some(trap) = error.downcast_ref::<Trap>() {
             return Self::of_trap(*trap, state);
         }
-        // wasmtime names these two by their text alone; the tests hold it.
+        // wasmtime has no type for these two errors. The tests notice a change of the texts.
         let text = error.root_cause().to_string();
         if text.contains("fuel allocated for hostcalls") {
             return Self::TooLarge;
@@ -166,7 +170,7 @@ impl CallError {
         }
     }
 
-    fn of_trap(trap: Trap, state: &State) -> Self {
+    fn of_trap(trap: Trap, state: &CallState) -> Self {
         match trap {
             Trap::StackOverflow => Self::Stack,
             Trap::UnreachableCodeReached | Trap::MemoryOutOfBounds => {
@@ -182,22 +186,22 @@ impl CallError {
     }
 }
 
-/// Linear memory: how much there was, and whether more was refused.
-pub(crate) struct Meter {
+/// Measures and limits the linear memory of an instance, in bytes.
+pub(crate) struct MemoryMeter {
     limit: usize,
     peak: usize,
-    /// The limit that refused it.
+    /// The limit that refused a growth, if one was refused.
     pub(crate) denied: Option<usize>,
 }
 
-impl ResourceLimiter for Meter {
+impl ResourceLimiter for MemoryMeter {
     fn memory_growing(
         &mut self,
         _: usize,
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        // The pool's slots are the maximum of every memory.
+        // `maximum` includes the size of a slot in the pool.
         let limit = maximum.map_or(self.limit, |maximum| maximum.min(self.limit));
         if desired > limit {
             self.denied = Some(limit);
@@ -208,12 +212,12 @@ impl ResourceLimiter for Meter {
     }
 
     fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        // The pool bounds them.
+        // The pool bounds tables.
         Ok(true)
     }
 }
 
-/// The guest's clocks: the check's time of day, and the time since the call began.
+/// The guest's clocks: the time of day starts at the check's instant, the monotonic clock at the start of the call.
 #[derive(Clone)]
 struct Clock {
     runtime: Arc<dyn Runtime>,

@@ -1,6 +1,6 @@
-//! The host of resolvers, held against real components, most of them hostile.
+//! Tests the host with real components, most of them hostile.
 //!
-//! The components are those of `tests/guests`, built for WebAssembly by the first test that needs one.
+//! The components are those of `tests/guests`. The first test that needs one builds all of them for WebAssembly.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
 //! The functions of a matcher, as Casbin's reference implementation defines them.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use super::operands::{ATTRIBUTE, attribute, test};
 use super::tokens::Tokens;
 use crate::condition::{Condition, Operand, Predicate};
@@ -8,7 +8,7 @@ use crate::invalid::Fault;
 use crate::operator::{Networks, Operator, Pattern, parse_network};
 
 impl Tokens<'_> {
-    /// The call of the function `name`; the next token is its `(`.
+    /// Reads the call of the function `name`. The next token is `(`.
     pub(super) fn call(&mut self, name: Token<'_>) -> Result<Condition, Fault> {
         let predicate = match name.text {
             "keyMatch" => key_match,
@@ -23,13 +23,13 @@ impl Tokens<'_> {
         };
         self.take()?;
         let subject = self.take()?;
-        if subject.kind != Kind::Name {
+        if subject.kind != TokenKind::Name {
             return Err(subject.fault(ATTRIBUTE));
         }
         let subject = attribute(subject)?;
         self.expect(",", "`,` and a string")?;
         let pattern = self.take()?;
-        if pattern.kind != Kind::Text {
+        if pattern.kind != TokenKind::Text {
             return Err(pattern.fault("a string: patterns and networks are literals"));
         }
         let predicate =
@@ -39,7 +39,7 @@ impl Tokens<'_> {
     }
 }
 
-/// Everything up to the first `*` must be there; what is behind the `*` does not count.
+/// Compiles `keyMatch`: the text before the first `*` is a prefix, and the text after it has no meaning.
 fn key_match(pattern: &str) -> Result<Predicate, String> {
     let (operator, text) = match pattern.split_once('*') {
         Some((prefix, _)) => (Operator::StartsWith, prefix),
@@ -48,7 +48,7 @@ fn key_match(pattern: &str) -> Result<Predicate, String> {
     Ok(Predicate::Compare(operator, Operand::Text(text.into())))
 }
 
-/// `/*` stands for anything below, `:name` for one segment; the rest is a regular expression.
+/// Compiles `keyMatch2`: `/*` matches any text below, `:name` matches one segment; the rest is a regular expression.
 fn key_match2(pattern: &str) -> Result<Predicate, String> {
     let source = format!("^{}$", segments(&pattern.replace("/*", "/.*")));
     Pattern::search(&source)
@@ -56,7 +56,7 @@ fn key_match2(pattern: &str) -> Result<Predicate, String> {
         .map_err(|fault| format!("a path pattern, but as `{source}` it has a fault: {fault}"))
 }
 
-/// Replaces each `:name` by what matches a segment. A `:` without a name stays, as in `https://`.
+/// Replaces each `:name` by an expression that matches a segment. Keeps a `:` without a name, as in `https://`.
 fn segments(pattern: &str) -> String {
     let (mut source, mut rest) = (String::new(), pattern);
     while let Some((before, after)) = rest.split_once(':') {

@@ -1,40 +1,40 @@
-//! The tokens of a matcher, each with its position in characters.
+//! The lexer: cuts a matcher into tokens, each with its position in characters.
 
 use crate::invalid::Fault;
 
-/// Longest part of a token that a message repeats, in characters.
+/// The maximum length of a token in a message, in characters.
 const MAX_SHOWN: usize = 64;
-/// Symbols of two characters; every other character that starts nothing else is a symbol of its own.
+/// The symbols of two characters. Any other character that starts no other token is a symbol of its own.
 const PAIRS: [&str; 6] = ["==", "!=", "<=", ">=", "&&", "||"];
 
-/// A token as it is written.
+/// A token as written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'s> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) text: &'s str,
-    /// Characters of the matcher before it.
+    /// The number of characters before the token.
     position: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// `r.sub.age`, `in`, `true`, `keyMatch`: words, joined by dots.
     Name,
     /// A string in single or double quotes, which are part of the text.
     Text,
-    /// Digits and what may follow them in a number; the sign is a symbol.
+    /// Digits, and the characters that may follow them in a number. The sign is a symbol.
     Number,
     Symbol,
-    /// Behind the last token.
+    /// The end of the matcher.
     End,
 }
 
 impl Token<'_> {
     pub(super) fn is(&self, symbol: &str) -> bool {
-        self.kind == Kind::Symbol && self.text == symbol
+        self.kind == TokenKind::Symbol && self.text == symbol
     }
 
-    /// The fault that something else is expected here; `expected` completes "expected …".
+    /// Makes the fault of an unexpected token; `expected` completes "expected …".
     pub(super) fn fault(&self, expected: impl Into<String>) -> Fault {
         let mut token: String = self.text.chars().take(MAX_SHOWN).collect();
         if token.len() < self.text.len() {
@@ -43,7 +43,7 @@ impl Token<'_> {
         Fault::Token { expected: expected.into(), token, position: self.position }
     }
 
-    /// What a [`Kind::Text`] says.
+    /// Returns the content of a [`TokenKind::Text`], without quotes and escapes.
     pub(super) fn content(&self) -> String {
         let inner = self.text.get(1..self.text.len().saturating_sub(1)).unwrap_or_default();
         let mut content = String::with_capacity(inner.len());
@@ -66,24 +66,26 @@ impl<'s> Lexer<'s> {
         Self { rest: matcher, position: 0 }
     }
 
-    /// The next token; at the end, [`Kind::End`] for ever.
+    /// Returns the next token; after the last one, always [`TokenKind::End`].
     pub(super) fn next(&mut self) -> Result<Token<'s>, Fault> {
         let spaces = self.rest.len() - self.rest.trim_start().len();
-        self.cut(Kind::End, spaces);
+        self.cut(TokenKind::End, spaces);
         match self.rest.chars().next() {
-            None => Ok(self.cut(Kind::End, 0)),
+            None => Ok(self.cut(TokenKind::End, 0)),
             Some(quote @ ('"' | '\'')) => self.string(quote),
-            Some(char) if char.is_ascii_digit() => Ok(self.cut(Kind::Number, number(self.rest))),
-            Some(char) if starts_word(char) => Ok(self.cut(Kind::Name, name(self.rest))),
+            Some(char) if char.is_ascii_digit() => {
+                Ok(self.cut(TokenKind::Number, number(self.rest)))
+            }
+            Some(char) if starts_word(char) => Ok(self.cut(TokenKind::Name, name(self.rest))),
             Some(char) => {
                 let pair = PAIRS.iter().any(|pair| self.rest.starts_with(pair));
-                Ok(self.cut(Kind::Symbol, if pair { 2 } else { char.len_utf8() }))
+                Ok(self.cut(TokenKind::Symbol, if pair { 2 } else { char.len_utf8() }))
             }
         }
     }
 
-    /// Takes so many bytes.
-    fn cut(&mut self, kind: Kind, bytes: usize) -> Token<'s> {
+    /// Cuts a token of this many bytes.
+    fn cut(&mut self, kind: TokenKind, bytes: usize) -> Token<'s> {
         let (text, rest) = self.rest.split_at(bytes);
         let token = Token { kind, text, position: self.position };
         self.rest = rest;
@@ -95,18 +97,18 @@ impl<'s> Lexer<'s> {
         let mut chars = self.rest.char_indices().skip(1);
         while let Some((at, char)) = chars.next() {
             if char == quote {
-                return Ok(self.cut(Kind::Text, at + 1));
+                return Ok(self.cut(TokenKind::Text, at + 1));
             }
             if char == '\\' {
                 let escaped = chars.next().map(|(_, char)| char);
                 if !matches!(escaped, Some('\\' | '"' | '\'')) {
-                    self.cut(Kind::Text, at);
-                    let escape = self.cut(Kind::Text, 1 + escaped.map_or(0, char::len_utf8));
+                    self.cut(TokenKind::Text, at);
+                    let escape = self.cut(TokenKind::Text, 1 + escaped.map_or(0, char::len_utf8));
                     return Err(escape.fault(r#"`\\`, `\"` or `\'`, the only escapes in a string"#));
                 }
             }
         }
-        let open = self.cut(Kind::Text, self.rest.len());
+        let open = self.cut(TokenKind::Text, self.rest.len());
         Err(open.fault(format!("a string that ends with `{quote}`")))
     }
 }
@@ -119,19 +121,23 @@ fn in_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }
 
-/// Bytes of the words joined by dots that `text` starts with.
+/// Returns the length in bytes of the word at the start of `text`.
+fn word_len(text: &str) -> usize {
+    text.len() - text.trim_start_matches(in_word).len()
+}
+
+/// Returns the length in bytes of the name at the start of `text`: words joined by dots.
 fn name(text: &str) -> usize {
-    let word = |text: &str| text.len() - text.trim_start_matches(in_word).len();
-    let mut end = word(text);
+    let mut end = word_len(text);
     while let Some(next) =
         text[end..].strip_prefix('.').filter(|next| next.starts_with(starts_word))
     {
-        end += 1 + word(next);
+        end += 1 + word_len(next);
     }
     end
 }
 
-/// Bytes of everything that could belong to the number that `text` starts with.
+/// Returns the length in bytes of everything that could belong to the number at the start of `text`.
 fn number(text: &str) -> usize {
     let mut before = ' ';
     let end = text.char_indices().find(|(_, char)| {

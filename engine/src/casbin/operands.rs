@@ -1,6 +1,6 @@
-//! What a matcher compares: attributes, literals and lists.
+//! The operands of a matcher: attributes, literals and lists.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use super::tokens::Tokens;
 use crate::condition::{
     AttributePath, Condition, MAX_LIST, Operand, Predicate, RequestField, Test,
@@ -16,16 +16,18 @@ pub(super) const VALUE: &str =
     "an attribute such as `r.sub.age`, a string, a number, `true` or `false`";
 
 impl Tokens<'_> {
-    /// An attribute, a literal or a list in brackets.
+    /// Reads an attribute, a literal or a list in brackets.
     pub(super) fn value(&mut self) -> Result<Operand, Fault> {
         let token = self.next;
         let value = match (token.kind, token.text) {
-            (Kind::Name, "true") => Operand::Bool(true),
-            (Kind::Name, "false") => Operand::Bool(false),
-            (Kind::Name, _) => Operand::Attribute(attribute(token)?),
-            (Kind::Text, _) => Operand::Text(token.content().into()),
-            (Kind::Symbol, "[") => return self.list("]"),
-            (Kind::Number, _) | (Kind::Symbol, "-") => return self.number().map(Operand::Number),
+            (TokenKind::Name, "true") => Operand::Bool(true),
+            (TokenKind::Name, "false") => Operand::Bool(false),
+            (TokenKind::Name, _) => Operand::Attribute(attribute(token)?),
+            (TokenKind::Text, _) => Operand::Text(token.content().into()),
+            (TokenKind::Symbol, "[") => return self.list("]"),
+            (TokenKind::Number, _) | (TokenKind::Symbol, "-") => {
+                return self.number().map(Operand::Number);
+            }
             _ => return Err(token.fault(VALUE)),
         };
         self.take()?;
@@ -40,12 +42,12 @@ impl Tokens<'_> {
         let digits = self.take()?;
         let sign = if negative { "-" } else { "" };
         match serde_json::from_str(&format!("{sign}{}", digits.text)) {
-            Ok(Json::Number(number)) if digits.kind == Kind::Number => Ok(number),
+            Ok(Json::Number(number)) if digits.kind == TokenKind::Number => Ok(number),
             _ => Err(digits.fault("a number such as `3`, `-2` or `0.5`")),
         }
     }
 
-    /// Strings and numbers up to `closing`; the next token opens the list.
+    /// Reads strings and numbers up to `closing`. The next token opens the list.
     pub(super) fn list(&mut self, closing: &str) -> Result<Operand, Fault> {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
         self.take()?;
@@ -55,12 +57,12 @@ impl Tokens<'_> {
                 return Err(item.fault(format!("at most {MAX_LIST} values")));
             }
             match item.kind {
-                Kind::Text => {
+                TokenKind::Text => {
                     texts.push(item.content().into());
                     self.take()?;
                 }
-                Kind::Number => numbers.push(self.number()?),
-                Kind::Symbol if item.is("-") => numbers.push(self.number()?),
+                TokenKind::Number => numbers.push(self.number()?),
+                TokenKind::Symbol if item.is("-") => numbers.push(self.number()?),
                 _ => return Err(item.fault("a string or a number")),
             }
             if !self.next.is(closing) {
@@ -76,7 +78,7 @@ pub(super) fn test(attribute: AttributePath, predicate: Predicate) -> Condition 
     Condition::Test(Test { attribute, predicate, if_missing: None })
 }
 
-/// The attribute that a name means.
+/// Returns the attribute with this name.
 pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
     let named = |prefix: &str| token.text.strip_prefix(prefix).map(Box::from);
     let path = match token.text {
@@ -103,7 +105,7 @@ pub(super) fn comparison(token: Token<'_>) -> Option<Operator> {
     operators.into_iter().find(|(symbol, _)| token.is(symbol)).map(|(_, operator)| operator)
 }
 
-/// A comparison, turned round where the literal is on the left.
+/// Makes a comparison. Swaps the sides if the literal is on the left.
 pub(super) fn compare(
     left_start: Token<'_>,
     left: Operand,

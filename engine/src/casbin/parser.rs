@@ -1,6 +1,6 @@
-//! The structure of a matcher: how conditions are joined, and what each is.
+//! The parser: the grammar of a matcher.
 
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use super::operands::{ATTRIBUTE, VALUE, attribute, compare, comparison, test};
 use super::tokens::Tokens;
 use crate::condition::{
@@ -9,23 +9,23 @@ use crate::condition::{
 use crate::invalid::Fault;
 use crate::operator::Operator;
 
-/// Deepest nesting of parentheses and `!`: each node of the deepest tree can stand in parentheses, and the
-/// parser's stack has a bound.
+/// The maximum nesting of parentheses and `!`. It bounds the parser's stack, and still allows parentheses around each
+/// node of the deepest tree.
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
-/// A condition, and how many nodes it is deep.
+/// A condition and its depth in nodes.
 struct Node {
     condition: Condition,
     depth: usize,
 }
 
-/// What a test begins with.
+/// The first part of a test.
 enum First {
     Call(Condition),
     Value(Operand),
 }
 
-/// Reads by precedence: `||`, then `&&`, then `!`, then comparisons, which do not chain.
+/// A recursive descent parser. Precedence from low to high: `||`, `&&`, `!`, comparisons, which do not chain.
 pub(super) struct Parser<'s> {
     tokens: Tokens<'s>,
     nodes: usize,
@@ -37,16 +37,16 @@ impl<'s> Parser<'s> {
         Ok(Self { tokens: Tokens::new(matcher)?, nodes: 0, nesting: 0 })
     }
 
-    /// The condition that all of the matcher writes.
+    /// Parses the whole matcher.
     pub(super) fn whole(mut self) -> Result<Condition, Fault> {
         let node = self.any()?;
         match self.tokens.next.kind {
-            Kind::End => Ok(node.condition),
+            TokenKind::End => Ok(node.condition),
             _ => Err(self.tokens.next.fault("`&&`, `||` or the end of the matcher")),
         }
     }
 
-    /// Counts a node, which is `at` in the matcher.
+    /// Counts a node against the limits. `at` is the token to blame.
     fn node(&mut self, at: Token<'_>, condition: Condition, depth: usize) -> Result<Node, Fault> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
@@ -66,7 +66,7 @@ impl<'s> Parser<'s> {
         self.join("&&", Self::unary, Condition::And)
     }
 
-    /// One part, or several with `symbol` between them.
+    /// Parses one part, or several with `symbol` between them.
     fn join(
         &mut self,
         symbol: &str,
@@ -111,7 +111,7 @@ impl<'s> Parser<'s> {
         Ok(node)
     }
 
-    /// A comparison, a membership, a call, or a value that is a condition by itself.
+    /// Parses a comparison, a membership, a call, or a value that is a condition by itself.
     fn test(&mut self) -> Result<Node, Fault> {
         let start = self.tokens.next;
         let left = match self.first()? {
@@ -132,7 +132,7 @@ impl<'s> Parser<'s> {
         self.node(start, condition, 1)
     }
 
-    /// What `!` applies to, unless that is another `!` or stands in parentheses.
+    /// Parses the operand of `!`, unless it is another `!` or in parentheses.
     fn negated(&mut self) -> Result<Node, Fault> {
         let start = self.tokens.next;
         match self.first()? {
@@ -146,13 +146,13 @@ impl<'s> Parser<'s> {
     }
 
     fn at_in(&self) -> bool {
-        self.tokens.next.kind == Kind::Name && self.tokens.next.text == "in"
+        self.tokens.next.kind == TokenKind::Name && self.tokens.next.text == "in"
     }
 
-    /// A call, or a value that may be compared.
+    /// Parses a call, or a value that may be compared.
     fn first(&mut self) -> Result<First, Fault> {
         let start = self.tokens.next;
-        if start.kind != Kind::Name || matches!(start.text, "true" | "false") {
+        if start.kind != TokenKind::Name || matches!(start.text, "true" | "false") {
             return self.tokens.value().map(First::Value);
         }
         self.tokens.take()?;
@@ -162,7 +162,7 @@ impl<'s> Parser<'s> {
         attribute(start).map(Operand::Attribute).map(First::Value)
     }
 
-    /// What follows `in`.
+    /// Parses the right side of `in`.
     fn membership(&mut self, start: Token<'_>, left: Operand) -> Result<Condition, Fault> {
         let right_start = self.tokens.next;
         let right =
@@ -180,15 +180,14 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A value that nothing is compared with.
+    /// Makes a condition of a value without a comparison.
     fn alone(&mut self, start: Token<'_>, value: Operand) -> Result<Node, Fault> {
         let ends = ["&&", "||", ")"].iter().any(|symbol| self.tokens.next.is(symbol));
-        if !ends && self.tokens.next.kind != Kind::End {
+        if !ends && self.tokens.next.kind != TokenKind::End {
             return Err(self.tokens.next.fault(
                 "a comparison by `==`, `!=`, `<`, `<=`, `>`, `>=` or `in`, or the end of this condition",
             ));
         }
-        let always = || test(AttributePath::Request(RequestField::Subject), Predicate::Exists);
         match value {
             Operand::Bool(true) => self.node(start, always(), 1),
             Operand::Bool(false) => {
@@ -202,4 +201,9 @@ impl<'s> Parser<'s> {
             _ => Err(start.fault("a condition: this is none without a comparison")),
         }
     }
+}
+
+/// Makes a condition that is always true: the subject exists in every check.
+fn always() -> Condition {
+    test(AttributePath::Request(RequestField::Subject), Predicate::Exists)
 }

@@ -1,16 +1,16 @@
-//! Which tree a matcher becomes, and what a refused one is told.
+//! The tree of each matcher, and the message of each refused matcher.
 
 use super::operands::{ATTRIBUTE, VALUE};
 use super::*;
 use crate::condition::{Predicate, Test};
 
-/// The condition of a tree that is written in JSON.
+/// Compiles a tree in JSON.
 fn tree(text: &str) -> Condition {
     let json = crate::json::parse(text.as_bytes()).expect("JSON");
     Condition::parse(&json).expect("a tree")
 }
 
-/// A `CONDITION` node.
+/// Writes a `CONDITION` node.
 fn is(attribute: &str, operator: &str, value: &str) -> String {
     format!(
         r#"{{"type": "CONDITION", "attribute": "{attribute}", "operator": "{operator}", "value": {value}}}"#
@@ -48,11 +48,11 @@ fn comparisons_become_conditions() {
         ("r.sub.vip == true", "user.vip", "eq", "true"),
         ("r.sub.vip", "user.vip", "eq", "true"),
         ("((r.obj.open))", "resource.open", "eq", "true"),
-        // Everything behind the kind is the name.
+        // The whole text after the kind is the name.
         ("r.sub.address.city == 'Ulm'", "user.address.city", "eq", "\"Ulm\""),
         ("r.sub.größe_1 == 1", "user.größe_1", "eq", "1"),
         ("r.sub.in == 1", "user.in", "eq", "1"),
-        // A literal on the left is turned round.
+        // A literal on the left swaps the sides.
         ("18 < r.sub.age", "user.age", "gt", "18"),
         ("18 <= r.sub.age", "user.age", "gte", "18"),
         ("18 > r.sub.age", "user.age", "lt", "18"),
@@ -137,7 +137,7 @@ fn patterns_match_as_casbins_do() {
         let matcher = format!("{function}(r.obj.path, '{pattern}')");
         assert_eq!(matches(&matcher, text), expected, "{matcher} of {text:?}");
     }
-    // A search is another pattern than the same text for the whole string.
+    // A search differs from a whole match of the same text.
     let whole = tree(&is("resource.path", "matches", "\"b\""));
     assert_ne!(parse("regexMatch(r.obj.path, 'b')"), Ok(whole));
 }
@@ -166,7 +166,7 @@ fn a_fault_names_token_and_position() {
         ("alice == r.sub", 0, "alice", ATTRIBUTE),
         ("R.sub == 'a'", 0, "R.sub", ATTRIBUTE),
         ("r.sub. == 'a'", 5, ".", "a comparison"),
-        // What a matcher of Casbin may hold, but not this one.
+        // Casbin accepts these, this engine does not.
         ("r.sub.vip && g(r.sub, 'admin')", 13, "g", "the only functions"),
         ("eval(p.rule)", 0, "eval", "the only functions"),
         ("keyMatch3(r.obj, '/{a}')", 0, "keyMatch3", "the only functions"),

@@ -1,4 +1,4 @@
-//! Why a check is decided as it is: every candidate, by the same program and table that decide.
+//! Explains a decision: every candidate policy and rule, from the program and the table that decide.
 
 use std::borrow::Cow;
 
@@ -8,21 +8,21 @@ use uuid::Uuid;
 use super::index::Indexed;
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, Values};
-use super::{Plan, why_unresolved};
-use crate::answers::Answers;
+use super::{Plan, unresolved_cause};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::decision::Undetermined;
 use crate::json::Json;
 use crate::policy::PlannedPolicy;
 use crate::rbac::{Effect, MatchedRule};
 use crate::request::Check;
-use crate::value::Value;
+use crate::resolution::AttributeAnswers;
+use crate::value::AttributeValue;
 
-/// Everything that was looked at for one check (`docs/semantics.md`, section 2.8).
+/// Every policy, rule and attribute that one check considers (`docs/semantics.md`, section 2.8).
 #[derive(Debug, Serialize)]
 pub struct Explanation<'e> {
-    /// Every enabled policy about the resource, in the order in which they decide: the first that applies does,
-    /// unless a rule denies.
+    /// Every enabled policy for the resource, in the order in which they decide. The first that applies decides,
+    /// unless an RBAC rule denies.
     pub policies: Vec<ExplainedPolicy<'e>>,
     /// Every RBAC rule that matches.
     pub rules: Vec<ExplainedRule<'e>>,
@@ -30,38 +30,38 @@ pub struct Explanation<'e> {
     pub attributes: Vec<ExplainedAttribute<'e>>,
 }
 
-/// A policy and what it says of the check.
+/// A policy and its result for the check.
 #[derive(Debug, Serialize)]
 pub struct ExplainedPolicy<'e> {
-    /// Its id.
+    /// The policy's id.
     pub id: Uuid,
-    /// Its name.
+    /// The policy's name.
     pub name: &'e str,
-    /// What it does when it applies.
+    /// The effect if the policy applies.
     pub effect: Effect,
-    /// The highest decides.
+    /// The priority: the highest decides.
     pub priority: i32,
-    /// Whether it applies: its condition is true, or undetermined and the policy denies.
+    /// True if the condition is true, or if it is undetermined and the policy denies.
     pub applies: bool,
-    /// Whether it is what decided.
+    /// True if this decided the check.
     pub decides: bool,
-    /// What its condition gives.
-    pub outcome: Outcome,
-    /// Its condition; `None` when the stored one cannot be read.
+    /// The truth of the condition.
+    pub outcome: TruthValue,
+    /// The condition; `None` if the stored condition does not compile.
     pub condition: Option<ExplainedNode<'e>>,
 }
 
-/// What a condition, or a part of one, gives.
+/// The truth of a condition, or of a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Outcome {
+pub enum TruthValue {
     True,
     False,
     Undetermined,
 }
 
-impl From<Option<bool>> for Outcome {
+impl From<Option<bool>> for TruthValue {
     fn from(truth: Option<bool>) -> Self {
         match truth {
             Some(true) => Self::True,
@@ -71,36 +71,36 @@ impl From<Option<bool>> for Outcome {
     }
 }
 
-/// A node of a condition tree, as it was written, and what it gives.
+/// A node of a condition tree, as written, and its truth.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the fields are those of the tree")]
 pub enum ExplainedNode<'e> {
-    And { outcome: Outcome, children: Vec<ExplainedNode<'e>> },
-    Or { outcome: Outcome, children: Vec<ExplainedNode<'e>> },
-    Not { outcome: Outcome, child: Box<ExplainedNode<'e>> },
+    And { outcome: TruthValue, children: Vec<ExplainedNode<'e>> },
+    Or { outcome: TruthValue, children: Vec<ExplainedNode<'e>> },
+    Not { outcome: TruthValue, child: Box<ExplainedNode<'e>> },
     Condition(ExplainedTest<'e>),
 }
 
-/// A `CONDITION` node and what it gives.
+/// A `CONDITION` node and its truth.
 #[derive(Debug, Serialize)]
 pub struct ExplainedTest<'e> {
-    /// What it gives.
-    pub outcome: Outcome,
-    /// Why it is undetermined.
+    /// The truth of the test.
+    pub outcome: TruthValue,
+    /// The cause, if the test is undetermined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
     /// The attribute's path.
     pub attribute: String,
     /// The operator's name.
     pub operator: &'static str,
-    /// What the attribute is compared with.
+    /// The right side of the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Json<'e>>,
-    /// What an absent attribute gives.
+    /// The truth for an absent attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_missing: Option<bool>,
-    /// What the attribute is; `None` when it is absent.
+    /// The attribute's value; `None` if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<Json<'e>>,
 }
@@ -115,46 +115,49 @@ pub struct ExplainedRule<'e> {
     pub obj: String,
     pub act: &'e str,
     pub effect: Effect,
-    /// Whether it is what decided.
+    /// True if this decided the check.
     pub decides: bool,
 }
 
 /// An attribute that a condition reads.
 #[derive(Debug, Serialize)]
 pub struct ExplainedAttribute<'e> {
-    /// Its path.
+    /// The attribute's path.
     pub attribute: String,
-    /// Where its value comes from: `request`, `token` or `resolver:<namespace>`.
+    /// The source of the value: `request`, `token` or `resolver:<namespace>`.
     pub source: Cow<'static, str>,
-    /// Its value; `None` when it is absent, or not known.
+    /// The value; `None` if it is absent or not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Json<'e>>,
-    /// Why a resolver gave no value.
+    /// The cause, if a resolver gave no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }
 
-/// An attribute of the request, which is a scalar or a list of scalars.
-fn shown(value: Value<'_>) -> Json<'_> {
+/// Shows a value of the request: a scalar or a list of scalars.
+fn shown(value: AttributeValue<'_>) -> Json<'_> {
     match value {
-        Value::Text(text) => Json::String(text.into()),
-        Value::Number(number) => Json::Number(number),
-        Value::Bool(value) => Json::Bool(value),
-        Value::List(list) => {
+        AttributeValue::Text(text) => Json::String(text.into()),
+        AttributeValue::Number(number) => Json::Number(number),
+        AttributeValue::Bool(value) => Json::Bool(value),
+        AttributeValue::List(list) => {
             let mut items = Vec::new();
             list.for_each(|item| items.push(shown(item)));
             Json::Array(items)
         }
-        Value::Instant(_) | Value::Opaque | Value::Failed | Value::Unasked => Json::Null,
+        AttributeValue::Instant(_)
+        | AttributeValue::Opaque
+        | AttributeValue::Failed
+        | AttributeValue::NotRequested => Json::Null,
     }
 }
 
 impl Plan {
-    /// Why `check` is decided as it is by `decides`, the id of a policy or rule, with these `answers`.
+    /// Explains the decision on `check` with these `answers`. `decides` is the id of the policy or rule that decided.
     pub fn explain<'e>(
         &'e self,
         check: &'e Check<'e>,
-        answers: &'e Answers,
+        answers: &'e AttributeAnswers,
         decides: Option<Uuid>,
     ) -> Explanation<'e> {
         let now = self.slots.time_text(check.now);
@@ -170,10 +173,22 @@ impl Plan {
     }
 }
 
+/// Names the source of an attribute's value.
+fn source_of(path: &AttributePath) -> Cow<'static, str> {
+    match path {
+        AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Request(_) => {
+            "request".into()
+        }
+        AttributePath::Token(_) => "token".into(),
+        AttributePath::Resolver(resolved) => format!("resolver:{}", resolved.namespace).into(),
+    }
+}
+
+/// The state of one explanation.
 struct Explainer<'e, 'r> {
     plan: &'e Plan,
     check: &'e Check<'e>,
-    answers: &'e Answers,
+    answers: &'e AttributeAnswers,
     run: Run<'r>,
     decides: Option<Uuid>,
 }
@@ -185,7 +200,8 @@ impl<'e> Explainer<'e, '_> {
         policies.map(|(policy, indexed)| self.policy(policy, *indexed)).collect()
     }
 
-    /// An attribute that was not asked for turns nothing, so that its policy counts only if it applies in any case.
+    /// Explains one policy. An attribute that was not requested cannot change the decision, so its policy counts as
+    /// applying only if it applies for every value of that attribute.
     fn policy(&mut self, policy: &'e PlannedPolicy, indexed: Indexed) -> ExplainedPolicy<'e> {
         let truth = indexed.condition.and_then(|condition| self.run.truth(condition));
         ExplainedPolicy {
@@ -217,13 +233,13 @@ impl<'e> Explainer<'e, '_> {
         }
     }
 
-    /// In the order of the tree, not in that of the program.
+    /// Explains the children in the order of the tree, not in that of the program.
     fn children(&mut self, children: &[Child]) -> Vec<ExplainedNode<'e>> {
         as_written(children).map(|child| self.node(child)).collect()
     }
 
-    fn test(&self, test: &'e Test<Slot>, outcome: Outcome) -> ExplainedTest<'e> {
-        let because = (outcome == Outcome::Undetermined)
+    fn test(&self, test: &'e Test<Slot>, outcome: TruthValue) -> ExplainedTest<'e> {
+        let because = (outcome == TruthValue::Undetermined)
             .then(|| self.plan.undetermined(self.run.cause(test), self.answers))
             .as_ref()
             .map(Undetermined::to_string);
@@ -265,7 +281,11 @@ impl<'e> Explainer<'e, '_> {
 
     fn rules(&self) -> Vec<ExplainedRule<'e>> {
         let rules = self.plan.rules.matching(self.check, &self.plan.resource);
-        let explained = |rule: MatchedRule<'e>| ExplainedRule {
+        rules.into_iter().map(|rule| self.rule(rule)).collect()
+    }
+
+    fn rule(&self, rule: MatchedRule<'e>) -> ExplainedRule<'e> {
+        ExplainedRule {
             id: rule.id,
             sub: rule.sub,
             dom: rule.dom,
@@ -273,35 +293,32 @@ impl<'e> Explainer<'e, '_> {
             act: rule.act,
             effect: rule.effect,
             decides: self.decides == Some(rule.id),
-        };
-        rules.into_iter().map(explained).collect()
+        }
     }
 
     fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
-        let explained = |(slot, path): (Slot, &'e AttributePath)| ExplainedAttribute {
-            attribute: path.to_string(),
-            source: match path {
-                AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Request(_) => {
-                    "request".into()
-                }
-                AttributePath::Token(_) => "token".into(),
-                AttributePath::Resolved(resolved) => {
-                    format!("resolver:{}", resolved.namespace).into()
-                }
-            },
-            value: self.actual(slot),
-            because: matches!(self.run.value(slot), Some(Value::Failed | Value::Unasked))
-                .then(|| why_unresolved(path, self.answers)),
-        };
-        (0..).zip(self.plan.slots.paths()).map(explained).collect()
+        (0..).zip(self.plan.slots.paths()).map(|(slot, path)| self.attribute(slot, path)).collect()
     }
 
-    /// The value that the conditions see; a claim whole, which may be of a type that no operator compares.
+    fn attribute(&self, slot: Slot, path: &'e AttributePath) -> ExplainedAttribute<'e> {
+        let is_unknown = matches!(
+            self.run.value(slot),
+            Some(AttributeValue::Failed | AttributeValue::NotRequested)
+        );
+        ExplainedAttribute {
+            attribute: path.to_string(),
+            source: source_of(path),
+            value: self.actual(slot),
+            because: is_unknown.then(|| unresolved_cause(path, self.answers)),
+        }
+    }
+
+    /// Returns the value that the conditions read. A claim is shown whole, also if no operator compares its type.
     fn actual(&self, slot: Slot) -> Option<Json<'e>> {
         match self.plan.path(slot) {
             AttributePath::Token(path) => self.check.claims?.claim(path).cloned(),
             _ => match self.run.value(slot)? {
-                Value::Failed | Value::Unasked => None,
+                AttributeValue::Failed | AttributeValue::NotRequested => None,
                 value => Some(shown(value).into_owned()),
             },
         }

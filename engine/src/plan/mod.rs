@@ -1,30 +1,30 @@
-//! The decision plan: all rules that can decide one resource, compiled.
+//! The decision plan: all rules and policies that can decide one resource, compiled.
 //!
-//! Compilation puts the policies into the order in which they decide, makes one program of their conditions,
-//! indexes them by what tells them apart, and puts the RBAC rules into a hash table. Evaluation is total: it
-//! maps values to a decision, cannot fail, and allocates nothing but the causes of an undetermined deny.
+//! Compilation sorts the policies into the order in which they decide, compiles their conditions into one program,
+//! indexes the policies by attribute values, and stores the RBAC rules in a hash table. Evaluation is total: it maps
+//! values to a decision, cannot fail, and allocates only for the causes of an undetermined condition.
 
 mod explain;
 mod index;
-mod open;
+mod partial_evaluation;
 mod program;
 mod rbac;
 mod slots;
 
-use crate::answers::{Answers, Ask, Resolved, ResolverRef};
-use crate::condition::{AttributePath, ResolvedAttribute};
+use crate::condition::{AttributePath, ResolverAttribute};
 use crate::decision::{Applied, Decision, Undetermined, Withheld, combine};
 use crate::policy::{PlannedPolicy, Policy, applies};
 use crate::rbac::{Effect, Rule};
 use crate::request::Check;
-use crate::value::Value;
+use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
+use crate::value::AttributeValue;
 
 pub use explain::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Outcome,
+    TruthValue,
 };
 use index::{Index, Indexed, Rank, Search};
-use open::Undecided;
+use partial_evaluation::PartialEvaluation;
 use program::{Cause, Program, Run};
 use rbac::RbacIndex;
 use slots::{Slot, Slots, Symbol, Values};
@@ -37,25 +37,25 @@ pub struct Plan {
     rules: RbacIndex,
     /// Highest priority first, then denies, then the smallest id: the first that applies decides.
     policies: Box<[PlannedPolicy]>,
-    /// Theirs: what most checks read of them.
+    /// The effect and condition of each policy, kept apart because most checks read nothing else.
     conditions: Box<[Indexed]>,
     index: Index,
     program: Program,
     slots: Slots,
 }
 
-/// What comes of a check, as far as is known.
+/// The result of a check, as far as the known attributes allow.
 #[derive(Debug)]
 pub enum Verdict<'p> {
-    /// The decision: no resolver can change it.
+    /// The decision, which no resolver can change.
     Decided(Decision<'p>),
-    /// Resolvers must be asked, each once, and all at the same time.
-    Open(Vec<Ask>),
+    /// Resolvers must answer first. Each is called once, all at the same time.
+    NeedsAttributes(Vec<AttributeRequest>),
 }
 
 impl Plan {
-    /// Compiles the plan for `resource` from a tenant's rules and enabled policies at `revision`; those
-    /// that cannot match the resource are left out.
+    /// Compiles the plan for `resource` from a tenant's rules and enabled policies at `revision`. Leaves out rules and
+    /// policies that do not match the resource.
     pub fn compile(
         resource: &str,
         revision: u64,
@@ -75,9 +75,9 @@ impl Plan {
             planned.into_iter().unzip();
         let roots = conditions.iter().filter_map(|indexed| indexed.condition);
         let (mut program, slots) = program.finish(roots);
-        let (index, superfluous) = index::build(&program, &slots, &conditions);
-        for (root, test) in superfluous {
-            program.ask_last(root, test);
+        let (index, implied) = index::build(&program, &slots, &conditions);
+        for (root, test) in implied {
+            program.evaluate_last(root, test);
         }
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
         Self {
@@ -92,68 +92,84 @@ impl Plan {
         }
     }
 
-    /// The tenant's revision that the plan was compiled from.
+    /// Returns the tenant's revision that the plan was compiled from.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Says which resolver answers a namespace; without this, no resolver of the tenant does.
+    /// Binds each namespace to the resolver that `resolver` returns for it. An unbound namespace has no resolver.
     #[must_use]
     pub fn with_resolvers(mut self, resolver: impl Fn(&str) -> Option<ResolverRef>) -> Self {
         self.slots.bind(resolver);
         self
     }
 
-    /// Decides `check` with both engines (`docs/semantics.md`, section 2.6), or says which resolvers must be asked
-    /// before: those that can still change the decision, given what `answers` has.
+    /// Decides `check` with both engines (`docs/semantics.md`, section 2.6). Returns attribute requests instead if
+    /// attributes that `answers` does not have can still change the decision.
     #[inline]
-    pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Verdict<'p> {
+    pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &AttributeAnswers) -> Verdict<'p> {
         if self.slots.namespaces().is_empty() {
-            return Verdict::Decided(self.evaluate_all(check, answers));
+            return Verdict::Decided(self.evaluate_at_once(check, answers));
         }
         self.decide_in_stages(check, answers)
     }
 
-    fn decide_in_stages<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Verdict<'p> {
+    /// Decides by partial evaluation: attributes of resolvers may still be missing from `answers`.
+    fn decide_in_stages<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Verdict<'p> {
         let now = self.slots.time_text(check.now);
         let mut values = Values::new();
         self.slots.read(check, answers, &now, &mut values);
-        let mut search = Undecided::new(&self.conditions, Run::new(&self.program, &values));
+        let mut search = PartialEvaluation::new(&self.conditions, Run::new(&self.program, &values));
         self.index.visit(&mut search);
-        search.drop_what_comes_later();
+        search.drop_outranked();
         let rule = self.rules.decide(check, &self.resource);
+        // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
         if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !search.is_settled() {
             return Verdict::Decided(combine(None, || rule));
         }
         let applied = self.applied(search.found, &mut search.run, answers);
         let decision = combine(applied, || rule)
             .or_withheld(|| self.withheld(search.withheld, &mut search.run, answers));
-        search.drop_what_turns_nothing(decision.effect());
+        search.drop_ineffective(decision.effect());
         if search.is_settled() {
             return Verdict::Decided(decision);
         }
-        Verdict::Open(search.asks(&self.slots))
+        Verdict::NeedsAttributes(search.attribute_requests(&self.slots))
     }
 
-    /// Decides `check` with both engines, without resolvers: their attributes are undetermined.
+    /// Decides `check` with both engines, without resolvers. Tests of their attributes are undetermined.
     #[inline]
     pub fn evaluate<'p>(&'p self, check: &Check<'_>) -> Decision<'p> {
-        self.evaluate_with(check, &Answers::default())
+        self.evaluate_with(check, &AttributeAnswers::default())
     }
 
-    /// Decides `check` with both engines. What `answers` has not got is undetermined, as if its resolver had failed.
+    /// Decides `check` with both engines. An attribute that `answers` does not have counts as a failure of its
+    /// resolver: tests of it are undetermined.
     #[inline]
-    pub fn evaluate_with<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Decision<'p> {
+    pub fn evaluate_with<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Decision<'p> {
         if self.slots.namespaces().is_empty() {
-            return self.evaluate_all(check, answers);
+            return self.evaluate_at_once(check, answers);
         }
         match self.decide_in_stages(check, answers) {
             Verdict::Decided(decision) => decision,
-            Verdict::Open(_) => self.evaluate_all(check, answers),
+            Verdict::NeedsAttributes(_) => self.evaluate_at_once(check, answers),
         }
     }
 
-    fn evaluate_all<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Decision<'p> {
+    /// Decides with the known attributes alone.
+    fn evaluate_at_once<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Decision<'p> {
         combine(self.apply_policies(check, answers), || self.rules.decide(check, &self.resource))
     }
 
@@ -162,14 +178,19 @@ impl Plan {
         combine(None, || self.rules.decide(check, &self.resource))
     }
 
-    fn apply_policies<'p>(&'p self, check: &Check<'_>, answers: &Answers) -> Option<Applied<'p>> {
+    /// Returns the first policy that applies.
+    fn apply_policies<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Option<Applied<'p>> {
         if self.policies.is_empty() {
             return None;
         }
         let now = self.slots.time_text(check.now);
         let mut values = Values::new();
         self.slots.read(check, answers, &now, &mut values);
-        let mut first = FirstThatApplies {
+        let mut first = FirstApplicable {
             conditions: &self.conditions,
             run: Run::new(&self.program, &values),
             found: Rank::MAX,
@@ -178,40 +199,40 @@ impl Plan {
         self.applied(first.found, &mut first.run, answers)
     }
 
-    /// The policy of a rank, if there is one, and why it applies.
+    /// Returns the policy of a rank, if there is one, and the causes if it applies because it is undetermined.
     fn applied<'p>(
         &'p self,
         rank: Rank,
         run: &mut Run<'_>,
-        answers: &Answers,
+        answers: &AttributeAnswers,
     ) -> Option<Applied<'p>> {
         let policy = self.policies.get(rank as usize)?;
         let undetermined = match policy.effect {
-            Effect::Deny => self.why_undetermined(rank, run, answers),
+            Effect::Deny => self.causes_of(rank, run, answers),
             Effect::Allow => Vec::new(),
         };
         Some(Applied { policy, undetermined })
     }
 
-    /// The policy of a rank, if there is one, and it is resolvers that leave it undetermined.
+    /// Returns the policy of a rank, if there is one and failed resolvers leave it undetermined.
     fn withheld<'p>(
         &'p self,
         rank: Rank,
         run: &mut Run<'_>,
-        answers: &Answers,
+        answers: &AttributeAnswers,
     ) -> Option<Withheld<'p>> {
         let policy = self.policies.get(rank as usize).filter(|_| !answers.is_empty())?;
-        let undetermined = self.why_undetermined(rank, run, answers);
+        let undetermined = self.causes_of(rank, run, answers);
         let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
         undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
     }
 
-    /// Why the policy of a rank is undetermined; empty when it is not.
-    fn why_undetermined<'p>(
+    /// Returns why the policy of a rank is undetermined; empty if it is not.
+    fn causes_of<'p>(
         &'p self,
         rank: Rank,
         run: &mut Run<'_>,
-        answers: &Answers,
+        answers: &AttributeAnswers,
     ) -> Vec<Undetermined<'p>> {
         let Some(condition) = self.conditions[rank as usize].condition else {
             return vec![Undetermined::Broken];
@@ -224,12 +245,13 @@ impl Plan {
         causes.into_iter().map(|cause| self.undetermined(cause, answers)).collect()
     }
 
-    fn undetermined(&self, cause: Cause, answers: &Answers) -> Undetermined<'_> {
+    /// Names the attribute of a cause.
+    fn undetermined(&self, cause: Cause, answers: &AttributeAnswers) -> Undetermined<'_> {
         match cause {
             Cause::Absent(slot) => Undetermined::Absent(self.path(slot)),
             Cause::Unresolved(slot) => {
                 let path = self.path(slot);
-                Undetermined::Unresolved(path, why_unresolved(path, answers).into())
+                Undetermined::Unresolved(path, unresolved_cause(path, answers).into())
             }
             Cause::Incomparable(slot, operator) => {
                 Undetermined::Incomparable(self.path(slot), operator)
@@ -241,7 +263,7 @@ impl Plan {
         self.slots.path(slot)
     }
 
-    /// Bytes that the plan occupies, for the weight limit of a cache.
+    /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
         let policies = self.policies.iter();
         let policies: usize =
@@ -264,27 +286,27 @@ fn plan_policy(policy: Policy, program: &mut program::Builder) -> (PlannedPolicy
     (planned, Indexed { effect, condition })
 }
 
-/// Why an attribute of a resolver is not known.
-fn why_unresolved(path: &AttributePath, answers: &Answers) -> String {
-    let AttributePath::Resolved(ResolvedAttribute { namespace, name }) = path else {
+/// Returns why the value of a resolver's attribute is not known.
+fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers) -> String {
+    let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
         return String::new();
     };
     match answers.get(namespace, name) {
-        Some(Resolved::Failed(cause)) => cause.to_string(),
+        Some(AttributeAnswer::Failed(cause)) => cause.to_string(),
         _ => format!("resolver `{namespace}` was not asked"),
     }
 }
 
-/// Tries policies until none that is left could come before the one that was found.
-struct FirstThatApplies<'p, 'r> {
+/// A search for the first policy that applies.
+struct FirstApplicable<'p, 'r> {
     conditions: &'p [Indexed],
     run: Run<'r>,
-    /// The smallest rank that applies, of those that were tried.
+    /// The smallest rank evaluated so far that applies.
     found: Rank,
 }
 
-impl<'r> Search<'r> for FirstThatApplies<'_, 'r> {
-    fn value(&self, slot: Slot) -> Option<Value<'r>> {
+impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
         self.run.value(slot)
     }
 
@@ -292,8 +314,9 @@ impl<'r> Search<'r> for FirstThatApplies<'_, 'r> {
         self.run.symbol(slot)
     }
 
-    fn attempt(&mut self, ranks: &[Rank]) {
+    fn evaluate(&mut self, ranks: &[Rank]) {
         for &rank in ranks {
+            // The ranks ascend: no later one can decide.
             if rank >= self.found {
                 return;
             }

@@ -1,8 +1,8 @@
-//! The RBAC rules of one plan as a hash table: the cost of a decision grows with the subject's roles,
-//! never with the number of rules.
+//! The RBAC rules of one plan as a hash table. The cost of a decision grows with the subject's roles, never with the
+//! number of rules.
 //!
-//! A rule is found by the hashes of its subject, domain and action, each of which may be the wildcard. The
-//! table knows which of the eight combinations of wildcards some rule has: only those are looked up.
+//! The key of a rule is its subject, domain and action. Each of the three may be the wildcard, which makes eight
+//! shapes of keys. A check looks up only the shapes that some rule has.
 
 use std::hash::BuildHasher;
 
@@ -19,13 +19,14 @@ pub(crate) struct RbacIndex {
     keys: Keys,
     hasher: DefaultHashBuilder,
     rules: HashTable<Entry>,
-    /// A bit for each [`Shape`] that some rule has.
+    /// One bit for each [`Shape`] that some rule has.
     shapes: u8,
-    /// Rules that another one of the same effect always precedes: no decision needs them, an explanation does.
+    /// The rules that never decide, because a rule with the same key and effect has a smaller id. Explanations list
+    /// them.
     shadowed: Vec<(Key, Effect, Found)>,
 }
 
-/// What the rules of one `(sub, dom, act)` say; several differ only in their resource pattern.
+/// The rules of one `(sub, dom, act)`. Several rules may differ only in their resource pattern.
 #[derive(Debug)]
 struct Entry {
     key: Key,
@@ -33,11 +34,11 @@ struct Entry {
     allow: Option<Found>,
 }
 
-/// The texts of all keys, those of one key side by side: comparing one touches as little memory as it can.
+/// The texts of all keys. The three texts of a key are adjacent, so comparing a key touches little memory.
 #[derive(Debug, Default)]
 struct Keys(String);
 
-/// Where the subject, domain and action of a rule stand in [`Keys`].
+/// The position of a rule's subject, domain and action in [`Keys`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     start: u32,
@@ -46,15 +47,16 @@ struct Key {
 
 impl Keys {
     fn insert(&mut self, texts: [&str; 3]) -> Key {
-        // Four billion bytes of keys do not fit into the memory that a plan may take, and no field of a rule
-        // has more than 256 characters.
+        // The casts cannot saturate: a plan never has four billion bytes of keys, and a field of a rule has at most
+        // 256 characters.
         let start = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         let lengths = texts.map(|text| u16::try_from(text.len()).unwrap_or(u16::MAX));
         texts.into_iter().for_each(|text| self.0.push_str(text));
         Key { start, lengths }
     }
 
-    /// Whether these are the texts of `key`; compares bytes, which need no look at where characters end.
+    /// Returns whether these are the texts of `key`. Compares bytes: slicing a `str` would check for character
+    /// boundaries.
     fn are(&self, key: Key, texts: [&str; 3]) -> bool {
         let mut rest = &self.0.as_bytes()[key.start as usize..];
         key.lengths.into_iter().zip(texts).all(|(length, text)| {
@@ -73,7 +75,7 @@ impl Keys {
     }
 }
 
-/// Which fields of a rule are the wildcard: the subject, the domain, the action.
+/// The set of fields that are the wildcard, among subject, domain and action.
 #[derive(Clone, Copy)]
 struct Shape(u8);
 
@@ -83,8 +85,9 @@ impl Shape {
     const ANY_ACT: u8 = 4;
 
     fn of([sub, dom, act]: [&str; 3]) -> Self {
-        let bit = |text, bit| if text == WILDCARD { bit } else { 0 };
-        Self(bit(sub, Self::ANY_SUB) | bit(dom, Self::ANY_DOM) | bit(act, Self::ANY_ACT))
+        let fields = [(sub, Self::ANY_SUB), (dom, Self::ANY_DOM), (act, Self::ANY_ACT)];
+        let wildcards = fields.into_iter().filter(|(text, _)| *text == WILDCARD);
+        Self(wildcards.fold(0, |bits, (_, bit)| bits | bit))
     }
 
     fn has(self, bit: u8) -> bool {
@@ -92,6 +95,7 @@ impl Shape {
     }
 }
 
+/// A rule in an entry. Sorts by id: among rules of one effect, the smallest id decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
     id: Uuid,
@@ -111,25 +115,22 @@ impl RbacIndex {
         rules.for_each(|rule| index.insert(rule));
         index.keys.0.shrink_to_fit();
         let (keys, hasher) = (&index.keys, &index.hasher);
-        index.rules.shrink_to_fit(|entry| {
-            hash_of(keys.texts(entry.key).map(|text| hasher.hash_one(text)))
-        });
+        index.rules.shrink_to_fit(|entry| hash_texts(hasher, keys.texts(entry.key)));
         index
     }
 
+    /// Adds a rule to the entry of its key.
     fn insert(&mut self, rule: &Rule) {
         let (keys, hasher) = (&mut self.keys, &self.hasher);
-        let hash = |texts: [&str; 3]| hash_of(texts.map(|text| hasher.hash_one(text)));
         let texts = [&*rule.tuple.sub, &*rule.tuple.dom, &*rule.tuple.act];
-        let hashed = hash(texts);
-        let same = |entry: &Entry| keys.are(entry.key, texts);
-        let entry = match self.rules.find_entry(hashed, same) {
+        let hash = hash_texts(hasher, texts);
+        let entry = match self.rules.find_entry(hash, |entry| keys.are(entry.key, texts)) {
             Ok(known) => known.into_mut(),
             Err(_) => {
                 let key = keys.insert(texts);
                 let entry = Entry { key, deny: None, allow: None };
-                let rehash = |entry: &Entry| hash(keys.texts(entry.key));
-                self.rules.insert_unique(hashed, entry, rehash).into_mut()
+                let rehash = |entry: &Entry| hash_texts(hasher, keys.texts(entry.key));
+                self.rules.insert_unique(hash, entry, rehash).into_mut()
             }
         };
         let obj = match rule.tuple.obj {
@@ -149,8 +150,8 @@ impl RbacIndex {
         self.shapes |= 1 << Shape::of(texts).0;
     }
 
-    /// The rule that decides: of the matching denies, else of the matching allows, the one with the
-    /// smallest id. `resource` is the plan's.
+    /// Returns the rule that decides: the matching deny with the smallest id, else the matching allow with the smallest
+    /// id. `resource` is the plan's.
     pub(crate) fn decide<'p>(
         &'p self,
         check: &Check<'_>,
@@ -165,7 +166,7 @@ impl RbacIndex {
         Some(self.matched(found, key, effect, resource))
     }
 
-    /// Every rule that matches. `resource` is the plan's.
+    /// Returns every rule that matches. `resource` is the plan's.
     pub(crate) fn matching<'p>(
         &'p self,
         check: &Check<'_>,
@@ -174,7 +175,7 @@ impl RbacIndex {
         let mut rules = Vec::new();
         let mut keys = Vec::new();
         self.find_all(check, |entry| {
-            // A principal that is there twice finds an entry twice.
+            // A principal that the check names twice finds its entry twice.
             if !keys.contains(&entry.key) {
                 keys.push(entry.key);
                 rules.extend(entry.deny.map(|deny| (entry.key, Effect::Deny, deny)));
@@ -199,10 +200,11 @@ impl RbacIndex {
         MatchedRule { id: found.id, effect, sub, dom, act, resource, obj: found.obj }
     }
 
-    /// Visits what the rules say that match `check`.
+    /// Visits the entries that match `check`.
     fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
-        let named = |text| Named { text, hash: self.hasher.hash_one(text) };
-        let (any, domain, action) = (named(WILDCARD), named(check.domain), named(check.action));
+        // Each text is hashed once; the hash of a key combines the hashes of its texts.
+        let (any, domain, action) =
+            (self.named(WILDCARD), self.named(check.domain), self.named(check.action));
         let mut look_up = |subject: Named<'_>, any_subject: bool| {
             for shape in self.shapes() {
                 if shape.has(Shape::ANY_SUB) == any_subject {
@@ -213,11 +215,16 @@ impl RbacIndex {
             }
         };
         for principal in std::iter::once(check.subject).chain(check.roles.iter()) {
-            look_up(named(principal), false);
+            look_up(self.named(principal), false);
         }
         look_up(any, true);
     }
 
+    fn named<'t>(&self, text: &'t str) -> Named<'t> {
+        Named { text, hash: self.hasher.hash_one(text) }
+    }
+
+    /// Returns the shapes that some rule has.
     fn shapes(&self) -> impl Iterator<Item = Shape> + use<> {
         let shapes = self.shapes;
         (0..8).filter(move |shape| shapes & 1 << shape != 0).map(Shape)
@@ -229,7 +236,7 @@ impl RbacIndex {
         self.rules.find(hash, |entry| self.keys.are(entry.key, texts))
     }
 
-    /// Heap bytes, for the weight of a plan.
+    /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let shadowed = self.shadowed.capacity() * size_of::<(Key, Effect, Found)>();
         self.keys.0.capacity() + self.rules.allocation_size() + shadowed
@@ -243,12 +250,17 @@ struct Named<'t> {
     hash: u64,
 }
 
-/// The hash of a key from those of its parts: rotated, so that their order counts.
+/// Combines the hashes of a key's texts. The rotations make their order count.
 fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
     sub ^ dom.rotate_left(21) ^ act.rotate_left(42)
 }
 
-/// The smallest of each effect, and where it was found.
+/// Hashes the texts of a key.
+fn hash_texts(hasher: &DefaultHashBuilder, texts: [&str; 3]) -> u64 {
+    hash_of(texts.map(|text| hasher.hash_one(text)))
+}
+
+/// The rule with the smallest id of each effect, and its key.
 #[derive(Default)]
 struct Best {
     deny: Option<(Found, Key)>,
@@ -266,6 +278,7 @@ impl Best {
         }
     }
 
+    /// Returns the rule that decides: deny beats allow.
     fn decides(self) -> Option<(Effect, Found, Key)> {
         let with = |effect| move |(found, key)| (effect, found, key);
         self.deny.map(with(Effect::Deny)).or(self.allow.map(with(Effect::Allow)))

@@ -1,4 +1,4 @@
-//! The attributes that a plan reads: each gets a slot, and each is read at most once per check.
+//! Slots: each attribute that a plan reads has one, and is read at most once per check.
 
 use std::fmt::Write;
 
@@ -9,48 +9,47 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 use smallvec::SmallVec;
 
-use crate::answers::{Answers, Resolved, ResolverRef};
-use crate::condition::{AttributePath, RequestField, ResolvedAttribute};
+use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
-use crate::value::{List, Value};
+use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
+use crate::value::{AttributeValue, List};
 
-/// Names an attribute inside a plan.
+/// The number of an attribute inside a plan.
 pub(crate) type Slot = u32;
 
-/// The values of one check, by slot. The plans that read more attributes than this are rare, and pay with one
-/// allocation.
+/// The values of one check, by slot. A plan that reads more attributes than fit inline costs one allocation per check.
 pub(crate) type Values<'v> = SmallVec<[SlotValue<'v>; 64]>;
 
 /// The value of an attribute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotValue<'v> {
     /// `None` is absent.
-    pub(crate) value: Option<Value<'v>>,
-    /// What the value is among the texts that the attribute is compared with.
+    pub(crate) value: Option<AttributeValue<'v>>,
+    /// The symbol of the value, if it is a text and the texts of the attribute are interned.
     pub(crate) symbol: Symbol,
 }
 
-/// A text that an attribute is compared with, by number: compared and looked up in place of the text.
+/// The number of an interned text: compared and looked up in place of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Symbol(u32);
 
 impl Symbol {
-    /// The value is no text, or no texts are numbered.
+    /// The value is no text, or the texts of the attribute are not interned.
     pub(crate) const NO_TEXT: Self = Self(u32::MAX);
-    /// The value is a text that is none of them.
+    /// The value is a text that is not interned.
     pub(crate) const OTHER: Self = Self(u32::MAX - 1);
 
-    /// The symbol's bit, if it is one of the first 64.
+    /// Returns the symbol's bit in a mask, if it is one of the first 64.
     #[inline]
     pub(crate) fn bit(self) -> Option<u64> {
         (self.0 < 64).then(|| 1 << self.0)
     }
 }
 
-/// `request.time` as text: the longest that chrono can write has 27 characters.
+/// The text of `request.time`. The longest that chrono can write has 27 characters.
 pub(crate) type TimeText = ArrayString<32>;
 
-/// Numbers the attributes of a plan.
+/// The slots of a plan.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     paths: Vec<AttributePath>,
@@ -59,7 +58,7 @@ pub(crate) struct Slots {
     token: Names,
     request: Vec<(RequestField, Slot)>,
     resolved: Vec<Namespace>,
-    /// Of the attributes that are compared with many texts: each text and its number.
+    /// The interned texts of each attribute that is compared with many texts, by ascending slot.
     symbols: Vec<(Slot, HashMap<CompactString, Symbol>)>,
 }
 
@@ -67,26 +66,26 @@ pub(crate) struct Slots {
 #[derive(Debug)]
 pub(crate) struct Namespace {
     pub(crate) name: Box<str>,
-    /// The tenant's resolver that answers it.
+    /// The tenant's resolver for the namespace; `None` if it has none.
     pub(crate) resolver: Option<ResolverRef>,
     attributes: Names,
 }
 
-/// An attribute that is compared with so many different texts has them numbered: it costs a check as much to look
-/// one text up as to compare so many.
+/// The number of different texts from which on they are interned: looking one text up costs as much as comparing
+/// this many.
 const MANY_TEXTS: usize = 4;
 
 /// Slots by name.
 #[derive(Debug, Default)]
 struct Names {
-    /// One name after the other.
+    /// All names, concatenated.
     text: String,
     list: Vec<Name>,
-    /// Filled when the list is longer than [`FEW`].
+    /// Filled if the list is longer than [`FEW`].
     map: HashMap<CompactString, Slot>,
 }
 
-/// Where a name stands in the text. Most names differ in length, so that few are compared.
+/// The position of a name in the text. Most names differ in length, so few are compared by their bytes.
 #[derive(Debug)]
 struct Name {
     start: u32,
@@ -94,10 +93,11 @@ struct Name {
     slot: Slot,
 }
 
-/// A list of so few names is searched faster than a hash is computed.
+/// Searching a list of at most this many names is faster than computing a hash.
 const FEW: usize = 8;
 
 impl Names {
+    /// Returns the slot of a name.
     #[inline]
     fn find(&self, name: &str) -> Option<Slot> {
         if self.list.len() > FEW {
@@ -113,7 +113,7 @@ impl Names {
         &self.text.as_bytes()[name.start as usize..][..name.length as usize]
     }
 
-    /// Each name and its slot.
+    /// Returns each name and its slot.
     fn iter(&self) -> impl Iterator<Item = (&str, Slot)> {
         self.list.iter().map(|name| {
             let start = name.start as usize;
@@ -121,6 +121,7 @@ impl Names {
         })
     }
 
+    /// Adds a name, which must be new.
     fn insert(&mut self, name: &str, slot: Slot) {
         // The names of one plan do not have four billion bytes.
         let [start, length] =
@@ -128,13 +129,15 @@ impl Names {
         self.text.push_str(name);
         self.list.push(Name { start, length, slot });
         if self.list.len() > FEW {
+            // The first name over the limit moves all earlier names into the map as well.
             let missing = self.iter().skip(self.map.len());
             let missing: Vec<_> = missing.map(|(name, slot)| (name.into(), slot)).collect();
             self.map.extend(missing);
         }
     }
 
-    /// Walks the request's attributes, not the plan's slots: the work is bounded by the request's size.
+    /// Reads the values of these names. Walks the request's attributes instead of the plan's slots, so the request's
+    /// size bounds the work.
     fn read<'v>(&self, attributes: AttributeMap<'v>, values: &mut [SlotValue<'v>]) {
         if self.list.is_empty() {
             return;
@@ -148,15 +151,15 @@ impl Names {
 }
 
 impl Slots {
-    /// The slot of `path`, a new one if the plan has not read it so far.
+    /// Returns the slot of `path`, a new one if the plan does not read it yet.
     pub(crate) fn slot(&mut self, path: AttributePath) -> Slot {
-        // A plan's nodes are numbered by 32 bits too, and a test names two attributes at most.
+        // The nodes of a plan are numbered by 32 bits, and a test names at most two attributes.
         let next = Slot::try_from(self.paths.len()).unwrap_or(Slot::MAX);
         let slot = match &path {
             AttributePath::User(name) => find_or_insert(&mut self.user, name, next),
             AttributePath::Resource(name) => find_or_insert(&mut self.resource, name, next),
             AttributePath::Token(name) => find_or_insert(&mut self.token, name, next),
-            AttributePath::Resolved(ResolvedAttribute { namespace, name }) => {
+            AttributePath::Resolver(ResolverAttribute { namespace, name }) => {
                 find_or_insert(self.namespace(namespace), name, next)
             }
             AttributePath::Request(field) => {
@@ -173,7 +176,7 @@ impl Slots {
         slot
     }
 
-    /// The attributes of a namespace. A plan reads few namespaces.
+    /// Returns the names of a namespace. A linear search suffices: a plan reads few namespaces.
     fn namespace(&mut self, name: &str) -> &mut Names {
         let known = self.resolved.iter().position(|known| *known.name == *name);
         let index = known.unwrap_or_else(|| {
@@ -185,39 +188,39 @@ impl Slots {
         &mut self.resolved[index].attributes
     }
 
-    /// The namespaces of resolvers that the plan reads.
+    /// Returns the resolver namespaces that the plan reads.
     pub(crate) fn namespaces(&self) -> &[Namespace] {
         &self.resolved
     }
 
-    /// Says which resolver answers each namespace.
+    /// Binds each namespace to its resolver.
     pub(crate) fn bind(&mut self, resolver: impl Fn(&str) -> Option<ResolverRef>) {
         for namespace in &mut self.resolved {
             namespace.resolver = resolver(&namespace.name);
         }
     }
 
-    /// Whether a resolver answers the attribute.
+    /// Returns whether a resolver provides the attribute.
     pub(crate) fn is_resolved(&self, slot: Slot) -> bool {
-        matches!(self.path(slot), AttributePath::Resolved(_))
+        matches!(self.path(slot), AttributePath::Resolver(_))
     }
 
-    /// The attribute that has the slot.
+    /// Returns the attribute of a slot.
     pub(crate) fn path(&self, slot: Slot) -> &AttributePath {
         &self.paths[slot as usize]
     }
 
-    /// Every attribute.
+    /// Returns every attribute, by slot.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &AttributePath> {
         self.paths.iter()
     }
 
-    /// Reads every attribute of the plan from `check` and `answers` into `values`; `now` is `request.time`, see
-    /// [`Slots::time_text`]. Filled in place, since a buffer of that size takes long to move.
+    /// Reads every attribute of the plan from `check` and `answers` into `values`. `now` is `request.time`, see
+    /// [`Slots::time_text`]. Fills `values` in place, because moving a buffer of that size takes long.
     pub(crate) fn read<'v>(
         &self,
         check: &'v Check<'v>,
-        answers: &'v Answers,
+        answers: &'v AttributeAnswers,
         now: &'v str,
         values: &mut Values<'v>,
     ) {
@@ -227,69 +230,67 @@ impl Slots {
         self.resource.read(check.attributes.resource, values);
         for &(field, slot) in &self.request {
             values[slot as usize].value = Some(match field {
-                RequestField::Subject => Value::Text(check.subject),
-                RequestField::Resource => Value::Text(check.resource),
-                RequestField::Action => Value::Text(check.action),
-                RequestField::Domain => Value::Text(check.domain),
-                RequestField::Time => Value::Text(now),
-                RequestField::Roles => Value::List(List::Roles(&check.roles)),
+                RequestField::Subject => AttributeValue::Text(check.subject),
+                RequestField::Resource => AttributeValue::Text(check.resource),
+                RequestField::Action => AttributeValue::Text(check.action),
+                RequestField::Domain => AttributeValue::Text(check.domain),
+                RequestField::Time => AttributeValue::Text(now),
+                RequestField::Roles => AttributeValue::List(List::Roles(&check.roles)),
             });
         }
         if let Some(claims) = check.claims {
             for (path, slot) in self.token.iter() {
-                values[slot as usize].value = claims.claim(path).map(Value::from);
+                values[slot as usize].value = claims.claim(path).map(AttributeValue::from);
             }
         }
         for namespace in &self.resolved {
             for (name, slot) in namespace.attributes.iter() {
                 values[slot as usize].value = match answers.get(&namespace.name, name) {
-                    Some(Resolved::Value(value)) => Some(Value::from(value)),
-                    Some(Resolved::Absent) => None,
-                    Some(Resolved::Failed(_)) => Some(Value::Failed),
-                    None => Some(Value::Unasked),
+                    Some(AttributeAnswer::Value(value)) => Some(AttributeValue::from(value)),
+                    Some(AttributeAnswer::Absent) => None,
+                    Some(AttributeAnswer::Failed(_)) => Some(AttributeValue::Failed),
+                    None => Some(AttributeValue::NotRequested),
                 };
             }
         }
         for (slot, symbols) in &self.symbols {
             let value = &mut values[*slot as usize];
-            if let Some(Value::Text(text)) = value.value {
+            if let Some(AttributeValue::Text(text)) = value.value {
                 value.symbol = symbols.get(text).copied().unwrap_or(Symbol::OTHER);
             }
         }
     }
 
-    /// Numbers the texts that each attribute is compared with, where that pays.
+    /// Interns the texts that each attribute is compared with, if they are many.
     pub(crate) fn intern(&mut self, literals: Vec<(Slot, Vec<&str>)>) {
         let mut by_slot: HashMap<Slot, IndexSet<&str, DefaultHashBuilder>> = HashMap::new();
         for (slot, texts) in literals {
             by_slot.entry(slot).or_default().extend(texts);
         }
         by_slot.retain(|_, texts| texts.len() >= MANY_TEXTS);
-        let numbered = |texts: IndexSet<&str, DefaultHashBuilder>| {
-            (0..).zip(texts).map(|(number, text)| (text.into(), Symbol(number))).collect()
-        };
-        self.symbols = by_slot.into_iter().map(|(slot, texts)| (slot, numbered(texts))).collect();
+        self.symbols =
+            by_slot.into_iter().map(|(slot, texts)| (slot, number_texts(texts))).collect();
         self.symbols.sort_unstable_by_key(|(slot, _)| *slot);
     }
 
-    /// The number of `text` among those that the attribute is compared with, if they are numbered.
+    /// Returns the symbol of `text`, if the texts of the attribute are interned.
     pub(crate) fn symbol(&self, slot: Slot, text: &str) -> Option<Symbol> {
         let place = self.symbols.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
         self.symbols[place].1.get(text).copied()
     }
 
-    /// `request.time` as text; empty, since nothing reads it, when the plan does not.
+    /// Returns `request.time` as text, or an empty text if the plan does not read it.
     pub(crate) fn time_text(&self, now: DateTime<Utc>) -> TimeText {
         if self.request.iter().all(|(field, _)| *field != RequestField::Time) {
             return TimeText::new();
         }
         let mut text = TimeText::new();
-        // Nothing that is written here is longer than the buffer.
+        // The buffer is longer than any text that chrono writes, so writing cannot fail.
         let _ = write_time(&mut text, now);
         text
     }
 
-    /// Heap bytes, for the weight of a plan.
+    /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let paths: usize = self.paths.iter().map(|path| 2 * path.name_len() + 96).sum();
         let symbols = self.symbols.iter().map(|(_, symbols)| {
@@ -299,6 +300,12 @@ impl Slots {
     }
 }
 
+/// Numbers texts in the order in which they come.
+fn number_texts(texts: IndexSet<&str, DefaultHashBuilder>) -> HashMap<CompactString, Symbol> {
+    (0..).zip(texts).map(|(number, text)| (text.into(), Symbol(number))).collect()
+}
+
+/// Returns the slot of a name, or inserts the name with slot `next`.
 fn find_or_insert(names: &mut Names, name: &str, next: Slot) -> Slot {
     names.find(name).unwrap_or_else(|| {
         names.insert(name, next);
@@ -306,12 +313,12 @@ fn find_or_insert(names: &mut Names, name: &str, next: Slot) -> Slot {
     })
 }
 
-/// RFC 3339 with milliseconds. chrono's own formatting allocates: it serves the years that need a sign.
+/// Writes RFC 3339 with milliseconds. Uses chrono's formatting, which allocates, only for years that need a sign.
 fn write_time(text: &mut TimeText, now: DateTime<Utc>) -> std::fmt::Result {
     if !(0..=9_999).contains(&now.year()) {
         return text.write_str(&now.to_rfc3339_opts(SecondsFormat::Millis, true));
     }
-    // chrono writes a leap second as a second that lasts two.
+    // chrono represents a leap second as a second of up to 2,000 milliseconds.
     let millis = now.nanosecond() / 1_000_000;
     write!(text, "{:04}-{:02}-{:02}", now.year(), now.month(), now.day())?;
     write!(text, "T{:02}:{:02}:", now.hour(), now.minute())?;

@@ -1,10 +1,10 @@
-//! Matchers and requests whose attributes are all there and of the types that the matcher compares.
+//! Generates matchers and requests. All attributes are present and of the types that the matcher compares.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// What the subject and the object of a request are: in Casbin each is either a string or has attributes.
+/// The shape of a request: in Casbin the subject and the object are each a string or have attributes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) sub_has_attributes: bool,
@@ -12,7 +12,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Those of `names` that a request of this shape has.
+    /// Returns the names of `names` that a request of this shape has.
     fn names(self, names: &[&'static str]) -> Vec<&'static str> {
         let has = |name: &&str| match (name.starts_with("r.sub"), name.starts_with("r.obj")) {
             (true, _) => (name.len() > "r.sub".len()) == self.sub_has_attributes,
@@ -35,7 +35,7 @@ const ADDRESSES: [&str; 1] = ["r.sub.ip"];
 const NUMBER_VALUES: [i32; 7] = [-7, -1, 0, 1, 2, 18, 60];
 const TEXT_VALUES: [&str; 12] =
     ["", "a", "ab", "b", "A", "alice", "read", "doc:read", "ä", "it's", "say \"a\"", "back\\slash"];
-/// What a request may have as subject, action or domain.
+/// The texts of subjects, actions and domains.
 const NAME_VALUES: [&str; 6] = ["a", "ab", "b", "alice", "read", "ä"];
 const RESOURCE_VALUES: [&str; 4] = ["doc:read", "a:b", "doc:write", "docs/a:read"];
 const PATH_VALUES: [&str; 9] =
@@ -49,10 +49,10 @@ const EXPRESSIONS: [&str; 8] = ["a", "^a", "a$", "^[a-z]+$", "^a|b$", "\\d", "^$
 const NETWORKS: [&str; 6] =
     ["10.0.0.0/8", "10.1.0.0/16", "10.0.0.1", "192.168.0.0/16", "2001:db8::/32", "::/0"];
 
-/// A matcher, before it is written.
+/// A matcher before it becomes text.
 #[derive(Clone, Debug)]
 pub(crate) enum Expression {
-    /// Its kind, as it is written for Casbin, and in another way that must mean the same here.
+    /// The kind of the leaf, its text for Casbin, and another text with the same meaning for the engine.
     Leaf(&'static str, String, String),
     Not(Box<Expression>),
     All(Vec<Expression>),
@@ -62,7 +62,7 @@ pub(crate) enum Expression {
 /// One of two ways to write an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// What Casbin's Rust implementation reads too.
+    /// The style that casbin-rs reads as well.
     Casbin,
     /// Literals on the other side, single quotes, lists in parentheses, other white space.
     Other,
@@ -87,7 +87,7 @@ impl Expression {
     }
 }
 
-/// A string literal of Casbin's Rust implementation.
+/// Writes a string literal for casbin-rs.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -106,7 +106,7 @@ fn turned(operator: &str) -> &str {
     }
 }
 
-/// A literal in both styles.
+/// Writes a literal in both styles.
 type Literal = (String, String);
 
 fn number() -> BoxedStrategy<Literal> {
@@ -121,7 +121,7 @@ fn boolean() -> BoxedStrategy<Literal> {
     any::<bool>().prop_map(|value| (value.to_string(), value.to_string())).boxed()
 }
 
-/// `name operator literal`, or the same with the sides swapped.
+/// Writes `name operator literal`, or swaps the sides.
 fn comparison(
     kind: &'static str,
     names: Vec<&'static str>,
@@ -142,7 +142,7 @@ fn comparison(
         .boxed()
 }
 
-/// `name operator name`; each name is of the request.
+/// Writes `name operator name`; each name is of the request.
 fn between(
     kind: &'static str,
     names: Vec<&'static str>,
@@ -195,7 +195,7 @@ fn call(
         .boxed()
 }
 
-/// Kinds of leaves, each of which must be seen true and false.
+/// The kinds of leaves. Each must occur both true and false.
 pub(crate) const KINDS: [&str; 15] = [
     "number",
     "numbers",
@@ -217,7 +217,7 @@ pub(crate) const KINDS: [&str; 15] = [
 const ALL: &[&str] = &["==", "!=", "<", "<=", ">", ">="];
 const EQUAL: &[&str] = &["==", "!="];
 
-/// A leaf whose attributes a request of this shape has.
+/// Generates a leaf whose attributes a request of this shape has.
 pub(crate) fn leaf(shape: Shape) -> BoxedStrategy<Expression> {
     let names = |names: &[&'static str]| shape.names(names);
     let numbers = names(&NUMBERS);
@@ -264,7 +264,7 @@ pub(crate) fn leaf(shape: Shape) -> BoxedStrategy<Expression> {
     prop::strategy::Union::new(leaves).boxed()
 }
 
-/// A matcher of this shape.
+/// Generates a matcher of this shape.
 pub(crate) fn expression(shape: Shape) -> BoxedStrategy<Expression> {
     let constant = |value: &str| Expression::Leaf("constant", value.to_owned(), value.to_owned());
     let constant = select(vec![constant("true"), constant("false")]);
@@ -287,7 +287,7 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// A request: to Casbin, what `r` is; to the engine, the names and the attributes.
+/// A request: the value of `r` for Casbin; the names and attributes for the engine.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) sub: Value,

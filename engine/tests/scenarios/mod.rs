@@ -1,7 +1,7 @@
 //! Strategies for rules, policies and requests.
 //!
-//! An operator mostly gets an attribute of a type that it compares and a value that could be equal, so
-//! that truth is decided by values; the rest is absent, of another type, or from anywhere.
+//! An operator mostly gets an attribute of a type that it compares and a value that could be equal, so that values
+//! decide the truth. The other attributes are absent, of another type, or of any value.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,10 +17,10 @@ use crate::support::pools::{
 };
 use crate::support::{ALLOW, AbacPolicy, DENY, EffectName, RbacRule, Request, Scenario};
 
-/// The deepest tree.
+/// The maximum depth of a tree.
 const DEPTH: usize = 5;
 
-/// Rule sets, each with as many requests as `requests` says.
+/// Generates rule sets, each with this number of requests.
 pub(crate) fn scenario(requests: usize) -> impl Strategy<Value = Scenario> {
     let rules = vec(rule(), 0..12);
     let policies = vec(policy(), 0..6);
@@ -33,7 +33,7 @@ pub(crate) fn scenario(requests: usize) -> impl Strategy<Value = Scenario> {
     )
 }
 
-/// Policies of one condition each, for every resource and with the same effect.
+/// Generates policies of one condition each, for every resource and with one effect.
 pub(crate) fn single_conditions(size: usize) -> impl Strategy<Value = Scenario> {
     let policy = condition().prop_map(|tree| AbacPolicy {
         id: Uuid::nil(),
@@ -46,7 +46,7 @@ pub(crate) fn single_conditions(size: usize) -> impl Strategy<Value = Scenario> 
         .prop_map(|(policies, requests)| Scenario { rules: Vec::new(), policies, requests })
 }
 
-/// Gives every record an id of its own whose order has nothing to do with the order of the records.
+/// Gives every record an id whose order is independent of the order of the records.
 fn numbered<T>(records: Vec<(u8, T)>, from: u64, with_id: impl Fn(T, Uuid) -> T) -> Vec<T> {
     let id = |rank: u8, index| Uuid::from_u64_pair(u64::from(rank), index);
     let numbered = records.into_iter().zip(from..);
@@ -88,7 +88,7 @@ fn policy() -> impl Strategy<Value = (u8, AbacPolicy)> {
     )
 }
 
-/// A whole condition tree, at most so many nodes deep.
+/// Generates a condition tree of at most this depth.
 fn tree(depth: usize) -> BoxedStrategy<Value> {
     if depth == 1 {
         return condition();
@@ -104,7 +104,7 @@ fn tree(depth: usize) -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// A `CONDITION` node.
+/// Generates a `CONDITION` node.
 fn condition() -> BoxedStrategy<Value> {
     let of_operator = |(operator, groups): (&'static str, &'static [Group])| {
         Union::new(groups.iter().map(move |group| condition_on(operator, *group)))
@@ -117,7 +117,7 @@ fn condition_on(operator: &'static str, group: Group) -> BoxedStrategy<Value> {
     (path(group), operand(operator, group), if_missing)
         .prop_map(move |(path, value, if_missing)| {
             let mut node = json!({"type": "CONDITION", "attribute": path, "operator": operator});
-            // `exists` itself says what an absent attribute gives.
+            // `exists` itself decides for an absent attribute.
             if operator != "exists" {
                 node["value"] = value;
                 if let Some(if_missing) = if_missing {
@@ -138,7 +138,7 @@ fn path(group: Group) -> BoxedStrategy<&'static str> {
     .boxed()
 }
 
-/// A right side that validation accepts for `operator`, mostly one that `group` can be equal to.
+/// Generates a right side that `operator` accepts, mostly one that values of `group` can equal.
 fn operand(operator: &str, group: Group) -> BoxedStrategy<Value> {
     let texts = |texts: &[&'static str]| -> BoxedStrategy<Value> {
         select(texts.to_vec()).prop_map(Value::from).boxed()
@@ -168,7 +168,7 @@ fn operand(operator: &str, group: Group) -> BoxedStrategy<Value> {
     }
 }
 
-/// A literal, or another attribute.
+/// Generates a literal or another attribute.
 fn or_attribute(literal: BoxedStrategy<Value>, group: Group) -> BoxedStrategy<Value> {
     let attribute = path(group).prop_map(|path| json!({"attribute": path}));
     prop_oneof![3 => literal, 1 => attribute].boxed()
@@ -178,7 +178,7 @@ fn scalars(groups: &[Group]) -> BoxedStrategy<Value> {
     Union::new(groups.iter().map(|group| typical(*group))).boxed()
 }
 
-/// A value of the group: every other one is of the first few, so that values meet.
+/// Generates a value of the group. Every other one is among the first few, so that values match.
 fn typical(group: Group) -> BoxedStrategy<Value> {
     let values = group.values();
     let few = values.iter().take(6).cloned().collect::<Vec<_>>();
@@ -190,7 +190,7 @@ fn items_of_lists() -> Vec<Value> {
     lists.iter().flat_map(|list| list.as_array().cloned().unwrap_or_default()).collect()
 }
 
-/// The value of an attribute that mostly holds values of `group`; `None` is absent.
+/// Generates the value of an attribute that mostly has values of `group`; `None` is absent.
 fn value(group: Group) -> BoxedStrategy<Option<Value>> {
     let any_group: Vec<Value> = Group::ALL.iter().flat_map(|group| group.values()).collect();
     prop_oneof![
@@ -201,12 +201,12 @@ fn value(group: Group) -> BoxedStrategy<Option<Value>> {
     .boxed()
 }
 
-/// As [`value`], with what only claims may hold.
+/// Generates a value like [`value`], or one that only claims may have.
 fn claim(group: Group) -> BoxedStrategy<Option<Value>> {
     prop_oneof![6 => value(group), 1 => select(claims_only()).prop_map(Some)].boxed()
 }
 
-/// Strings that are roles, one or several, sometimes among what is none.
+/// Generates one or several roles, sometimes among items that are no roles.
 fn roles() -> BoxedStrategy<Option<Value>> {
     let names = || select(&ROLES[..]).prop_map(Value::from);
     let items = prop_oneof![5 => names(), 1 => Just(json!(1))];
@@ -258,7 +258,7 @@ fn resource_attributes() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Claims: nested ones, one whose name has a dot, one that is both, `null`, and objects.
+/// Generates claims: nested ones, one whose name has a dot, one that is both, `null`, and objects.
 fn claims() -> impl Strategy<Value = Value> {
     let text = claim(Group::Text);
     let texts = (text.clone(), text.clone(), text.clone(), text);
@@ -268,7 +268,7 @@ fn claims() -> impl Strategy<Value = Value> {
         |(sub, (roles, literal), texts, (level, flag, tags, since), ip, size)| {
             let (unit, team, literal_mail, mail) = texts;
             let literal_roles = roles.clone().filter(|_| literal);
-            // A literal claim that is `null` beside a path of the same name is nowhere decided.
+            // The semantics does not define a literal claim that is `null` beside a path of the same name.
             let literal_mail = literal_mail.filter(|value| !value.is_null());
             object(vec![
                 ("sub", Some(json!(sub))),
@@ -289,7 +289,7 @@ fn claims() -> impl Strategy<Value = Value> {
     )
 }
 
-/// A check of one of `resources`.
+/// Generates a check of one of `resources`.
 fn request(resources: &'static [&'static str]) -> impl Strategy<Value = Request> {
     let question = (select(&SUBJECTS[..]), select(resources), select(&ACTIONS[..]));
     let domains = (proptest::option::of(select(&DOMAINS[..])), select(&DOMAINS[..]));
@@ -314,7 +314,7 @@ fn request(resources: &'static [&'static str]) -> impl Strategy<Value = Request>
     )
 }
 
-/// Mostly there.
+/// Generates an option that is mostly present.
 fn maybe<S: Strategy>(strategy: S) -> impl Strategy<Value = Option<S::Value>> {
     proptest::option::weighted(0.9, strategy)
 }

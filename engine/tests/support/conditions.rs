@@ -1,7 +1,8 @@
-//! The oracle for conditions: what a tree means for a request, read off `docs/semantics.md`, sections 4.2 to 4.5.
+//! The oracle for conditions: the truth of a tree for a request, directly from `docs/semantics.md`,
+//! sections 4.2 to 4.5.
 //!
-//! It walks `serde_json` values and shares nothing with the engine. Where the two could be written alike
-//! this one takes the slower way.
+//! It walks `serde_json` values and shares no code with the engine. Where both could use the same algorithm, the oracle
+//! uses a slower one.
 
 use std::cmp::Ordering;
 use std::net::IpAddr;
@@ -12,7 +13,7 @@ use super::decision::attribute;
 use super::pools::PATTERNS;
 use super::{Request, instant};
 
-/// The three values.
+/// The three truth values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Truth {
     True,
@@ -38,7 +39,7 @@ impl Truth {
     }
 }
 
-/// The truth of the tree `node` for `request`.
+/// Returns the truth of the tree `node` for `request`.
 pub(crate) fn truth(node: &Value, request: &Request) -> Truth {
     let children = || -> Vec<Truth> {
         let children = node["children"].as_array().into_iter().flatten();
@@ -130,7 +131,7 @@ fn equal(left: &Value, right: &Value) -> Truth {
     }
 }
 
-/// Two numbers by value, or two strings by code point.
+/// Compares two numbers by value, or two strings by code point.
 fn ordered(left: &Value, right: &Value, holds: &[Ordering]) -> Truth {
     let order = match (left, right) {
         (Value::Number(a), Value::Number(b)) => compare_numbers(a, b),
@@ -153,8 +154,8 @@ fn one_of(item: &Value, list: &Value) -> Truth {
     }
 }
 
-/// A list that has the value ("a list without the value gives false, whatever its items"), or a string
-/// that has it as a substring.
+/// Returns whether a list has the value ("a list without the value gives false, whatever its items"), or a string has
+/// it as a substring.
 fn contains(whole: &Value, part: &Value) -> Truth {
     match (whole, part) {
         (Value::Array(items), Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
@@ -176,8 +177,7 @@ fn on_texts(left: &Value, right: &Value, holds: impl Fn(&str, &str) -> bool) -> 
     }
 }
 
-/// Each generated pattern comes with what it means in plain code, so that no regular expression engine
-/// is its own judge.
+/// Each generated pattern comes with its meaning in plain code, so that no regular expression engine tests itself.
 fn matches(text: &str, pattern: &str) -> bool {
     let known = PATTERNS.iter().find(|(known, _)| *known == pattern);
     let (_, meaning) = known.expect("only known patterns are generated");
@@ -204,7 +204,7 @@ fn ip_in(left: &Value, right: &Value) -> Truth {
     networks.iter().filter_map(Value::as_str).any(|network| inside(&address, network)).into()
 }
 
-/// An address as a text of 32 or 128 binary digits; "an IPv4-mapped address compares as IPv4".
+/// Writes an address as 32 or 128 binary digits; "an IPv4-mapped address compares as IPv4".
 fn bits(address: &str) -> Option<String> {
     let v6 = match address.parse().ok()? {
         IpAddr::V4(v4) => return Some(format!("{:032b}", v4.to_bits())),
@@ -216,14 +216,14 @@ fn bits(address: &str) -> Option<String> {
     })
 }
 
-/// Whether an address, in binary digits, begins as the network does. "A bare address is /32 or /128."
+/// Returns whether an address, in binary digits, begins with the network's prefix. "A bare address is /32 or /128."
 fn inside(address: &str, network: &str) -> bool {
     let (base, prefix) = match network.split_once('/') {
         Some((base, prefix)) => (base, Some(prefix.parse::<usize>().expect("valid"))),
         None => (network, None),
     };
     let base_bits = bits(base).expect("valid");
-    // A prefix of the mapped form counts the 96 bits that all of IPv4 has in common.
+    // A prefix length of the mapped form includes the 96 bits that all IPv4 addresses share.
     let common = if base.contains(':') && base_bits.len() == 32 { 96 } else { 0 };
     let prefix = prefix.map_or(base_bits.len(), |prefix| prefix - common);
     address.len() == base_bits.len() && address[..prefix] == base_bits[..prefix]
@@ -249,7 +249,7 @@ fn double(number: &Number) -> f64 {
 }
 
 fn integer_with_double(integer: i128, double: f64) -> Ordering {
-    // ±10³⁰ is beyond every 64-bit integer and within what an i128 holds exactly.
+    // ±10³⁰ is beyond every 64-bit integer, and an i128 represents it exactly.
     let whole = double.floor().clamp(-1e30, 1e30);
     let by_whole = integer.cmp(&(whole as i128));
     by_whole.then(if double > whole { Ordering::Less } else { Ordering::Equal })

@@ -1,4 +1,4 @@
-//! The oracle for decisions: principals, RBAC, ABAC and their combination, read off `docs/semantics.md`,
+//! The oracle for decisions: principals, RBAC, ABAC and their combination, directly from `docs/semantics.md`,
 //! sections 2.3 to 2.6.
 
 use serde_json::Value;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::conditions::{Truth, truth};
 use super::{ALLOW, AbacPolicy, DENY, EffectName, ROLES_CLAIM, RbacRule, Request};
 
-/// What a check answers.
+/// The answer to a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) effect: EffectName,
@@ -15,7 +15,7 @@ pub(crate) struct Answer {
     pub(crate) decided_by: DecidedBy,
 }
 
-/// What decided.
+/// The rule or policy that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DecidedBy {
     /// A policy whose condition is true.
@@ -26,7 +26,7 @@ pub(crate) enum DecidedBy {
     Default,
 }
 
-/// The answer of `POST /api/v1/check`.
+/// Returns the answer of `POST /api/v1/check`.
 pub(crate) fn check(rules: &[RbacRule], policies: &[AbacPolicy], request: &Request) -> Answer {
     let candidates = policies
         .iter()
@@ -35,7 +35,7 @@ pub(crate) fn check(rules: &[RbacRule], policies: &[AbacPolicy], request: &Reque
     combined(abac(candidates), rbac(rules, request))
 }
 
-/// The answer of both engines together.
+/// Combines the answers of both engines.
 pub(crate) fn combined(abac: Option<Answer>, rbac: Option<Answer>) -> Answer {
     match (abac, rbac) {
         (Some(abac), _) if abac.effect == DENY => abac,
@@ -47,7 +47,7 @@ pub(crate) fn combined(abac: Option<Answer>, rbac: Option<Answer>) -> Answer {
     }
 }
 
-/// The answer of the legacy check: "RBAC alone".
+/// Returns the answer of the legacy check: "RBAC alone".
 pub(crate) fn legacy_check(rules: &[RbacRule], request: &Request) -> Answer {
     combined(None, rbac(rules, request))
 }
@@ -83,7 +83,7 @@ pub(crate) fn rule_matches(rule: &RbacRule, request: &Request) -> bool {
         && (rule.act == "*" || request.body["action"] == rule.act.as_str())
 }
 
-/// The resource itself, `<name>:*`, or `*`; the name is what stands before the last colon.
+/// Returns whether the pattern is the resource itself, `<name>:*`, or `*`. The name ends before the last colon.
 pub(crate) fn pattern_matches(pattern: &str, resource: &str) -> bool {
     let name = resource.rsplit_once(':').map(|(name, _)| name);
     let every_verb = name.map(|name| format!("{name}:*"));
@@ -108,7 +108,7 @@ fn roles(request: &Request) -> Vec<String> {
     }
 }
 
-/// "First as one literal claim name, then as a path"; a claim that is `null` says nothing.
+/// "First as one literal claim name, then as a path"; a claim that is `null` counts as absent.
 fn claim<'c>(claims: &'c Value, path: &str) -> Option<&'c Value> {
     let mut found = claims.get(path);
     if found.is_none() {
@@ -120,7 +120,7 @@ fn claim<'c>(claims: &'c Value, path: &str) -> Option<&'c Value> {
     found.filter(|value| !value.is_null())
 }
 
-/// The value of the attribute called `path`, if it is present.
+/// Returns the value of the attribute `path`, if it is present.
 pub(crate) fn attribute(path: &str, request: &Request) -> Option<Value> {
     let (kind, name) = path.split_once('.').expect("every generated path has a kind");
     match kind {
@@ -135,7 +135,7 @@ pub(crate) fn attribute(path: &str, request: &Request) -> Option<Value> {
     }
 }
 
-/// Which of the candidates decides, given what their conditions are, and why it applies.
+/// Returns the candidate that decides, by the truths of the conditions, and the reason why it applies.
 pub(crate) fn abac<'p>(
     candidates: impl Iterator<Item = (&'p AbacPolicy, Truth)>,
 ) -> Option<Answer> {
@@ -154,7 +154,7 @@ pub(crate) fn abac<'p>(
     Some(Answer { effect, matched_rule_id: policy.id.to_string(), decided_by })
 }
 
-/// A stored tree that cannot be read is undetermined: a broken policy spoils only its own resource.
+/// Returns the truth of a policy. A stored tree that does not compile is undetermined.
 fn policy_truth(policy: &AbacPolicy, request: &Request) -> Truth {
     policy.tree.as_ref().map_or(Truth::Undetermined, |tree| truth(tree, request))
 }

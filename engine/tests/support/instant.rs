@@ -1,11 +1,11 @@
-//! RFC 3339 date-times, read by the letter of its section 5.6.
+//! Reads RFC 3339 date-times by the grammar of its section 5.6.
 
-/// An instant in an order that needs no calendar: seconds since the year 0, whether a leap second follows
-/// that second, and the digits of the fraction without trailing zeros (which order as text).
+/// An instant that sorts without a calendar: seconds since the year 0, true in a leap second after that second, and the
+/// digits of the fraction without trailing zeros, which sort as text.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Instant(i64, bool, String);
 
-/// The instant that `text` names; `None` for any other text.
+/// Parses a date-time; `None` for any other text.
 pub(crate) fn parse(text: &str) -> Option<Instant> {
     let date_time = text.as_bytes();
     if !text.is_ascii() || date_time.len() < "2026-01-01T00:00:00Z".len() {
@@ -29,12 +29,12 @@ pub(crate) fn parse(text: &str) -> Option<Instant> {
     Some(Instant(seconds, leap, fraction.trim_end_matches('0').to_owned()))
 }
 
-/// A number of digits alone: no sign, no space.
+/// Parses digits without sign or space.
 fn number(digits: &str) -> Option<i64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// The digits of an optional fraction, and what follows.
+/// Splits the digits of an optional fraction from the rest.
 fn split_fraction(text: &str) -> Option<(&str, &str)> {
     let Some(after_dot) = text.strip_prefix('.') else {
         return Some(("", text));
@@ -43,7 +43,7 @@ fn split_fraction(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| after_dot.split_at(end))
 }
 
-/// `Z`, or `+hh:mm` or `-hh:mm`, in seconds.
+/// Parses `Z`, `+hh:mm` or `-hh:mm`, in seconds.
 fn offset_seconds(text: &str) -> Option<i64> {
     if text == "Z" || text == "z" {
         return Some(0);
@@ -61,7 +61,7 @@ fn offset_seconds(text: &str) -> Option<i64> {
     (hours <= 23 && minutes <= 59).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
-/// Days between the first day of the year 0 and this one, counted one year and one month at a time.
+/// Counts the days from the first day of the year 0 to this one, one year and one month at a time.
 fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let years: i64 = (0..year).map(|year| if is_leap(year) { 366 } else { 365 }).sum();
     let months: i64 = (1..month).map(|month| days_of_month(year, month)).sum();

@@ -1,5 +1,5 @@
-//! What the property tests and the fuzz target share: the questions as plain data, an oracle that answers
-//! them straight from `docs/semantics.md`, the pools that they are drawn from, and the engine's public route.
+//! Shared by the property tests and the fuzz target: scenarios as plain data, an oracle that decides them directly from
+//! semantics.md, the pools of values, and the engine's public route.
 
 pub(crate) mod conditions;
 pub(crate) mod decision;
@@ -39,18 +39,18 @@ pub(crate) struct AbacPolicy {
     pub(crate) resource: String,
     pub(crate) effect: EffectName,
     pub(crate) priority: i32,
-    /// `None` for a stored tree that cannot be read any more. Thousands of policies share one tree.
+    /// The tree; `None` for a stored tree that does not compile. Thousands of policies share one tree.
     pub(crate) tree: Option<Rc<Value>>,
 }
 
-/// A check, its caller, and the instant at which it is asked.
+/// A check, its caller and its instant.
 #[derive(Clone)]
 pub(crate) struct Request {
     /// The body of `POST /api/v1/check`.
     pub(crate) body: Value,
     /// The claims of the caller's token; `None` for a check without a caller.
     pub(crate) claims: Option<Value>,
-    /// The domain that stands in for an absent one.
+    /// The default domain.
     pub(crate) caller_domain: String,
     /// `request.time`: RFC 3339 in UTC with milliseconds.
     pub(crate) now: String,
@@ -67,23 +67,23 @@ pub(crate) struct Scenario {
 }
 
 impl Request {
-    /// The resource that is asked about.
+    /// Returns the resource of the check.
     pub(crate) fn resource(&self) -> &str {
         self.body["resource"].as_str().unwrap_or_default()
     }
 
-    /// Whether the attribute's resolver has no answer.
+    /// Returns whether the attribute's resolver has no answer.
     pub(crate) fn fails(&self, path: &str) -> bool {
         self.failed.iter().any(|failed| failed == path)
     }
 
-    /// The domain that is asked about.
+    /// Returns the domain of the check.
     pub(crate) fn domain(&self) -> &str {
         self.body["domain"].as_str().unwrap_or(&self.caller_domain)
     }
 }
 
-// A failure is read by people: JSON text, not nested Rust structures.
+// People read a failure: JSON text is easier to read than nested Rust structures.
 
 impl fmt::Debug for RbacRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,5 +1,4 @@
-//! The small pools that everything generated is drawn from: small, so that things meet; chosen, so that
-//! they nearly meet.
+//! The pools of all generated values. They are small, so that values match, and chosen, so that others nearly match.
 
 use serde_json::{Value, json};
 
@@ -13,7 +12,7 @@ pub(crate) const RULE_ACTIONS: [&str; 4] = ["*", "read", "write", "delete"];
 /// Names with several colons, and a verb that looks like a pattern.
 pub(crate) const RESOURCES: [&str; 6] =
     ["doc:read", "doc:write", "doc:v1:read", "doc:v1:draft:read", "a:read", "doc:*"];
-/// What a rule's `obj` or a policy's `resource` may be.
+/// The patterns of a rule's `obj` or a policy's `resource`.
 pub(crate) const RESOURCE_PATTERNS: [&str; 12] = [
     "*",
     "*",
@@ -29,7 +28,7 @@ pub(crate) const RESOURCE_PATTERNS: [&str; 12] = [
     "a:*",
 ];
 pub(crate) const PRIORITIES: [i32; 8] = [0, 0, 0, 1, 1, -1, i32::MAX, i32::MIN];
-/// Instants that meet and nearly meet [`DATES`].
+/// Instants that match or nearly match [`DATES`].
 pub(crate) const NOWS: [&str; 4] = [
     "2026-03-01T08:00:00.000Z",
     "2026-03-01T08:00:00.250Z",
@@ -37,7 +36,7 @@ pub(crate) const NOWS: [&str; 4] = [
     "2027-01-01T00:00:00.001Z",
 ];
 
-/// What the attributes of a kind of values are called, so that operators mostly meet what they compare.
+/// The groups of values, each with attribute names, so that operators mostly get values that they compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     Text,
@@ -52,7 +51,7 @@ impl Group {
     pub(crate) const ALL: [Self; 6] =
         [Self::Text, Self::Number, Self::Bool, Self::List, Self::Date, Self::Ip];
 
-    /// The attributes that mostly hold such values.
+    /// Returns the attributes that mostly have such values.
     pub(crate) fn paths(self) -> &'static [&'static str] {
         match self {
             Self::Text => &[
@@ -85,7 +84,7 @@ impl Group {
         }
     }
 
-    /// Values of the kind.
+    /// Returns the values of the group.
     pub(crate) fn values(self) -> Vec<Value> {
         let texts = |texts: &[&str]| texts.iter().map(|text| json!(text)).collect();
         match self {
@@ -129,7 +128,7 @@ pub(crate) const OTHER_PATHS: [&str; 6] = [
     "token.org.x.y",
 ];
 
-/// The last two order one way by code point and the other way in UTF-16.
+/// The last two sort one way by code point and the other way in UTF-16.
 pub(crate) const TEXTS: [&str; 18] = [
     "a",
     "ann",
@@ -211,7 +210,7 @@ pub(crate) const NETWORKS: [&str; 14] = [
     "128.0.0.0/1",
 ];
 
-/// A pattern that a string is matched with, and what it means in plain code.
+/// A pattern, and its meaning in plain code.
 pub(crate) type Pattern = (&'static str, fn(&str) -> bool);
 
 pub(crate) const PATTERNS: [Pattern; 9] = [
@@ -226,7 +225,7 @@ pub(crate) const PATTERNS: [Pattern; 9] = [
     ("[^:]*", |text| !text.contains(':')),
 ];
 
-/// Numbers on both sides of everything that a careless comparison would round.
+/// Numbers on both sides of each value that a careless comparison would round.
 fn numbers() -> Vec<Value> {
     let exact = 1_u64 << 53;
     vec![
@@ -256,7 +255,7 @@ fn numbers() -> Vec<Value> {
     ]
 }
 
-/// Lists that an attribute may hold, with strings that are roles too.
+/// Lists that an attribute may have. Some strings are roles as well.
 fn lists() -> Vec<Value> {
     vec![
         json!([]),
@@ -273,7 +272,7 @@ fn lists() -> Vec<Value> {
     ]
 }
 
-/// Values that a claim may hold, but no attribute of a request.
+/// Values that a claim may have, but no attribute of a request.
 pub(crate) fn claims_only() -> Vec<Value> {
     vec![
         Value::Null,

@@ -1,6 +1,5 @@
-//! The engine's public route: plain data goes in as text, as it would reach a server, and the plan's
-//! answers are held against the expected ones. Everything generated is valid, so what the engine refuses
-//! is a failure.
+//! The engine's public route: plain data enters as text, as in a server, and the plan's answers are compared with the
+//! expected ones. All generated data is valid, so a refusal of the engine is a failure.
 
 use std::fmt::Write as _;
 
@@ -15,7 +14,7 @@ use serde_json::Value;
 use super::decision::{Answer, DecidedBy};
 use super::{ALLOW, AbacPolicy, EffectName, ROLES_CLAIM, RbacRule, Request};
 
-/// How the plan's answers to both kinds of check differ from the expected ones; `None` if they do not.
+/// Describes how the plan's answers to both kinds of check differ from the expected ones; `None` if they do not.
 pub(crate) fn difference(
     plan: &Plan,
     question: &Check<'_>,
@@ -71,7 +70,7 @@ pub(crate) fn engine_policies(policies: &[AbacPolicy]) -> Vec<Policy> {
     policies.iter().map(policy).collect()
 }
 
-/// A policy whose tree was read before; `None` stands for one that cannot be read any more.
+/// Makes a policy of a tree that was read before; `None` stands for a tree that does not compile.
 pub(crate) fn engine_policy(policy: &AbacPolicy, condition: Option<Condition>) -> Policy {
     Policy {
         id: policy.id,
@@ -91,7 +90,7 @@ pub(crate) fn engine_condition(tree: &Value) -> Condition {
     condition.expect("just seen")
 }
 
-/// Asks the engine's question for `request`, read from text as a server would.
+/// Makes the engine's check for `request`, from text as in a server.
 pub(crate) fn asked<T>(request: &Request, ask: impl FnOnce(&Check<'_>) -> T) -> T {
     let body = request.body.to_string();
     let body = json::parse(body.as_bytes()).expect("serialised JSON is JSON");
@@ -105,7 +104,7 @@ pub(crate) fn asked<T>(request: &Request, ask: impl FnOnce(&Check<'_>) -> T) -> 
     let caller = claims.as_ref().zip(subject);
     let caller = caller.map(|(claims, subject)| Caller { subject, roles: &roles, claims });
     let domain = body.domain.unwrap_or(&request.caller_domain);
-    // `request.time` has milliseconds: what is finer is cut off.
+    // `request.time` has milliseconds; finer digits are cut off.
     let now: DateTime<Utc> = request.now.parse().expect("a valid instant");
     ask(&Check::new(body, domain, caller, now + TimeDelta::nanoseconds(999_999)))
 }

@@ -1,13 +1,16 @@
-//! Decisions with resolvers, against the oracle: what is decided before resolvers are asked is right whatever they
-//! would have answered, and what they are asked suffices.
+//! Compares partial evaluation with the oracle: a decision before resolvers answer is right for every possible answer,
+//! and the requested attributes suffice for the others.
 //!
-//! The questions are those of the other properties, of which some attributes belong to resolvers: trees name them in a
-//! namespace, and their values are taken out of the request, to be answered when they are asked for.
+//! The scenarios are those of the other properties. Some attributes move to resolvers: trees name them in a namespace,
+//! and their values are removed from the request, to be answered on request.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use portcullis_engine::{Answers, Ask, Check, Decision, Effect, Plan, Resolved, Verdict, json};
+use portcullis_engine::{
+    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Decision, Effect, Plan, Verdict,
+    json,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use proptest::test_runner::TestCaseResult;
@@ -21,10 +24,10 @@ use crate::support::{AbacPolicy, Request, Scenario};
 
 const SCENARIOS: u32 = 5_000;
 const REQUESTS: usize = 20;
-/// Other answers that each decision must withstand.
+/// The number of other answers that must not change a decision.
 const OTHERS: usize = 6;
 
-/// Attributes that resolvers answer, and what they are called.
+/// The attributes that move to resolvers, and their paths there.
 const RESOLVED: [(&str, &str); 9] = [
     ("user.dept", "hr.dept"),
     ("user.level", "hr.level"),
@@ -37,15 +40,15 @@ const RESOLVED: [(&str, &str); 9] = [
     ("resource.ip", "catalog.ip"),
 ];
 
-/// How often each kind of verdict came up.
+/// The number of verdicts of each kind.
 #[derive(Debug, Default)]
 struct Tally {
     decided: u32,
     open: u32,
-    /// Attributes of resolvers that policies of the plans read, and those of them that were asked for.
+    /// Resolver attributes that policies of the plans read, and the requested ones among them.
     read: usize,
     asked: usize,
-    /// Open checks that another answer would have turned, of those found by a few tries.
+    /// Open checks whose decision another answer changes, as far as a few tries found.
     turned: u32,
 }
 
@@ -89,16 +92,16 @@ fn verify(
     let reduced = without_resolved(request);
     let read = asked(&reduced, |question| attributes_of_resolvers(plan, question));
     tally.read += read;
-    asked(&reduced, |question| match plan.decide(question, &Answers::default()) {
+    asked(&reduced, |question| match plan.decide(question, &AttributeAnswers::default()) {
         Verdict::Decided(decision) => {
             tally.decided += u32::from(read > 0);
             for answered in std::iter::once(request).chain(others) {
                 let expected = check(&scenario.rules, &scenario.policies, answered);
                 prop_assert_eq!(decision.effect().as_str(), expected.effect, "if {:?}", answered);
             }
-            explained(plan, question, &Answers::default(), &decision)
+            explained(plan, question, &AttributeAnswers::default(), &decision)
         }
-        Verdict::Open(asks) => {
+        Verdict::NeedsAttributes(asks) => {
             tally.open += 1;
             tally.asked += asks.iter().map(|ask| ask.attributes.len()).sum::<usize>();
             let effect =
@@ -113,11 +116,11 @@ fn verify(
     })
 }
 
-/// With the answers to exactly what was asked, the decision is the oracle's, which knows all of them.
+/// The answers to exactly the requested attributes lead to the decision of the oracle, which knows all answers.
 fn settled(
     plan: &Plan,
     question: &Check<'_>,
-    asks: &[Ask],
+    asks: &[AttributeRequest],
     answered: &Request,
     expected: &str,
 ) -> TestCaseResult {
@@ -131,11 +134,11 @@ fn settled(
     explained(plan, question, &answers, &decision)
 }
 
-/// The first policy that applies according to the explanation decides, unless a rule denies.
+/// The first policy that applies in the explanation decides, unless a rule denies.
 fn explained(
     plan: &Plan,
     question: &Check<'_>,
-    answers: &Answers,
+    answers: &AttributeAnswers,
     decision: &Decision<'_>,
 ) -> TestCaseResult {
     let explanation = plan.explain(question, answers, decision.rule_id());
@@ -146,7 +149,7 @@ fn explained(
         (Some(deny @ (Effect::Deny, _)), _) | (_, Some(deny @ (Effect::Deny, _))) => Some(deny),
         (abac, rbac) => abac.or(rbac),
     };
-    // What is still open may stand before it, and then a rule that denies is told instead.
+    // An open policy may rank before it. Then a rule that denies is reported instead.
     let rule_denies = rbac.is_some_and(|(effect, _)| effect == Effect::Deny);
     if !rule_denies {
         let decided = decision.rule_id().map(|id| (decision.effect(), id));
@@ -156,8 +159,8 @@ fn explained(
     Ok(())
 }
 
-fn answers(asks: &[Ask], answered: &Request) -> Answers {
-    let mut answers = Answers::default();
+fn answers(asks: &[AttributeRequest], answered: &Request) -> AttributeAnswers {
+    let mut answers = AttributeAnswers::default();
     for ask in asks {
         for name in &ask.attributes {
             let resolved = format!("{}.{name}", ask.namespace);
@@ -169,22 +172,22 @@ fn answers(asks: &[Ask], answered: &Request) -> Answers {
     answers
 }
 
-fn answer(answered: &Request, path: &str) -> Resolved {
+fn answer(answered: &Request, path: &str) -> AttributeAnswer {
     if answered.fails(path) {
-        return Resolved::Failed("the directory is down".into());
+        return AttributeAnswer::Failed("the directory is down".into());
     }
     let (kind, name) = path.split_once('.').expect("a path");
     match answered.body["attributes"][kind].get(name) {
         Some(value) => {
             let text = value.to_string();
             let value = json::parse(text.as_bytes()).expect("serialised JSON is JSON");
-            Resolved::Value(value.into_owned())
+            AttributeAnswer::Value(value.into_owned())
         }
-        None => Resolved::Absent,
+        None => AttributeAnswer::Absent,
     }
 }
 
-/// The policies, reading the attributes of resolvers in their namespaces.
+/// Rewrites policies to read the moved attributes in their namespaces.
 fn resolved_policies(policies: &[AbacPolicy]) -> Vec<AbacPolicy> {
     let rename = |policy: &AbacPolicy| {
         let tree = policy.tree.as_ref().map(|tree| {
@@ -214,7 +217,7 @@ fn rename(node: &mut Value) {
     }
 }
 
-/// The request as the engine gets it, and as the conditions of resolvers cannot see it.
+/// Removes the moved attributes from the request.
 fn without_resolved(request: &Request) -> Request {
     let mut request = request.clone();
     for (path, _) in RESOLVED {
@@ -230,7 +233,7 @@ fn with_failures(request: &Request, failed: impl Iterator<Item = String>) -> Req
     Request { failed: failed.collect(), ..request.clone() }
 }
 
-/// The same check with other answers: those of another request, all failed, or all absent.
+/// Makes other answers for a check: those of another request, all failed, or all absent.
 fn other_answers(scenario: &Scenario, request: &Request, at: &Index, number: usize) -> Request {
     let paths = || RESOLVED.iter().map(|(path, _)| (*path).to_owned());
     match number {
@@ -255,7 +258,7 @@ fn other_answers(scenario: &Scenario, request: &Request, at: &Index, number: usi
 }
 
 fn attributes_of_resolvers(plan: &Plan, question: &Check<'_>) -> usize {
-    let answers = Answers::default();
+    let answers = AttributeAnswers::default();
     let explanation = plan.explain(question, &answers, None);
     let resolved = explanation.attributes.iter().filter(|it| it.source.starts_with("resolver:"));
     resolved.count()

@@ -1,36 +1,36 @@
-//! Where the choices of a generator come from: a seed in the tests, the fuzzer's bytes in a fuzz target.
+//! The source of a generator's choices: a seed in the tests, the fuzzer's bytes in a fuzz target.
 
 /// A source of choices.
 pub(crate) trait Choices {
-    /// A number below `bound`, which is at least 1.
+    /// Returns a number below `bound`, which is at least 1.
     fn below(&mut self, bound: usize) -> usize;
 
-    /// Any 64 bits.
+    /// Returns any 64 bits.
     fn bits(&mut self) -> u64;
 
-    /// True in so many of a hundred cases.
+    /// Returns true in this percentage of cases.
     fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of the items.
+    /// Returns one of the items.
     fn pick<T: Clone>(&mut self, pool: &[T]) -> T {
         pool[self.below(pool.len())].clone()
     }
 
-    /// A number below `bound`; where `skewed`, small ones are much more frequent.
+    /// Returns a number below `bound`. If `skewed`, small numbers are much more frequent.
     fn ranked(&mut self, bound: usize, skewed: bool) -> usize {
         let rank = self.below(bound);
         if skewed { self.below(rank + 1) } else { rank }
     }
 }
 
-/// SplitMix64: every seed gives its own endless sequence.
+/// SplitMix64: every seed has its own endless sequence.
 pub(crate) struct Seeded(pub(crate) u64);
 
 impl Choices for Seeded {
     fn below(&mut self, bound: usize) -> usize {
-        // What the remainder favours is beyond what any test could see.
+        // The bias of the remainder is too small for any test to notice.
         (self.bits() % bound as u64) as usize
     }
 

@@ -6,7 +6,7 @@ use super::choices::Choices;
 use super::values::{Values, near, network};
 use crate::support::pools::{Group, OPERATORS, OTHER_PATHS, PATTERNS};
 
-/// Attributes that policies select by: those that many leaves of a world have in common.
+/// The attributes by which policies select: many leaves of a world share them.
 const KEYS: [(&str, Group); 6] = [
     ("user.dept", Group::Text),
     ("resource.owner", Group::Text),
@@ -19,14 +19,14 @@ const KEYS: [(&str, Group); 6] = [
 /// A pool of `CONDITION` nodes that the policies of a world share.
 pub(crate) struct Leaves {
     pub(crate) nodes: Vec<Value>,
-    /// Those that select by a key, alone.
+    /// The leaves that select by a key alone.
     pub(crate) keys: Vec<usize>,
-    /// Both sides of an interval.
+    /// The leaves of both sides of each interval.
     pub(crate) intervals: Vec<[usize; 2]>,
 }
 
 impl Leaves {
-    /// Up to about `size` leaves.
+    /// Generates up to about `size` leaves.
     pub(crate) fn new(choices: &mut impl Choices, values: &Values, size: usize) -> Self {
         let size = choices.below(size) + 8;
         let mut leaves = Self { nodes: Vec::new(), keys: Vec::new(), intervals: Vec::new() };
@@ -58,7 +58,7 @@ impl Leaves {
     }
 }
 
-/// A leaf that holds for few of the values of one attribute.
+/// Generates a leaf that holds for few values of one attribute.
 fn key(choices: &mut impl Choices, values: &Values, path: &str, group: Group) -> Value {
     let operator = match (group, choices.below(8)) {
         (Group::List, _) => "contains",
@@ -71,7 +71,7 @@ fn key(choices: &mut impl Choices, values: &Values, path: &str, group: Group) ->
     node(choices, path, operator, operand)
 }
 
-/// Two sides of an interval, which may touch others, hold one value, or be empty.
+/// Generates two sides of an interval, which may touch others, contain one value, or be empty.
 fn interval(choices: &mut impl Choices, values: &Values) -> [Value; 2] {
     let (group, sides) = match choices.below(8) {
         0 => (Group::Date, [["after"; 2], ["before"; 2]]),
@@ -90,7 +90,7 @@ fn interval(choices: &mut impl Choices, values: &Values) -> [Value; 2] {
     [node(choices, path, from, low), node(choices, path, to, high)]
 }
 
-/// Any condition: mostly on an attribute of a type that its operator compares.
+/// Generates any leaf, mostly on an attribute of a type that its operator compares.
 fn condition(choices: &mut impl Choices, values: &Values) -> Value {
     let (operator, groups) = choices.pick(&OPERATORS);
     let group = choices.pick(groups);
@@ -115,7 +115,7 @@ fn path(choices: &mut impl Choices, group: Group) -> &'static str {
     }
 }
 
-/// A literal that validation accepts for `operator`, mostly one that values of `group` can be equal to.
+/// Generates a literal that `operator` accepts, mostly one that values of `group` can equal.
 fn literal(choices: &mut impl Choices, values: &Values, operator: &str, group: Group) -> Value {
     match operator {
         "exists" => Value::Null,
@@ -134,7 +134,7 @@ fn literal(choices: &mut impl Choices, values: &Values, operator: &str, group: G
     }
 }
 
-/// A text, or a beginning, an end or any part of it; a part may be empty.
+/// Returns a text, or a prefix, suffix or part of it, which may be empty.
 fn part(choices: &mut impl Choices, values: &Values, operator: &str) -> Value {
     let text = values.text(choices);
     let characters = text.chars().count();
@@ -147,8 +147,8 @@ fn part(choices: &mut impl Choices, values: &Values, operator: &str) -> Value {
     text.chars().skip(from).take(length).collect::<String>().into()
 }
 
-/// A text or a number, or where `bools` a boolean: one of the group, an item where that is lists, and
-/// sometimes one of another type.
+/// Generates a text or a number, or a boolean if `bools`: a value of the group, an item if the group has lists, and
+/// sometimes a value of another type.
 fn scalar(choices: &mut impl Choices, values: &Values, group: Group, bools: bool) -> Value {
     let group = match choices.below(12) {
         0 => Group::Text,
@@ -165,7 +165,7 @@ fn scalar(choices: &mut impl Choices, values: &Values, group: Group, bools: bool
 
 fn node(choices: &mut impl Choices, path: &str, operator: &str, operand: Value) -> Value {
     let mut node = json!({"type": "CONDITION", "attribute": path, "operator": operator});
-    // `exists` itself says what an absent attribute gives.
+    // `exists` itself decides for an absent attribute.
     if operator != "exists" {
         node["value"] = operand;
         if choices.chance(30) {

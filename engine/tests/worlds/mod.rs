@@ -1,7 +1,7 @@
-//! Worlds: one resource, policies whose trees share some hundreds of leaves, and the requests that meet them.
+//! Worlds: one resource, policies whose trees share some hundreds of leaves, and requests that match them.
 //!
 //! Everything is generated from [`Choices`], so that the indexed property test (from a seed) and the fuzz
-//! target (from the fuzzer's bytes) judge the same shapes.
+//! target (from the fuzzer's bytes) test the same shapes.
 
 pub(crate) mod choices;
 mod leaves;
@@ -24,7 +24,7 @@ use leaves::Leaves;
 use trees::{Tree, tree};
 use values::Values;
 
-/// About how much of each there is in a world.
+/// The approximate sizes of a world.
 pub(crate) struct Size {
     pub(crate) values: usize,
     pub(crate) leaves: usize,
@@ -37,12 +37,12 @@ pub(crate) struct World {
     pub(crate) rules: Vec<RbacRule>,
     pub(crate) leaves: Vec<Value>,
     pub(crate) trees: Vec<Tree>,
-    /// The trees as JSON.
+    /// Returns the trees as JSON.
     pub(crate) nodes: Vec<Rc<Value>>,
     pub(crate) requests: Vec<Request>,
 }
 
-/// A policy, and which tree of the world it has: `None` for one that cannot be read any more.
+/// A policy and the index of its tree in the world; `None` for a tree that does not compile.
 pub(crate) type PolicyOfTree = (AbacPolicy, Option<usize>);
 
 impl World {
@@ -58,7 +58,7 @@ impl World {
         Self { resource, rules, leaves: leaves.nodes, trees, nodes, requests }
     }
 
-    /// `count` policies of the given trees: those for allows, and those for denies.
+    /// Generates `count` policies of the given trees: the first for allows, the second for denies.
     pub(crate) fn policies(
         &self,
         choices: &mut impl Choices,
@@ -67,7 +67,7 @@ impl World {
     ) -> Vec<PolicyOfTree> {
         let denies = choices.pick(&[50, 50, 5, 95, 0, 100]);
         let span = choices.pick(&[1, 3, 100, 2_000]);
-        // A broken deny decides whatever stands below it, so there are few.
+        // A broken deny hides every policy of lower priority, so they are rare.
         let broken = choices.chance(20);
         (0..count as u64)
             .map(|number| {
@@ -90,14 +90,14 @@ impl World {
     fn pattern(&self, choices: &mut impl Choices) -> String {
         match choices.below(10) {
             0 => choices.pick(&RESOURCE_PATTERNS).to_string(),
-            // No pattern may name a verb of that form.
+            // No pattern may have a verb of this form.
             1..=5 if !self.resource.ends_with('*') => self.resource.to_owned(),
             _ => "*".to_owned(),
         }
     }
 }
 
-/// One of `span` priorities, or one of the extremes.
+/// Generates one of `span` priorities, or an extreme one.
 fn priority(choices: &mut impl Choices, span: usize) -> i32 {
     if choices.below(200) == 1 {
         return choices.pick(&PRIORITIES);
@@ -105,7 +105,7 @@ fn priority(choices: &mut impl Choices, span: usize) -> i32 {
     i32::try_from(choices.below(span)).unwrap_or_default() - 1
 }
 
-/// An id whose order has nothing to do with the order of creation.
+/// Generates an id whose order is independent of the order of creation.
 fn id(choices: &mut impl Choices, number: u64) -> Uuid {
     Uuid::from_u64_pair(choices.below(1 << 16) as u64, number)
 }

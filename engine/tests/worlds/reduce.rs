@@ -1,4 +1,4 @@
-//! The smallest useful case of a difference.
+//! Reduces a failing scenario to a small one.
 
 use portcullis_engine::Plan;
 use serde_json::Value;
@@ -7,11 +7,11 @@ use crate::support::Scenario;
 use crate::support::decision::{check, legacy_check};
 use crate::support::route::{asked, difference, engine_policies, engine_rules};
 
-/// So many policies may still be worth reading tree by tree.
+/// Trees are reduced only if at most this many policies remain.
 const READABLE: usize = 30;
 
-/// How a plan of the scenario's rules and policies answers otherwise than the oracle, for whichever of
-/// its requests is the first; `None` if it does not. All requests are about one resource.
+/// Describes the first request for which a plan of the scenario's rules and policies differs from the oracle; `None` if
+/// none differs. All requests are for one resource.
 pub(crate) fn differs(scenario: &Scenario) -> Option<String> {
     let resource = scenario.requests.first()?.resource();
     let (rules, policies) = (engine_rules(&scenario.rules), engine_policies(&scenario.policies));
@@ -23,7 +23,7 @@ pub(crate) fn differs(scenario: &Scenario) -> Option<String> {
     })
 }
 
-/// The scenario without whatever it can do without and still differ.
+/// Removes every part of the scenario without which it still differs.
 pub(crate) fn reduce(mut scenario: Scenario) -> Scenario {
     scenario.policies = without_parts(scenario.policies.clone(), |policies| {
         differs(&Scenario { policies: policies.to_vec(), ..scenario.clone() }).is_some()
@@ -31,7 +31,7 @@ pub(crate) fn reduce(mut scenario: Scenario) -> Scenario {
     scenario.rules = without_parts(scenario.rules.clone(), |rules| {
         differs(&Scenario { rules: rules.to_vec(), ..scenario.clone() }).is_some()
     });
-    // What needs many policies lies in their number, not in their trees.
+    // A difference that needs many policies depends on their number, not on their trees.
     while scenario.policies.len() <= READABLE {
         let smaller = smaller_trees(&scenario).find(|smaller| differs(smaller).is_some());
         match smaller {
@@ -42,7 +42,7 @@ pub(crate) fn reduce(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Leaves out ever smaller parts of `items`, down to single ones, as long as what remains `fails`.
+/// Removes ever smaller parts of `items`, down to single ones, as long as the rest still `fails`.
 fn without_parts<T: Clone>(mut items: Vec<T>, fails: impl Fn(&[T]) -> bool) -> Vec<T> {
     let mut part = items.len();
     while part > 0 {
@@ -61,7 +61,7 @@ fn without_parts<T: Clone>(mut items: Vec<T>, fails: impl Fn(&[T]) -> bool) -> V
     items
 }
 
-/// The scenario with one tree made smaller, in every way in which one step does that.
+/// Returns every scenario with one tree reduced by one step.
 fn smaller_trees(scenario: &Scenario) -> impl Iterator<Item = Scenario> {
     scenario.policies.iter().enumerate().flat_map(move |(at, policy)| {
         let trees = policy.tree.iter().flat_map(|tree| smaller(tree));
@@ -73,7 +73,7 @@ fn smaller_trees(scenario: &Scenario) -> impl Iterator<Item = Scenario> {
     })
 }
 
-/// A child in the place of its parent, a parent without one of its children, or either further down.
+/// Returns every reduction of a tree: a child replaces its parent, or a parent loses a child, at any level.
 fn smaller(node: &Value) -> Vec<Value> {
     let mut trees = Vec::new();
     if let Some(child) = node.get("child") {

@@ -7,10 +7,10 @@ use super::values::{Values, near};
 use crate::support::Request;
 use crate::support::pools::{ACTIONS, DOMAINS, Group, NOWS, SUBJECTS, claims_only};
 
-/// How many of a hundred requests have every attribute, each of the type that policies expect.
+/// The percentage of requests with every attribute, each of the type that policies expect.
 const COMPLETE: usize = 60;
 
-/// A check of `resource`.
+/// Generates a check of `resource`.
 pub(crate) fn request(choices: &mut impl Choices, values: &Values, resource: &str) -> Request {
     let complete = choices.chance(COMPLETE);
     let (mut user, mut of_resource, mut claims) = (Map::new(), Map::new(), Map::new());
@@ -52,7 +52,7 @@ pub(crate) fn request(choices: &mut impl Choices, values: &Values, resource: &st
     }
 }
 
-/// Mostly of the group; else absent, of any other type, or just beside.
+/// Generates a value: mostly of the group; else absent, of another type, or a near miss.
 fn value(
     choices: &mut impl Choices,
     values: &Values,
@@ -70,20 +70,20 @@ fn value(
     }
 }
 
-/// A claim under its whole name, or as a path of objects.
+/// Inserts a claim under its whole name, or as a path of objects.
 fn claim(claims: &mut Map<String, Value>, name: &str, value: Value, literal: bool) {
     match name.split_once('.') {
         Some((parent, child)) if !literal => {
             let parent = claims.entry(parent).or_insert_with(|| json!({}));
             parent[child] = value;
         }
-        // A literal claim that is `null` beside a path of the same name is nowhere decided.
+        // The semantics does not define a literal claim that is `null` beside a path of the same name.
         _ if value.is_null() && name.contains('.') => {}
         _ => _ = claims.insert(name.to_owned(), value),
     }
 }
 
-/// Mostly a name that rules know; else a text of the world, as its conditions compare them.
+/// Generates mostly a name that rules contain; else a text of the world, which its conditions compare.
 fn name(choices: &mut impl Choices, values: &Values, known: &[&str]) -> String {
     let text = values.text(choices);
     if text.is_empty() || choices.chance(50) { choices.pick(known).to_string() } else { text }

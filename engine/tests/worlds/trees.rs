@@ -1,4 +1,4 @@
-//! Condition trees over the leaves of a world: the shapes that an index is built for, and any others.
+//! Condition trees over the leaves of a world: the shapes that an index supports, and any others.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) enum Tree {
 use Tree::{And, Leaf, Not, Or};
 
 impl Tree {
-    /// The tree as JSON.
+    /// Writes the tree as JSON.
     pub(crate) fn node(&self, leaves: &[Value]) -> Value {
         let nodes = |children: &[Self]| -> Value {
             children.iter().map(|child| child.node(leaves)).collect()
@@ -30,8 +30,8 @@ impl Tree {
         }
     }
 
-    /// The truth of the tree where its leaves have these truths. With false below undetermined below
-    /// true, AND is the least of its children and OR the greatest.
+    /// Returns the truth of the tree if its leaves have these truths. In the order false, undetermined, true, AND is the
+    /// minimum of its children and OR the maximum.
     pub(crate) fn truth(&self, leaves: &[Truth]) -> Truth {
         const ORDER: [Truth; 3] = [Truth::False, Truth::Undetermined, Truth::True];
         ORDER[usize::from(self.rank(leaves))]
@@ -51,7 +51,7 @@ impl Tree {
     }
 }
 
-/// A tree of one of the shapes.
+/// Generates a tree of one of the shapes.
 pub(crate) fn tree(choices: &mut impl Choices, leaves: &Leaves) -> Tree {
     match choices.below(8) {
         0 => any(choices, leaves, 1),
@@ -69,7 +69,7 @@ pub(crate) fn tree(choices: &mut impl Choices, leaves: &Leaves) -> Tree {
     }
 }
 
-/// A key and whatever else must hold, in any order.
+/// Generates an AND of a key and further conditions, in any order.
 fn selected(choices: &mut impl Choices, leaves: &Leaves) -> Tree {
     let mut children = vec![key(choices, leaves)];
     for _ in 0..choices.below(4) {
@@ -88,7 +88,7 @@ fn key(choices: &mut impl Choices, leaves: &Leaves) -> Tree {
     if leaves.keys.is_empty() { any(choices, leaves, 1) } else { Leaf(choices.pick(&leaves.keys)) }
 }
 
-/// Both sides of an interval, as they are written: together, or as the opposite of being outside.
+/// Generates both sides of an interval: as AND, or as the negation of being outside.
 fn interval(choices: &mut impl Choices, leaves: &Leaves) -> Tree {
     if leaves.intervals.is_empty() {
         return any(choices, leaves, 1);
@@ -101,7 +101,7 @@ fn interval(choices: &mut impl Choices, leaves: &Leaves) -> Tree {
     }
 }
 
-/// NOT over AND and OR in turns, so that each level is the other by De Morgan's laws.
+/// Generates NOT over AND and OR in turns, so that De Morgan's laws swap each level.
 fn negated(choices: &mut impl Choices, leaves: &Leaves, depth: usize) -> Tree {
     let mut children = Vec::new();
     for _ in 0..=choices.below(3) {
@@ -115,7 +115,7 @@ fn negated(choices: &mut impl Choices, leaves: &Leaves, depth: usize) -> Tree {
     Not(Box::new(if choices.chance(50) { And(children) } else { Or(children) }))
 }
 
-/// Any tree, at most so many nodes deep.
+/// Generates any tree of at most this depth.
 fn any(choices: &mut impl Choices, leaves: &Leaves, depth: usize) -> Tree {
     let kind = if depth > 1 { choices.below(5) } else { 0 };
     if kind == 0 {

@@ -1,4 +1,4 @@
-//! The values of a world: what its conditions name, what its requests hold, and what just misses either.
+//! The values of a world: of its conditions, of its requests, and near misses of both.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use crate::support::pools::{
     ADDRESSES, DATES, Group, NETWORKS, NO_ADDRESSES, NO_DATES, ROLES, TEXTS,
 };
 
-/// What texts are made of: prefixes of one another, several bytes, and letters that differ in case.
+/// The parts of texts: prefixes of each other, characters of several bytes, and letters that differ in case.
 const SYLLABLES: [&str; 12] = ["a", "b", "ab", "/", "/", "-", "ä", "～", "𝄞", "eng", "1", "Z"];
-/// Years, months and days on both sides of what exists.
+/// Years, months and days inside and outside the valid ranges.
 const DAYS: [&str; 7] = [
     "2026-03-01",
     "2026-02-28",
@@ -22,16 +22,15 @@ const DAYS: [&str; 7] = [
 ];
 const OFFSETS: [&str; 6] = ["Z", "z", "+00:00", "-00:30", "+05:45", "-23:59"];
 
-/// Pools of values, one for each kind. Every condition and request of a world draws from them, so that
-/// they meet.
+/// Pools of values, one for each kind. Every condition and request of a world draws from them, so that values match.
 pub(crate) struct Values {
     pools: Vec<(Group, Vec<Value>)>,
-    /// Whether a few values of a pool are much more frequent than the others.
+    /// True if a few values of a pool are much more frequent than the others.
     skewed: bool,
 }
 
 impl Values {
-    /// Pools of up to about `size` values.
+    /// Generates pools of up to about `size` values.
     pub(crate) fn new(choices: &mut impl Choices, size: usize) -> Self {
         let size = choices.below(size) + 1;
         let texts = texts(choices, size);
@@ -53,25 +52,25 @@ impl Values {
         }
     }
 
-    /// A value of the group.
+    /// Returns a value of the group.
     pub(crate) fn of(&self, choices: &mut impl Choices, group: Group) -> Value {
         let pool = self.pools.iter().find(|(of, _)| *of == group);
         let (_, pool) = pool.expect("every group has its pool");
         pool[choices.ranked(pool.len(), self.skewed)].clone()
     }
 
-    /// A value of any group.
+    /// Returns a value of any group.
     pub(crate) fn any(&self, choices: &mut impl Choices) -> Value {
         let group = choices.pick(&Group::ALL);
         self.of(choices, group)
     }
 
-    /// A text, also where texts of some form are a group of their own.
+    /// Returns a text of any group of texts.
     pub(crate) fn text(&self, choices: &mut impl Choices) -> String {
         self.of(choices, Group::Text).as_str().unwrap_or_default().to_owned()
     }
 
-    /// A date-time that exists.
+    /// Returns a valid date-time.
     pub(crate) fn instant(&self, choices: &mut impl Choices) -> Value {
         let date = self.of(choices, Group::Date);
         let exists = date.as_str().is_some_and(|text| instant::parse(text).is_some());
@@ -79,7 +78,7 @@ impl Values {
     }
 }
 
-/// Texts, of which every other one begins with one before it.
+/// Generates texts. Every other text begins with an earlier one.
 fn texts(choices: &mut impl Choices, size: usize) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     for _ in 0..size {
@@ -92,13 +91,13 @@ fn texts(choices: &mut impl Choices, size: usize) -> Vec<String> {
         for _ in 0..choices.below(4) {
             text.push_str(choices.pick(&SYLLABLES));
         }
-        // What a subject can be, too.
+        // Subjects use these texts as well.
         texts.push(if text.chars().count() > 100 { String::new() } else { text });
     }
     texts
 }
 
-/// Mostly small whole numbers, so that intervals touch; else anything that a double or 64 bits can hold.
+/// Generates mostly small integers, so that intervals touch; else any double or 64-bit integer.
 fn number(choices: &mut impl Choices) -> Value {
     match choices.below(8) {
         0..=3 => json!(choices.below(30)),
@@ -139,7 +138,7 @@ fn address(choices: &mut impl Choices) -> String {
     }
 }
 
-/// A network, or a bare address, that meets the addresses.
+/// Generates a network or a bare address that contains some of the addresses.
 pub(crate) fn network(choices: &mut impl Choices) -> String {
     let (a, b, c) = (choices.below(4), choices.below(4), choices.below(3));
     match choices.below(7) {
@@ -153,7 +152,7 @@ pub(crate) fn network(choices: &mut impl Choices) -> String {
     }
 }
 
-/// Texts and numbers in one list, some of them twice.
+/// Generates a list of texts and numbers, some of them twice.
 fn list(choices: &mut impl Choices, texts: &[String], numbers: &[Value]) -> Value {
     if choices.below(8) == 1 {
         return choices.pick(&Group::List.values());
@@ -170,7 +169,7 @@ fn list(choices: &mut impl Choices, texts: &[String], numbers: &[Value]) -> Valu
     items.into()
 }
 
-/// A value of the same type that just misses `value`.
+/// Returns a near miss of `value`, of the same type.
 pub(crate) fn near(choices: &mut impl Choices, value: &Value) -> Value {
     match value {
         Value::Number(_) => near_number(value, choices.below(2) == 0),

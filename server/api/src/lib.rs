@@ -40,5 +40,4 @@ pub use checks::answer_text;
 pub use routes::{finish, router, routes};
 
 use parameters::{digits, parameter, query};
-use path::RecordId;
-use respond::{created, revision_header};
+use respond::revision_header;

@@ -57,7 +57,7 @@ pub(super) async fn register_all(
     caller: Allowed<ResourcesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let registrations = Registration::parse_bulk(&body.parse()?)?;
+    let BulkRegistration(registrations) = BulkRegistration::parse(&body.parse()?)?;
     let written = resources::register_all(&app, &caller, registrations).await?;
     Ok((revision_header(written.revision), Json(written.record)).into_response())
 }

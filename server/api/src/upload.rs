@@ -20,11 +20,10 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json, JsonError};
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_model::resolver::{Manifest, ManifestUpdate};
-use portcullis_model::schema::{self, AnySchema};
+use portcullis_model::{document, schema};
 use portcullis_operations::error::OperationError;
 use portcullis_operations::uploads::Uploads;
 use utoipa::openapi::schema::Type;
-use utoipa::{PartialSchema, ToSchema};
 
 use crate::deadline::Deadline;
 use crate::error::ApiError;
@@ -219,46 +218,20 @@ fn broken(error: &impl std::fmt::Display) -> ApiError {
 /// The upload of a new resolver, as the document describes it.
 pub(crate) struct NewUpload;
 
-impl ToSchema for NewUpload {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "NewResolver".into()
-    }
-
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<Manifest>(schemas);
-    }
-}
-
-impl PartialSchema for NewUpload {
-    fn schema() -> AnySchema {
-        schema::input()
-            .required("module", module())
-            .required("manifest", schema::named::<Manifest>())
-            .into()
-    }
-}
+document!(NewUpload as "NewResolver", naming Manifest => {
+    schema::input()
+        .required("module", module())
+        .required("manifest", schema::named::<Manifest>())
+});
 
 /// The upload that changes a resolver, as the document describes it.
 pub(crate) struct ChangeUpload;
 
-impl ToSchema for ChangeUpload {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "ResolverReplacement".into()
-    }
-
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<ManifestUpdate>(schemas);
-    }
-}
-
-impl PartialSchema for ChangeUpload {
-    fn schema() -> AnySchema {
-        schema::input()
-            .change("module", module())
-            .change("manifest", schema::named::<ManifestUpdate>())
-            .into()
-    }
-}
+document!(ChangeUpload as "ResolverReplacement", naming ManifestUpdate => {
+    schema::input()
+        .member("module", module())
+        .member("manifest", schema::named::<ManifestUpdate>())
+});
 
 fn module() -> utoipa::openapi::schema::ObjectBuilder {
     schema::typed(Type::String)

@@ -19,7 +19,7 @@ use crate::keysets::{KeySource, NoKeys};
 const MAX_TOKEN: usize = 8 * 1024;
 /// Longest subject and domain, in characters, as in checks and rules (`docs/semantics.md`, sections 2.1 and 6.5).
 const MAX_NAME: usize = 256;
-/// How far the clocks of issuer and service may differ, in seconds.
+/// Largest difference between the clocks of issuer and service, in seconds.
 const LEEWAY: f64 = 30.0;
 /// Header members that would change the verified text or the key. An attacker writes the header.
 const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"];

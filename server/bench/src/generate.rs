@@ -9,11 +9,11 @@ mod vocabulary;
 use std::collections::HashMap;
 
 use fastrand::Rng;
-use portcullis_engine::{Answers, Plan, ResourcePattern, Rule};
+use portcullis_engine::{AttributeAnswers, Plan, ResourcePattern, Rule};
 use uuid::Uuid;
 
-use super::checks::{Asked, Origin};
-use super::tenant::Tenant;
+use crate::checks::{CheckOrigin, MeasuredCheck};
+use crate::tenant::Tenant;
 use draft::Draft;
 use solve::Solver;
 use vocabulary::Vocabulary;
@@ -27,16 +27,16 @@ const MOST_TARGETS: usize = 4_096;
 const MENDINGS: usize = 64;
 
 /// Checks of the tenant with this index.
-pub(super) fn checks(tenant: usize, tenants: &[Tenant], rng: Rng) -> Vec<Asked> {
+pub(super) fn checks(tenant: usize, tenants: &[Tenant], rng: Rng) -> Vec<MeasuredCheck> {
     let Some(subject) = tenants.get(tenant) else { return Vec::new() };
     let mut generator = Generator::new(subject, rng);
-    let asked = |draft: Draft| Asked {
+    let asked = |draft: Draft| MeasuredCheck {
         tenant,
-        origin: Origin::Generated,
+        origin: CheckOrigin::Generated,
         now: draft.now,
         caller: draft.token(),
         body: draft.body(),
-        resolved: Answers::default(),
+        resolved: AttributeAnswers::default(),
     };
     generator.drafts().into_iter().map(asked).collect()
 }
@@ -167,13 +167,13 @@ impl<'a> Generator<'a> {
             .plans
             .entry(draft.resource.clone())
             .or_insert_with(|| self.tenant.plan(&draft.resource));
-        let asked = Asked {
+        let asked = MeasuredCheck {
             tenant: 0,
-            origin: Origin::Generated,
+            origin: CheckOrigin::Generated,
             body: draft.body(),
             caller: draft.token(),
             now: draft.now,
-            resolved: Answers::default(),
+            resolved: AttributeAnswers::default(),
         };
         let check = asked.check(std::slice::from_ref(self.tenant))?;
         plan.evaluate(&check).rule_id()

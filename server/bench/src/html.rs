@@ -1,12 +1,12 @@
-//! A report as one HTML page that needs nothing else.
+//! The report as one HTML page that loads nothing else.
 
 use askama::Template;
 
-use super::plot::Plot;
-use super::report::{Latency, PlanSize, Report};
+use crate::plot::Plot;
+use crate::report::{Latency, PlanSize, Report};
 use portcullis_tools::humanize::{self, rate, time};
 
-/// Plans that are listed: a table of thousands helps nobody, and the JSON has them all.
+/// The number of plans that are listed. The JSON file has all of them.
 const LISTED: usize = 50;
 
 #[derive(Template)]
@@ -19,7 +19,7 @@ struct Page<'a> {
     throughput: Plot,
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn render(report: &Report) -> askama::Result<String> {
     let latencies: Vec<(String, &Latency)> =
         report.answers.iter().map(|answer| (answer.name(), &answer.latency)).collect();
@@ -35,13 +35,13 @@ pub(super) fn render(report: &Report) -> askama::Result<String> {
 }
 
 impl Page<'_> {
-    /// The names of the tenants.
+    /// Returns the names of the tenants.
     fn tenants(&self) -> String {
         let names: Vec<&str> = self.report.tenants.iter().map(|tenant| &*tenant.tenant).collect();
         names.join(", ")
     }
 
-    /// What stands first: the figures that most readers come for.
+    /// Returns the measurements at the top of the page, each with its name.
     fn headlines(&self) -> Vec<(String, String)> {
         let medians = self.report.answers.iter().map(|answer| {
             (time(answer.latency.p50_ns as f64), format!("median, {}", answer.name()))
@@ -52,7 +52,7 @@ impl Page<'_> {
         medians.chain([rate]).collect()
     }
 
-    /// Width of a bar, in percent of the widest.
+    /// Returns the width of a bar, in percent of the widest one.
     fn share(value: &u64, most: &u64) -> u64 {
         if *most == 0 { 0 } else { value.saturating_mul(100) / most }
     }

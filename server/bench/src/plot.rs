@@ -1,22 +1,22 @@
-//! Lines in a coordinate system, as the page draws them.
+//! Plots of lines, as the page draws them in SVG.
 
-use super::report::{Latency, Throughput};
+use crate::report::{Latency, Throughput};
 use portcullis_tools::humanize::{rate, time};
 
-/// The drawing's size and the room for labels, in units of the drawing.
+/// The size of the drawing and of its margins, in units of the drawing.
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 320.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 26.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
-/// Percentiles that are written below the axis.
+/// The percentiles that have a label at the axis.
 const PERCENTILES: [f64; 5] = [0.0, 90.0, 99.0, 99.9, 99.99];
 
 /// A drawing.
 #[derive(Debug)]
 pub(super) struct Plot {
-    /// What people call it, and what it shows, for those who do not see it.
+    /// The title and the description, which screen readers read.
     pub(super) title: &'static str,
     pub(super) description: String,
     pub(super) x_label: &'static str,
@@ -35,9 +35,9 @@ pub(super) struct Tick {
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) name: String,
-    /// As SVG writes the points of a polyline.
+    /// The points of the polyline, in the syntax of SVG.
     pub(super) points: String,
-    /// Where a lone point or the last one stands.
+    /// The last point. It is drawn, so that a line of one point is visible.
     pub(super) end: (f64, f64),
 }
 
@@ -49,7 +49,7 @@ impl Plot {
     pub(super) const RIGHT: f64 = WIDTH - RIGHT;
     pub(super) const TOP: f64 = TOP;
 
-    /// Times by percentile, both in powers of ten: the further right, the rarer.
+    /// Plots times by percentile. Both axes are logarithmic; the slowest samples are on the right.
     pub(super) fn latencies(title: &'static str, curves: &[(String, &Latency)]) -> Self {
         let points = || curves.iter().flat_map(|(_, latency)| &latency.curve);
         let rarest = points().map(|(percentile, _)| rarity(*percentile)).fold(1.0, f64::max);
@@ -85,7 +85,7 @@ impl Plot {
         }
     }
 
-    /// Checks per second by threads, and what as many times one thread would give.
+    /// Plots checks per second by threads, and beside them the rate of one thread multiplied by the number of threads.
     pub(super) fn throughput(rows: &[Throughput]) -> Self {
         let most = rows.iter().map(|row| row.threads).max().unwrap_or(1) as f64;
         let alone = rows.first().map_or(0.0, |row| row.per_second / row.threads as f64);
@@ -108,16 +108,20 @@ impl Plot {
                 .iter()
                 .map(|row| Tick { at: x(row.threads as f64), label: row.threads.to_string() })
                 .collect(),
-            // At most five, and so a few.
+            // There are at most five steps.
             y_ticks: (0..=steps as u8)
                 .map(|index| step * f64::from(index))
                 .map(|rate| Tick { at: y(rate), label: short(rate) })
                 .collect(),
-            lines: vec![line("measured", measured), line("one thread, times their number", ideal)],
+            lines: vec![
+                line("measured", measured),
+                line("one thread, multiplied by the number of threads", ideal),
+            ],
         }
     }
 }
 
+/// Returns the line through the points.
 fn line(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Line {
     let points: Vec<(f64, f64)> = points.collect();
     let written = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}"));
@@ -128,22 +132,24 @@ fn line(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Line {
     }
 }
 
-/// How many powers of ten a percentile is from the slowest.
+/// Returns the number of powers of ten between a percentile and the slowest sample.
 fn rarity(percentile: f64) -> f64 {
     -(1.0 - percentile / 100.0).max(1e-9).log10()
 }
 
+/// Returns the place of a share, from 0 to 1, between two coordinates.
 fn scale(share: f64, from: f64, to: f64) -> f64 {
     from + share.clamp(0.0, 1.0) * (to - from)
 }
 
-/// The next 1, 2 or 5 times a power of ten.
+/// Returns the next 1, 2 or 5 times a power of ten.
 fn nice(value: f64) -> f64 {
     let power = 10_f64.powf(value.max(1.0).log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
     steps.into_iter().find(|step| *step >= value).unwrap_or(power * 10.0)
 }
 
+/// Returns a short label for a rate.
 fn short(rate: f64) -> String {
     match rate {
         millions if millions >= 1e6 => format!("{} M", millions / 1e6),
@@ -175,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn no_figure_is_no_fault() {
+    fn empty_measurements_have_finite_coordinates() {
         let empty = Latency::default();
         for plot in [Plot::latencies("t", &[("none".to_owned(), &empty)]), Plot::throughput(&[])] {
             let ticks = plot.x_ticks.iter().chain(&plot.y_ticks);

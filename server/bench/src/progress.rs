@@ -1,13 +1,13 @@
-//! How far the measuring is, on a terminal.
+//! The progress of the measurements, on a terminal.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Ticks of a bar: smooth enough to watch.
+/// The number of positions of a bar.
 const TICKS: u64 = 200;
 
-/// A bar on standard error; where that is no terminal, nothing.
+/// Makes bars on standard error, if that is a terminal.
 pub(super) struct Progress {
     style: ProgressStyle,
 }
@@ -18,23 +18,23 @@ impl Progress {
         Self { style: style.unwrap_or_else(|_| ProgressStyle::default_bar()) }
     }
 
-    /// A step that takes about `time`.
-    pub(super) fn step(&self, what: impl Into<String>, time: Duration) -> Step {
+    /// Begins a step that takes about `time`.
+    pub(super) fn step(&self, what: impl Into<String>, time: Duration) -> TimedStep {
         let bar = ProgressBar::new(TICKS).with_style(self.style.clone());
         bar.set_message(what.into());
-        Step { bar, start: Instant::now(), time }
+        TimedStep { bar, start: Instant::now(), time }
     }
 }
 
-/// A step that has begun; it is done when it is dropped.
-pub(super) struct Step {
+/// A running step with its bar. Dropping it ends the step.
+pub(super) struct TimedStep {
     bar: ProgressBar,
     start: Instant,
     time: Duration,
 }
 
-impl Step {
-    /// Whether there is time for more.
+impl TimedStep {
+    /// Returns whether there is time left, and moves the bar.
     pub(super) fn goes_on(&self) -> bool {
         let elapsed = self.start.elapsed();
         let share = elapsed.as_secs_f64() / self.time.as_secs_f64();
@@ -44,7 +44,7 @@ impl Step {
     }
 }
 
-impl Drop for Step {
+impl Drop for TimedStep {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

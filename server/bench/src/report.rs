@@ -1,26 +1,26 @@
-//! What a run has found: the JSON file as it is, and what the table and the page show.
+//! The report of a run. The JSON file is this report; the table and the page show it.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Everything that a run has found. Times are nanoseconds of wall-clock time.
+/// The report of a run. Times are nanoseconds of wall-clock time.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
-    /// Of Portcullis.
+    /// The version of Portcullis.
     pub(super) version: &'static str,
-    /// How long it was to measure.
+    /// The total time of the measurement.
     pub(super) seconds: f64,
-    /// What the checks were made from; `null` when they were replayed.
+    /// The seed of the generated checks; `null` if the checks were replayed.
     pub(super) seed: Option<u64>,
-    /// Of the machine.
+    /// The number of cores of the machine.
     pub(super) cores: usize,
-    /// What reading the clock takes; no other figure includes it.
+    /// The time of reading the clock. No other measurement includes it.
     pub(super) clock_ns: u64,
     pub(super) tenants: Vec<TenantSize>,
-    pub(super) checks: Checks,
-    pub(super) outcomes: Vec<Outcome>,
+    pub(super) checks: CheckCounts,
+    pub(super) outcomes: Vec<DecisionCount>,
     pub(super) cases: Vec<DecidedCase>,
-    /// Databases that decide some checks otherwise than the first source of rules.
+    /// The databases that decide some checks in another way than the first source.
     pub(super) differing: Vec<Differing>,
     /// Compiling a plan from rules that are in memory.
     pub(super) compile: Latency,
@@ -36,32 +36,32 @@ pub(super) struct TenantSize {
     pub(super) tenant: String,
     pub(super) rules: usize,
     pub(super) policies: usize,
-    /// Resources that checks are about.
+    /// The number of resources that checks are about.
     pub(super) resources: usize,
-    /// How many of the rules and policies decide at least one of the checks.
+    /// The number of rules and policies that decide at least one check.
     pub(super) deciding: usize,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Checks {
+pub(super) struct CheckCounts {
     pub(super) count: usize,
     pub(super) generated: usize,
     pub(super) cases: usize,
     pub(super) replayed: usize,
 }
 
-/// How many checks come out in one way.
+/// The number of checks with one decision.
 #[derive(Debug, Serialize)]
-pub(super) struct Outcome {
+pub(super) struct DecisionCount {
     pub(super) decision: &'static str,
     /// `policy`, `rule` or `default`.
     pub(super) by: &'static str,
     pub(super) checks: usize,
-    /// Of all checks, from 0 to 1.
+    /// The share of all checks, from 0 to 1.
     pub(super) share: f64,
 }
 
-/// What was decided for a case of a tenant's folder.
+/// The decision of a case of a tenant's folder.
 #[derive(Debug, Serialize)]
 pub(super) struct DecidedCase {
     pub(super) tenant: String,
@@ -81,22 +81,22 @@ pub(super) struct Differing {
 #[derive(Debug, Serialize)]
 pub(super) struct Answering {
     pub(super) way: Way,
-    /// Where plans are loaded from; `null` where none is.
+    /// The source of plans; `null` if no plan is loaded.
     pub(super) source: Option<String>,
     pub(super) latency: Latency,
 }
 
-/// How a check gets its plan.
+/// The way in which a check gets its plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Way {
-    /// As the service looks a plan up that is in memory.
+    /// The service finds the plan in memory.
     Hit,
-    /// From moka alone, without the map of hot plans in front of it.
+    /// From moka alone, without the map of hot plans.
     Get,
-    /// It is loaded and kept.
+    /// The plan is loaded and kept.
     Miss,
-    /// It is loaded for this check.
+    /// The plan is loaded for this check only.
     NoCache,
 }
 
@@ -112,7 +112,7 @@ impl Way {
 }
 
 impl Answering {
-    /// The way, and where its plans come from.
+    /// Returns the way, with the source of its plans.
     pub(super) fn name(&self) -> String {
         let name = self.way.name();
         self.source.as_ref().map_or_else(|| name.to_owned(), |source| format!("{name}: {source}"))
@@ -128,11 +128,11 @@ pub(super) struct Latency {
     pub(super) p99_ns: u64,
     pub(super) p999_ns: u64,
     pub(super) max_ns: u64,
-    /// For a plot: percentiles, and the time that they do not exceed.
+    /// The points of a plot: percentiles with their times.
     pub(super) curve: Vec<(f64, u64)>,
 }
 
-/// Percentiles of the curve: ever finer towards the slowest.
+/// The percentiles of the curve: closer together towards the slowest samples.
 const CURVE: [f64; 17] = [
     0.0, 10.0, 25.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.75, 99.9, 99.95,
     99.99, 99.999,
@@ -161,15 +161,15 @@ impl From<&Histogram<u64>> for Latency {
     }
 }
 
-/// Decisions on plans in memory, on so many threads at once.
+/// Decisions from plans in memory, on several threads at once.
 #[derive(Debug, Serialize)]
 pub(super) struct Throughput {
     pub(super) threads: usize,
-    /// Of wall-clock time.
+    /// Checks per second of wall-clock time.
     pub(super) per_second: f64,
-    /// Of time that a core spent on it.
+    /// Checks per second of CPU time.
     pub(super) per_core_second: f64,
-    /// Cores that the threads had; fewer than there are threads if others wanted them too.
+    /// The number of cores that the threads had. It is lower than the number of threads if other processes ran.
     pub(super) cores: f64,
 }
 
@@ -192,7 +192,7 @@ pub(super) struct PlanSize {
     pub(super) rules: usize,
     pub(super) policies: usize,
     pub(super) bytes: u64,
-    /// The median of the times that it took to compile it.
+    /// The median time to compile it.
     pub(super) compile_ns: u64,
 }
 

@@ -1,51 +1,50 @@
-//! Where plans are compiled from.
+//! The sources of plans: memory and databases.
 
 use anyhow::Context;
 use portcullis_engine::Plan;
 use tempfile::TempDir;
 
-use super::Unusable;
-use super::tenant::Tenant;
-use portcullis_config::ConfigError;
-use portcullis_config::without_password;
+use crate::tenant::Tenant;
+use crate::unusable::Unusable;
+use portcullis_config::{ConfigError, without_password};
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
 use portcullis_operations::plans;
 use portcullis_storage::{OpenError, Store, StoreError, policies, rules, tenants};
 
-/// What `--scratch` calls a temporary SQLite file.
+/// The value of `--scratch` for a temporary SQLite file.
 const TEMPORARY: &str = "sqlite";
 
-/// Where plans come from.
+/// A source of plans.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// As people call it.
+    /// The name in reports.
     pub(super) name: String,
-    from: From,
+    from: PlanSource,
 }
 
 #[derive(Debug)]
-enum From {
+enum PlanSource {
     /// The rules that a tenant was read with.
     Memory,
-    /// A database, and the folder that is removed with it.
-    Store(Store, #[expect(dead_code, reason = "it goes with the source")] Option<TempDir>),
+    /// A database, and its temporary folder.
+    Store(Store, #[expect(dead_code, reason = "its drop removes the folder")] Option<TempDir>),
 }
 
 impl Source {
-    /// The rules in memory.
+    /// The source of plans from rules in memory.
     pub(super) fn memory() -> Self {
-        Self { name: "memory".to_owned(), from: From::Memory }
+        Self { name: "memory".to_owned(), from: PlanSource::Memory }
     }
 
-    /// A database that is only read.
+    /// Opens a database that is only read.
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let store = usable(url, Store::open_to_read(url).await)?;
-        Ok(Self { name: shown(url), from: From::Store(store, None) })
+        Ok(Self { name: shown(url), from: PlanSource::Store(store, None) })
     }
 
-    /// An empty database, with `tenants` stored in it.
+    /// Opens an empty database, and stores `tenants` in it.
     pub(super) async fn scratch(url: &str, tenants: &[Tenant]) -> anyhow::Result<Self> {
         let (url, name, folder) = if url == TEMPORARY {
             let folder = tempfile::tempdir().context("no temporary folder")?;
@@ -63,13 +62,13 @@ impl Source {
             portcullis_bundle::store(&mut tx, bundle, &by, &ids).await?;
             tx.commit().await?;
         }
-        Ok(Self { name, from: From::Store(store, folder) })
+        Ok(Self { name, from: PlanSource::Store(store, folder) })
     }
 
-    /// The tenant with this id or slug, whose checks are in `domain` if they name none.
+    /// Reads the tenant with this id or slug. `domain` is the domain of its checks that have none.
     pub(super) async fn tenant(&self, named: &str, domain: Option<&str>) -> anyhow::Result<Tenant> {
         let unknown = || Unusable::error(format!("{}: there is no tenant `{named}`", self.name));
-        let From::Store(store, _) = &self.from else { return Err(unknown()) };
+        let PlanSource::Store(store, _) = &self.from else { return Err(unknown()) };
         let mut tx = store.read_all().await?;
         let found = tenants::find_by_id_or_slug(&mut tx, named).await?;
         tx.end().await?;
@@ -81,29 +80,29 @@ impl Source {
         Ok(Tenant::new(id, domain, rules, policies, None))
     }
 
-    /// Compiles the plan of a resource, from a database exactly as the service does.
+    /// Compiles the plan of a resource, like the service.
     pub(super) async fn load(&self, tenant: &Tenant, resource: &str) -> Result<Plan, StoreError> {
         match &self.from {
-            From::Memory => Ok(tenant.plan(resource)),
-            From::Store(store, _) => plans::load(store, &tenant.id, resource).await,
+            PlanSource::Memory => Ok(tenant.plan(resource)),
+            PlanSource::Store(store, _) => plans::load(store, &tenant.id, resource).await,
         }
     }
 
-    /// Closes its connections.
+    /// Closes the connections.
     pub(super) async fn close(&self) {
-        if let From::Store(store, _) = &self.from {
+        if let PlanSource::Store(store, _) = &self.from {
             store.close().await;
         }
     }
 }
 
-/// A URL as a report may show it: its parameters can hold a password too.
+/// Returns a URL without its password and its parameters, which can contain a password too.
 fn shown(url: &str) -> String {
     let shown = without_password(url);
     shown.split_once('?').map_or_else(|| shown.clone(), |(address, _)| address.to_owned())
 }
 
-/// What the user can mend is [`Unusable`].
+/// Returns the opened database. An error that the user can repair is [`Unusable`].
 fn usable(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> {
     let shown = shown(url);
     opened.map_err(|error| match error {

@@ -1,12 +1,12 @@
-//! A report on the terminal.
+//! The report for the terminal.
 
-use super::report::{Latency, Report};
+use crate::report::{Latency, Report};
 use portcullis_tools::humanize::{bytes, count, percent, rate, time};
 
-/// Plans that are listed.
+/// The number of plans that are listed.
 const LISTED: usize = 10;
 
-/// The report as text.
+/// Returns the report as text.
 pub(super) fn render(report: &Report) -> String {
     let sections = [
         report.summary().join("\n"),
@@ -21,7 +21,7 @@ pub(super) fn render(report: &Report) -> String {
 }
 
 impl Report {
-    /// What was measured, in a few sentences.
+    /// Returns sentences about the tenants and the checks.
     pub(super) fn summary(&self) -> Vec<String> {
         let tenants = self.tenants.iter().map(|tenant| {
             format!(
@@ -47,7 +47,7 @@ impl Report {
         tenants.chain([checks]).collect()
     }
 
-    /// What a reader should know before believing the figures.
+    /// Returns notes that a reader needs to judge the measurements.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = vec![format!(
             "note: times are wall-clock times without the {} that reading the clock takes; {} cores",
@@ -56,7 +56,7 @@ impl Report {
         )];
         for differing in &self.differing {
             notes.push(format!(
-                "note: {}: {} checks come out otherwise than from the first source: its rules are others",
+                "note: {}: {} checks get another decision than from the first source, because its rules differ",
                 differing.source,
                 count(differing.checks)
             ));
@@ -64,13 +64,13 @@ impl Report {
         let failed = self.cases.iter().filter(|case| !case.as_expected).count();
         if failed > 0 {
             notes.push(format!(
-                "note: {} cases come out otherwise than expected: see `portcullis test`",
+                "note: {} cases do not get the expected decision; run `portcullis test`",
                 count(failed)
             ));
         }
         if self.memory.total_bytes > self.memory.cache_bytes {
             notes.push(format!(
-                "note: the plans take {}, more than PLAN_CACHE_BYTES has room for ({}): hits are partly misses",
+                "note: the plans take {}, more than PLAN_CACHE_BYTES allows ({}); some hits are misses",
                 bytes(self.memory.total_bytes),
                 bytes(self.memory.cache_bytes)
             ));
@@ -97,15 +97,15 @@ fn latencies(report: &Report) -> Vec<Vec<String>> {
     let head = head.map(str::to_owned).to_vec();
     let compile = ("compile a plan".to_owned(), &report.compile);
     let answers = report.answers.iter().map(|answer| (answer.name(), &answer.latency));
-    let rows = [compile].into_iter().chain(answers).map(|(name, latency)| {
-        let figures = latency.shown();
-        [name].into_iter().chain(figures).collect()
-    });
+    let rows = [compile]
+        .into_iter()
+        .chain(answers)
+        .map(|(name, latency)| [name].into_iter().chain(latency.shown()).collect());
     [head].into_iter().chain(rows).collect()
 }
 
 impl Latency {
-    /// Samples, mean, 50th, 90th, 99th and 99.9th percentile, maximum.
+    /// Returns the cells of a table: samples, mean, 50th, 90th, 99th and 99.9th percentile, maximum.
     pub(super) fn shown(&self) -> [String; 7] {
         let samples = count(usize::try_from(self.samples).unwrap_or(usize::MAX));
         let [p50, p90, p99, p999, max] =
@@ -148,18 +148,25 @@ fn plans(report: &Report) -> Vec<Vec<String>> {
     [head].into_iter().chain(rows).chain([total]).collect()
 }
 
-/// Rows with columns of one width each: the first to the left, the others to the right.
+/// Aligns rows in columns: the first column to the left, the others to the right.
 fn columns(rows: &[Vec<String>]) -> String {
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
-    };
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let width = width(column);
-            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    let mut lines = Vec::new();
+    for row in rows {
+        let mut cells = Vec::new();
+        for (column, cell) in row.iter().enumerate() {
+            let width = width(rows, column);
+            cells.push(match column {
+                0 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
+        }
+        lines.push(cells.join("  ").trim_end().to_owned());
+    }
+    lines.join("\n")
+}
+
+/// Returns the width of a column, in characters.
+fn width(rows: &[Vec<String>], column: usize) -> usize {
+    let cells = rows.iter().filter_map(|row| row.get(column));
+    cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
 }

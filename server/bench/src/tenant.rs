@@ -1,25 +1,25 @@
-//! Tenants to measure.
+//! The tenants of a measurement.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use portcullis_engine::{Plan, Policy, ResourcePattern, Rule};
 
-use super::Unusable;
+use crate::unusable::Unusable;
 use portcullis_bundle::Bundle;
-use portcullis_tools::policy_test::{self, Found};
+use portcullis_tools::policy_test::{self, TenantFolder};
 
-/// A tenant and what decides its checks.
+/// A tenant with its rules and policies.
 #[derive(Debug)]
 pub(super) struct Tenant {
     /// Its id in the database.
     pub(super) id: String,
-    /// The domain of checks that name none.
+    /// The domain of checks that have none.
     pub(super) domain: String,
     pub(super) rules: Vec<Rule>,
-    /// The enabled ones.
+    /// The enabled policies.
     pub(super) policies: Vec<Policy>,
-    /// The positions of both, by what they say of the resource.
+    /// The positions of rules and of policies, by their resource pattern.
     by_pattern: HashMap<String, [Vec<usize>; 2]>,
     /// The files, if it comes from a folder.
     pub(super) bundle: Option<Bundle>,
@@ -44,7 +44,7 @@ impl Tenant {
         Self { id, domain, rules, policies, by_pattern, bundle }
     }
 
-    /// Copies of the rules and policies that can decide `resource`, as a store gives them.
+    /// Returns copies of the rules and policies that can decide `resource`, like a database.
     pub(super) fn deciding(&self, resource: &str) -> (Vec<Rule>, Vec<Policy>) {
         let (mut rules, mut policies) = (Vec::new(), Vec::new());
         for pattern in ResourcePattern::matching(resource) {
@@ -55,24 +55,25 @@ impl Tenant {
         (rules, policies)
     }
 
-    /// The plan of `resource`, from memory.
+    /// Compiles the plan of `resource`.
     pub(super) fn plan(&self, resource: &str) -> Plan {
         let (rules, policies) = self.deciding(resource);
         Plan::compile(resource, 0, &rules, policies)
     }
 }
 
-/// The tenants of the folder that `path` is, or that are in it.
+/// Reads the tenant of the folder `path`, or of the folders in it.
 pub(super) fn read_folders(path: &Path, domain: Option<&str>) -> anyhow::Result<Vec<Tenant>> {
     let found = policy_test::read_all(&[path.to_owned()]).map_err(|errors| {
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Unusable::error(lines.join("\n"))
     })?;
     let mut tenants: Vec<Tenant> = Vec::new();
-    for Found { folder, bundle } in found {
+    for TenantFolder { folder, bundle } in found {
         let id = bundle.tenant.clone();
         if tenants.iter().any(|tenant| tenant.id == id) {
-            let what = format!("{}: `{id}` is another folder's tenant", folder.display());
+            let what =
+                format!("{}: another folder already has the tenant `{id}`", folder.display());
             return Err(Unusable::error(what));
         }
         let book = &bundle.rulebook;

@@ -19,7 +19,7 @@ use portcullis_engine::json::{self, Member};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT, WILDCARD, rule_field};
 use portcullis_engine::request::instant;
 use portcullis_engine::{
-    Answers, Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
+    AttributeAnswers, Caller, CheckBody, DEFAULT_DENY, Effect, Invalid, Json, Plan, Policy, Rule,
 };
 use serde_saphyr::UserMessageFormatter;
 use uuid::Uuid;
@@ -130,7 +130,7 @@ pub struct Case {
     /// The request body.
     pub check: Json<'static>,
     /// What resolvers answer; what is not among it is undetermined.
-    pub resolved: Answers,
+    pub resolved: AttributeAnswers,
     pub expected: Expected,
 }
 
@@ -238,7 +238,7 @@ fn extra_claims<'j>(
     };
     for (name, _) in claims {
         if OWN_CLAIMS.contains(&&**name) {
-            problems.expected(&at.key(name), "a claim that the token does not have anyway");
+            problems.expected(&at.key(name), "a further claim, not one that every token has");
         }
     }
     Some(claims)
@@ -482,7 +482,7 @@ fn each_once<N: ToString>(
     let mut seen = HashSet::new();
     for (index, name) in names.map(|name| name.to_string()).enumerate() {
         if seen.contains(&name) {
-            let what = format!("a {what} that no item before it has, not `{name}` again");
+            let what = format!("a unique {what}, but an earlier item also has `{name}`");
             problems.expected(&at.index(index), what);
         }
         seen.insert(name);
@@ -574,5 +574,7 @@ fn rules_in_force(tenant: &str, resources: &[Registration], rules: &[NewRule]) -
     rules
 }
 
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 #[cfg(test)]
-pub mod tests;
+mod tests;

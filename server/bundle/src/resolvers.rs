@@ -9,7 +9,7 @@ use std::io;
 use portcullis_engine::fields::{Fields, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Member};
-use portcullis_engine::{Answers, AttributeKind, Json, Namespaces, Resolved};
+use portcullis_engine::{AttributeAnswer, AttributeAnswers, AttributeKind, Json, Namespaces};
 
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord};
@@ -59,7 +59,10 @@ impl SampleResolver {
         let (Ok(manifest), Ok(descriptor)) =
             (json::parse(manifest.as_bytes()), serde_json::from_str::<ModuleRecord>(&descriptor))
         else {
-            problems.expected(&at.key("module"), "a resolver whose files are what they should be");
+            problems.expected(
+                &at.key("module"),
+                "a resolver with a valid `manifest.json` and `descriptor.json`",
+            );
             return None;
         };
         let merged = Json::Object(merged(manifest.as_object()?, json.as_object()?));
@@ -100,8 +103,8 @@ pub(super) fn resolved(
     at: &Place<'_>,
     problems: &mut Problems,
     resolvers: &[SampleResolver],
-) -> Option<Answers> {
-    let mut answers = Answers::default();
+) -> Option<AttributeAnswers> {
+    let mut answers = AttributeAnswers::default();
     for (namespace, attributes) in members(json, at, problems)? {
         let at = at.key(namespace);
         let Some(resolver) = resolvers.iter().find(|one| one.manifest.namespace == *namespace)
@@ -111,12 +114,13 @@ pub(super) fn resolved(
         };
         for (name, value) in members(attributes, &at, problems)? {
             let Some(kind) = resolver.kind(name) else {
-                problems.expected(&at.key(name), format!("an attribute that `{namespace}` has"));
+                problems
+                    .expected(&at.key(name), format!("an attribute of the resolver `{namespace}`"));
                 continue;
             };
             let resolved = match value {
-                Json::Null => Resolved::Absent,
-                value if fits(kind, value) => Resolved::Value(value.clone().into_owned()),
+                Json::Null => AttributeAnswer::Absent,
+                value if fits(kind, value) => AttributeAnswer::Value(value.clone().into_owned()),
                 value => {
                     problems.expected(&at.key(name), format!("{kind}, not {}", value.kind()));
                     continue;
@@ -161,7 +165,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use crate::Bundle;
-    use crate::tests::{edit, write_tenant};
+    use crate::fixture::{edit, write_tenant};
 
     const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
 
@@ -243,7 +247,7 @@ mod tests {
             file,
             "open: true",
             "opens: true",
-            &format!("{at}/opens`: expected an attribute that `hours` has"),
+            &format!("{at}/opens`: expected an attribute of the resolver `hours`"),
         );
         refused(
             file,
@@ -271,7 +275,7 @@ mod tests {
             file,
             RESOLVERS,
             &RESOLVERS.repeat(2),
-            "at `/1`: expected a `namespace` that no item before it has, not `hours` again",
+            "at `/1`: expected a unique `namespace`, but an earlier item also has `hours`",
         );
     }
 }

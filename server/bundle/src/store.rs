@@ -2,7 +2,7 @@
 
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
-use portcullis_model::rule::Origin;
+use portcullis_model::rule::RuleOrigin;
 use portcullis_operations::registration::register;
 use portcullis_operations::{policies, rules};
 use portcullis_storage::{StoreError, Tx};
@@ -18,7 +18,7 @@ pub async fn store(
 ) -> Result<(), StoreError> {
     // The bundle's order: explicit rules first, so that a default role makes no second rule.
     for rule in &bundle.rules {
-        rules::insert(tx, rule.clone(), Origin::Explicit, by, ids).await?;
+        rules::insert(tx, rule.clone(), RuleOrigin::Explicit, by, ids).await?;
     }
     for policy in &bundle.policies {
         policies::insert(tx, policy.clone(), by, ids).await?;

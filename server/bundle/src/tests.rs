@@ -2,53 +2,8 @@
 
 use portcullis_engine::Check;
 
+use super::fixture::{RULES, edit, write_tenant};
 use super::*;
-
-const TENANT: &str = "tenant: acme\nusers:\n- {sub: ann, roles: [reader], claims: {mfa: true}}\n";
-const RESOURCES: &str = "- {name: wiki:read, defaultRoles: [reader, writer, guest]}\n";
-const RULES: &str = "- {sub: writer, obj: wiki:read, act: read, effect: deny}\n";
-const POLICIES: &str = "- name: locked
-  resource: wiki:*
-  effect: deny
-  priority: 10
-  rule_data: {type: CONDITION, attribute: resource.locked, operator: eq, value: true, if_missing: false}
-- name: off
-  resource: wiki:read
-  effect: deny
-  priority: 20
-  enabled: false
-  rule_data: {type: CONDITION, attribute: request.subject, operator: exists}
-";
-const CASES: &str = "- name: a reader reads
-  as: ann
-  check: {subject: ann, resource: wiki:read, action: read}
-  expect: {decision: allow, rule: 'reader, acme, wiki:read, read'}
-- name: 'demo: nobody reads what is locked'
-  now: 2026-02-01T12:00:00Z
-  check: {subject: bob, resource: wiki:read, action: read, attributes: {resource: {locked: true}}}
-  expect: {decision: deny, rule: locked}
-";
-
-/// A small tenant folder that is sound.
-pub fn write_tenant(folder: &Path) {
-    fs::create_dir_all(folder).expect("writable");
-    for (name, text) in [
-        (TENANT_FILE, TENANT),
-        (RESOURCES_FILE, RESOURCES),
-        (RULES_FILE, RULES),
-        (POLICIES_FILE, POLICIES),
-        (CASES_FILE, CASES),
-    ] {
-        fs::write(folder.join(name), text).expect("writable");
-    }
-}
-
-/// Replaces `from`, which must be there, in one file of a tenant folder.
-pub fn edit(folder: &Path, file: &str, from: &str, to: &str) {
-    let text = fs::read_to_string(folder.join(file)).expect("readable");
-    assert!(text.contains(from), "{file} has no `{from}`");
-    fs::write(folder.join(file), text.replacen(from, to, 1)).expect("writable");
-}
 
 /// The message about the small tenant after one edit, without the folder's name.
 fn refusal(file: &str, from: &str, to: &str) -> String {
@@ -170,7 +125,7 @@ fn a_fault_of_content_is_named_by_its_place() {
         TENANT_FILE,
         "{mfa: true}",
         "{iss: me}",
-        "at `/users/0/claims/iss`: expected a claim that the token does not have anyway",
+        "at `/users/0/claims/iss`: expected a further claim, not one that every token has",
     );
     refused(
         RULES_FILE,
@@ -208,7 +163,7 @@ fn names_are_unique_where_something_refers_to_them() {
         POLICIES_FILE,
         "name: off",
         "name: locked",
-        "at `/1`: expected a `name` that no item before it has, not `locked` again",
+        "at `/1`: expected a unique `name`, but an earlier item also has `locked`",
     );
     refused(
         POLICIES_FILE,
@@ -221,13 +176,13 @@ fn names_are_unique_where_something_refers_to_them() {
         RULES_FILE,
         RULES,
         &twice,
-        "at `/1`: expected a tuple that no item before it has, not `writer, acme, wiki:read, read` again",
+        "at `/1`: expected a unique tuple, but an earlier item also has `writer, acme, wiki:read, read`",
     );
     refused(
         CASES_FILE,
         "'demo: nobody reads what is locked'",
         "a reader reads",
-        "at `/1`: expected a `name` that no item before it has, not `a reader reads` again",
+        "at `/1`: expected a unique `name`, but an earlier item also has `a reader reads`",
     );
 }
 
@@ -268,7 +223,7 @@ fn the_samples_are_sound_and_have_four_demos_each() {
         assert_eq!(demos[0].expected.decision, Effect::Allow);
         assert!(demos[1].expected.decision == Effect::Deny && by_rule(demos[1]));
         assert!(demos[2].expected.decision == Effect::Deny && !by_rule(demos[2]));
-        assert_ne!(demos[3].resolved, Answers::default(), "it takes a resolver");
+        assert_ne!(demos[3].resolved, AttributeAnswers::default(), "it takes a resolver");
         for demo in demos {
             let subject = demo.check.get("subject").and_then(Json::as_str);
             assert_eq!(demo.caller.as_deref(), subject, "{}", demo.name);

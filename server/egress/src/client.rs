@@ -12,7 +12,7 @@ use std::time::Duration;
 use http::{HeaderMap, Method, StatusCode};
 use portcullis_model::egress_rules::EgressRules;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::redirect;
+use reqwest::{RequestBuilder, multipart, redirect};
 use tokio::sync::Semaphore;
 use url::{Host, Url};
 
@@ -88,6 +88,33 @@ impl Client {
         body: Option<Vec<u8>>,
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
+        let mut request = self.request(method, url, headers)?;
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        self.answer(request, max_bytes).await
+    }
+
+    /// Sends a form as `multipart/form-data` (RFC 7578), and gives the answer like [`Client::send`].
+    pub async fn send_form(
+        &self,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+        form: multipart::Form,
+        max_bytes: usize,
+    ) -> Result<Answer, RequestError> {
+        let request = self.request(method, url, headers)?.multipart(form);
+        self.answer(request, max_bytes).await
+    }
+
+    /// A request without a body, to an address where requests may go.
+    fn request(
+        &self,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+    ) -> Result<RequestBuilder, RequestError> {
         if let Some(rules) = &self.rules {
             rules.check_url(&url).map_err(RequestError::Refused)?;
             if literal_address(&url).is_some_and(|address| is_own(rules, address)) {
@@ -96,10 +123,15 @@ impl Client {
                 ));
             }
         }
-        let mut request = self.http.request(method, url).headers(headers);
-        if let Some(body) = body {
-            request = request.body(body);
-        }
+        Ok(self.http.request(method, url).headers(headers))
+    }
+
+    /// Sends the request, and reads the answer with the first `max_bytes` of its body.
+    async fn answer(
+        &self,
+        request: RequestBuilder,
+        max_bytes: usize,
+    ) -> Result<Answer, RequestError> {
         let mut response = request.send().await?;
         if let Some(rules) = &self.rules {
             let peer = response.remote_addr().map(|peer| peer.ip());

@@ -8,3 +8,4 @@ mod config;
 
 pub use client::{Answer, Client, RequestError};
 pub use config::EgressConfig;
+pub use reqwest::multipart;

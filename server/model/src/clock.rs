@@ -1,4 +1,4 @@
-//! The wall clock, as a parameter: whoever needs the time is given a [`Clock`].
+//! The wall clock, as a parameter: code that needs the time takes a [`Clock`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use chrono::{DateTime, Utc};
 pub struct Clock(Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>);
 
 impl Clock {
-    /// The clock of the machine.
+    /// Returns the clock of the machine.
     pub fn system() -> Self {
         #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
         Self(Arc::new(Utc::now))
     }
 
-    /// A clock that a test sets.
+    /// A clock that reads the time from `now`: a test sets it.
     pub fn of(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The present instant.
+    /// Returns the present instant.
     pub fn now(&self) -> DateTime<Utc> {
         (self.0)()
     }

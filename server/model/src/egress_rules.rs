@@ -45,7 +45,7 @@ impl EgressRules {
         if self.permits(address) {
             return Ok(());
         }
-        Err(format!("a host that is reachable from everywhere, but `{address}` is not"))
+        Err(format!("a public address, but `{address}` is not public"))
     }
 
     /// Whether a connection to `address` is allowed: it is public, or the operator opened its network. An

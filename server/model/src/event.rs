@@ -24,7 +24,7 @@ pub struct Event {
 /// What happened to a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum RuleChange {
     Created,
     Updated,
     Deleted,
@@ -49,7 +49,7 @@ impl Event {
         Self::new(EventType::ResourceRegistered, by.at, data)
     }
 
-    pub fn rule(change: Change, rule: &RuleRecord, by: &Authorship) -> Self {
+    pub fn rule(change: RuleChange, rule: &RuleRecord, by: &Authorship) -> Self {
         let tuple = &rule.tuple;
         let data = json!({
             "change": change,

@@ -1,20 +1,22 @@
 //! ABAC policies (`docs/semantics.md`, section 4.1).
 
+mod condition;
 mod update;
 
-use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Effect, Format, Invalid, Json, ResourcePattern};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
-use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-use super::schema::condition::{ConditionTree, Matcher};
-use super::schema::{self, AnySchema};
-use super::{Authorship, Timestamp, short};
+use crate::fields::{boolean, effect, resource_pattern, short, text};
+use crate::input::{self, Field, Members, field};
+use crate::schema::{self, AnySchema};
+use crate::{Authorship, Timestamp, document};
+pub use condition::{ConditionTree, Matcher};
 pub use update::PolicyUpdate;
 
 /// Largest `rule_data`, in bytes of compact JSON.
@@ -129,22 +131,35 @@ pub struct NewPolicy {
 }
 
 impl NewPolicy {
-    /// Reads a policy that stands at `at`.
+    /// Reads the policy at `at`.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let name = fields.required("name", text(MAX_NAME));
-        let description = fields.optional("description", short(MAX_DESCRIPTION));
-        let resource = fields.required("resource", ResourcePattern::read);
-        let effect = fields.required("effect", Effect::read);
-        let format = fields.optional("format", sent_format).unwrap_or(Some(Format::Json));
-        let rule_data = fields.required("rule_data", |json, at, problems| {
-            CompiledRuleData::read(format?, json, at, problems)
-        });
-        let priority = fields.required("priority", priority);
-        let enabled = fields.optional("enabled", boolean);
-        fields.close();
+        input::read(json, at, problems, |members| Self::declare(members, None))
+    }
+
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        input::parse(json, |members| Self::declare(members, None))
+    }
+
+    /// Declares the members. The document has a form for each format; `form` is the one that is described.
+    fn declare(members: &mut Members<'_, '_>, form: Option<Format>) -> Option<Self> {
+        let name = members.required("name", text(MAX_NAME));
+        let description = members.optional("description", short(MAX_DESCRIPTION));
+        let resource = members.required("resource", resource_pattern());
+        let effect = members.required("effect", effect());
+        let format = match form {
+            Some(Format::Casbin) => members.required("format", sent_format(form)),
+            _ => members.optional("format", sent_format(form).default_is("json")),
+        };
+        let format = format.unwrap_or(Some(Format::Json));
+        let rule_data = members.required("rule_data", rule_data(form, move |_| format));
+        let priority = members.required("priority", priority());
+        let enabled = members.optional("enabled", boolean().default_is(true));
         Some(Self {
-            name: name?.to_owned(),
+            name: name?,
             description,
             resource: resource?,
             effect: effect?,
@@ -152,13 +167,6 @@ impl NewPolicy {
             priority: priority?,
             enabled: enabled.unwrap_or(true),
         })
-    }
-
-    /// Reads a request body.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let policy = Self::read(json, &Place::root(), &mut problems);
-        problems.finish(policy)
     }
 
     /// Returns the record of the new policy.
@@ -182,9 +190,32 @@ impl NewPolicy {
     }
 }
 
-/// Reads a format that is there: a bad one is noted, and nobody can tell what `rule_data` should be.
-fn sent_format(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Option<Format>> {
-    Some(Format::read(json, at, problems))
+/// The format that a body names. A bad one is `Some(None)`: it is noted, and `rule_data` cannot be read without it.
+fn sent_format<'j>(form: Option<Format>) -> impl Field<'j, Value = Option<Format>> {
+    field(
+        |json, at, problems| Some(Format::read(json, at, problems)),
+        move || match form {
+            Some(format) => schema::choice([format.as_str()]),
+            None => format_schema(),
+        },
+    )
+}
+
+/// A condition in the format that `format` returns for it.
+fn rule_data<'j>(
+    form: Option<Format>,
+    format: impl Fn(&Json<'_>) -> Option<Format>,
+) -> impl Field<'j, Value = CompiledRuleData> {
+    field(
+        move |json: &Json<'_>, at, problems| {
+            CompiledRuleData::read(format(json)?, json, at, problems)
+        },
+        move || match form {
+            Some(Format::Json) => schema::named::<ConditionTree>(),
+            Some(Format::Casbin) => schema::named::<Matcher>(),
+            None => rule_data_schema(),
+        },
+    )
 }
 
 fn format_schema() -> ObjectBuilder {
@@ -195,60 +226,37 @@ fn rule_data_schema() -> AnySchema {
     schema::one_of([schema::named::<ConditionTree>(), schema::named::<Matcher>()])
 }
 
-impl ToSchema for NewPolicy {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<ConditionTree>(schemas);
-        schema::collect::<Matcher>(schemas);
-    }
+document!(NewPolicy, naming ConditionTree, Matcher => {
+    let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
+    let tree = form(Format::Json).example(json!({
+        "name": "visitors-by-day",
+        "description": "No visitors at night",
+        "resource": "visit:register",
+        "effect": "deny",
+        "priority": 10,
+        "rule_data": {"type": "CONDITION", "attribute": "user.shift", "operator": "eq",
+            "value": "night"},
+    }));
+    let matcher = form(Format::Casbin).example(json!({
+        "name": "visitors-by-day",
+        "resource": "visit:register",
+        "effect": "deny",
+        "priority": 10,
+        "format": "casbin",
+        "rule_data": {"matcher": "r.sub.shift == \"night\""},
+    }));
+    schema::one_of([tree.into(), matcher.into()])
+});
+
+fn priority<'j>() -> impl Field<'j, Value = i32> {
+    field(read_priority, || {
+        schema::integer(i32::MIN.into(), i32::MAX.into()).description(Some(
+            "Of the policies that apply the highest decides; at equal priority deny beats allow",
+        ))
+    })
 }
 
-impl PartialSchema for NewPolicy {
-    fn schema() -> AnySchema {
-        let enabled = || schema::boolean().default(Some(json!(true)));
-        let common = || {
-            schema::input()
-                .required("name", schema::text(MAX_NAME))
-                .optional("description", schema::short(MAX_DESCRIPTION))
-                .required("resource", schema::resource_pattern())
-                .required("effect", schema::effect())
-                .required("priority", priority_schema())
-                .optional("enabled", enabled())
-        };
-        let tree = schema::choice([Format::Json.as_str()]).default(Some(json!("json")));
-        let tree = common()
-            .optional("format", tree)
-            .required("rule_data", schema::named::<ConditionTree>())
-            .example(json!({
-                "name": "visitors-by-day",
-                "description": "No visitors at night",
-                "resource": "visit:register",
-                "effect": "deny",
-                "priority": 10,
-                "rule_data": {"type": "CONDITION", "attribute": "user.shift", "operator": "eq",
-                    "value": "night"},
-            }));
-        let matcher = common()
-            .required("format", schema::choice([Format::Casbin.as_str()]))
-            .required("rule_data", schema::named::<Matcher>())
-            .example(json!({
-                "name": "visitors-by-day",
-                "resource": "visit:register",
-                "effect": "deny",
-                "priority": 10,
-                "format": "casbin",
-                "rule_data": {"matcher": "r.sub.shift == \"night\""},
-            }));
-        schema::one_of([tree.into(), matcher.into()])
-    }
-}
-
-fn priority_schema() -> ObjectBuilder {
-    schema::integer(i32::MIN.into(), i32::MAX.into()).description(Some(
-        "Of the policies that apply the highest decides; at equal priority deny beats allow",
-    ))
-}
-
-fn priority(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<i32> {
+fn read_priority(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<i32> {
     let priority = match json {
         Json::Number(number) => number.as_i32(),
         _ => None,

@@ -1,21 +1,24 @@
 //! Identity providers of `saas` mode (`docs/semantics.md`, section 6.10).
 
-use portcullis_engine::fields::{Fields, text};
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::schema::{self, AnySchema};
-use super::{Timestamp, url};
 use crate::egress_rules::EgressRules;
+use crate::fields::{text, url};
+use crate::input::{self, Field, Members, object};
+use crate::{Timestamp, document};
 
 /// Longest claim name and audience, in characters.
 const MAX_TEXT: usize = 2_048;
+/// The claims of a provider that names no others.
+const ROLES_CLAIM: &str = "realm_access.roles";
+const DOMAIN_CLAIM: &str = "dom";
+const ADMIN_DOMAIN_CLAIM: &str = "adm";
 
-/// Where a token keeps what the service reads.
+/// The names of the claims that the service reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ClaimConfig {
     /// A claim's literal name, or a dotted path.
@@ -27,9 +30,9 @@ pub struct ClaimConfig {
 impl Default for ClaimConfig {
     fn default() -> Self {
         Self {
-            roles_claim: "realm_access.roles".to_owned(),
-            domain_claim: "dom".to_owned(),
-            admin_domain_claim: "adm".to_owned(),
+            roles_claim: ROLES_CLAIM.to_owned(),
+            domain_claim: DOMAIN_CLAIM.to_owned(),
+            admin_domain_claim: ADMIN_DOMAIN_CLAIM.to_owned(),
         }
     }
 }
@@ -71,20 +74,18 @@ pub struct NewProvider {
 
 impl NewProvider {
     /// Reads a request body; both addresses must be ones that the egress `rules` allow.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let provider = Self::read(json, &mut problems, rules);
-        problems.finish(provider)
+        input::parse(json, |members| Self::declare(members, rules))
     }
 
-    fn read(json: &Json<'_>, problems: &mut Problems, rules: &EgressRules) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let issuer_url = fields.required("issuer_url", url(rules));
-        let jwks_uri = fields.required("jwks_uri", url(rules));
-        let audience = fields.optional("audience", text(MAX_TEXT)).map(str::to_owned);
-        let claim_config = fields.optional("claim_config", ClaimConfig::read);
-        fields.close();
+    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+        let issuer_url = members.required("issuer_url", url(rules));
+        let jwks_uri = members.required("jwks_uri", url(rules));
+        let audience = members.optional("audience", text(MAX_TEXT));
+        let claim_config = members.optional("claim_config", object(ClaimConfig::declare));
         Some(Self {
             issuer_url: issuer_url?,
             jwks_uri: jwks_uri?,
@@ -93,7 +94,7 @@ impl NewProvider {
         })
     }
 
-    /// The record that it becomes.
+    /// Returns the record of a new provider.
     pub fn into_record(self, id: Uuid, tenant_id: &str, created_at: Timestamp) -> ProviderRecord {
         ProviderRecord {
             id,
@@ -107,46 +108,28 @@ impl NewProvider {
     }
 }
 
-impl ToSchema for NewProvider {}
+document!(NewProvider => {
+    input::describe(|members| NewProvider::declare(members, &EgressRules::default())).example(json!({
+        "issuer_url": "https://login.example.com/realms/hospital",
+        "jwks_uri": "https://login.example.com/realms/hospital/protocol/openid-connect/certs",
+    }))
+});
 
-impl PartialSchema for NewProvider {
-    fn schema() -> AnySchema {
-        let claim = |default: &str| {
-            schema::text(MAX_TEXT)
-                .default(Some(default.into()))
-                .description(Some("A claim's name, or a dotted path"))
-        };
-        let claims = schema::input()
-            .optional("roles_claim", claim("realm_access.roles"))
-            .optional("domain_claim", claim("dom"))
-            .optional("admin_domain_claim", claim("adm"));
-        schema::input()
-            .required("issuer_url", schema::url())
-            .required("jwks_uri", schema::url())
-            .optional("audience", schema::text(MAX_TEXT))
-            .optional("claim_config", claims)
-            .example(json!({
-                "issuer_url": "https://login.example.com/realms/hospital",
-                "jwks_uri":
-                    "https://login.example.com/realms/hospital/protocol/openid-connect/certs",
-            }))
-            .into()
+impl ClaimConfig {
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let roles = members.optional("roles_claim", claim(ROLES_CLAIM));
+        let domain = members.optional("domain_claim", claim(DOMAIN_CLAIM));
+        let admin_domain = members.optional("admin_domain_claim", claim(ADMIN_DOMAIN_CLAIM));
+        let default = Self::default();
+        Some(Self {
+            roles_claim: roles.unwrap_or(default.roles_claim),
+            domain_claim: domain.unwrap_or(default.domain_claim),
+            admin_domain_claim: admin_domain.unwrap_or(default.admin_domain_claim),
+        })
     }
 }
 
-impl ClaimConfig {
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let mut claim = |name, default: String| {
-            fields.optional(name, text(MAX_TEXT)).map_or(default, str::to_owned)
-        };
-        let default = Self::default();
-        let config = Self {
-            roles_claim: claim("roles_claim", default.roles_claim),
-            domain_claim: claim("domain_claim", default.domain_claim),
-            admin_domain_claim: claim("admin_domain_claim", default.admin_domain_claim),
-        };
-        fields.close();
-        Some(config)
-    }
+/// The name of a claim; `default` when absent.
+fn claim<'j>(default: &'static str) -> impl Field<'j, Value = String> {
+    text(MAX_TEXT).default_is(default).about("A claim's name, or a dotted path")
 }

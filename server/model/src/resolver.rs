@@ -1,9 +1,8 @@
-//! Attribute resolvers (`docs/semantics.md`, sections 5.2 and 5.11): what the operator says of one, what
-//! its module says of itself,
-//! and the record of both.
+//! Attribute resolvers (`docs/semantics.md`, sections 5.2 and 5.11): the manifest that an operator or a tenant writes,
+//! the descriptor of the module, and the records of both.
 
 mod endpoint;
-mod input;
+mod fields;
 mod manifest;
 mod record;
 mod secrets;
@@ -15,8 +14,8 @@ pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
 pub use secrets::Secrets;
 pub use shown::{
-    ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, Origin, ResolverRecord,
-    ResolverState,
+    ActivityRecord, BreakerRecord, LastErrorRecord, LatencyRecord, ResolverOrigin, ResolverRecord,
+    ResolverState, StatusRecord,
 };
 pub use update::ManifestUpdate;
 

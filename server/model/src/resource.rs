@@ -1,18 +1,18 @@
 //! Registered resources (`docs/semantics.md`, sections 3.5 and 3.6).
 
-use portcullis_engine::fields::{Fields, list, within};
+use portcullis_engine::fields::{list as read_list, within};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT, rule_field};
-use portcullis_engine::resource::{registered_resource, split_resource};
+use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
+use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::Serialize;
 use serde_json::json;
-use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-use super::rule::NewRule;
-use super::schema::{self, AnySchema};
-use super::{Timestamp, short};
+use crate::fields::{each_once, list, registered_resource, rule_field, short};
+use crate::input::{self, Field, Members, field};
+use crate::rule::NewRule;
+use crate::{Timestamp, document, schema};
 
 /// Most registrations of one bulk call.
 pub const MAX_BULK: usize = 1_000;
@@ -34,39 +34,30 @@ pub struct ResourceRecord {
     pub updated_at: Option<Timestamp>,
 }
 
-impl ToSchema for ResourceRecord {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<Timestamp>(schemas);
-    }
-}
+document!(ResourceRecord, naming Timestamp => {
+    schema::record()
+        .field("id", schema::id())
+        .field("tenant_id", schema::string())
+        .field("name", schema::registered_resource())
+        .field("displayName", schema::nullable(schema::string()))
+        .field("serviceName", schema::nullable(schema::string()))
+        .field("defaultRoles", schema::list(schema::string()))
+        .field("created_at", schema::named::<Timestamp>())
+        .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+        .about("A registered resource")
+        .example(json!({
+            "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b63",
+            "tenant_id": "hospital",
+            "name": "x-ray:read",
+            "displayName": "Look at X-rays",
+            "serviceName": "radiology",
+            "defaultRoles": ["doctor"],
+            "created_at": "2026-05-16T09:30:00.000Z",
+            "updated_at": null,
+        }))
+});
 
-impl PartialSchema for ResourceRecord {
-    fn schema() -> AnySchema {
-        schema::record()
-            .field("id", schema::id())
-            .field("tenant_id", schema::string())
-            .field("name", schema::registered_resource())
-            .field("displayName", schema::nullable(schema::string()))
-            .field("serviceName", schema::nullable(schema::string()))
-            .field("defaultRoles", schema::list(schema::string()))
-            .field("created_at", schema::named::<Timestamp>())
-            .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
-            .about("A registered resource")
-            .example(json!({
-                "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b63",
-                "tenant_id": "hospital",
-                "name": "x-ray:read",
-                "displayName": "Look at X-rays",
-                "serviceName": "radiology",
-                "defaultRoles": ["doctor"],
-                "created_at": "2026-05-16T09:30:00.000Z",
-                "updated_at": null,
-            }))
-            .into()
-    }
-}
-
-/// What a registration says; it replaces what was stored before.
+/// A registration; it replaces the stored one of the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Registration {
@@ -78,75 +69,42 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Reads a registration that stands at `at`.
+    /// Reads the registration at `at`.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let name = fields.required("name", registered_resource);
-        let display_name = fields.optional("displayName", short(MAX_LABEL));
-        let service_name = fields.optional("serviceName", short(MAX_LABEL));
-        let roles = fields.optional("defaultRoles", list(rule_field(MAX_SUBJECT)));
-        fields.close();
-        let mut default_roles: Vec<String> = Vec::new();
-        for role in roles.unwrap_or_default() {
-            if !default_roles.iter().any(|known| known == role) {
-                default_roles.push(role.to_owned());
-            }
-        }
-        if !default_roles.is_empty() && name.is_some_and(|name| !within(verb(name), MAX_ACTION)) {
+        let registration = input::read(json, at, problems, Self::declare)?;
+        let needs_rules = !registration.default_roles.is_empty();
+        if needs_rules && !within(verb(&registration.name), MAX_ACTION) {
             let what = format!(
-                "a verb of at most {MAX_ACTION} characters, which the rules of default roles need"
+                "a verb of at most {MAX_ACTION} characters, because `defaultRoles` makes rules with it"
             );
             problems.expected(&at.key("name"), what);
         }
-        Some(Self { name: name?.to_owned(), display_name, service_name, default_roles })
+        Some(registration)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let roles = list(rule_field(MAX_SUBJECT)).about(
+            "Each gets an allow rule for the resource and its verb, in the caller's domain; the verb then \
+             has at most 128 characters",
+        );
+        let name = members.required("name", registered_resource());
+        let display_name = members.optional("displayName", short(MAX_LABEL));
+        let service_name = members.optional("serviceName", short(MAX_LABEL));
+        let default_roles = each_once(members.optional("defaultRoles", roles).unwrap_or_default());
+        Some(Self { name: name?, display_name, service_name, default_roles })
     }
 
     /// Reads the body of a single registration.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
         let mut problems = Problems::default();
         let registration = Self::read(json, &Place::root(), &mut problems);
         problems.finish(registration)
     }
 
-    /// Reads the body of a bulk registration: an array, or `{"resources": [...]}`.
-    pub fn parse_bulk(json: &Json<'_>) -> Result<Vec<Self>, Invalid> {
-        let mut problems = Problems::default();
-        let at = Place::root();
-        let registrations = if let Json::Array(_) = json {
-            Self::read_all(json, &at, &mut problems)
-        } else {
-            Fields::open(json, &at, &mut problems).and_then(|mut fields| {
-                let registrations = fields.required("resources", Self::read_all);
-                fields.close();
-                registrations
-            })
-        };
-        problems.finish(registrations)
-    }
-
-    fn read_all(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<Self>> {
-        if json.as_array().is_some_and(|items| items.len() > MAX_BULK) {
-            problems.expected(at, format!("at most {MAX_BULK} registrations"));
-            return None;
-        }
-        let registrations = list(Self::read)(json, at, problems)?;
-        let mut names: Vec<(&str, usize)> = registrations
-            .iter()
-            .enumerate()
-            .map(|(index, registration)| (&*registration.name, index))
-            .collect();
-        names.sort_unstable();
-        for pair in names.windows(2) {
-            if pair[0].0 == pair[1].0 {
-                let at = at.index(pair[1].1);
-                let name = pair[0].0;
-                problems.expected(&at.key("name"), format!("`{name}` only once in one call"));
-            }
-        }
-        Some(registrations)
-    }
-
-    /// The allow rule that the default role `role` stands for in `domain`.
+    /// Returns the allow rule of the default role `role` in `domain`.
     pub fn default_rule(&self, role: &str, domain: &str) -> NewRule {
         let tuple = RuleTuple {
             sub: role.to_owned(),
@@ -158,49 +116,73 @@ impl Registration {
     }
 }
 
-impl ToSchema for Registration {}
+document!(Registration => {
+    input::describe(Registration::declare)
+        .about("It replaces what was stored under its name: what it leaves out becomes null or empty")
+        .example(json!({
+            "name": "x-ray:read",
+            "displayName": "Look at X-rays",
+            "serviceName": "radiology",
+            "defaultRoles": ["doctor"],
+        }))
+});
 
-impl PartialSchema for Registration {
-    fn schema() -> AnySchema {
-        let roles = schema::list(schema::rule_field(MAX_SUBJECT)).description(Some(
-            "Each gets an allow rule for the resource and its verb, in the caller's domain; the verb then \
-             has at most 128 characters",
-        ));
-        schema::input()
-            .required("name", schema::registered_resource())
-            .optional("displayName", schema::short(MAX_LABEL))
-            .optional("serviceName", schema::short(MAX_LABEL))
-            .optional("defaultRoles", roles)
-            .about("It replaces what was stored under its name: what it leaves out becomes null or empty")
-            .example(json!({
-                "name": "x-ray:read",
-                "displayName": "Look at X-rays",
-                "serviceName": "radiology",
-                "defaultRoles": ["doctor"],
-            }))
-            .into()
+/// The body of a bulk registration: an array, or `{"resources": [...]}`.
+pub struct BulkRegistration(pub Vec<Registration>);
+
+impl BulkRegistration {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        if json.as_array().is_none() {
+            return input::parse(json, Self::declare);
+        }
+        let mut problems = Problems::default();
+        let registrations = Self::all().read(json, &Place::root(), &mut problems);
+        problems.finish(registrations.map(Self))
     }
-}
 
-/// The body of a bulk registration, as the document describes it.
-pub struct BulkRegistration;
-
-impl ToSchema for BulkRegistration {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<Registration>(schemas);
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        members.required("resources", Self::all()).map(Self)
     }
-}
 
-impl PartialSchema for BulkRegistration {
-    fn schema() -> AnySchema {
-        let all = || {
+    fn all<'j>() -> impl Field<'j, Value = Vec<Registration>> {
+        field(read_all, || {
             schema::list(schema::named::<Registration>())
                 .max_items(Some(MAX_BULK))
                 .description(Some("No name may be there twice"))
-        };
-        let wrapped = schema::input().required("resources", all());
-        schema::one_of([all().into(), wrapped.into()])
+        })
     }
+}
+
+document!(BulkRegistration, naming Registration => {
+    let wrapped = input::describe(BulkRegistration::declare);
+    schema::one_of([BulkRegistration::all().schema(), wrapped.into()])
+});
+
+/// Reads registrations whose names differ.
+fn read_all(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<Registration>> {
+    if json.as_array().is_some_and(|items| items.len() > MAX_BULK) {
+        problems.expected(at, format!("at most {MAX_BULK} registrations"));
+        return None;
+    }
+    let registrations = read_list(Registration::read)(json, at, problems)?;
+    let names = registrations.iter().enumerate();
+    let mut names: Vec<(&str, usize)> =
+        names.map(|(index, registration)| (&*registration.name, index)).collect();
+    // Sorted, equal names are neighbours.
+    names.sort_unstable();
+    for pair in names.windows(2) {
+        if pair[0].0 == pair[1].0 {
+            let at = at.index(pair[1].1);
+            let name = pair[0].0;
+            problems
+                .expected(&at.key("name"), format!("each name once, but `{name}` occurs twice"));
+        }
+    }
+    Some(registrations)
 }
 
 /// The verb of a resource's name.

@@ -1,29 +1,31 @@
 //! RBAC rules (`docs/semantics.md`, sections 3.1 to 3.3).
 
-use portcullis_engine::fields::Fields;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT, rule_field};
+use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::Serialize;
 use serde_json::json;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
-use super::schema::{self, AnySchema, Input};
-use super::{Authorship, Timestamp, id};
+use crate::fields::{effect, id, parse_id, resource_pattern, rule_field};
+use crate::input::{self, Field, Members, field};
+use crate::schema::AnySchema;
+use crate::{Authorship, Timestamp, document, schema};
 
-/// Where a rule comes from.
+/// The origin of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+#[schema(as = Origin)]
+pub enum RuleOrigin {
     /// A person or service wrote it.
     Explicit,
     /// A resource's `defaultRoles` made it, and may remove it again.
     DefaultRole,
 }
 
-impl Origin {
+impl RuleOrigin {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Explicit => "explicit",
@@ -47,7 +49,7 @@ pub struct RuleRecord {
     #[serde(flatten, serialize_with = "serialize_tuple")]
     pub tuple: RuleTuple,
     pub effect: Effect,
-    pub origin: Origin,
+    pub origin: RuleOrigin,
     pub created_by: String,
     pub created_at: Timestamp,
     pub updated_by: Option<String>,
@@ -67,44 +69,34 @@ fn serialize_tuple<S: serde::Serializer>(
     map.end()
 }
 
-impl ToSchema for RuleRecord {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<Timestamp>(schemas);
-        schema::collect::<Origin>(schemas);
-    }
-}
-
-impl PartialSchema for RuleRecord {
-    fn schema() -> AnySchema {
-        schema::record()
-            .field("id", schema::id())
-            .field("sub", schema::string())
-            .field("dom", schema::string())
-            .field("obj", schema::resource_pattern())
-            .field("act", schema::string())
-            .field("effect", schema::effect())
-            .field("origin", schema::named::<Origin>())
-            .field("created_by", schema::string())
-            .field("created_at", schema::named::<Timestamp>())
-            .field("updated_by", schema::nullable(schema::string()))
-            .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
-            .about("An RBAC rule")
-            .example(json!({
-                "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62",
-                "sub": "midwife",
-                "dom": "hospital",
-                "obj": "chart:*",
-                "act": "read",
-                "effect": "allow",
-                "origin": "explicit",
-                "created_by": "ines-admin",
-                "created_at": "2026-05-16T09:30:00.000Z",
-                "updated_by": null,
-                "updated_at": null,
-            }))
-            .into()
-    }
-}
+document!(RuleRecord, naming Timestamp, RuleOrigin => {
+    schema::record()
+        .field("id", schema::id())
+        .field("sub", schema::string())
+        .field("dom", schema::string())
+        .field("obj", schema::resource_pattern())
+        .field("act", schema::string())
+        .field("effect", schema::effect())
+        .field("origin", schema::named::<RuleOrigin>())
+        .field("created_by", schema::string())
+        .field("created_at", schema::named::<Timestamp>())
+        .field("updated_by", schema::nullable(schema::string()))
+        .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+        .about("An RBAC rule")
+        .example(json!({
+            "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62",
+            "sub": "midwife",
+            "dom": "hospital",
+            "obj": "chart:*",
+            "act": "read",
+            "effect": "allow",
+            "origin": "explicit",
+            "created_by": "ines-admin",
+            "created_at": "2026-05-16T09:30:00.000Z",
+            "updated_by": null,
+            "updated_at": null,
+        }))
+});
 
 /// The body that creates a rule.
 #[derive(Clone, Debug)]
@@ -114,29 +106,32 @@ pub struct NewRule {
 }
 
 impl NewRule {
-    /// Reads a rule that stands at `at`; an absent `dom` is `domain`.
+    /// Reads the rule at `at`; an absent `dom` is `domain`.
     pub fn read(
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
         domain: &str,
     ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let tuple = read_tuple(&mut fields, domain);
-        let effect = fields.required("effect", Effect::read);
-        fields.close();
-        Some(Self { tuple: tuple?, effect: effect? })
+        input::read(json, at, problems, |members| Self::declare(members, domain))
     }
 
     /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let rule = Self::read(json, &Place::root(), &mut problems, domain);
-        problems.finish(rule)
+        input::parse(json, |members| Self::declare(members, domain))
     }
 
-    /// The record that it becomes.
-    pub fn into_record(self, id: Uuid, origin: Origin, by: &Authorship) -> RuleRecord {
+    fn declare(members: &mut Members<'_, '_>, domain: &str) -> Option<Self> {
+        let tuple = declare_tuple(members, domain, NullDomain::IsAbsent);
+        let effect = members.required("effect", effect());
+        Some(Self { tuple: tuple?, effect: effect? })
+    }
+
+    /// Returns the record of a new rule.
+    pub fn into_record(self, id: Uuid, origin: RuleOrigin, by: &Authorship) -> RuleRecord {
         RuleRecord {
             id,
             tuple: self.tuple,
@@ -150,44 +145,41 @@ impl NewRule {
     }
 }
 
-impl ToSchema for NewRule {}
+document!(NewRule => {
+    input::describe(|members| NewRule::declare(members, ""))
+        .example(json!({"sub": "midwife", "obj": "chart:*", "act": "read", "effect": "allow"}))
+});
 
-impl PartialSchema for NewRule {
-    fn schema() -> AnySchema {
-        tuple_schema()
-            .optional("dom", dom_schema())
-            .required("effect", schema::effect())
-            .example(json!({"sub": "midwife", "obj": "chart:*", "act": "read", "effect": "allow"}))
-            .into()
-    }
+/// The meaning of a `dom` that is `null`.
+#[derive(Clone, Copy)]
+enum NullDomain {
+    /// It stands for the caller's own domain, as an absent one does.
+    IsAbsent,
+    /// It is refused: an update could mean the own domain or no change.
+    IsFault,
 }
 
-/// The members of a tuple, but for `dom`.
-fn tuple_schema() -> Input {
-    let sub = "A subject or one of its roles, or `*`";
-    let act = "An action, or `*`";
-    schema::input()
-        .required("sub", schema::rule_field(MAX_SUBJECT).description(Some(sub)))
-        .required("obj", schema::resource_pattern())
-        .required("act", schema::rule_field(MAX_ACTION).description(Some(act)))
-}
-
-fn dom_schema() -> ObjectBuilder {
-    let about = "A domain, or `*`; the caller's own when absent";
-    schema::rule_field(MAX_DOMAIN).description(Some(about))
-}
-
-/// The four fields of a tuple; an absent `dom` is `domain`.
-fn read_tuple(fields: &mut Fields<'_, '_>, domain: &str) -> Option<RuleTuple> {
-    let sub = fields.required("sub", rule_field(MAX_SUBJECT));
-    let dom = fields.optional("dom", rule_field(MAX_DOMAIN));
-    let obj = fields.required("obj", ResourcePattern::read);
-    let act = fields.required("act", rule_field(MAX_ACTION));
+/// The four members of a tuple; an absent `dom` is `domain`.
+fn declare_tuple(
+    members: &mut Members<'_, '_>,
+    domain: &str,
+    null_domain: NullDomain,
+) -> Option<RuleTuple> {
+    let sub = rule_field(MAX_SUBJECT).about("A subject or one of its roles, or `*`");
+    let dom = rule_field(MAX_DOMAIN).about("A domain, or `*`; the caller's own when absent");
+    let act = rule_field(MAX_ACTION).about("An action, or `*`");
+    let sub = members.required("sub", sub);
+    let dom = match null_domain {
+        NullDomain::IsAbsent => members.optional("dom", dom),
+        NullDomain::IsFault => members.change("dom", NotNull(dom)),
+    };
+    let obj = members.required("obj", resource_pattern());
+    let act = members.required("act", act);
     Some(RuleTuple {
-        sub: sub?.to_owned(),
-        dom: dom.unwrap_or(domain).to_owned(),
+        sub: sub?,
+        dom: dom.unwrap_or_else(|| domain.to_owned()),
         obj: obj?,
-        act: act?.to_owned(),
+        act: act?,
     })
 }
 
@@ -203,40 +195,39 @@ pub enum RuleUpdate {
         act: Option<String>,
         effect: Option<Effect>,
     },
-    /// Without: the tuple names the rule and the effect changes.
+    /// Without `id`: the tuple names the rule, and its effect changes.
     ByTuple(NewRule),
 }
 
 impl RuleUpdate {
     /// Reads a request body; in the form without `id`, an absent `dom` is `domain`.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let update = if json.get("id").is_some() {
-            Self::read_by_id(json, &mut problems)
-        } else {
-            // Unlike in a creation, null does not stand for the own domain.
-            refuse_null(json, "dom", &mut problems);
-            NewRule::read(json, &Place::root(), &mut problems, domain).map(Self::ByTuple)
-        };
-        problems.finish(update)
+        if json.get("id").is_some() {
+            return input::parse(json, Self::declare_by_id);
+        }
+        input::parse(json, |members| Self::declare_by_tuple(members, domain))
     }
 
-    fn read_by_id(json: &Json<'_>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let id = fields.change("id", id);
-        let sub = fields.change("sub", rule_field(MAX_SUBJECT)).map(str::to_owned);
-        let dom = fields.change("dom", rule_field(MAX_DOMAIN)).map(str::to_owned);
-        let obj = fields.change("obj", ResourcePattern::read);
-        let act = fields.change("act", rule_field(MAX_ACTION)).map(str::to_owned);
-        let effect = fields.change("effect", Effect::read);
-        fields.close();
+    fn declare_by_id(members: &mut Members<'_, '_>) -> Option<Self> {
+        let id = members.given("id", id());
+        let sub = members.change("sub", rule_field(MAX_SUBJECT));
+        let dom = members.change("dom", rule_field(MAX_DOMAIN));
+        let obj = members.change("obj", resource_pattern());
+        let act = members.change("act", rule_field(MAX_ACTION));
+        let effect = members.change("effect", effect());
         Some(Self::ById { id: id?, sub, dom, obj, act, effect })
     }
-}
 
-impl RuleUpdate {
-    /// The record that the update makes of `old`.
+    fn declare_by_tuple(members: &mut Members<'_, '_>, domain: &str) -> Option<Self> {
+        let tuple = declare_tuple(members, domain, NullDomain::IsFault);
+        let effect = members.required("effect", effect());
+        Some(Self::ByTuple(NewRule { tuple: tuple?, effect: effect? }))
+    }
+
+    /// Returns `old` with the update applied.
     pub fn applied_to(&self, old: &RuleRecord) -> RuleRecord {
         let mut new = old.clone();
         match self {
@@ -252,7 +243,7 @@ impl RuleUpdate {
         new
     }
 
-    /// The domain that the update names.
+    /// Returns the domain that the update names.
     pub fn domain(&self) -> Option<&str> {
         match self {
             Self::ById { dom, .. } => dom.as_deref(),
@@ -260,7 +251,7 @@ impl RuleUpdate {
         }
     }
 
-    /// Whether the update says anything about the rule: an `id` alone does not.
+    /// Whether the update changes any field: an `id` alone does not.
     pub fn says_something(&self) -> bool {
         match self {
             Self::ById { id: _, sub, dom, obj, act, effect } => {
@@ -271,26 +262,14 @@ impl RuleUpdate {
     }
 }
 
-impl ToSchema for RuleUpdate {}
-
-impl PartialSchema for RuleUpdate {
-    fn schema() -> AnySchema {
-        let by_id = schema::input()
-            .required("id", schema::id())
-            .change("sub", schema::rule_field(MAX_SUBJECT))
-            .change("dom", schema::rule_field(MAX_DOMAIN))
-            .change("obj", schema::resource_pattern())
-            .change("act", schema::rule_field(MAX_ACTION))
-            .change("effect", schema::effect())
-            .about("With an `id`, every other field changes that rule")
-            .example(json!({"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62", "effect": "deny"}));
-        let by_tuple = tuple_schema()
-            .change("dom", dom_schema())
-            .required("effect", schema::effect())
-            .about("Without, the tuple names the rule, and its `effect` changes");
-        schema::one_of([by_id.into(), by_tuple.into()])
-    }
-}
+document!(RuleUpdate => {
+    let by_id = input::describe(RuleUpdate::declare_by_id)
+        .about("With an `id`, every other field changes that rule")
+        .example(json!({"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62", "effect": "deny"}));
+    let by_tuple = input::describe(|members| RuleUpdate::declare_by_tuple(members, ""))
+        .about("Without, the tuple names the rule, and its `effect` changes");
+    schema::one_of([by_id.into(), by_tuple.into()])
+});
 
 fn replace<T>(stored: &mut T, sent: Option<T>) {
     if let Some(sent) = sent {
@@ -298,9 +277,27 @@ fn replace<T>(stored: &mut T, sent: Option<T>) {
     }
 }
 
-fn refuse_null(json: &Json<'_>, name: &str, problems: &mut Problems) {
-    if let Some(Json::Null) = json.get(name) {
-        problems.expected(&Place::root().key(name), "a value, not null");
+/// The values of a field that may be absent. The message for `null` names no type.
+struct NotNull<F>(F);
+
+impl<'j, F: Field<'j>> Field<'j> for NotNull<F> {
+    type Value = F::Value;
+
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<F::Value> {
+        if let Json::Null = json {
+            problems.expected(at, "a value, not null");
+            return None;
+        }
+        self.0.read(json, at, problems)
+    }
+
+    fn schema(&self) -> AnySchema {
+        self.0.schema()
     }
 }
 
@@ -312,48 +309,53 @@ pub enum RuleName {
     Tuple(RuleTuple, Option<Effect>),
 }
 
-impl ToSchema for RuleName {}
+impl RuleName {
+    /// Reads a request body: an `id` or a tuple, not both; an absent `dom` is `domain`.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
+        // An `id` that is not valid is a fault of the other form, which has none.
+        if json.get("id").and_then(parse_id).is_none() {
+            return input::parse(json, |members| Self::declare_by_tuple(members, domain));
+        }
+        if ["sub", "dom", "obj", "act", "effect"].iter().any(|name| json.get(name).is_some()) {
+            return Err(Invalid::expected("", "an `id` or a tuple, not both"));
+        }
+        input::parse(json, Self::declare_by_id)
+    }
 
-impl PartialSchema for RuleName {
-    fn schema() -> AnySchema {
-        let by_id = schema::input()
-            .required("id", schema::id())
-            .example(json!({"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62"}));
-        let by_tuple = tuple_schema()
-            .change("id", schema::typed(Type::Null))
-            .optional("dom", dom_schema())
-            .optional(
-                "effect",
-                schema::effect().description(Some("If sent, it must be the rule's")),
-            )
-            .example(json!({"sub": "midwife", "obj": "chart:*", "act": "read"}));
-        schema::one_of([by_id.into(), by_tuple.into()])
+    fn declare_by_id(members: &mut Members<'_, '_>) -> Option<Self> {
+        members.required("id", id()).map(Self::Id)
+    }
+
+    fn declare_by_tuple(members: &mut Members<'_, '_>, domain: &str) -> Option<Self> {
+        members.change("id", no_id());
+        let tuple = declare_tuple(members, domain, NullDomain::IsAbsent);
+        let effect = effect().about("If sent, it must be the rule's");
+        let effect = members.optional("effect", effect);
+        Some(Self::Tuple(tuple?, effect))
     }
 }
 
-impl RuleName {
-    /// Reads a request body: an `id` or a tuple, not both; an absent `dom` is `domain`.
-    pub fn parse(json: &Json<'_>, domain: &str) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let name = Self::read(json, &mut problems, domain);
-        problems.finish(name)
-    }
+document!(RuleName => {
+    let by_id = input::describe(RuleName::declare_by_id)
+        .example(json!({"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62"}));
+    let by_tuple = input::describe(|members| RuleName::declare_by_tuple(members, ""))
+        .example(json!({"sub": "midwife", "obj": "chart:*", "act": "read"}));
+    schema::one_of([by_id.into(), by_tuple.into()])
+});
 
-    fn read(json: &Json<'_>, problems: &mut Problems, domain: &str) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        if let Some(id) = fields.optional("id", id) {
-            let by_tuple = ["sub", "dom", "obj", "act", "effect"];
-            if by_tuple.into_iter().any(|name| fields.has(name)) {
-                fields.expected("an `id` or a tuple, not both");
-                return None;
+/// The `id` of a body that names a rule by its tuple: `null`.
+fn no_id<'j>() -> impl Field<'j, Value = ()> {
+    field(
+        |json: &Json<'_>, at, problems| match json {
+            Json::Null => Some(()),
+            _ => {
+                problems.expected(at, "a UUID");
+                None
             }
-            fields.close();
-            return Some(Self::Id(id));
-        }
-        let tuple = read_tuple(&mut fields, domain);
-        let effect = fields.optional("effect", Effect::read);
-        fields.close();
-        Some(Self::Tuple(tuple?, effect))
-    }
+        },
+        || schema::typed(Type::Null),
+    )
 }

@@ -1,73 +1,102 @@
-//! The words in which the API's document describes values. Each stands for a reader: `text(256)` here says
-//! what `fields::text(256)` accepts, and an [`Input`] names its members with the verbs of
-//! `fields::Fields`, so that a schema beside a reader can be compared with it line by line.
+//! The words of the API's document: schemas of values, of the objects in requests, and of those in responses.
 //!
-//! JSON Schema cannot say everything that a reader demands. What it leaves out, such as that a regular
-//! expression compiles, stands in a description.
-
-pub mod condition;
+//! The fields of `crate::input` pair these words with readers.
 
 use serde_json::Value;
+use utoipa::ToSchema;
 use utoipa::openapi::schema::{
-    AdditionalProperties, ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, SchemaFormat,
+    SchemaType, Type,
 };
 use utoipa::openapi::{Ref, RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
-use super::{MAX_URL, Timestamp};
-
+/// Longest URL, in characters.
+pub(crate) const MAX_URL: usize = 2_048;
 /// U+0000 is refused everywhere.
 const NO_NUL: &str = r"^[^\x00]*$";
 const RESOURCE: &str = r"^[^\s\x00-\x1f\x7f-\x9f]+:[^\s\x00-\x1f\x7f-\x9f:]+$";
 const REGISTERED_RESOURCE: &str = r"^[^*\s\x00-\x1f\x7f-\x9f]+:[^*\s\x00-\x1f\x7f-\x9f:]+$";
 const RESOURCE_PATTERN: &str = r"^(\*|[^*\s\x00-\x1f\x7f-\x9f]+:(\*|[^*\s\x00-\x1f\x7f-\x9f:]+))$";
 const RULE_FIELD: &str = r"^(\*|[^*\x00]+)$";
-/// A host by its name: which literal addresses are taken depends on what they are and on the settings.
+/// An `https` URL whose host is a name. Which literal addresses are allowed depends on the settings.
 const URL: &str = concat!(
     r"^https://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?",
     r"(:[0-9]{1,4})?(/[!-~]*)?$"
 );
 
-/// What a schema is handed over as.
+/// Any schema, written out or by its name.
 pub type AnySchema = RefOr<Schema>;
 
+/// Puts types into the API's document: the name of each, the types that its schema names, and the schema.
+#[macro_export]
+macro_rules! document {
+    ($type:ty $(as $name:literal)? $(, naming $($named:ty),+)? => $schema:expr) => {
+        impl ::utoipa::PartialSchema for $type {
+            fn schema() -> $crate::schema::AnySchema {
+                $schema.into()
+            }
+        }
+
+        impl ::utoipa::ToSchema for $type {
+            $(fn name() -> ::std::borrow::Cow<'static, str> {
+                $name.into()
+            })?
+
+            $(fn schemas(schemas: &mut Vec<(String, $crate::schema::AnySchema)>) {
+                $($crate::schema::collect::<$named>(schemas);)+
+            })?
+        }
+    };
+}
+
 /// An object in a request: it has the members that are named, and no others.
-pub struct Input(ObjectBuilder);
+pub struct Input(Object);
 
 /// An [`Input`] without members so far.
 pub fn input() -> Input {
     let closed = AdditionalProperties::FreeForm(false);
-    Input(typed(Type::Object).additional_properties(Some(closed)))
+    Input(typed(Type::Object).additional_properties(Some(closed)).build())
 }
 
 impl Input {
-    /// A member that must be there.
-    pub fn required(self, name: &str, schema: impl Into<AnySchema>) -> Self {
-        Self(self.0.property(name, schema).required(name))
+    /// With a member that must exist.
+    pub fn required(mut self, name: &str, schema: impl Into<AnySchema>) -> Self {
+        self.add_required(name, schema);
+        self
     }
 
-    /// A member that may be absent; `null` counts as absent.
+    /// With a member that may be absent.
+    pub fn member(mut self, name: &str, schema: impl Into<AnySchema>) -> Self {
+        self.add(name, schema);
+        self
+    }
+
+    /// With a member that may be absent or `null`.
     pub fn optional(self, name: &str, schema: impl Into<AnySchema>) -> Self {
-        Self(self.0.property(name, nullable(schema)))
+        self.member(name, nullable(schema))
     }
 
-    /// A member of an update: absent leaves the record as it is.
-    pub fn change(self, name: &str, schema: impl Into<AnySchema>) -> Self {
-        Self(self.0.property(name, schema))
+    /// Adds a member that must exist.
+    pub(crate) fn add_required(&mut self, name: &str, schema: impl Into<AnySchema>) {
+        self.0.required.push(name.to_owned());
+        self.add(name, schema);
     }
 
-    /// A member of an update that `null` clears.
-    pub fn clearable(self, name: &str, schema: impl Into<AnySchema>) -> Self {
-        self.optional(name, schema)
+    /// Adds a member that may be absent.
+    pub(crate) fn add(&mut self, name: &str, schema: impl Into<AnySchema>) {
+        self.0.properties.insert(name.to_owned(), schema.into());
     }
 
-    pub fn about(self, description: &str) -> Self {
-        Self(self.0.description(Some(description)))
+    /// With a description.
+    pub fn about(mut self, description: &str) -> Self {
+        self.0.description = Some(description.to_owned());
+        self
     }
 
-    /// What a request may look like.
-    pub fn example(self, example: Value) -> Self {
-        Self(self.0.examples([example]))
+    /// With an example of a request.
+    pub fn example(mut self, example: Value) -> Self {
+        self.0.examples.push(example);
+        self
     }
 }
 
@@ -86,14 +115,17 @@ pub fn record() -> Record {
 }
 
 impl Record {
+    /// With a member that always exists.
     pub fn field(self, name: &str, schema: impl Into<AnySchema>) -> Self {
         Self(self.0.property(name, schema).required(name))
     }
 
+    /// With a description.
     pub fn about(self, description: &str) -> Self {
         Self(self.0.description(Some(description)))
     }
 
+    /// With an example of a response.
     pub fn example(self, example: Value) -> Self {
         Self(self.0.examples([example]))
     }
@@ -105,7 +137,7 @@ impl From<Record> for AnySchema {
     }
 }
 
-/// What `schema` describes, or `null`.
+/// The values of `schema`, and `null`.
 pub fn nullable(schema: impl Into<AnySchema>) -> AnySchema {
     match schema.into() {
         RefOr::T(Schema::Object(mut object)) => {
@@ -128,6 +160,26 @@ fn or_null(schema_type: SchemaType) -> SchemaType {
         SchemaType::Type(one) => SchemaType::Array(vec![one, Type::Null]),
         other => other,
     }
+}
+
+/// `schema` with this description; a reference has none of its own.
+pub fn about(mut schema: AnySchema, description: &str) -> AnySchema {
+    let place = match &mut schema {
+        RefOr::T(Schema::Object(object)) => &mut object.description,
+        RefOr::T(Schema::Array(array)) => &mut array.description,
+        RefOr::T(Schema::OneOf(one_of)) => &mut one_of.description,
+        _ => return schema,
+    };
+    *place = Some(description.to_owned());
+    schema
+}
+
+/// `schema` with the value that stands for an absent one.
+pub fn default(mut schema: AnySchema, value: impl Into<Value>) -> AnySchema {
+    if let RefOr::T(Schema::Object(object)) = &mut schema {
+        object.default = Some(value.into());
+    }
+    schema
 }
 
 /// Exactly one of `schemas`.
@@ -176,8 +228,8 @@ pub fn string() -> ObjectBuilder {
     typed(Type::String).pattern(Some(NO_NUL))
 }
 
-/// A string of a format.
-fn formatted(format: &str) -> ObjectBuilder {
+/// A string in a format.
+pub fn formatted(format: &str) -> ObjectBuilder {
     typed(Type::String).format(Some(SchemaFormat::Custom(format.to_owned())))
 }
 
@@ -235,17 +287,9 @@ pub fn rule_field(max: usize) -> ObjectBuilder {
 /// A URL that the service may be told to fetch.
 pub fn url() -> ObjectBuilder {
     text(MAX_URL).pattern(Some(URL)).description(Some(
-        "An `https` URL. A literal address will do as well as a name, if it is reachable from everywhere",
+        "An `https` URL. Its host is a name, or a literal address that is public",
     ))
 }
-
-impl PartialSchema for Timestamp {
-    fn schema() -> AnySchema {
-        instant().description(Some("UTC, with milliseconds")).into()
-    }
-}
-
-impl ToSchema for Timestamp {}
 
 #[cfg(test)]
 mod tests;

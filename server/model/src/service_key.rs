@@ -8,18 +8,16 @@ use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Utc};
-use portcullis_engine::fields::{Fields, list, text};
-use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::request::instant;
 use portcullis_engine::{Invalid, Json};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::schema::{self, AnySchema};
-use super::{Authorship, Timestamp, short};
+use crate::fields::{choice, instant, named, one_or_more, short, text};
+use crate::input::{self, Field, Members};
+use crate::{Authorship, Timestamp, document};
 
 const PREFIX: &str = "pck_";
 const SECRET_BYTES: usize = 32;
@@ -73,13 +71,8 @@ impl Permission {
         Self::ALL.into_iter().find(|permission| permission.as_str() == text)
     }
 
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let permission = json.as_str().and_then(Self::parse);
-        if permission.is_none() {
-            let names = Self::ALL.map(|permission| format!("`{}`", permission.as_str()));
-            problems.expected(at, format!("one of {}", names.join(", ")));
-        }
-        permission
+    fn field<'j>() -> impl Field<'j, Value = Self> {
+        choice(Self::ALL.map(|permission| (permission, permission.as_str())))
     }
 }
 
@@ -89,13 +82,7 @@ impl Serialize for Permission {
     }
 }
 
-impl ToSchema for Permission {}
-
-impl PartialSchema for Permission {
-    fn schema() -> AnySchema {
-        schema::choice(Self::ALL.map(Self::as_str)).into()
-    }
-}
+document!(Permission => Permission::field().schema());
 
 /// A key as the store keeps it and the API lists it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -150,32 +137,31 @@ impl NewServiceKey {
     }
 
     /// Reads a request body; a key that would have expired at `now` is refused.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, now: DateTime<Utc>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let key = Self::read(json, &mut problems, now);
-        problems.finish(key)
+        input::parse(json, |members| Self::declare(members, now))
     }
 
-    fn read(json: &Json<'_>, problems: &mut Problems, now: DateTime<Utc>) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let name = fields.required("name", text(MAX_NAME));
-        let description = fields.optional("description", short(MAX_DESCRIPTION));
-        let permissions = fields.optional("permissions", permissions);
-        let expires_at = fields.optional("expires_at", instant);
+    fn declare(members: &mut Members<'_, '_>, now: DateTime<Utc>) -> Option<Self> {
+        let permissions = one_or_more(named::<Permission, _>(Permission::field()), "permission");
+        let name = members.required("name", text(MAX_NAME));
+        let description = members.optional("description", short(MAX_DESCRIPTION));
+        let permissions = members.optional("permissions", permissions.about("All, when absent"));
+        let expires_at = members.optional("expires_at", instant().about("In the future"));
         if expires_at.is_some_and(|instant| instant <= now) {
-            fields.expected_at("expires_at", "an instant in the future");
+            members.expected_at("expires_at", "an instant in the future");
         }
-        fields.close();
         Some(Self {
-            name: name?.to_owned(),
+            name: name?,
             description,
             permissions: permissions.unwrap_or_else(|| Permission::ALL.to_vec()),
             expires_at,
         })
     }
 
-    /// The record that it becomes, and the key itself, which nobody will see again.
+    /// Returns the record of a new key, and the key itself, which is never shown again.
     pub fn issue(self, id: Uuid, by: &Authorship) -> (ServiceKeyRecord, String) {
         let mut secret = [0; SECRET_BYTES];
         // A machine without randomness must not issue keys; nothing can be answered then.
@@ -199,48 +185,13 @@ impl NewServiceKey {
     }
 }
 
-impl ToSchema for NewServiceKey {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<Permission>(schemas);
-    }
-}
-
-impl PartialSchema for NewServiceKey {
-    fn schema() -> AnySchema {
-        let permissions = schema::list(schema::named::<Permission>())
-            .min_items(Some(1))
-            .description(Some("All, when absent"));
-        let expires_at = schema::instant().description(Some("In the future"));
-        schema::input()
-            .required("name", schema::text(MAX_NAME))
-            .optional("description", schema::short(MAX_DESCRIPTION))
-            .optional("permissions", permissions)
-            .optional("expires_at", expires_at)
-            .example(json!({
-                "name": "roster sync",
-                "permissions": ["policies:read", "policies:write"],
-                "expires_at": "2099-12-31T00:00:00Z",
-            }))
-            .into()
-    }
-}
-
-fn permissions(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<Vec<Permission>> {
-    let mut permissions = Vec::new();
-    for permission in list(Permission::read)(json, at, problems)? {
-        if !permissions.contains(&permission) {
-            permissions.push(permission);
-        }
-    }
-    if permissions.is_empty() {
-        problems.expected(at, "at least one permission");
-    }
-    Some(permissions)
-}
+document!(NewServiceKey, naming Permission => {
+    input::describe(|members| NewServiceKey::declare(members, DateTime::UNIX_EPOCH)).example(json!({
+        "name": "roster sync",
+        "permissions": ["policies:read", "policies:write"],
+        "expires_at": "2099-12-31T00:00:00Z",
+    }))
+});
 
 /// `pck_<key id>_`
 pub fn key_prefix(id: Uuid) -> String {

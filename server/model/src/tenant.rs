@@ -1,18 +1,20 @@
 //! Tenants of `saas` mode (`docs/semantics.md`, section 6.9).
 
-use portcullis_engine::fields::{Fields, string, text};
+use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::Timestamp;
-use super::schema::{self, AnySchema};
+use crate::fields::{owned, text};
+use crate::input::{self, Field, Members};
+use crate::{Timestamp, document, schema};
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 256;
+const SLUG: &str = "^[a-z0-9](-?[a-z0-9]){1,62}$";
 
 /// A tenant as the store keeps it and the API shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -38,44 +40,36 @@ pub struct NewTenant {
 
 impl NewTenant {
     /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let tenant = Self::read(json, &mut problems);
-        problems.finish(tenant)
+        input::parse(json, Self::declare)
     }
 
-    fn read(json: &Json<'_>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let name = fields.required("name", text(MAX_NAME));
-        let slug = fields.required("slug", slug);
-        fields.close();
-        Some(Self { name: name?.to_owned(), slug: slug?.to_owned() })
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let name = members.required("name", text(MAX_NAME));
+        let slug = members.required("slug", slug());
+        Some(Self { name: name?, slug: slug? })
     }
 
-    /// The record that it becomes.
+    /// Returns the record of a new tenant.
     pub fn into_record(self, id: Uuid, created_at: Timestamp) -> TenantRecord {
         TenantRecord { id: id.to_string(), name: self.name, slug: self.slug, created_at }
     }
 }
 
-impl ToSchema for NewTenant {}
+document!(NewTenant => input::describe(NewTenant::declare)
+    .example(json!({"name": "General Hospital", "slug": "general-hospital"})));
 
-impl PartialSchema for NewTenant {
-    fn schema() -> AnySchema {
-        let slug = schema::string()
-            .pattern(Some("^[a-z0-9](-?[a-z0-9]){1,62}$"))
-            .description(Some("Unique over all tenants"));
-        schema::input()
-            .required("name", schema::text(MAX_NAME))
-            .required("slug", slug)
-            .example(json!({"name": "General Hospital", "slug": "general-hospital"}))
-            .into()
-    }
+fn slug<'j>() -> impl Field<'j, Value = String> {
+    owned(read_slug, || {
+        schema::string().pattern(Some(SLUG)).description(Some("Unique over all tenants"))
+    })
 }
 
-/// `^[a-z0-9](-?[a-z0-9]){1,62}$`
-fn slug<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
+/// Reads a string that matches [`SLUG`].
+fn read_slug<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
     let text = string(json, at, problems)?;
     let letters = text.bytes().filter(|byte| *byte != b'-').count();
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -2,18 +2,19 @@
 
 use std::fmt;
 
-use portcullis_engine::fields::{Fields, list, string};
+use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use serde::{Serialize, Serializer};
 use serde_json::json;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
 use uuid::Uuid;
 
-use super::schema::{self, AnySchema};
-use super::{Authorship, Timestamp, url};
 use crate::egress_rules::EgressRules;
+use crate::fields::{choice, named, one_or_more, url};
+use crate::input::{self, Field, Members, field};
+use crate::{Authorship, Timestamp, document, schema};
 
 /// Shortest secret, in characters: a signature must not be forged by guessing.
 const MIN_SECRET: usize = 16;
@@ -66,13 +67,8 @@ impl EventType {
         Self::ALL.into_iter().find(|event| event.as_str() == text)
     }
 
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let event = json.as_str().and_then(Self::parse);
-        if event.is_none() {
-            let names = Self::ALL.map(|event| format!("`{}`", event.as_str()));
-            problems.expected(at, format!("one of {}", names.join(", ")));
-        }
-        event
+    fn field<'j>() -> impl Field<'j, Value = Self> {
+        choice(Self::ALL.map(|event| (event, event.as_str())))
     }
 }
 
@@ -88,13 +84,7 @@ impl Serialize for EventType {
     }
 }
 
-impl ToSchema for EventType {}
-
-impl PartialSchema for EventType {
-    fn schema() -> AnySchema {
-        schema::choice(Self::ALL.map(Self::as_str)).into()
-    }
-}
+document!(EventType => EventType::field().schema());
 
 /// A webhook as the store keeps it and the API shows it. The secret is never part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -130,6 +120,15 @@ impl Secret {
         self.0.as_bytes()
     }
 
+    fn field<'j>() -> impl Field<'j, Value = Self> {
+        field(Self::read, Self::describe)
+    }
+
+    fn describe() -> ObjectBuilder {
+        let about = "Deliveries are signed with it; it is never shown again";
+        schema::short(MAX_SECRET).min_length(Some(MIN_SECRET)).description(Some(about))
+    }
+
     fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let secret = string(json, at, problems)?;
         if !(MIN_SECRET..=MAX_SECRET).contains(&secret.chars().count()) {
@@ -156,23 +155,21 @@ pub struct NewWebhook {
 
 impl NewWebhook {
     /// Reads a request body; the address must be one that the egress `rules` allow.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let webhook = Self::read(json, &mut problems, rules);
-        problems.finish(webhook)
+        input::parse(json, |members| Self::declare(members, rules))
     }
 
-    fn read(json: &Json<'_>, problems: &mut Problems, rules: &EgressRules) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let url = fields.required("url", url(rules));
-        let events = fields.required("events", events);
-        let secret = fields.required("secret", Secret::read);
-        fields.close();
+    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+        let url = members.required("url", url(rules));
+        let events = members.required("events", events());
+        let secret = members.required("secret", Secret::field());
         Some(Self { url: url?, events: events?, secret: secret? })
     }
 
-    /// The record that it becomes, and the secret, which is kept apart from it.
+    /// Returns the record of a new webhook, and its secret, which is stored apart from it.
     pub fn into_record(
         self,
         id: Uuid,
@@ -192,35 +189,13 @@ impl NewWebhook {
     }
 }
 
-impl ToSchema for NewWebhook {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<EventType>(schemas);
-    }
-}
-
-impl PartialSchema for NewWebhook {
-    fn schema() -> AnySchema {
-        schema::input()
-            .required("url", schema::url())
-            .required("events", events_schema())
-            .required("secret", secret_schema())
-            .example(json!({
-                "url": "https://audit.example.com/portcullis",
-                "events": ["access.denied", "policy.rbac.changed"],
-                "secret": "keep-this-out-of-your-repository",
-            }))
-            .into()
-    }
-}
-
-fn events_schema() -> ArrayBuilder {
-    schema::list(schema::named::<EventType>()).min_items(Some(1))
-}
-
-fn secret_schema() -> ObjectBuilder {
-    let about = "Deliveries are signed with it; it is never shown again";
-    schema::short(MAX_SECRET).min_length(Some(MIN_SECRET)).description(Some(about))
-}
+document!(NewWebhook, naming EventType => {
+    input::describe(|members| NewWebhook::declare(members, &EgressRules::default())).example(json!({
+        "url": "https://audit.example.com/portcullis",
+        "events": ["access.denied", "policy.rbac.changed"],
+        "secret": "keep-this-out-of-your-repository",
+    }))
+});
 
 /// The body that updates a webhook: what is absent stays.
 #[derive(Clone, Debug)]
@@ -232,25 +207,22 @@ pub struct WebhookUpdate {
 
 impl WebhookUpdate {
     /// Reads a request body; the address must be one that the egress `rules` allow.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let update = Self::read(json, &mut problems, rules);
-        problems.finish(update)
+        input::parse(json, |members| Self::declare(members, rules))
     }
 
-    fn read(json: &Json<'_>, problems: &mut Problems, rules: &EgressRules) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let update = Self {
-            url: fields.change("url", url(rules)),
-            events: fields.change("events", events),
-            secret: fields.change("secret", Secret::read),
-        };
-        fields.close();
-        Some(update)
+    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+        Some(Self {
+            url: members.change("url", url(rules)),
+            events: members.change("events", events()),
+            secret: members.change("secret", Secret::field()),
+        })
     }
 
-    /// The record that the update makes of `old`. That the secret changes cannot be seen in it.
+    /// Returns `old` with the update applied. The record does not show whether the secret changes.
     pub fn applied_to(&self, old: &WebhookRecord) -> WebhookRecord {
         let mut new = old.clone();
         if let Some(url) = &self.url {
@@ -263,36 +235,14 @@ impl WebhookUpdate {
     }
 }
 
-impl ToSchema for WebhookUpdate {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<EventType>(schemas);
-    }
-}
+document!(WebhookUpdate, naming EventType => {
+    input::describe(|members| WebhookUpdate::declare(members, &EgressRules::default()))
+        .example(json!({"events": ["access.denied"]}))
+});
 
-impl PartialSchema for WebhookUpdate {
-    fn schema() -> AnySchema {
-        schema::input()
-            .change("url", schema::url())
-            .change("events", events_schema())
-            .change("secret", secret_schema())
-            .example(json!({"events": ["access.denied"]}))
-            .into()
-    }
-}
-
-/// Types of events, at least one; one that is listed twice counts once.
-fn events(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<EventType>> {
-    let mut events = Vec::new();
-    for event in list(EventType::read)(json, at, problems)? {
-        if !events.contains(&event) {
-            events.push(event);
-        }
-    }
-    if events.is_empty() {
-        problems.expected(at, "at least one type of event");
-        return None;
-    }
-    Some(events)
+/// Event types, at least one; a repeated one counts once.
+fn events<'j>() -> impl Field<'j, Value = Vec<EventType>> {
+    one_or_more(named::<EventType, _>(EventType::field()), "type of event")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Decides checks: by a plan in memory, and where that leaves it open, with the answers of resolvers.
 
-use portcullis_engine::{Answers, Check, Decision, Plan, Verdict};
+use portcullis_engine::{AttributeAnswers, Check, Decision, Plan, Verdict};
 use portcullis_plan_cache::CachedPlan;
 
 use crate::app::App;
@@ -9,7 +9,12 @@ use crate::plans::PlanError;
 use portcullis_resolvers::Asked;
 
 impl CheckKind {
-    fn decide<'p>(self, plan: &'p Plan, check: &Check<'_>, answers: &Answers) -> Verdict<'p> {
+    fn decide<'p>(
+        self,
+        plan: &'p Plan,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Verdict<'p> {
         match self {
             Self::Combined => plan.decide(check, answers),
             Self::Legacy => Verdict::Decided(plan.evaluate_rbac(check)),
@@ -32,7 +37,7 @@ impl App {
             let asked = Asked::default();
             match kind.decide(cached.plan(), check, &asked.answers) {
                 Verdict::Decided(decision) => Some(tell(cached, &asked, &decision)),
-                Verdict::Open(_) => None,
+                Verdict::NeedsAttributes(_) => None,
             }
         };
         match self.plans.with(tenant, check.resource, at_least, at_once).await? {
@@ -51,9 +56,9 @@ impl App {
     ) -> Result<R, PlanError> {
         // One plan for both stages: a write in between must not mix what is asked with what is decided.
         let cached = self.plans.get(tenant, check.resource, at_least).await?;
-        let asks = match kind.decide(cached.plan(), check, &Answers::default()) {
+        let asks = match kind.decide(cached.plan(), check, &AttributeAnswers::default()) {
             Verdict::Decided(decision) => return Ok(tell(&cached, &Asked::default(), &decision)),
-            Verdict::Open(asks) => asks,
+            Verdict::NeedsAttributes(asks) => asks,
         };
         let asked = self.resolvers.ask(tenant, check, &asks).await;
         let decision = cached.plan().evaluate_with(check, &asked.answers);

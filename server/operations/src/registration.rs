@@ -6,7 +6,7 @@
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::resource::{Registration, ResourceRecord};
-use portcullis_model::rule::Origin;
+use portcullis_model::rule::RuleOrigin;
 use portcullis_storage::{StoreError, Tx, resources, rules};
 
 use crate::rules::insert as insert_rule;
@@ -34,7 +34,7 @@ pub async fn register(
     let roles = &record.registration.default_roles;
     for role in roles.iter().filter(|role| !before.contains(role)) {
         let rule = record.registration.default_rule(role, domain);
-        insert_rule(tx, rule, Origin::DefaultRole, by, ids).await?;
+        insert_rule(tx, rule, RuleOrigin::DefaultRole, by, ids).await?;
     }
     for role in before.iter().filter(|role| !roles.contains(role)) {
         remove_default_rule(tx, &record.registration, role, domain, by).await?;
@@ -52,7 +52,7 @@ async fn remove_default_rule(
 ) -> Result<(), StoreError> {
     let tuple = registration.default_rule(role, domain).tuple;
     match rules::find_by_tuple(tx, &tuple).await? {
-        Some(rule) if rule.origin == Origin::DefaultRole => rules::delete(tx, &rule, by).await,
+        Some(rule) if rule.origin == RuleOrigin::DefaultRole => rules::delete(tx, &rule, by).await,
         _ => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
-use portcullis_model::rule::{NewRule, Origin, RuleName, RuleRecord, RuleUpdate};
+use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
 use portcullis_storage::{StoreError, Tx, rules};
 
 use crate::app::App;
@@ -24,7 +24,7 @@ pub async fn create(
     caller.may_write_domain(&rule.tuple.dom)?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
-    let record = rule.into_record(app.ids.next(by.at), Origin::Explicit, &by);
+    let record = rule.into_record(app.ids.next(by.at), RuleOrigin::Explicit, &by);
     if !rules::insert(&mut tx, &record).await? {
         return Err(conflict(&record));
     }
@@ -36,7 +36,7 @@ pub async fn create(
 pub async fn insert(
     tx: &mut Tx,
     rule: NewRule,
-    origin: Origin,
+    origin: RuleOrigin,
     by: &Authorship,
     ids: &Ids,
 ) -> Result<(), StoreError> {
@@ -63,7 +63,7 @@ pub async fn update(
     let mut record = update.applied_to(&old);
     // An update that confirms a default rule makes it explicit, even if nothing else changes.
     if update.says_something() {
-        record.origin = Origin::Explicit;
+        record.origin = RuleOrigin::Explicit;
     }
     if differs(&old, &record) {
         record.updated_by = Some(by.actor.clone());

@@ -1,20 +1,21 @@
-//! How many uploads are in memory at once.
+//! Limits the uploads in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::OperationError;
 
-/// An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is compiled: so many take
-/// 136 MiB at most. As one module compiles at a time, more would only wait.
+/// Turns of all tenants. An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is
+/// compiled, so all take 136 MiB at most. One module compiles at a time, so more uploads would only wait.
 const MOST: usize = 4;
-/// Half of them, so that no tenant keeps the others from uploading.
+/// Turns of one tenant: half of all, so that no tenant prevents the uploads of others.
 const MOST_OF_TENANT: usize = 2;
-/// How long an upload waits for those of other tenants, while its body is not read.
+/// The longest wait of an upload for those of other tenants. Its body is not read meanwhile.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// The uploads in memory.
@@ -31,7 +32,7 @@ pub struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 
-/// One of the tenant's.
+/// One turn of a tenant.
 #[derive(Debug)]
 struct OwnTurn {
     uploads: Uploads,
@@ -45,7 +46,7 @@ impl Default for Uploads {
 }
 
 impl Uploads {
-    /// A turn for a tenant, which waits for others, and not for itself.
+    /// Returns a turn for a tenant. It waits for the turns of other tenants, but not for those of the same tenant.
     pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
         let own = self.begin_own(tenant).ok_or_else(|| full("of this tenant"))?;
         let wait = tokio::time::timeout(WAIT, Arc::clone(&self.all).acquire_owned());
@@ -63,20 +64,20 @@ impl Uploads {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.by_tenant.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_tenant.lock()
     }
 }
 
 fn full(whose: &str) -> OperationError {
     let what = format!(
-        "as many modules {whose} as can be at once are being uploaded or compiled, and nothing was written; try again \
+        "too many modules {whose} are being uploaded or compiled, and nothing was written; try again \
          later"
     );
     OperationError::NotNow(what)
 }
 
 impl Turn {
-    /// The same bytes; the turn is over when all copies of them are gone.
+    /// Returns the same bytes. The turn ends when all copies of them are dropped.
     pub fn until_gone(self, bytes: Bytes) -> Bytes {
         Bytes::from_owner(Held { bytes, _turn: self })
     }

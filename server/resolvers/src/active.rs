@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
-use portcullis_engine::{Check, Json, Resolved};
-use portcullis_resolver_host::{Answered, CallError, Outcome, Request};
+use portcullis_engine::{AttributeAnswer, Check, Json};
+use portcullis_resolver_host::{AnsweredAttribute, CallError, CallOutcome, Request};
 
 use crate::attributes::{self, Known, Scope};
 use crate::binding::Binding;
@@ -34,7 +34,7 @@ struct Guard {
 /// The answers of a resolver to one check.
 pub(crate) struct Found {
     /// In the order of the request.
-    pub(crate) attributes: Vec<(Box<str>, Resolved, Source)>,
+    pub(crate) attributes: Vec<(Box<str>, AttributeAnswer, Source)>,
     pub(crate) cause: Option<Box<str>>,
     pub(crate) call: Option<Call>,
 }
@@ -52,7 +52,7 @@ impl Found {
     /// Returns a failure for every wanted attribute: no resolver could be called.
     pub(crate) fn nothing(wanted: &[Box<str>], cause: String) -> Self {
         let cause: Box<str> = cause.into();
-        let failed = || (Resolved::Failed(cause.clone()), Source::Nowhere);
+        let failed = || (AttributeAnswer::Failed(cause.clone()), Source::Nowhere);
         let attributes = wanted.iter().map(|name| {
             let (resolved, source) = failed();
             (name.clone(), resolved, source)
@@ -65,7 +65,7 @@ impl Found {
         let named =
             |cause: &mut Box<str>| *cause = format!("resolver `{namespace}`: {cause}").into();
         for (_, resolved, _) in &mut self.attributes {
-            if let Resolved::Failed(cause) = resolved {
+            if let AttributeAnswer::Failed(cause) = resolved {
                 named(cause);
             }
         }
@@ -111,7 +111,7 @@ impl ActiveResolver {
         let (result, call) =
             if asked { self.call(runtime, request).await } else { (Ok(Vec::new()), None) };
         let answers: Result<Vec<_>, _> = result.map(|answers| {
-            let keep = |answer: Answered| {
+            let keep = |answer: AnsweredAttribute| {
                 let value = answer.value.map(json);
                 let (terms, ttl) = (self.binding.terms, answer.ttl);
                 runtime.answers.put(scope, &answer.name, value.clone(), ttl, terms, now);
@@ -125,13 +125,15 @@ impl ActiveResolver {
                 (Some(Known::Stale(value)), Err(missed)) if missed.is_unavailable() => {
                     (resolved(value), Source::Stale)
                 }
-                (_, Err(missed)) => (Resolved::Failed(missed.summary().into()), Source::Nowhere),
+                (_, Err(missed)) => {
+                    (AttributeAnswer::Failed(missed.summary().into()), Source::Nowhere)
+                }
                 (_, Ok(answers)) => match answers.iter().find(|(answer, _)| **answer == **name) {
                     Some((_, value)) => (resolved(value.clone()), Source::Call),
                     None if is_declared(name) => {
-                        (Resolved::Failed("not answered".into()), Source::Nowhere)
+                        (AttributeAnswer::Failed("not answered".into()), Source::Nowhere)
                     }
-                    None => (Resolved::Failed("not declared".into()), Source::Nowhere),
+                    None => (AttributeAnswer::Failed("not declared".into()), Source::Nowhere),
                 },
             };
             (name.clone(), resolved, source)
@@ -147,7 +149,7 @@ impl ActiveResolver {
         &self,
         runtime: &ResolverRuntime,
         request: Request,
-    ) -> (Result<Vec<Answered>, Missed>, Option<Call>) {
+    ) -> (Result<Vec<AnsweredAttribute>, Missed>, Option<Call>) {
         let admitted = match self.admit(runtime) {
             Ok(admitted) => admitted,
             Err(missed) => {
@@ -155,7 +157,7 @@ impl ActiveResolver {
                 return (Err(missed), None);
             }
         };
-        let Outcome { result, log, elapsed, memory_bytes } =
+        let CallOutcome { result, log, elapsed, memory_bytes } =
             runtime.host.resolve(&self.binding.resolver, request).await;
         self.statistics.called(&result, elapsed, runtime.clock.now().into());
         runtime.metrics.called(outcome(&result), elapsed);
@@ -171,7 +173,7 @@ impl ActiveResolver {
         }
     }
 
-    fn count(&self, runtime: &ResolverRuntime, attributes: &[(Box<str>, Resolved, Source)]) {
+    fn count(&self, runtime: &ResolverRuntime, attributes: &[(Box<str>, AttributeAnswer, Source)]) {
         let of = |wanted: &[Source]| {
             let found = attributes.iter().filter(|(_, _, source)| wanted.contains(source));
             found.count() as u64
@@ -197,7 +199,7 @@ struct BreakerPass<'a> {
 }
 
 impl BreakerPass<'_> {
-    fn settle(mut self, result: &Result<Vec<Answered>, CallError>) {
+    fn settle(mut self, result: &Result<Vec<AnsweredAttribute>, CallError>) {
         self.end = match result {
             // A resolver that rejects a request is working.
             Ok(_) | Err(CallError::Invalid(_)) => End::Answer,
@@ -254,6 +256,6 @@ impl Missed {
     }
 }
 
-fn resolved(value: Option<Json<'static>>) -> Resolved {
-    value.map_or(Resolved::Absent, Resolved::Value)
+fn resolved(value: Option<Json<'static>>) -> AttributeAnswer {
+    value.map_or(AttributeAnswer::Absent, AttributeAnswer::Value)
 }

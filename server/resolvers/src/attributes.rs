@@ -1,4 +1,4 @@
-//! What resolvers answered, for as long as it may be used. Time is a parameter, since any moment.
+//! The cache of answers of resolvers. The time, since any instant, is a parameter.
 //!
 //! A key says what an answer depends on, and is compared in full: which bound resolver (by a number that none had
 //! before, so that whatever replaces it finds nothing of it), the tenant, the attribute, and the inputs that the
@@ -18,14 +18,14 @@ use portcullis_resolver_host::{Input, Request, Value};
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest inputs, in bytes, of which an answer is kept: few checks are that large, and none comes twice.
 const MAX_INPUTS: usize = 16 << 10;
-/// What an entry takes beside its texts: the key, the value, and moka's own records.
+/// Bytes of an entry without its texts: the key, the value, and moka's own records.
 const OVERHEAD: usize = 256;
 
 /// Answers in memory, bounded by the bytes that they take.
 #[derive(Debug)]
 pub(crate) struct Attributes(Cache<Key, Entry>);
 
-/// How long the answers of a resolver are used.
+/// The times for which the answers of a resolver are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
     /// Caps what the module says.
@@ -34,22 +34,22 @@ pub(crate) struct Terms {
     pub(crate) stale: Duration,
 }
 
-/// Whose answers are looked for.
+/// The resolver, the tenant and the inputs of a lookup.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'k> {
-    /// Of the bound resolver.
+    /// The generation of the binding.
     pub(crate) generation: u64,
     pub(crate) tenant: &'k str,
-    /// What it was shown, by [`inputs`]; the answers of one call share it.
+    /// The inputs that the resolver was shown, by [`inputs`]; the answers of one call share them.
     pub(crate) inputs: &'k Arc<[u8]>,
 }
 
-/// What is known of an attribute.
+/// A cached answer for an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Known {
     /// The value, or that there is none.
     Fresh(Option<Json<'static>>),
-    /// The same; only for want of anything better.
+    /// A value beyond its time to live. It serves only while the source is unavailable.
     Stale(Option<Json<'static>>),
 }
 
@@ -105,7 +105,7 @@ impl Attributes {
         Self(cache.expire_after(Housekeeping).build())
     }
 
-    /// What is known of `attribute` at `now`.
+    /// Returns the answer for `attribute` that may be used at `now`.
     pub(crate) fn get(&self, scope: Scope<'_>, attribute: &str, now: Duration) -> Option<Known> {
         let entry = self.0.get(&KeyRef { scope, attribute })?;
         if now < entry.fresh_until {
@@ -171,7 +171,7 @@ fn weight(value: &Json<'_>) -> usize {
     }
 }
 
-/// What `request` shows of a check. Each text and list is preceded by its length, each value by its kind, so that
+/// Returns the inputs of `request` as bytes. Each text and list is preceded by its length, each value by its kind, so that
 /// what is shown can be read back, and two requests that differ are different bytes.
 pub(crate) fn inputs(request: &Request) -> Arc<[u8]> {
     let mut bytes = Vec::new();

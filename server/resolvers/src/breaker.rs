@@ -1,13 +1,13 @@
-//! A circuit breaker: a resolver that goes on failing is not called for a while. Time is a parameter, since any
-//! moment.
+//! A circuit breaker: it stops calls of a resolver that keeps failing, for a while. The time, since any instant, is a
+//! parameter.
 
 use std::time::Duration;
 
-/// So many failures in a row open it.
+/// Failures in a row that open the breaker.
 const IN_A_ROW: u32 = 5;
-/// So many calls are remembered; half of them failing opens it too.
+/// Remembered calls. The breaker opens too if half of them failed.
 const REMEMBERED: u32 = 20;
-/// How long it is open for the first time. A source that restarts takes about as long.
+/// The first pause. A source that restarts takes about as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
 /// The longest that it is open: so late a recovery may be noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
@@ -16,9 +16,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
 #[derive(Debug)]
 pub(crate) struct Breaker {
     state: State,
-    /// Of the next time it opens without having been closed.
+    /// The pause of the next time that it opens, unless it closes before.
     pause: Duration,
-    /// Raised whenever the state changes: what a call of an earlier state came to is of no interest.
+    /// Raised by each change of the state, so that the end of an earlier call does not count.
     period: u64,
     in_a_row: u32,
     /// The last calls, one bit each, the latest lowest; set is failed.
@@ -36,7 +36,7 @@ enum State {
     },
 }
 
-/// What the breaker does with calls.
+/// The state of a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BreakerState {
     /// It lets them through.
@@ -53,12 +53,12 @@ pub(crate) struct Turn {
     period: u64,
 }
 
-/// What a call came to.
+/// The end of a call, as far as the breaker is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Answer,
     Failure,
-    /// It was not the resolver's doing, or the call was given up.
+    /// The host failed, or the call was given up: it does not count.
     Nothing,
 }
 
@@ -85,7 +85,7 @@ impl Breaker {
         Ok(Turn { period: self.period })
     }
 
-    /// Takes note of what a call came to, and gives whether it opened the breaker.
+    /// Records the end of a call. Returns whether it opened the breaker.
     pub(crate) fn settle(&mut self, turn: Turn, end: End, now: Duration) -> bool {
         if turn.period != self.period {
             return false;
@@ -115,7 +115,7 @@ impl Breaker {
         }
     }
 
-    /// What it does with calls at `now`.
+    /// Returns the state at `now`.
     pub(crate) fn state(&self, now: Duration) -> BreakerState {
         match self.state {
             State::Closed => BreakerState::Closed,

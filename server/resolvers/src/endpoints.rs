@@ -33,13 +33,13 @@ const HOSTS: [HeaderName; 10] = [
     UPGRADE,
 ];
 
-/// What the manifest of a resolver grants.
+/// The endpoints that the manifest of a resolver grants.
 pub struct Granted {
     client: Client,
     endpoints: BTreeMap<String, Endpoint>,
 }
 
-/// Where requests to an endpoint go, and with what.
+/// The target of requests to an endpoint, and their headers.
 struct Endpoint {
     base: Url,
     methods: Vec<EndpointMethod>,
@@ -106,7 +106,7 @@ impl Endpoint {
         Ok(headers)
     }
 
-    /// Why there is no answer, in words that the guest may read: without the URL.
+    /// Returns the cause of a failed request in words that the guest may read: without the URL.
     fn failed(&self, name: &str, error: RequestError) -> SendError {
         let failed = |kind, message: String| SendError::Failed(Failure { kind, message });
         let about = |what: &str, why: String| {
@@ -163,7 +163,7 @@ fn http_method(method: EndpointMethod) -> http::Method {
     }
 }
 
-/// What the guest is shown: cookies are credentials of the host.
+/// Returns the response for the guest, without cookies, which are credentials of the host.
 fn response(answer: Answer) -> HttpResponse {
     let shown = answer.headers.iter().filter(|(name, _)| **name != SET_COOKIE);
     let headers = shown.map(|(name, value)| {

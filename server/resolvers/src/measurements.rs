@@ -84,12 +84,12 @@ pub(crate) struct Measurements {
     pub(crate) cached: u64,
     /// Attributes that were used beyond their time, since the source was unavailable.
     pub(crate) stale: u64,
-    /// Of the calls; none without any.
+    /// The latency of the calls; `None` if there was no call.
     pub(crate) latency: Option<Latency>,
     pub(crate) last_error: Option<(Timestamp, String)>,
 }
 
-/// How long calls took.
+/// The latency of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latency {
     pub(crate) p50: Duration,

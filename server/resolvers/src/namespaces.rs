@@ -1,6 +1,6 @@
 //! The namespaces that the policies of a tenant may read, and the policies that read them.
 
-use portcullis_engine::condition::ResolvedAttribute;
+use portcullis_engine::condition::ResolverAttribute;
 use portcullis_engine::{Namespaces, Policy};
 use uuid::Uuid;
 
@@ -30,7 +30,7 @@ pub async fn of_tenant(
 
 /// Returns the ids of the enabled policies that read `namespace`.
 pub async fn readers(tx: &mut Tx, namespace: &str) -> Result<Vec<Uuid>, StoreError> {
-    let reads = |attribute: &ResolvedAttribute| *attribute.namespace == *namespace;
+    let reads = |attribute: &ResolverAttribute| *attribute.namespace == *namespace;
     readers_of(tx, |policy| resolved(policy).into_iter().any(reads)).await
 }
 
@@ -42,12 +42,12 @@ pub async fn readers_without(
     new: &StoredResolver,
 ) -> Result<Vec<Uuid>, StoreError> {
     let namespace = &*old.manifest.namespace;
-    let kind = |resolver: &StoredResolver, attribute: &ResolvedAttribute| {
+    let kind = |resolver: &StoredResolver, attribute: &ResolverAttribute| {
         let mut all = resolver.module.attributes.iter();
         let found = all.find(|declared| declared.name == *attribute.name);
         found.map(|declared| declared.kind).filter(|_| resolver.manifest.namespace == namespace)
     };
-    let loses = |attribute: &ResolvedAttribute| {
+    let loses = |attribute: &ResolverAttribute| {
         let before = kind(old, attribute).filter(|_| *attribute.namespace == *namespace);
         before.is_some() && before != kind(new, attribute)
     };
@@ -62,6 +62,6 @@ async fn readers_of(
     Ok(policies.iter().filter(|policy| is_one(policy)).map(|policy| policy.id).collect())
 }
 
-fn resolved(policy: &Policy) -> Vec<&ResolvedAttribute> {
+fn resolved(policy: &Policy) -> Vec<&ResolverAttribute> {
     policy.condition.as_ref().map(|condition| condition.resolved_attributes()).unwrap_or_default()
 }

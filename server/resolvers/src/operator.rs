@@ -28,12 +28,12 @@ use crate::failure::is_transient;
 use crate::measurements::{Measurements, Statistics};
 use crate::runtime::ResolverRuntime;
 
-/// How often the directory is looked at.
+/// The pause between two reads of the directory.
 const INTERVAL: Duration = Duration::from_secs(2);
-/// On whose behalf the directory's modules are loaded: nobody's that can be a tenant.
+/// The owner of the admissions of operator resolvers. No tenant has this name.
 const OPERATOR: &str = "";
 
-/// The directory, and what was installed from it.
+/// The directory, and the components that were installed from it.
 #[derive(Debug)]
 pub(crate) struct OperatorResolvers {
     path: Option<PathBuf>,
@@ -43,12 +43,12 @@ pub(crate) struct OperatorResolvers {
     components: RwLock<BTreeMap<String, Arc<Component>>>,
 }
 
-/// A component that is installed.
+/// An installed component.
 #[derive(Debug)]
 struct Component {
     module: Arc<Module>,
     manifest: Manifest,
-    /// Those of the tenants that have asked it.
+    /// The resolvers of the tenants whose checks needed one.
     tenants: RwLock<HashMap<String, OfTenant>>,
 }
 
@@ -58,7 +58,7 @@ struct OfTenant {
     statistics: Arc<Statistics>,
 }
 
-/// A resolver of the operator's.
+/// An operator resolver.
 #[derive(Clone, Debug)]
 pub struct OperatorResolver {
     pub namespace: String,
@@ -67,12 +67,12 @@ pub struct OperatorResolver {
 }
 
 impl OperatorResolvers {
-    /// Nothing is installed without a path.
+    /// Returns an empty set. Without a path it stays empty.
     pub(crate) fn new(path: Option<PathBuf>, egress: EgressRules) -> Self {
         Self { path, egress, changes: Mutex::default(), components: RwLock::default() }
     }
 
-    /// Every component, by namespace.
+    /// Returns every operator resolver, ordered by namespace.
     pub(crate) fn all(&self) -> Vec<OperatorResolver> {
         let components = self.components.read();
         let of = |component: &Arc<Component>| OperatorResolver {
@@ -91,7 +91,7 @@ impl OperatorResolvers {
         components.values().any(|component| component.module.digest() == digest)
     }
 
-    /// The resolver that answers `namespace` for `tenant`.
+    /// Returns the resolver that answers `namespace` for `tenant`.
     pub(crate) fn find(
         &self,
         runtime: &ResolverRuntime,
@@ -101,7 +101,7 @@ impl OperatorResolvers {
         self.of_tenant(runtime, tenant, namespace).map(|found| found.entry)
     }
 
-    /// The same, and its figures.
+    /// Returns the resolver that answers `namespace` for `tenant`, and its measurements.
     pub(crate) fn get(
         &self,
         runtime: &ResolverRuntime,
@@ -125,7 +125,7 @@ impl OperatorResolvers {
         Some(component?.of_tenant(runtime, tenant))
     }
 
-    /// ChangeDetector at the directory again and again.
+    /// Reads the directory again and again.
     pub(crate) async fn watch(&self, runtime: &ResolverRuntime) {
         if self.path.is_none() {
             return;
@@ -136,7 +136,7 @@ impl OperatorResolvers {
         }
     }
 
-    /// ChangeDetector at the directory once, and installs and removes what has changed.
+    /// Reads the directory once, and installs and removes components that changed.
     pub(crate) async fn refresh(&self, runtime: &ResolverRuntime) {
         let Some(path) = &self.path else { return };
         let mut changes = self.changes.lock().await;
@@ -152,7 +152,7 @@ impl OperatorResolvers {
         for (name, fingerprint) in due {
             let Some(fingerprint) = fingerprint else {
                 self.remove(&name);
-                // What another file's namespace stood in the way of has its turn.
+                // A file that was refused because of this namespace gets another attempt.
                 changes.forget(|name| !self.has(name));
                 continue;
             };
@@ -194,7 +194,7 @@ impl OperatorResolvers {
         let manifest = files::manifest(name, manifest.as_deref(), &self.egress)?;
         self.check_namespace(name, &manifest.namespace)?;
         let module = runtime.admit(OPERATOR, module.into()).await?;
-        // What fits once fits every tenant.
+        // A manifest that fits for one tenant fits for all.
         runtime.bind(OPERATOR, Arc::clone(&module), &manifest)?;
         let namespace = &manifest.namespace;
         tracing::info!(file = name, namespace, sha256 = %module.digest(), "installed a resolver");

@@ -7,10 +7,10 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use portcullis_egress::EgressConfig;
-use portcullis_engine::{Ask, Check, ResolverRef};
+use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
-use portcullis_model::resolver::{Manifest, Origin};
-use portcullis_resolver_host::{Digest, LoadError, Module, Outcome};
+use portcullis_model::resolver::{Manifest, ResolverOrigin};
+use portcullis_resolver_host::{CallOutcome, Digest, LoadError, Module};
 use uuid::Uuid;
 
 use crate::active::{ActiveResolver, Found};
@@ -157,13 +157,13 @@ impl Registry {
         tenant: &str,
         check: &Check<'_>,
         wanted: &[Box<str>],
-    ) -> Outcome {
+    ) -> CallOutcome {
         self.runtime.try_out(binding, tenant, check, wanted).await
     }
 
     /// Answers the attribute requests of `check`: one call of each resolver, all at the same time. To drop the future
     /// ends the calls.
-    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[Ask]) -> Asked {
+    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
         let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask));
         let mut asked = Asked::default();
         for (ask, (origin, found)) in asks.iter().zip(join_all(all).await) {
@@ -179,7 +179,12 @@ impl Registry {
         asked
     }
 
-    async fn ask_one(&self, tenant: &str, check: &Check<'_>, ask: &Ask) -> (Option<Origin>, Found) {
+    async fn ask_one(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        ask: &AttributeRequest,
+    ) -> (Option<ResolverOrigin>, Found) {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         match self.find(tenant, ask) {
             Some((origin, Entry::Active(resolver))) => {
@@ -195,15 +200,15 @@ impl Registry {
 
     /// Returns the resolver that a plan names, and who owns it. `None` means that no operator resolver has the
     /// namespace.
-    fn find(&self, tenant: &str, ask: &Ask) -> Option<(Origin, Entry)> {
+    fn find(&self, tenant: &str, ask: &AttributeRequest) -> Option<(ResolverOrigin, Entry)> {
         let Some(reference) = ask.resolver else {
             let entry = self.operator.find(&self.runtime, tenant, &ask.namespace)?;
-            return Some((Origin::Operator, entry));
+            return Some((ResolverOrigin::Operator, entry));
         };
         let found = self.tenants.find(tenant, reference);
         // The loader was called before. The resolver is missing only if the time was too short.
         let entry = found.unwrap_or_else(|| Entry::Unavailable("is still loading".into()));
-        Some((Origin::Tenant, entry))
+        Some((ResolverOrigin::Tenant, entry))
     }
 
     fn status_of(&self, (entry, measurements): (Entry, Measurements)) -> ResolverStatus {

@@ -14,7 +14,8 @@ use portcullis_engine::Check;
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    Digest, Grant, Host, LoadError, Module, Outcome, Settings, Share, limits,
+    CallOutcome, Digest, Grant, HostSettings, InstanceShare, LoadError, Module, ResolverHost,
+    limits,
 };
 use tokio::time::Instant;
 
@@ -27,7 +28,7 @@ use crate::threads::ResolverThreads;
 
 /// The parts that all resolvers share.
 pub(crate) struct ResolverRuntime {
-    pub(crate) host: Arc<Host>,
+    pub(crate) host: Arc<ResolverHost>,
     started: Instant,
     pub(crate) answers: Attributes,
     pub(crate) metrics: ResolverMetrics,
@@ -38,7 +39,7 @@ pub(crate) struct ResolverRuntime {
     /// The admitted modules that are in use, so that a new binding of one does not compile it again.
     modules: Mutex<HashMap<Digest, Weak<Module>>>,
     /// The limits on instances of the tenants that have a resolver or a call.
-    shares: Mutex<HashMap<String, Share>>,
+    shares: Mutex<HashMap<String, InstanceShare>>,
 }
 
 impl ResolverRuntime {
@@ -51,8 +52,8 @@ impl ResolverRuntime {
     ) -> anyhow::Result<Self> {
         let threads =
             Arc::new(ResolverThreads::start().context("cannot start threads for resolvers")?);
-        let settings = Settings { instances: config.instances, compiled: config.code.clone() };
-        let host = Host::new(&settings, threads).with_context(|| match &config.code {
+        let settings = HostSettings { instances: config.instances, compiled: config.code.clone() };
+        let host = ResolverHost::new(&settings, threads).with_context(|| match &config.code {
             Some(code) => format!("cannot run resolvers with compiled code in {}", code.display()),
             None => "cannot run resolvers".to_owned(),
         })?;
@@ -97,7 +98,7 @@ impl ResolverRuntime {
     }
 
     /// Returns the share of a tenant, which all its admissions and calls use.
-    fn share(&self, tenant: &str) -> Share {
+    fn share(&self, tenant: &str) -> InstanceShare {
         let mut shares = self.shares.lock();
         if let Some(share) = shares.get(tenant) {
             return share.clone();
@@ -134,7 +135,7 @@ impl ResolverRuntime {
         tenant: &str,
         check: &Check<'_>,
         wanted: &[Box<str>],
-    ) -> Outcome {
+    ) -> CallOutcome {
         let request = binding.resolver.module().request(tenant, check, wanted, binding.timeout);
         self.host.resolve(&binding.resolver, request).await
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use portcullis_engine::{Ask, Check, ResolverRef};
+use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
-use portcullis_resolver_host::{Digest, Module, Outcome};
+use portcullis_resolver_host::{CallOutcome, Digest, Module};
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Store, StoreError, resolvers};
 use uuid::Uuid;
@@ -47,7 +47,7 @@ impl ResolverService {
     }
 
     /// Answers the attribute requests of `check`. Resolvers that are not in memory are loaded first.
-    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[Ask]) -> Asked {
+    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
         let references = asks.iter().filter_map(|ask| ask.resolver);
         join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
         self.0.registry.ask(tenant, check, asks).await
@@ -121,7 +121,7 @@ impl ResolverService {
         tenant: &str,
         check: &Check<'_>,
         wanted: &[Box<str>],
-    ) -> Outcome {
+    ) -> CallOutcome {
         self.0.registry.try_out(binding, tenant, check, wanted).await
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_model::resolver::{
-    ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, ResolverRecord,
-    ResolverState, StoredResolver,
+    ActivityRecord, BreakerRecord, LastErrorRecord, LatencyRecord, ResolverRecord, ResolverState,
+    StatusRecord, StoredResolver,
 };
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -33,7 +33,7 @@ pub(crate) enum Availability {
 }
 
 /// Returns the status of a tenant's resolver.
-pub(crate) fn of_tenant(registry: &Registry, stored: &StoredResolver) -> Doing {
+pub(crate) fn of_tenant(registry: &Registry, stored: &StoredResolver) -> StatusRecord {
     let tenant = &stored.tenant_id;
     let is_known = registry.knows(tenant, stored.reference());
     let status = registry.status(tenant, stored.id);
@@ -46,7 +46,7 @@ pub(crate) fn of_tenant(registry: &Registry, stored: &StoredResolver) -> Doing {
         Some(Availability::Active(_)) => (ResolverState::Ready, None),
         Some(Availability::Unavailable(why)) => (ResolverState::Failed, Some(why.to_string())),
     };
-    Doing { state, error, activity }
+    StatusRecord { state, error, activity }
 }
 
 /// Returns the records of the operator resolvers as `tenant` sees them, ordered by id.
@@ -75,7 +75,7 @@ fn operator_record(
         resolver.namespace,
         resolver.description,
         module_record(&resolver.module),
-        Doing { state, error, activity },
+        StatusRecord { state, error, activity },
     )
 }
 

@@ -10,12 +10,12 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 
-use portcullis_engine::{Ask, Check, CheckBody, Resolved, ResolverRef, json};
+use portcullis_engine::{AttributeAnswer, AttributeRequest, Check, CheckBody, ResolverRef, json};
 
 use portcullis_egress::EgressConfig;
 use portcullis_model::clock::Clock;
 use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::resolver::{Manifest, Origin};
+use portcullis_model::resolver::{Manifest, ResolverOrigin};
 use portcullis_resolver_host::Module;
 use prometheus_client::encoding::text::encode;
 
@@ -37,7 +37,7 @@ struct Stage {
 
 /// What came of asking for one attribute.
 struct One {
-    resolved: Resolved,
+    resolved: AttributeAnswer,
     source: Source,
     report: Report,
 }
@@ -91,7 +91,11 @@ impl Stage {
         subject: &str,
         attribute: &str,
     ) -> One {
-        let ask = Ask { namespace: "test".into(), resolver, attributes: vec![attribute.into()] };
+        let ask = AttributeRequest {
+            namespace: "test".into(),
+            resolver,
+            attributes: vec![attribute.into()],
+        };
         let mut asked = self.ask_all(tenant, subject, &[ask]).await;
         let report = asked.reports.remove(0);
         let source = report.attributes[0].source;
@@ -99,7 +103,7 @@ impl Stage {
         One { resolved, source, report }
     }
 
-    async fn ask_all(&self, tenant: &str, subject: &str, asks: &[Ask]) -> Asked {
+    async fn ask_all(&self, tenant: &str, subject: &str, asks: &[AttributeRequest]) -> Asked {
         let body =
             serde_json::json!({"subject": subject, "resource": "wiki:read", "action": "read"});
         let body = body.to_string();
@@ -133,7 +137,7 @@ impl Stage {
 impl One {
     #[track_caller]
     fn cause(&self) -> &str {
-        let Resolved::Failed(told) = &self.resolved else { panic!("{:?}", self.resolved) };
+        let AttributeAnswer::Failed(told) = &self.resolved else { panic!("{:?}", self.resolved) };
         let cause = self.report.cause.as_deref().unwrap_or(told);
         assert!(cause.starts_with(&**told), "{cause}, but {told}");
         assert_eq!(self.source, Source::Nowhere);
@@ -141,8 +145,8 @@ impl One {
     }
 }
 
-fn text(text: &str) -> Resolved {
-    Resolved::Value(portcullis_engine::Json::String(text.to_owned().into()))
+fn text(text: &str) -> AttributeAnswer {
+    AttributeAnswer::Value(portcullis_engine::Json::String(text.to_owned().into()))
 }
 
 fn reference(id: u128, version: u64) -> ResolverRef {

@@ -1,5 +1,7 @@
-//! The directory of people that `hr-directory` asks in the development mode, which only those may ask who have its
-//! token: the service, and no resolver.
+//! The directory of people for the sample resolver `hr-directory`. It answers only requests with its token, which the
+//! service has and no resolver sees.
+
+use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -7,27 +9,25 @@ use axum::routing::get;
 use axum::{Json, Router};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
+use portcullis_bundle::embedded_resolver_file;
 use serde_json::{Map, Value};
-use std::sync::Arc;
 use url::Url;
 
-use portcullis_bundle::embedded_resolver_file;
-
-/// Where it is, below the address of the service.
+/// The path of the directory below the address of the service.
 pub(super) const PATH: &str = "/dev/directory/";
 
-/// Its base URL.
+/// Returns the base URL of the directory.
 pub(super) fn url(base_url: &str) -> anyhow::Result<Url> {
     Ok(format!("{base_url}{PATH}").parse()?)
 }
 
-/// Who is in it, and the headers without which it tells nothing.
+/// The people, and the headers that every request must have.
 struct Directory {
     people: Map<String, Value>,
     credentials: HeaderMap,
 }
 
-/// `GET /dev/directory/people/{subject}`.
+/// Returns the route `GET /dev/directory/people/{subject}`.
 pub(super) fn routes(credentials: HeaderMap) -> anyhow::Result<Router> {
     let people = embedded_resolver_file("hr-directory/people.json").unwrap_or_default();
     let people = serde_json::from_slice(people)?;

@@ -1,4 +1,4 @@
-//! The files of the development mode: readable by their owner alone.
+//! The files of the development mode, which only their owner can read.
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-/// Creates a directory that only its owner can read, unless it is there.
+/// Creates a directory that only its owner can read, unless it exists.
 pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -15,7 +15,7 @@ pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot create the data directory `{}`", path.display()))
 }
 
-/// The content of `path`; at the first start, what `make` makes, which is stored there.
+/// Returns the content of the file `path`. If the file does not exist, stores the result of `make` in it.
 pub(super) fn read_or_make(
     path: &Path,
     make: impl FnOnce() -> anyhow::Result<Vec<u8>>,

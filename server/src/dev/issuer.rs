@@ -1,6 +1,5 @@
-//! The identity provider of `portcullis dev`: a real key, a real key set, and a token endpoint that asks
-//! for no password. It has the paths of a Keycloak realm, so that a client that is configured for one
-//! finds everything.
+//! The identity provider of `portcullis dev`: a real key, a real key set, and a token endpoint without passwords. It has
+//! the paths of a Keycloak realm, so that a client with the configuration of Keycloak works.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,17 +14,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 use http::StatusCode;
 use jsonwebtoken::jwk::{Jwk, PublicKeyUse, ThumbprintHash};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use portcullis_bundle::{Bundle, SampleUser};
+use portcullis_model::clock::Clock;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::files;
-use portcullis_bundle::{Bundle, SampleUser};
-use portcullis_model::clock::Clock;
 
-/// How long a token is good: a day of trying things out.
+/// Lifetime of a token: a day of experiments.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// Signs tokens for sample users.
+/// The issuer of tokens for sample users.
 #[derive(Clone)]
 pub(super) struct Issuer {
     url: String,
@@ -36,11 +35,14 @@ pub(super) struct Issuer {
 }
 
 impl Issuer {
-    /// The issuer whose key is in the file `path`, which is made at the first start.
+    /// Opens the issuer whose key is in the file `path`. The first start makes the file.
     pub(super) fn open(path: &Path, base_url: &str, bundles: &[Bundle]) -> anyhow::Result<Self> {
         let key = files::read_or_make(path, make_key)?;
         EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key).map_err(|_| {
-            anyhow::anyhow!("`{}` is no P-256 key in PKCS #8; remove it", path.display())
+            anyhow::anyhow!(
+                "`{}` is not a P-256 key in PKCS #8; remove the file, and a new key is made",
+                path.display()
+            )
         })?;
         let key = EncodingKey::from_ec_der(&key);
         let mut jwk = Jwk::from_encoding_key(&key, Algorithm::ES256)?;
@@ -52,7 +54,7 @@ impl Issuer {
         Ok(Self { url: format!("{base_url}/dev"), key, jwk, users: Arc::new(users?) })
     }
 
-    /// The `iss` of its tokens.
+    /// Returns the `iss` of its tokens.
     pub(super) fn url(&self) -> &str {
         &self.url
     }
@@ -65,7 +67,7 @@ impl Issuer {
         format!("{}/protocol/openid-connect/token", self.url)
     }
 
-    /// A token for a sample user, signed at `now`.
+    /// Returns a token for a sample user, signed at `now`.
     pub(super) fn token(&self, user: &SampleUser, now: DateTime<Utc>) -> anyhow::Result<String> {
         self.sign(claims(user)?, now)
     }
@@ -79,7 +81,7 @@ impl Issuer {
         Ok(jsonwebtoken::encode(&header, &claims, &self.key)?)
     }
 
-    /// Discovery, key set and token endpoint.
+    /// Returns the routes of discovery, key set and token endpoint.
     pub(super) fn routes(self, clock: Clock) -> Router {
         let discovery = json!({
             "issuer": self.url,
@@ -101,7 +103,8 @@ impl Issuer {
             )
     }
 
-    /// The token endpoint (RFC 6749 section 4): any sample user, as user or client, without a secret.
+    /// Answers at the token endpoint (RFC 6749, section 4). Every sample user gets a token, as user or client, without a
+    /// secret.
     fn answer(&self, form: Result<Form<TokenRequest>, FormRejection>, clock: &Clock) -> Response {
         let Ok(Form(request)) = form else {
             return refuse(
@@ -109,14 +112,14 @@ impl Issuer {
                 "send a form with `grant_type` and who the token is for",
             );
         };
-        let who = match &*request.grant_type {
+        let subject = match &*request.grant_type {
             "password" => request.username,
             "client_credentials" => request.client_id,
             _ => {
                 return refuse("unsupported_grant_type", "use `password` or `client_credentials`");
             }
         };
-        let Some(claims) = who.and_then(|who| self.users.get(&who)) else {
+        let Some(claims) = subject.and_then(|subject| self.users.get(&subject)) else {
             let known: Vec<&str> = self.users.keys().map(String::as_str).collect();
             return refuse("invalid_grant", &format!("the sample users are {}", known.join(", ")));
         };
@@ -135,7 +138,7 @@ impl Issuer {
     }
 }
 
-/// A token request; further parameters, such as `client_secret`, are ignored.
+/// A token request. Other parameters, such as `client_secret`, are ignored.
 #[derive(Deserialize)]
 struct TokenRequest {
     grant_type: String,
@@ -152,9 +155,10 @@ fn claims(user: &SampleUser) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(&user.claims)?)
 }
 
-/// A new key, in PKCS #8.
+/// Makes a key, in PKCS #8.
 fn make_key() -> anyhow::Result<Vec<u8>> {
     let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
-    let key = key.map_err(|_| anyhow::anyhow!("the system gives no random numbers"))?;
+    let key =
+        key.map_err(|_| anyhow::anyhow!("the operating system does not supply random numbers"))?;
     Ok(key.as_ref().to_vec())
 }

@@ -20,7 +20,7 @@ use portcullis_storage::{Tx, resolvers};
 /// The endpoint that is a directory of ours.
 const DIRECTORY: &str = "directory";
 
-/// What resolvers may ask: the service itself, where the directory is, and what everybody may.
+/// Returns the egress rules of `dev`: resolvers may also call the service itself, which serves the directory.
 pub(super) fn egress(address: SocketAddr) -> EgressConfig {
     let rules = EgressRules { allow_http: true, allow: vec![address.ip().into()] };
     EgressConfig { rules, ..EgressConfig::default() }

@@ -5,9 +5,9 @@ use sqlx::FromRow;
 use uuid::Uuid;
 
 use super::{StoreError, Tx, execute, fetch_all, fetch_optional};
-use portcullis_model::event::{Change, Event};
+use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::Page;
-use portcullis_model::rule::{Origin, RuleRecord};
+use portcullis_model::rule::{RuleOrigin, RuleRecord};
 use portcullis_model::{Authorship, Timestamp};
 
 #[derive(FromRow)]
@@ -39,7 +39,7 @@ impl TryFrom<Row> for RuleRecord {
                 act: row.act,
             },
             effect: Effect::parse(&row.effect).ok_or(corrupt("rbac_rules.effect"))?,
-            origin: Origin::parse(&row.origin).ok_or(corrupt("rbac_rules.origin"))?,
+            origin: RuleOrigin::parse(&row.origin).ok_or(corrupt("rbac_rules.origin"))?,
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             updated_by: row.updated_by,
@@ -129,7 +129,7 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
     }
     tx.changed([rule.tuple.obj.clone()]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
-    tx.happened(Event::rule(Change::Created, rule, &by));
+    tx.happened(Event::rule(RuleChange::Created, rule, &by));
     Ok(true)
 }
 
@@ -160,7 +160,7 @@ pub async fn update(
         new.updated_at.map(Timestamp::millis),
     )?;
     tx.changed([old.tuple.obj.clone(), new.tuple.obj.clone()]);
-    tx.happened(Event::rule(Change::Updated, new, by));
+    tx.happened(Event::rule(RuleChange::Updated, new, by));
     Ok(true)
 }
 
@@ -169,6 +169,6 @@ pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(
     const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, rule.id)?;
     tx.changed([rule.tuple.obj.clone()]);
-    tx.happened(Event::rule(Change::Deleted, rule, by));
+    tx.happened(Event::rule(RuleChange::Deleted, rule, by));
     Ok(())
 }

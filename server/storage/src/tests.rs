@@ -12,7 +12,7 @@ use portcullis_model::page::Page;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::provider::NewProvider;
 use portcullis_model::resource::Registration;
-use portcullis_model::rule::{NewRule, Origin, RuleRecord};
+use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
 use portcullis_model::service_key::NewServiceKey;
 use portcullis_model::{Authorship, Timestamp};
 
@@ -45,7 +45,7 @@ fn rule(id: u128, obj: &str) -> RuleRecord {
     };
     NewRule { tuple, effect: Effect::Allow }.into_record(
         Uuid::from_u128(id),
-        Origin::Explicit,
+        RuleOrigin::Explicit,
         &by(),
     )
 }

@@ -1,13 +1,20 @@
-//! Figures as people read them.
+//! Formats measurements for people.
 
-/// Three significant digits of a time in nanoseconds.
+use std::time::Duration;
+
+/// Formats a time in nanoseconds with three significant digits.
 pub fn time(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
     let (unit, name) = units.into_iter().find(|(unit, _)| ns >= *unit).unwrap_or((1.0, "ns"));
     format!("{} {name}", three_digits(ns / unit))
 }
 
-/// Three significant digits of a size.
+/// Formats a duration with three significant digits.
+pub fn duration(duration: Duration) -> String {
+    time(duration.as_nanos() as f64)
+}
+
+/// Formats a size with three significant digits.
 pub fn bytes(bytes: u64) -> String {
     let bytes = bytes as f64;
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
@@ -18,30 +25,33 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Three significant digits of a number per second.
+/// Formats a number per second with three significant digits.
 pub fn rate(per_second: f64) -> String {
     let units = [(1e6, " million"), (1e3, " thousand")];
     let (unit, name) = units.into_iter().find(|(unit, _)| per_second >= *unit).unwrap_or((1.0, ""));
     format!("{}{name}", three_digits(per_second / unit))
 }
 
-/// A whole number, its digits in groups.
+/// Formats a whole number with its digits in groups of three.
 pub fn count(count: usize) -> String {
     let digits = count.to_string();
-    let comma = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
-    let grouped = digits.chars().enumerate();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
     grouped
-        .flat_map(|(index, digit)| [comma(index).then_some(','), Some(digit)])
-        .flatten()
-        .collect()
 }
 
-/// A share from 0 to 1.
+/// Formats a share from 0 to 1 as percent.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
 fn three_digits(value: f64) -> String {
+    // The bounds are the smallest numbers that round to one more digit before the point.
     let decimals = match value {
         small if small < 9.995 => 2,
         middle if middle < 99.95 => 1,
@@ -57,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_have_three_digits_and_a_unit() {
+    fn measurements_have_three_digits_and_a_unit() {
         let times = [0.0, 83.0, 999.0, 1_250.0, 34_560.0, 3_456_000.0, 2e9].map(time);
         let expected = ["0 ns", "83 ns", "999 ns", "1.25 µs", "34.6 µs", "3.46 ms", "2 s"];
         assert_eq!(times, expected);

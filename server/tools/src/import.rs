@@ -1,6 +1,8 @@
-//! `portcullis import casbin`: the policies of a Casbin application as rules (`docs/casbin.md`).
+//! `portcullis import casbin`: turns the policies of a Casbin application into rules (`docs/casbin.md`).
 
 mod api;
+mod columns;
+mod fault;
 mod lines;
 mod matcher;
 mod model;
@@ -8,21 +10,20 @@ mod objects;
 mod roles;
 mod rules;
 
-use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use portcullis_config::Variables;
 use url::Url;
 
 use model::Model;
-use portcullis_config::Variables;
 use rules::{Converted, Rule};
 
-/// What the command line says.
+/// The arguments of `portcullis import casbin`.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ImportArguments {
     /// The Casbin model, such as `model.conf`.
     model: PathBuf,
     /// The Casbin policy, such as `policy.csv`.
@@ -30,52 +31,28 @@ pub struct Arguments {
     /// Write the rules to this file, in the format of `rules.yaml`, instead of printing them.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Create the rules in the Portcullis at this address, with the service key in SERVICE_API_KEY.
+    /// Create the rules in the Portcullis service at this URL, with the service key in SERVICE_API_KEY.
     #[arg(long, value_name = "URL", conflicts_with = "out")]
     url: Option<Url>,
-    /// A file that holds the service key, instead of SERVICE_API_KEY.
+    /// Read the service key from this file instead of SERVICE_API_KEY.
     #[arg(long, value_name = "FILE", requires = "url")]
     key_file: Option<PathBuf>,
-    /// Import what can be expressed, although other lines cannot.
+    /// Leave out the lines that Portcullis cannot express, and import the others.
     #[arg(long)]
     skip_unsupported: bool,
 }
 
-/// Something in a Casbin file that rules do not express.
-#[derive(Debug, PartialEq, Eq)]
-struct Fault {
-    /// Counted from 1; `None` when it is about the whole file.
-    line: Option<usize>,
-    reason: String,
-}
-
-impl Fault {
-    fn at(line: usize, reason: String) -> Self {
-        Self { line: Some(line), reason }
-    }
-
-    fn of_file(reason: String) -> Self {
-        Self { line: None, reason }
-    }
-
-    /// `file:line: reason`
-    fn in_file(&self, file: &Path) -> impl fmt::Display {
-        let line = self.line.map(|line| format!("{line}:")).unwrap_or_default();
-        format!("{}:{line} {}", file.display(), self.reason)
-    }
-}
-
-/// Imports as the arguments say; what happens is told on `err`, and rules are printed on `out`.
+/// Imports as the arguments say. Writes progress and faults to `err`, and rules to `out`.
 ///
 /// # Errors
-/// A file cannot be read or holds what cannot be imported, or the service refused a rule.
+/// A file cannot be read or has a line that cannot be imported, or the service refused a rule.
 pub async fn run(
-    arguments: &Arguments,
+    arguments: &ImportArguments,
     variables: &Variables,
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
-    // Before anything else: a key that is not there is no reason to read on.
+    // A missing key is reported before the files are read.
     let target = match &arguments.url {
         Some(base) => Some(api::Target::new(base, arguments.key_file.as_deref(), variables)?),
         None => None,
@@ -98,18 +75,21 @@ pub async fn run(
     }
 }
 
+/// Reads and converts both files.
 fn read(model: &Path, policy: &Path) -> anyhow::Result<Converted> {
-    let text =
-        |file: &Path| fs::read_to_string(file).with_context(|| format!("{}", file.display()));
     let (model_text, policy_text) = (text(model)?, text(policy)?);
     let known = Model::parse(&model_text);
     let known = known.map_err(|fault| anyhow::anyhow!("{}", fault.in_file(model)))?;
     Ok(rules::convert(&known, lines::read(&policy_text)))
 }
 
-/// Says what is left out, and stops there unless that is wanted.
+fn text(file: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(file).with_context(|| file.display().to_string())
+}
+
+/// Reports the lines that are left out. Fails if there are any, unless `--skip-unsupported` is given.
 fn report(
-    arguments: &Arguments,
+    arguments: &ImportArguments,
     converted: &Converted,
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
@@ -118,21 +98,24 @@ fn report(
     }
     if converted.without_effect > 0 {
         let count = converted.without_effect;
-        writeln!(err, "deny lines left out, as this policy effect gives them none: {count}")?;
+        writeln!(
+            err,
+            "deny lines left out, because they have no effect under this policy effect: {count}"
+        )?;
     }
     match converted.faults.len() {
         0 => {}
         faults if arguments.skip_unsupported => {
-            writeln!(err, "lines skipped, and what they decide in Casbin with them: {faults}")?;
+            writeln!(err, "lines skipped; Portcullis does not enforce them: {faults}")?;
         }
         faults => bail!(
-            "nothing was imported; lines that cannot be expressed: {faults}; --skip-unsupported imports the others"
+            "nothing was imported: {faults} lines cannot be expressed as rules; use --skip-unsupported to import the other lines"
         ),
     }
     Ok(())
 }
 
-/// The rules in the format of `rules.yaml`.
+/// Returns the rules in the format of `rules.yaml`.
 fn yaml(rules: &[Rule]) -> anyhow::Result<String> {
     Ok(serde_saphyr::to_string(&rules)?)
 }

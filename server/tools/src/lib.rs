@@ -1,4 +1,4 @@
-//! Commands of the binary that need no running service: `test`, `import`, `keys` and `resolver`.
+//! The commands `test`, `import`, `keys` and `resolver` of the binary.
 
 pub mod humanize;
 pub mod import;

@@ -1,4 +1,4 @@
-//! `portcullis test`: decides the cases of tenant folders and says which came out otherwise.
+//! `portcullis test`: decides the cases of tenant folders and reports unexpected decisions.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,33 +7,34 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
+use portcullis_bundle::{Bundle, BundleError, Case, Expected, SampleUser, TENANT_FILE};
 use portcullis_engine::{Check, CheckBody, Invalid};
 use uuid::Uuid;
 
-use portcullis_bundle::{Bundle, BundleError, Case, Expected, SampleUser, TENANT_FILE};
-
-/// The instant of a case without `now`: 2026-01-15T10:00:00Z, a Thursday morning. It never moves, so
-/// that a case that passes today passes tomorrow.
+/// The instant of a case without `now`: 2026-01-15T10:00:00Z, a Thursday morning. It is fixed, so that a case that
+/// passes today passes tomorrow.
 pub const DEFAULT_NOW: DateTime<Utc> = match DateTime::from_timestamp(1_768_471_200, 0) {
     Some(instant) => instant,
     None => DateTime::UNIX_EPOCH,
 };
 
-/// Every case came out as expected.
+/// The exit code if every case has the expected decision.
 const PASSED: u8 = 0;
-/// At least one case did not.
+/// The exit code if a case has another decision.
 const FAILED: u8 = 1;
-/// Nothing was tested, since something is missing or invalid.
+/// The exit code if nothing was tested, because something is missing or invalid.
 const REFUSED: u8 = 2;
 
-/// Why nothing was tested.
+/// The reason why nothing was tested.
 #[derive(Debug, thiserror::Error)]
 pub enum TestError {
     #[error(transparent)]
     Bundle(#[from] BundleError),
     #[error("{0}: cannot be read: {1}")]
     Path(String, io::Error),
-    #[error("{0}: no tenant folder: neither it nor a folder in it has a `{TENANT_FILE}`")]
+    #[error(
+        "{0}: expected a tenant folder or a folder of tenant folders, but there is no `{TENANT_FILE}`"
+    )]
     NoTenant(String),
     #[error("no case found")]
     NoCase,
@@ -45,27 +46,28 @@ pub enum TestError {
     Output(#[from] io::Error),
 }
 
-/// A tenant folder that was read, and where it was found.
-pub struct Found {
+/// A tenant folder with its content.
+pub struct TenantFolder {
     pub folder: PathBuf,
     pub bundle: Bundle,
 }
 
+/// The numbers of cases.
 #[derive(Default)]
 struct Tally {
     passed: usize,
     failed: usize,
 }
 
-/// What the rules answered to a case.
-struct Answer {
+/// The decision of a case.
+struct CaseDecision {
     got: Expected,
     decider: Option<Uuid>,
     reason: String,
 }
 
-/// Runs the cases of the tenant folders that `paths` are or hold, only those whose name contains
-/// `filter` if there is one. Results go to `out`, and what keeps them from being computed to `err`.
+/// Runs the cases of the tenant folders that `paths` are or contain. With `filter`, runs only the cases whose name
+/// contains it. Results go to `out`, and errors to `err`.
 pub fn run(
     paths: &[PathBuf],
     filter: Option<&str>,
@@ -83,7 +85,7 @@ fn status(paths: &[PathBuf], filter: Option<&str>, out: &mut dyn Write, err: &mu
         Ok(_) => FAILED,
         Err(errors) => {
             for error in errors {
-                // Where standard error is gone too, the exit code still says it.
+                // If standard error is closed too, the exit code still reports the failure.
                 let _ = writeln!(err, "{error}");
             }
             REFUSED
@@ -91,16 +93,16 @@ fn status(paths: &[PathBuf], filter: Option<&str>, out: &mut dyn Write, err: &mu
     }
 }
 
-/// Reads every tenant before a case of any runs: a typing error in the last one is not found only after
-/// screens of results, and all of them are reported together.
-pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Found>, Vec<TestError>> {
+/// Reads all tenants before any case runs. So the faults of all files are reported together, and not after screens of
+/// results.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<TenantFolder>, Vec<TestError>> {
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         match tenant_folders(path) {
             Ok(folders) => {
                 for folder in folders {
                     match Bundle::read_folder(&folder) {
-                        Ok(bundle) => found.push(Found { folder, bundle }),
+                        Ok(bundle) => found.push(TenantFolder { folder, bundle }),
                         Err(error) => errors.push(error.into()),
                     }
                 }
@@ -111,9 +113,8 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Found>, Vec<TestError>> {
     if errors.is_empty() { Ok(found) } else { Err(errors) }
 }
 
-/// The tenant folder that `path` is, or those directly inside it, sorted.
+/// Returns the tenant folder that `path` is, or those directly inside it, sorted.
 fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
-    let is_tenant = |folder: &Path| folder.join(TENANT_FILE).is_file();
     if is_tenant(path) {
         return Ok(vec![path.to_owned()]);
     }
@@ -132,9 +133,18 @@ fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     Ok(folders)
 }
 
-fn run_all(found: &[Found], filter: Option<&str>, out: &mut dyn Write) -> Result<Tally, TestError> {
+/// Returns whether a folder is a tenant folder.
+fn is_tenant(folder: &Path) -> bool {
+    folder.join(TENANT_FILE).is_file()
+}
+
+fn run_all(
+    found: &[TenantFolder],
+    filter: Option<&str>,
+    out: &mut dyn Write,
+) -> Result<Tally, TestError> {
     let mut tally = Tally::default();
-    for Found { folder, bundle } in found {
+    for TenantFolder { folder, bundle } in found {
         let wanted = |case: &&Case| filter.is_none_or(|part| case.name.contains(part));
         let cases: Vec<&Case> = bundle.cases.iter().filter(wanted).collect();
         if !cases.is_empty() {
@@ -154,7 +164,7 @@ fn run_all(found: &[Found], filter: Option<&str>, out: &mut dyn Write) -> Result
     Ok(tally)
 }
 
-/// Runs `cases` and returns the policies and rules that decided one.
+/// Runs `cases`, and returns the policies and rules that decided at least one of them.
 fn run_cases(
     bundle: &Bundle,
     cases: &[&Case],
@@ -179,6 +189,7 @@ fn run_cases(
     Ok(deciders)
 }
 
+/// A decision as the results show it.
 struct Shown<'e>(&'e Expected);
 
 impl std::fmt::Display for Shown<'_> {
@@ -187,8 +198,8 @@ impl std::fmt::Display for Shown<'_> {
     }
 }
 
-/// Decides a case as the service would: in the caller's domain, with the caller's claims.
-fn decide(bundle: &Bundle, case: &Case) -> Result<Answer, Invalid> {
+/// Decides a case as the service would, with the domain and the claims of the caller.
+fn decide(bundle: &Bundle, case: &Case) -> Result<CaseDecision, Invalid> {
     let body = CheckBody::parse(&case.check)?;
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let domain = body.domain.unwrap_or(&bundle.tenant);
@@ -198,10 +209,10 @@ fn decide(bundle: &Bundle, case: &Case) -> Result<Answer, Invalid> {
     let decision = plan.evaluate_with(&check, &case.resolved);
     let decider = decision.rule_id();
     let got = Expected { decision: decision.effect(), rule: bundle.rulebook.name(decider) };
-    Ok(Answer { got, decider, reason: decision.reason() })
+    Ok(CaseDecision { got, decider, reason: decision.reason() })
 }
 
-/// Says in one line what no case speaks for: whoever breaks that would not be told.
+/// Writes one line about the policies and rules that decide no case. No case fails if one of these breaks.
 fn report_coverage(
     bundle: &Bundle,
     deciders: &HashSet<Uuid>,
@@ -226,8 +237,9 @@ fn report_coverage(
 mod tests {
     use std::iter;
 
+    use portcullis_bundle::fixture::{edit, write_tenant};
+
     use super::*;
-    use portcullis_bundle::tests::{edit, write_tenant};
 
     /// Exit status, standard output and standard error.
     type Ran = (u8, String, String);
@@ -337,7 +349,7 @@ mod tests {
         assert!(acme.contains("/acme/cases.yaml: at `/0/as`: expected "), "{acme}");
         assert!(other.contains("/other/policies.yaml: at `/1/rule_data/operator`: "), "{other}");
         assert!(missing.contains("/missing: cannot be read: "), "{missing}");
-        assert!(empty.contains("/empty: no tenant folder: "), "{empty}");
+        assert!(empty.contains("/empty: expected a tenant folder "), "{empty}");
     }
 
     #[test]

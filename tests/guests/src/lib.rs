@@ -1,4 +1,4 @@
-//! The attribute resolvers of `components/`, built for WebAssembly when a test or benchmark first asks.
+//! Builds the attribute resolvers of `components/` for WebAssembly, when a test or benchmark first needs one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// The bytes of a component, `components/examples/<name>.rs`.
+/// Returns the bytes of the component `components/examples/<name>.rs`.
 ///
 /// # Errors
-/// The components do not build, or there is no such one.
+/// The components do not build, or there is no component of that name.
 pub fn component(name: &str) -> Result<Vec<u8>> {
     static BUILT: OnceLock<Result<PathBuf>> = OnceLock::new();
     let directory = match BUILT.get_or_init(build) {
@@ -20,7 +20,7 @@ pub fn component(name: &str) -> Result<Vec<u8>> {
     std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Builds all of them, and returns where they are.
+/// Builds all components. Returns their directory.
 fn build() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest = here.join("components/Cargo.toml");
@@ -32,7 +32,7 @@ fn build() -> Result<PathBuf> {
         .arg(&manifest)
         .arg("--target-dir")
         .arg(&target)
-        // What the outer build was told is not meant for WebAssembly.
+        // The flags of the outer build are not meant for WebAssembly.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .status()

@@ -1,15 +1,15 @@
-//! casbin: a model each for the rules that allow, the rules that deny and the policies, so that each can stop
-//! at the first match; the cheapest comparison stands first in a matcher.
+//! casbin: one model for allow rules, one for deny rules and one for policies, so that each can stop at the first match.
+//! The cheapest comparison comes first in a matcher.
 //!
-//! Policies are fields of text that a matcher compares: numbers have leading zeros, and a function of the
-//! host finds a region in a list. casbin has no index; [`Cached`] is its answer to that.
+//! Policies are text fields that a matcher compares. So numbers have leading zeros, and a function of the host finds a
+//! region in a list. casbin has no index; [`Cached`] uses its cache of decisions instead.
 
 use anyhow::Result;
 use casbin::DefaultCache;
 use casbin::function_map::OperatorFunction;
 use casbin::prelude::*;
-use portcullis_workloads::ask::{Ask, Scalar};
-use portcullis_workloads::{Policy, Request, Rule, Workload};
+use portcullis_workloads::plain_request::{PlainRequest, PlainScalar};
+use portcullis_workloads::{SamplePolicy, SampleRequest, SampleRule, Workload};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Peer;
@@ -27,7 +27,7 @@ e = some(where (p.eft == allow))
 m = r.obj == p.obj && r.act == p.act && g(r.sub, p.sub)
 ";
 
-/// The last policy holds for whoever has a rule that allows.
+/// The last policy holds for every subject with an allow rule.
 const POLICIES: &str = "
 [request_definition]
 r = obj, department, clearance, region, ruled
@@ -39,7 +39,7 @@ e = priority(p.eft) || deny
 m = r.department == p.department && r.obj == p.obj && r.clearance >= p.clearance && lists(p.regions, r.region) || p.obj == r.ruled
 ";
 
-/// What stands in the place of a resource in the last policy.
+/// The placeholder for a resource in the last policy.
 const RULED: &str = "ruled";
 
 /// The engine, with enforcers of the kind `E`.
@@ -50,14 +50,14 @@ pub struct Casbin<E> {
     policies: Option<E>,
 }
 
-/// Enforcers that go through their policies for every request.
+/// Enforcers that read their policies for every request.
 pub type Plain = Enforcer;
-/// Enforcers that remember their answers, by the whole request.
+/// Enforcers that cache their answers by the whole request.
 pub type Cached = CachedEnforcer;
 
 /// A kind of enforcer.
 pub trait Kind: CoreApi + MgmtApi + RbacApi + Sized {
-    /// Makes room for as many answers as there are requests.
+    /// Sets the capacity of the cache to the number of requests.
     fn make_room(&mut self, requests: usize);
 }
 
@@ -72,10 +72,10 @@ impl Kind for Cached {
 }
 
 impl<E: Kind> Casbin<E> {
-    /// Takes the rules and policies of `workload`.
+    /// Loads the rules and policies of `workload`.
     ///
     /// # Errors
-    /// What casbin does not accept.
+    /// The error of casbin.
     pub fn load(workload: &Workload) -> Result<Self> {
         let runtime = Builder::new_current_thread().build()?;
         let rules = |allow| rules(&workload.rules, &workload.requests, allow);
@@ -90,7 +90,11 @@ impl<E: Kind> Casbin<E> {
     }
 }
 
-async fn rules<E: Kind>(rules: &[Rule], requests: &[Request], allow: bool) -> Result<Option<E>> {
+async fn rules<E: Kind>(
+    rules: &[SampleRule],
+    requests: &[SampleRequest],
+    allow: bool,
+) -> Result<Option<E>> {
     let rules: Vec<_> = rules.iter().filter(|rule| rule.allow == allow).map(line).collect();
     if rules.is_empty() {
         return Ok(None);
@@ -111,7 +115,7 @@ async fn rules<E: Kind>(rules: &[Rule], requests: &[Request], allow: bool) -> Re
     Ok(Some(enforcer))
 }
 
-async fn policies<E: Kind>(policies: &[Policy], requests: usize) -> Result<Option<E>> {
+async fn policies<E: Kind>(policies: &[SamplePolicy], requests: usize) -> Result<Option<E>> {
     if policies.is_empty() {
         return Ok(None);
     }
@@ -142,9 +146,9 @@ async fn policies<E: Kind>(policies: &[Policy], requests: usize) -> Result<Optio
 }
 
 impl<E: Kind> Peer for Casbin<E> {
-    fn allows(&mut self, ask: &Ask<'_>) -> Result<bool> {
+    fn allows(&mut self, request: &PlainRequest<'_>) -> Result<bool> {
         let matches = |enforcer: &Option<E>| match enforcer {
-            Some(enforcer) => enforcer.enforce((ask.subject, ask.resource, ask.action)),
+            Some(enforcer) => enforcer.enforce((request.subject, request.resource, request.action)),
             None => Ok(false),
         };
         if matches(&self.denying)? {
@@ -153,19 +157,19 @@ impl<E: Kind> Peer for Casbin<E> {
         let ruled = matches(&self.allowing)?;
         let Some(policies) = &self.policies else { return Ok(ruled) };
         let (mut department, mut clearance, mut region) = ("", String::new(), "");
-        for pair in ask.attributes.user.0.iter().chain(&ask.attributes.resource.0) {
+        for pair in request.attributes.user.0.iter().chain(&request.attributes.resource.0) {
             match pair {
-                ("department", Scalar::Text(text)) => department = text,
-                ("clearance", Scalar::Number(number)) => clearance = padded(*number),
-                ("region", Scalar::Text(text)) => region = text,
+                ("department", PlainScalar::Text(text)) => department = text,
+                ("clearance", PlainScalar::Number(number)) => clearance = padded(*number),
+                ("region", PlainScalar::Text(text)) => region = text,
                 _ => {}
             }
         }
         let ruled = if ruled { RULED } else { "" };
-        Ok(policies.enforce((ask.resource, department, clearance, region, ruled))?)
+        Ok(policies.enforce((request.resource, department, clearance, region, ruled))?)
     }
 
-    fn change(&mut self, rule: &Rule, present: bool) -> Result<()> {
+    fn change(&mut self, rule: &SampleRule, present: bool) -> Result<()> {
         let enforcer = if rule.allow { &mut self.allowing } else { &mut self.denying };
         let Some(enforcer) = enforcer else { return Ok(()) };
         self.runtime.block_on(async {
@@ -179,11 +183,11 @@ impl<E: Kind> Peer for Casbin<E> {
     }
 }
 
-fn line(rule: &Rule) -> Vec<String> {
+fn line(rule: &SampleRule) -> Vec<String> {
     vec![rule.sub.clone(), rule.obj.clone(), rule.act.clone()]
 }
 
-/// Numbers of so many digits compare as text as they do by value.
+/// Writes a number with leading zeros, so that texts compare like numbers.
 fn padded(number: i64) -> String {
     format!("{number:04}")
 }

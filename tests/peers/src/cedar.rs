@@ -1,8 +1,8 @@
-//! Cedar: a policy per rule, in small sets of those that can match a request; a subject's roles are its
-//! parents; the attributes of a request are its context.
+//! Cedar: one policy per rule, in small sets of policies that can match a request. A subject's roles are its parents, and
+//! the attributes of a request are its context.
 //!
-//! Cedar has no priorities and lets a `forbid` win over every `permit`. So all policies are `permit`s, Cedar says
-//! which of them hold, and their effects and priorities are weighed here.
+//! Cedar has no priorities, and a `forbid` beats every `permit`. So all policies are `permit`s, Cedar finds those that hold,
+//! and this module combines their effects and priorities.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,17 +11,17 @@ use cedar_policy::{
     Authorizer, Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Policy, PolicyId,
     PolicySet, Request, RestrictedExpression,
 };
-use portcullis_workloads::ask::{Ask, Scalar};
-use portcullis_workloads::{Conditions, Rule, Workload};
+use portcullis_workloads::plain_request::{PlainRequest, PlainScalar};
+use portcullis_workloads::{Conditions, SampleRule, Workload};
 
 use crate::Peer;
 
-/// How policies are cut into sets, of which a request needs one.
+/// The division of policies into sets, of which a request needs one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slice {
     /// By resource.
     Resource,
-    /// By resource, and policies by the department that they ask for: what an index would do.
+    /// By resource, and policies by their department, as an index would do.
     Department,
 }
 
@@ -31,16 +31,16 @@ pub struct Cedar {
     authorizer: Authorizer,
     entities: Entities,
     sets: HashMap<String, PolicySet>,
-    /// What each policy does, and its priority; `None` for a rule.
+    /// The effect and priority of each policy; `None` for a rule.
     effects: HashMap<PolicyId, (Option<i32>, bool)>,
     types: [EntityTypeName; 3],
 }
 
 impl Cedar {
-    /// Takes the rules and policies of `workload`.
+    /// Loads the rules and policies of `workload`.
     ///
     /// # Errors
-    /// What Cedar does not accept.
+    /// The error of Cedar.
     pub fn load(workload: &Workload, slice: Slice) -> Result<Self> {
         let name = |name: &str| -> Result<EntityTypeName> { Ok(name.parse()?) };
         let types = [name("User")?, name("Action")?, name("Resource")?];
@@ -80,7 +80,7 @@ impl Cedar {
         EntityUid::from_type_name_and_id(self.types[of].clone(), EntityId::new(id))
     }
 
-    /// By `docs/semantics.md`, section 2.6.
+    /// Combines effects by `docs/semantics.md`, section 2.6.
     fn weigh<'i>(&self, holding: impl Iterator<Item = &'i PolicyId>) -> bool {
         let (mut by_rule, mut by_policy) = (None, None);
         for (priority, allow) in holding.filter_map(|id| self.effects.get(id)) {
@@ -97,28 +97,28 @@ impl Cedar {
 }
 
 impl Peer for Cedar {
-    fn allows(&mut self, ask: &Ask<'_>) -> Result<bool> {
-        let attributes = ask.attributes.user.0.iter().chain(&ask.attributes.resource.0);
+    fn allows(&mut self, request: &PlainRequest<'_>) -> Result<bool> {
+        let attributes = request.attributes.user.0.iter().chain(&request.attributes.resource.0);
         let mut department = "";
         let context = attributes.filter_map(|(name, value)| {
             let value = match value {
-                Scalar::Text(text) => RestrictedExpression::new_string((*text).to_owned()),
-                Scalar::Number(number) => RestrictedExpression::new_long(*number),
-                Scalar::Texts(_) => return None,
+                PlainScalar::Text(text) => RestrictedExpression::new_string((*text).to_owned()),
+                PlainScalar::Number(number) => RestrictedExpression::new_long(*number),
+                PlainScalar::Texts(_) => return None,
             };
             Some(((*name).to_owned(), value))
         });
         let context = Context::from_pairs(context)?;
         if self.slice == Slice::Department
-            && let Some((_, Scalar::Text(text))) =
-                ask.attributes.user.0.iter().find(|(name, _)| *name == "department")
+            && let Some((_, PlainScalar::Text(text))) =
+                request.attributes.user.0.iter().find(|(name, _)| *name == "department")
         {
             department = text;
         }
-        let slice = self.slice_of(ask.resource, department);
+        let slice = self.slice_of(request.resource, department);
         let Some(policies) = self.sets.get(&slice) else { return Ok(false) };
         let [user, action, resource] =
-            [ask.subject, ask.action, ask.resource].map(|id| id.to_owned());
+            [request.subject, request.action, request.resource].map(|id| id.to_owned());
         let request = Request::new(
             self.uid(0, &user),
             self.uid(1, &action),
@@ -130,7 +130,7 @@ impl Peer for Cedar {
         Ok(self.weigh(answer.diagnostics().reason()))
     }
 
-    fn change(&mut self, rule: &Rule, present: bool) -> Result<()> {
+    fn change(&mut self, rule: &SampleRule, present: bool) -> Result<()> {
         let id = PolicyId::new(format!("rule {}", rule.id));
         if !present {
             let set = self.sets.get_mut(&rule.obj).context("the rule's resource has none")?;
@@ -154,7 +154,7 @@ fn expression(conditions: &Conditions) -> String {
     )
 }
 
-/// Every subject of the workload, with its roles as parents.
+/// Returns every subject of the workload, with its roles as parents.
 fn users(workload: &Workload, user: &EntityTypeName) -> Result<Entities> {
     let role: EntityTypeName = "Role".parse()?;
     let uid = |of: &EntityTypeName, id: &str| {

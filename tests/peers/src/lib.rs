@@ -1,9 +1,8 @@
-//! Other decision engines on the workloads of `portcullis-workloads`, each as somebody who knows it well would
-//! set it up.
+//! Other decision engines on the workloads of `portcullis-workloads`, each set up as an expert in it would do.
 //!
-//! A peer may know beforehand what stands in a directory: which roles a subject has. All else comes with
-//! the request, as strings. None is asked for the domain, an id or a reason. `docs/performance.md` says how each
-//! workload is mapped, and what that leaves out.
+//! A peer may know in advance the data of a directory: the roles of each subject. Everything else comes with the request,
+//! as strings. No peer handles the domain, an id or a reason. `docs/performance.md` describes the mapping of each
+//! workload and its omissions.
 
 mod casbin;
 mod cedar;
@@ -14,20 +13,20 @@ pub use cedar::{Cedar, Slice};
 pub use rego::{Interpreted, Machine, Rego, Runner};
 
 use anyhow::Result;
-use portcullis_workloads::Rule;
-use portcullis_workloads::ask::Ask;
+use portcullis_workloads::SampleRule;
+use portcullis_workloads::plain_request::PlainRequest;
 
 /// A decision engine with the rules of a workload.
 pub trait Peer {
-    /// From the strings of a request to the decision.
+    /// Decides a request from its strings.
     ///
     /// # Errors
-    /// What the engine fails with; not a denial.
-    fn allows(&mut self, ask: &Ask<'_>) -> Result<bool>;
+    /// The engine's error, which is not a denial.
+    fn allows(&mut self, request: &PlainRequest<'_>) -> Result<bool>;
 
-    /// Adds a rule, or takes it away.
+    /// Adds or removes a rule.
     ///
     /// # Errors
-    /// What the engine fails with.
-    fn change(&mut self, rule: &Rule, present: bool) -> Result<()>;
+    /// The engine's error.
+    fn change(&mut self, rule: &SampleRule, present: bool) -> Result<()>;
 }

@@ -1,11 +1,10 @@
-//! regorus: one small program over data that is indexed by hand, so that a decision reads only what can
-//! matter to it.
+//! regorus: one small program over data that is indexed by hand, so that a decision reads only relevant data.
 
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use portcullis_workloads::ask::{Ask, Scalar};
-use portcullis_workloads::{Rule, Workload};
+use portcullis_workloads::plain_request::{PlainRequest, PlainScalar};
+use portcullis_workloads::{SampleRule, Workload};
 use regorus::Value;
 use regorus::languages::rego::compiler::Compiler;
 use regorus::rvm::RegoVM;
@@ -15,7 +14,7 @@ use crate::Peer;
 
 const ENTRY: &str = "data.authz.allow";
 
-/// Rules that allow, by resource, action and role.
+/// The allow rules, by resource, action and role.
 const RULES: &str = "package authz
 default allow := false
 allow if {
@@ -23,7 +22,7 @@ allow if {
     data.rules[input.resource][input.action][role]
 }";
 
-/// Policies that allow, by resource and department.
+/// The allow policies, by resource and department.
 const POLICIES: &str = "package authz
 default allow := false
 allow if {
@@ -32,7 +31,7 @@ allow if {
     policy.regions[input.region]
 }";
 
-/// Both, with denials; the policies of a department are sorted, the first that holds decides.
+/// Rules and policies, with denials. The policies of a department are sorted; the first that holds decides.
 const BOTH: &str = "package authz
 default allow := false
 first := [policy.allow |
@@ -56,32 +55,32 @@ allow if {
 /// The engine, run by `R`.
 pub struct Rego<R> {
     runner: R,
-    /// Kept beside the runner's own reference, so that a change copies no more than its path.
+    /// The data, kept besides the runner's reference, so that a change copies only its path.
     data: Value,
 }
 
-/// How a program is run.
+/// A way to run a program.
 pub trait Runner: Sized {
     /// Prepares `program` to run on `data`.
     ///
     /// # Errors
-    /// What regorus does not accept.
+    /// The error of regorus.
     fn new(program: &str, data: Value) -> Result<Self>;
 
-    /// Runs it on `input`.
+    /// Runs the program on `input`.
     ///
     /// # Errors
-    /// What regorus fails with.
+    /// The error of regorus.
     fn run(&mut self, input: Value) -> Result<Value>;
 
     /// Replaces the data.
     ///
     /// # Errors
-    /// What regorus does not accept.
+    /// The error of regorus.
     fn set_data(&mut self, data: Value) -> Result<()>;
 }
 
-/// By the interpreter.
+/// Runs a program by the interpreter.
 pub struct Interpreted(regorus::Engine);
 
 impl Runner for Interpreted {
@@ -103,7 +102,7 @@ impl Runner for Interpreted {
     }
 }
 
-/// By the register machine.
+/// Runs a program by the register machine.
 pub struct Machine(RegoVM);
 
 impl Runner for Machine {
@@ -127,10 +126,10 @@ impl Runner for Machine {
 }
 
 impl<R: Runner> Rego<R> {
-    /// Takes the rules and policies of `workload`.
+    /// Loads the rules and policies of `workload`.
     ///
     /// # Errors
-    /// What regorus does not accept.
+    /// The error of regorus.
     pub fn load(workload: &Workload) -> Result<Self> {
         let program = match (workload.rules.is_empty(), workload.policies.is_empty()) {
             (false, true) => RULES,
@@ -143,26 +142,29 @@ impl<R: Runner> Rego<R> {
 }
 
 impl<R: Runner> Peer for Rego<R> {
-    fn allows(&mut self, ask: &Ask<'_>) -> Result<bool> {
+    fn allows(&mut self, request: &PlainRequest<'_>) -> Result<bool> {
         let mut input = Value::new_object();
         let fields = input.as_object_mut()?;
-        for (name, value) in
-            [("subject", ask.subject), ("resource", ask.resource), ("action", ask.action)]
-        {
+        for (name, value) in [
+            ("subject", request.subject),
+            ("resource", request.resource),
+            ("action", request.action),
+        ] {
             fields.insert(name.into(), value.into());
         }
-        for (name, value) in ask.attributes.user.0.iter().chain(&ask.attributes.resource.0) {
+        for (name, value) in request.attributes.user.0.iter().chain(&request.attributes.resource.0)
+        {
             let value: Value = match value {
-                Scalar::Text(text) => (*text).into(),
-                Scalar::Number(number) => (*number).into(),
-                Scalar::Texts(_) => continue,
+                PlainScalar::Text(text) => (*text).into(),
+                PlainScalar::Number(number) => (*number).into(),
+                PlainScalar::Texts(_) => continue,
             };
             fields.insert((*name).into(), value);
         }
         Ok(*self.runner.run(input)?.as_bool()?)
     }
 
-    fn change(&mut self, rule: &Rule, present: bool) -> Result<()> {
+    fn change(&mut self, rule: &SampleRule, present: bool) -> Result<()> {
         let mut node = &mut self.data;
         for key in ["rules", &rule.obj, &rule.act] {
             node = node.as_object_mut()?.get_mut(&key.into()).context("nothing to change")?;
@@ -177,7 +179,7 @@ impl<R: Runner> Peer for Rego<R> {
     }
 }
 
-/// The data document.
+/// Makes the data document.
 fn indexed(workload: &Workload) -> serde_json::Value {
     let mut data = json!({"roles": {}, "rules": {}, "policies": {}});
     for request in &workload.requests {

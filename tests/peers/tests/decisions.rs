@@ -1,14 +1,14 @@
-//! Every peer decides every workload rightly: what is measured is the same work.
+//! Every peer decides every workload correctly, so that measurements compare the same work.
 
 use anyhow::{Result, ensure};
 use portcullis_peers::{Cached, Casbin, Cedar, Interpreted, Machine, Peer, Plain, Rego, Slice};
-use portcullis_workloads::ask::Ask;
+use portcullis_workloads::plain_request::PlainRequest;
 use portcullis_workloads::{Workload, w1, w3, w4_over};
 
 fn decides_rightly(workload: &Workload, mut peer: impl Peer) -> Result<()> {
     for request in workload.requests.iter().take(200) {
         let text = request.text();
-        let allowed = peer.allows(&Ask::parse(&text)?)?;
+        let allowed = peer.allows(&PlainRequest::parse(&text)?)?;
         ensure!(allowed == request.allow, "{}: wrong for {text}", workload.name);
     }
     Ok(())
@@ -57,10 +57,10 @@ fn a_change_is_seen() -> Result<()> {
 fn sees_change(workload: &Workload, mut peer: impl Peer) -> Result<()> {
     let (request, rule) = workload.request_of_one_rule()?;
     let text = request.text();
-    let ask = Ask::parse(&text)?;
+    let request = PlainRequest::parse(&text)?;
     for present in [false, true, false, true] {
         peer.change(rule, present)?;
-        ensure!(peer.allows(&ask)? == present, "the change must be seen");
+        ensure!(peer.allows(&request)? == present, "the change must be seen");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The workloads that decisions are measured on: plain data, made from a seed, that knows no engine.
+//! The workloads of all measurements: plain data, generated from a seed, independent of any engine.
 //!
 //! | | |
 //! |---|---|
@@ -8,19 +8,21 @@
 //! | W4 | 5,000 rules and 5,000 policies over 100 resources, 10 priorities, a fifth denies |
 //! | W5 | the JSON text of W2's and W4's requests |
 //!
-//! Each request carries the decision that is right. `reference.rs` finds it by reading every rule, slowly
-//! and plainly; [`limit`] finds it as fast as hand-written code can, and is what engines are held against.
+//! Each request has its right decision. `reference.rs` finds it slowly and plainly, by reading every rule. [`limit`] finds
+//! it as fast as hand-written code can; engines are compared with it.
 
-pub mod ask;
 pub mod limit;
 pub mod measure;
 mod model;
+pub mod plain_request;
 mod policies;
 mod rbac;
 mod reference;
 pub mod report;
 
-pub use model::{Attribute, Conditions, DOMAIN, Policy, Request, Rule, Workload};
+pub use model::{
+    Conditions, DOMAIN, SampleAttribute, SamplePolicy, SampleRequest, SampleRule, Workload,
+};
 pub use policies::{w3, w4, w4_over};
 pub use rbac::{w1, w2};
 
@@ -30,5 +32,5 @@ pub const W2_SIZES: [usize; 2] = [10_000, 100_000];
 pub const W2_RESOURCES: usize = 1_000;
 /// The sizes of W3, in policies.
 pub const W3_SIZES: [usize; 5] = [1, 10, 100, 1_000, 10_000];
-/// Requests of a workload: enough that no branch predictor learns them by heart.
+/// The number of requests in a workload: too many for a branch predictor to learn.
 pub const REQUESTS: usize = 1_024;

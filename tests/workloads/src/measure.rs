@@ -1,5 +1,4 @@
-//! Times and allocations of alternatives, taken in turns so that their ratios mean something on a
-//! machine that others use too.
+//! Measures times and allocations of alternatives in turns, so that their ratios are valid on a machine that others use.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -7,14 +6,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Turns that each alternative gets.
+/// The number of turns of each alternative.
 const ROUNDS: usize = 21;
-/// Runs that a load gets.
+/// The number of runs of a load.
 const LOADS: usize = 7;
-/// How long a turn should take at least: many times what reading the clock costs.
+/// The minimum duration of a turn: many times the cost of reading the clock.
 const TURN: Duration = Duration::from_millis(2);
 
-/// CPU time that the calling thread has used.
+/// Returns the CPU time of the calling thread.
 pub fn thread_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
@@ -22,12 +21,12 @@ pub fn thread_time() -> Duration {
 /// One way to answer the requests of a workload.
 pub struct Variant<'a> {
     name: String,
-    /// Answers so many requests, going on where it stopped.
+    /// Answers this many requests, and continues where it stopped.
     run: Box<dyn FnMut(usize) + 'a>,
 }
 
 impl<'a> Variant<'a> {
-    /// `answer` answers the request of that index, of which there are `requests`.
+    /// Makes a variant of `requests` requests; `answer` answers the request of an index.
     pub fn new<R>(
         name: impl Into<String>,
         requests: usize,
@@ -46,7 +45,7 @@ impl<'a> Variant<'a> {
         Self { name: name.into(), run: Box::new(run) }
     }
 
-    /// As [`new`](Self::new), for a variant that decides: every decision is compared with what is right.
+    /// Makes a variant that decides, as [`new`](Self::new) does. Compares every decision with the right one.
     ///
     /// # Errors
     /// A wrong decision, or none.
@@ -58,7 +57,7 @@ impl<'a> Variant<'a> {
         Self::checked_within(Duration::MAX, name, right, allows)
     }
 
-    /// As [`checked`](Self::checked), on only as many requests as are decided in the time given.
+    /// Makes a variant like [`checked`](Self::checked), of only as many requests as it decides in the given time.
     ///
     /// # Errors
     /// A wrong decision, or none.
@@ -88,22 +87,22 @@ impl<'a> Variant<'a> {
     }
 }
 
-/// What one variant took.
+/// The times of one variant.
 #[derive(Clone, Debug)]
 pub struct Samples {
     /// The variant's name.
     pub name: String,
-    /// Nanoseconds per request, one figure a turn.
+    /// Nanoseconds per request, one number per turn.
     turns: Vec<f64>,
 }
 
 impl Samples {
-    /// The median of the turns, in nanoseconds per request.
+    /// Returns the median of the turns, in nanoseconds per request.
     pub fn ns(&self) -> f64 {
         median(self.turns.clone())
     }
 
-    /// How many times as long it took as `other` of the same comparison: the median over the turns.
+    /// Returns the time relative to `other` of the same comparison: the median over the turns.
     pub fn ratio(&self, other: &Self) -> f64 {
         median(self.turns.iter().zip(&other.turns).map(|(own, other)| own / other).collect())
     }
@@ -118,7 +117,7 @@ pub fn compare(mut variants: Vec<Variant<'_>>) -> Vec<Samples> {
         .collect();
     for _ in 0..ROUNDS {
         for ((variant, samples), &count) in variants.iter_mut().zip(&mut samples).zip(&counts) {
-            // The turns of the others have emptied the processor's caches.
+            // Warms up: the turns of other variants have evicted this one from the processor's caches.
             (variant.run)(count);
             samples.turns.push(variant.time(count).as_nanos() as f64 / count as f64);
         }
@@ -126,7 +125,7 @@ pub fn compare(mut variants: Vec<Variant<'_>>) -> Vec<Samples> {
     samples
 }
 
-/// How many requests fill a turn; finding out warms the variant up.
+/// Returns the number of requests that fill a turn. Finding it out warms the variant up.
 fn turn_length(variant: &mut Variant<'_>) -> usize {
     let mut count = 1;
     while variant.time(count) < TURN {
@@ -135,18 +134,18 @@ fn turn_length(variant: &mut Variant<'_>) -> usize {
     count
 }
 
-/// The median of `figures`; no number if there are none.
-pub fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
+/// Returns the median of `measurements`; NaN if there are none.
+pub fn median(mut measurements: Vec<f64>) -> f64 {
+    measurements.sort_by(f64::total_cmp);
+    measurements.get(measurements.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Allocations that `run` makes on this thread.
+/// Counts the allocations of `run` on this thread.
 pub fn allocations(run: impl FnOnce()) -> u64 {
     allocation_counter::measure(run).count_total
 }
 
-/// Bytes that what `make` makes keeps on the heap.
+/// Returns the heap bytes of the value that `make` returns.
 pub fn kept<T>(make: impl FnOnce() -> T) -> u64 {
     let mut made = None;
     let info = allocation_counter::measure(|| made = Some(make()));
@@ -154,7 +153,7 @@ pub fn kept<T>(make: impl FnOnce() -> T) -> u64 {
     info.bytes_current.unsigned_abs()
 }
 
-/// CPU time that `make` takes: the median of several runs. Dropping what it makes does not count.
+/// Returns the CPU time of `make`: the median of several runs. Dropping the value does not count.
 pub fn load_time<T>(mut make: impl FnMut() -> T) -> Duration {
     let run = |_| {
         let start = thread_time();

@@ -1,4 +1,4 @@
-//! What a workload is made of.
+//! The parts of a workload.
 
 use anyhow::{Result, bail};
 use serde_json::json;
@@ -6,30 +6,30 @@ use serde_json::json;
 /// The one domain of every workload.
 pub const DOMAIN: &str = "acme";
 
-/// Rules, policies, and the requests that are put to them.
+/// Rules, policies and requests.
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
     /// A short name, such as `W3 1000`.
     pub name: String,
     /// The RBAC rules.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<SampleRule>,
     /// The ABAC policies.
-    pub policies: Vec<Policy>,
-    /// The requests, each with the decision that is right.
-    pub requests: Vec<Request>,
+    pub policies: Vec<SamplePolicy>,
+    /// The requests, each with the right decision.
+    pub requests: Vec<SampleRequest>,
 }
 
 impl Workload {
-    /// The right decision of each request.
+    /// Returns the right decision of each request.
     pub fn right(&self) -> impl Iterator<Item = bool> {
         self.requests.iter().map(|request| request.allow)
     }
 
-    /// A request, and the one rule that is about it.
+    /// Returns a request and the only rule that matches it.
     ///
     /// # Errors
-    /// There is none.
-    pub fn request_of_one_rule(&self) -> Result<(&Request, &Rule)> {
+    /// No request has such a rule.
+    pub fn request_of_one_rule(&self) -> Result<(&SampleRequest, &SampleRule)> {
         for request in self.requests.iter().filter(|request| request.allow) {
             let mut matching = self.rules.iter().filter(|rule| rule.matches(request));
             if let (Some(rule), None) = (matching.next(), matching.next()) {
@@ -39,16 +39,16 @@ impl Workload {
         bail!("no request is allowed by one rule alone")
     }
 
-    /// The body of each request.
+    /// Returns the body of each request.
     pub fn texts(&self) -> Vec<String> {
-        self.requests.iter().map(Request::text).collect()
+        self.requests.iter().map(SampleRequest::text).collect()
     }
 }
 
-/// An RBAC rule. None has a wildcard.
+/// An RBAC rule without wildcards.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are those of the rule format")]
-pub struct Rule {
+pub struct SampleRule {
     pub id: u128,
     pub sub: String,
     pub dom: String,
@@ -57,9 +57,9 @@ pub struct Rule {
     pub allow: bool,
 }
 
-impl Rule {
-    /// Whether the rule is about what `request` asks for.
-    pub fn matches(&self, request: &Request) -> bool {
+impl SampleRule {
+    /// Returns whether the rule matches `request`.
+    pub fn matches(&self, request: &SampleRequest) -> bool {
         self.obj == request.resource
             && self.act == request.action
             && request.roles.iter().chain([&request.subject]).any(|own| *own == self.sub)
@@ -69,7 +69,7 @@ impl Rule {
 /// An ABAC policy.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are those of the policy format")]
-pub struct Policy {
+pub struct SamplePolicy {
     pub id: u128,
     pub name: String,
     pub resource: String,
@@ -90,7 +90,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The condition tree as JSON text.
+    /// Writes the condition tree as JSON text.
     pub fn tree(&self) -> String {
         let test = |attribute: &str, operator: &str, value| json!({"type": "CONDITION", "attribute": attribute, "operator": operator, "value": value});
         let children = [
@@ -104,8 +104,8 @@ impl Conditions {
 
 /// A check, in the domain [`DOMAIN`].
 #[derive(Clone, Debug)]
-pub struct Request {
-    /// Who asks. One subject has the same roles in every request, so that an engine may know them beforehand.
+pub struct SampleRequest {
+    /// The subject. It has the same roles in every request, so that an engine may know them in advance.
     pub subject: String,
     /// `<name>:<verb>`.
     pub resource: String,
@@ -114,23 +114,23 @@ pub struct Request {
     /// The subject's roles.
     pub roles: Vec<String>,
     /// `user.*`, without the roles.
-    pub user: Vec<(String, Attribute)>,
+    pub user: Vec<(String, SampleAttribute)>,
     /// `resource.*`
-    pub object: Vec<(String, Attribute)>,
-    /// The decision that is right.
+    pub object: Vec<(String, SampleAttribute)>,
+    /// The right decision.
     pub allow: bool,
 }
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Attribute {
+pub enum SampleAttribute {
     Text(String),
     Number(i64),
 }
 
-impl Attribute {
-    /// The string, if it is one.
+impl SampleAttribute {
+    /// Returns the string, if it is one.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -138,7 +138,7 @@ impl Attribute {
         }
     }
 
-    /// The number, if it is one.
+    /// Returns the number, if it is one.
     pub fn number(&self) -> Option<i64> {
         match self {
             Self::Text(_) => None,
@@ -147,7 +147,10 @@ impl Attribute {
     }
 }
 
-/// The value of the attribute called `name`.
-pub(crate) fn attribute<'a>(pairs: &'a [(String, Attribute)], name: &str) -> Option<&'a Attribute> {
+/// Returns the value of the attribute `name`.
+pub(crate) fn attribute<'a>(
+    pairs: &'a [(String, SampleAttribute)],
+    name: &str,
+) -> Option<&'a SampleAttribute> {
     pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value)
 }

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use crate::REQUESTS;
-use crate::model::{Attribute, Conditions, Policy, Request, Workload};
+use crate::model::{Conditions, SampleAttribute, SamplePolicy, SampleRequest, Workload};
 use crate::rbac::{request, rule};
 use crate::reference::Reference;
 
@@ -12,9 +12,9 @@ const CLEARANCES: usize = 10;
 
 /// W3: `policies` allowing policies of one priority on one resource, for up to 100 departments.
 ///
-/// A policy asks for one department, a clearance, and one of five regions out of ten. They stand in
-/// order of falling clearance and requests have little of it, a fifth none: 0.1 % of the policies match,
-/// and the first that matches stands behind most of the others. So whoever walks them walks far.
+/// A policy requires one department, a clearance, and one of five regions out of ten. Policies come by descending
+/// clearance, and requests have a low clearance or, in a fifth of them, none. So 0.1 % of the policies match a request,
+/// and most others come before the first match: a linear search is long.
 pub fn w3(policies: usize) -> Workload {
     let mut rng = Rng::with_seed(3);
     let departments = policies.min(100);
@@ -38,13 +38,12 @@ pub fn w3(policies: usize) -> Workload {
     Reference::settle(Workload { name, rules: Vec::new(), policies: all, requests })
 }
 
-/// W4: 50 rules and 50 policies for each of 100 resources. The policies have 10 priorities; a fifth of
-/// all denies.
+/// W4: 50 rules and 50 policies for each of 100 resources. The policies have 10 priorities; a fifth of them denies.
 pub fn w4() -> Workload {
     w4_over(100)
 }
 
-/// As [`w4`], with so many resources.
+/// Makes [`w4`] with this many resources.
 pub fn w4_over(resources: usize) -> Workload {
     const EACH: usize = 50;
     const ROLES: usize = 50;
@@ -87,8 +86,8 @@ fn policy(
     allow: bool,
     priority: i32,
     conditions: Conditions,
-) -> Policy {
-    Policy {
+) -> SamplePolicy {
+    SamplePolicy {
         id: index as u128 + 1_000_001,
         name: format!("policy {index} for {}", conditions.department),
         resource: request(0, 1, resource, "").resource,
@@ -99,15 +98,15 @@ fn policy(
 }
 
 fn with_attributes(
-    request: Request,
+    request: SampleRequest,
     rng: &mut Rng,
     departments: usize,
     clearances: std::ops::RangeInclusive<i64>,
-) -> Request {
-    let department = Attribute::Text(department_name(rng.usize(..departments)));
-    let clearance = Attribute::Number(rng.i64(clearances));
-    let region = Attribute::Text(region_name(rng.usize(..REGIONS)));
-    Request {
+) -> SampleRequest {
+    let department = SampleAttribute::Text(department_name(rng.usize(..departments)));
+    let clearance = SampleAttribute::Number(rng.i64(clearances));
+    let region = SampleAttribute::Text(region_name(rng.usize(..REGIONS)));
+    SampleRequest {
         user: vec![("department".to_owned(), department), ("clearance".to_owned(), clearance)],
         object: vec![("region".to_owned(), region)],
         ..request

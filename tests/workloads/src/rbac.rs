@@ -2,21 +2,21 @@
 
 use fastrand::Rng;
 
-use crate::model::{DOMAIN, Request, Rule, Workload};
+use crate::model::{DOMAIN, SampleRequest, SampleRule, Workload};
 use crate::reference::Reference;
 use crate::{REQUESTS, W2_RESOURCES};
 
-/// Users, each with two roles.
+/// The number of users, each with two roles.
 const USERS: usize = 100;
 const ACTIONS: [&str; 10] =
     ["read", "write", "delete", "list", "share", "print", "sign", "lock", "move", "export"];
 
-/// W1: 100 rules, all of them allow: 10 roles, 10 actions, 20 resources.
+/// W1: 100 allow rules over 10 roles, 10 actions and 20 resources.
 pub fn w1() -> Workload {
     rules_over("W1", 10, 20, 100)
 }
 
-/// W2: `rules` rules, all of them allow, over 1,000 resources.
+/// W2: `rules` allow rules over 1,000 resources.
 pub fn w2(rules: usize) -> Workload {
     rules_over(&format!("W2 {rules}"), 100, W2_RESOURCES, rules)
 }
@@ -30,7 +30,7 @@ fn rules_over(name: &str, roles: usize, resources: usize, rules: usize) -> Workl
     };
     let requests = (0..REQUESTS)
         .map(|nth| {
-            // Half of the requests are such that a rule allows them.
+            // A rule allows half of the requests.
             let (role, resource, action) = tuple(rng.usize(..rules));
             let user = role + roles * rng.usize(..USERS / roles);
             let user = if nth % 2 == 0 { user } else { rng.usize(..USERS) };
@@ -46,9 +46,15 @@ fn rules_over(name: &str, roles: usize, resources: usize, rules: usize) -> Workl
     Reference::settle(Workload { name: name.to_owned(), rules, policies: Vec::new(), requests })
 }
 
-/// The rule that says whether `role` may do `action` to `resource`.
-pub(crate) fn rule(index: usize, role: usize, resource: usize, action: &str, allow: bool) -> Rule {
-    Rule {
+/// Makes the rule for `role`, `action` and `resource`.
+pub(crate) fn rule(
+    index: usize,
+    role: usize,
+    resource: usize,
+    action: &str,
+    allow: bool,
+) -> SampleRule {
+    SampleRule {
         id: index as u128 + 1,
         sub: role_name(role),
         dom: DOMAIN.to_owned(),
@@ -58,9 +64,9 @@ pub(crate) fn rule(index: usize, role: usize, resource: usize, action: &str, all
     }
 }
 
-/// A request of a user, who has two of `roles` roles.
-pub(crate) fn request(user: usize, roles: usize, resource: usize, action: &str) -> Request {
-    Request {
+/// Makes a request of a user, who has two of `roles` roles.
+pub(crate) fn request(user: usize, roles: usize, resource: usize, action: &str) -> SampleRequest {
+    SampleRequest {
         subject: format!("user-{user:03}@example.com"),
         resource: resource_name(resource),
         action: action.to_owned(),

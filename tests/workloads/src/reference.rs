@@ -1,13 +1,15 @@
-//! What is right, read off the rules as `docs/semantics.md`, sections 2.4 to 2.6, say it, one after the other.
+//! Finds the right decision: reads every rule in turn, as `docs/semantics.md`, section 2, says.
 
 use std::collections::HashMap;
 
-use crate::model::{Attribute, Conditions, Policy, Request, Rule, Workload, attribute};
+use crate::model::{
+    Conditions, SampleAttribute, SamplePolicy, SampleRequest, SampleRule, Workload, attribute,
+};
 
 /// The rules and policies of a workload, by resource.
 pub(crate) struct Reference<'w> {
-    rules: HashMap<&'w str, Vec<&'w Rule>>,
-    policies: HashMap<&'w str, Vec<&'w Policy>>,
+    rules: HashMap<&'w str, Vec<&'w SampleRule>>,
+    policies: HashMap<&'w str, Vec<&'w SamplePolicy>>,
 }
 
 impl Reference<'_> {
@@ -28,7 +30,7 @@ impl Reference<'_> {
         workload
     }
 
-    fn allows(&self, request: &Request) -> bool {
+    fn allows(&self, request: &SampleRequest) -> bool {
         match (self.policies_say(request), self.rules_say(request)) {
             (Some(false), _) | (_, Some(false)) => false,
             (policies, rules) => policies.or(rules) == Some(true),
@@ -36,24 +38,24 @@ impl Reference<'_> {
     }
 
     /// Deny wins over allow.
-    fn rules_say(&self, request: &Request) -> Option<bool> {
+    fn rules_say(&self, request: &SampleRequest) -> Option<bool> {
         let rules = self.rules.get(&*request.resource).into_iter().flatten();
         let matching = rules.filter(|rule| rule.matches(request));
         matching.map(|rule| rule.allow).min()
     }
 
     /// The highest priority wins, and deny over allow.
-    fn policies_say(&self, request: &Request) -> Option<bool> {
+    fn policies_say(&self, request: &SampleRequest) -> Option<bool> {
         let policies = self.policies.get(&*request.resource).into_iter().flatten();
         let applying = policies.filter(|policy| holds(&policy.conditions, request));
         applying.max_by_key(|policy| (policy.priority, !policy.allow)).map(|policy| policy.allow)
     }
 }
 
-fn holds(conditions: &Conditions, request: &Request) -> bool {
-    let text = |pairs, name| attribute(pairs, name).and_then(Attribute::text);
+fn holds(conditions: &Conditions, request: &SampleRequest) -> bool {
+    let text = |pairs, name| attribute(pairs, name).and_then(SampleAttribute::text);
     let department = text(&request.user, "department");
-    let clearance = attribute(&request.user, "clearance").and_then(Attribute::number);
+    let clearance = attribute(&request.user, "clearance").and_then(SampleAttribute::number);
     let region = text(&request.object, "region");
     department == Some(&conditions.department)
         && clearance.is_some_and(|clearance| clearance >= conditions.clearance)

@@ -1,4 +1,4 @@
-//! Figures held against their bars: a Markdown table, and the same as JSON.
+//! Compares measurements with their bars. Writes a Markdown table, and optionally JSON.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -8,30 +8,30 @@ use serde::Serialize;
 
 use crate::measure::Samples;
 
-/// What the command line asks for, and the figures so far.
+/// The options of the command line, and the measurements so far.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Groups whose name contains one of these are run; all without any.
+    /// Only groups whose name contains one of these texts run; all groups if it is empty.
     filters: Vec<String>,
-    /// Where the figures go as JSON.
+    /// The JSON file.
     json: Option<PathBuf>,
-    figures: Vec<Figure>,
+    measurements: Vec<Measurement>,
 }
 
-/// What a figure must reach.
+/// The bar of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bar {
-    /// It must not exceed this.
+    /// The maximum.
     AtMost(f64),
-    /// It must not fall short of this.
+    /// The minimum.
     AtLeast(f64),
-    /// It is shown, and nothing is asked of it.
+    /// No bar: the measurement is only shown.
     Shown,
 }
 
 /// One line of a report.
 #[derive(Clone, Debug, Serialize)]
-struct Figure {
+struct Measurement {
     group: &'static str,
     what: String,
     value: f64,
@@ -41,7 +41,7 @@ struct Figure {
 }
 
 impl Bar {
-    /// Whether `value` keeps to the bar; `None` without a bar or a value.
+    /// Returns whether `value` meets the bar; `None` without a bar or a value.
     fn met(self, value: f64) -> Option<bool> {
         match self {
             _ if value.is_nan() => None,
@@ -81,14 +81,14 @@ impl Report {
                 filter => report.filters.push(filter.to_lowercase()),
             }
         }
-        println!("| group | figure | value | bar | |\n|---|---|---:|---:|---|");
+        println!("| group | measurement | value | bar | |\n|---|---|---:|---:|---|");
         Ok(report)
     }
 
-    /// Runs `group` if it is asked for.
+    /// Runs `group` if the options select it.
     ///
     /// # Errors
-    /// What `run` failed with, such as a wrong decision.
+    /// The error of `run`, such as a wrong decision.
     pub fn group(
         &mut self,
         name: &'static str,
@@ -101,31 +101,31 @@ impl Report {
         run(&mut Group { name, report: self }).with_context(|| name)
     }
 
-    /// Writes the JSON file, if one is asked for.
+    /// Writes the JSON file, if the options name one.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn finish(self) -> Result<()> {
         let Some(path) = &self.json else { return Ok(()) };
-        write_json(path, &self.figures)
+        write_json(path, &self.measurements)
     }
 }
 
-fn write_json(path: &Path, figures: &[Figure]) -> Result<()> {
+fn write_json(path: &Path, measurements: &[Measurement]) -> Result<()> {
     let file = std::fs::File::create(path)
         .with_context(|| format!("cannot write `{}`", path.display()))?;
-    Ok(serde_json::to_writer_pretty(file, figures)?)
+    Ok(serde_json::to_writer_pretty(file, measurements)?)
 }
 
-/// The figures of one group.
+/// The measurements of one group.
 pub struct Group<'r> {
     name: &'static str,
     report: &'r mut Report,
 }
 
 impl Group<'_> {
-    /// Prints a figure and keeps it. No number means that it could not be measured.
-    pub fn figure(&mut self, what: impl Display, value: f64, unit: &'static str, bar: Bar) {
+    /// Prints a measurement and keeps it. NaN means that it could not be measured.
+    pub fn measurement(&mut self, what: impl Display, value: f64, unit: &'static str, bar: Bar) {
         let (what, met) = (what.to_string(), bar.met(value));
         let word = match met {
             Some(true) => "met",
@@ -135,18 +135,23 @@ impl Group<'_> {
         };
         let (group, target, shown) = (self.name, bar.text(unit), rounded(value));
         println!("| {group} | {what} | {shown}{unit} | {target} | {word} |");
-        self.report.figures.push(Figure { group, what, value, unit, target, met });
+        self.report.measurements.push(Measurement { group, what, value, unit, target, met });
     }
 
-    /// Prints what each of `samples` took.
+    /// Prints the time of each of `samples`.
     pub fn times(&mut self, workload: &str, samples: &[Samples]) {
         for sample in samples {
-            self.figure(format!("{workload}: {}", sample.name), sample.ns(), " ns", Bar::Shown);
+            self.measurement(
+                format!("{workload}: {}", sample.name),
+                sample.ns(),
+                " ns",
+                Bar::Shown,
+            );
         }
     }
 }
 
-/// Three significant digits are more than such figures have.
+/// Formats a measurement with three significant digits, more than it has.
 fn rounded(value: f64) -> String {
     let decimals = match value.abs() {
         0.0 => 0,
@@ -177,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_rounded_to_be_read() {
+    fn measurements_are_rounded_to_be_read() {
         let shown = [0.0, 0.066, 1.3, 20.0, 83.45, 442.4, 1_234_567.0].map(rounded);
         assert_eq!(shown, ["0", "0.07", "1.30", "20", "83.5", "442", "1,234,567"]);
     }

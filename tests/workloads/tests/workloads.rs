@@ -1,15 +1,15 @@
-//! The workloads are what they say, and the hand-written code decides them as the slow reference does.
+//! The workloads have their documented sizes, and the hand-written code decides them like the slow reference.
 
-use portcullis_workloads::ask::Ask;
 use portcullis_workloads::limit::{Closures, Limit, Tree};
+use portcullis_workloads::plain_request::PlainRequest;
 use portcullis_workloads::{W3_SIZES, Workload, w1, w2, w3, w4};
 use serde_json::Result;
 
 #[track_caller]
-fn decides_rightly(workload: &Workload, allows: impl Fn(&Ask<'_>) -> bool) -> Result<()> {
+fn decides_rightly(workload: &Workload, allows: impl Fn(&PlainRequest<'_>) -> bool) -> Result<()> {
     for (index, request) in workload.requests.iter().enumerate() {
         let text = request.text();
-        let right = allows(&Ask::parse(&text)?) == request.allow;
+        let right = allows(&PlainRequest::parse(&text)?) == request.allow;
         assert!(right, "{}: request {index}: {text}", workload.name);
     }
     Ok(())
@@ -19,7 +19,7 @@ fn decides_rightly(workload: &Workload, allows: impl Fn(&Ask<'_>) -> bool) -> Re
 fn the_limit_decides_rightly() -> Result<()> {
     for workload in [w1(), w2(10_000), w4()].into_iter().chain(W3_SIZES.map(w3)) {
         let limit = Limit::new(&workload);
-        decides_rightly(&workload, |ask| limit.allows(ask))?;
+        decides_rightly(&workload, |request| limit.allows(request))?;
     }
     Ok(())
 }
@@ -28,9 +28,9 @@ fn the_limit_decides_rightly() -> Result<()> {
 fn closures_and_trees_decide_rightly() -> Result<()> {
     for workload in W3_SIZES.map(w3) {
         let closures = Closures::new(&workload.policies);
-        decides_rightly(&workload, |ask| closures.allows(ask))?;
+        decides_rightly(&workload, |request| closures.allows(request))?;
         let tree = Tree::new(&workload.policies);
-        decides_rightly(&workload, |ask| tree.allows(ask))?;
+        decides_rightly(&workload, |request| tree.allows(request))?;
     }
     Ok(())
 }
@@ -67,8 +67,8 @@ fn about_a_thousandth_of_the_large_w3_matches() {
     let alone: Vec<_> = workload.policies.chunks(1).map(Closures::new).collect();
     let requests = &workload.requests[..50];
     let matches = |text: String| {
-        let ask = Ask::parse(&text).expect("sound");
-        alone.iter().filter(|policy| policy.allows(&ask)).count()
+        let request = PlainRequest::parse(&text).expect("sound");
+        alone.iter().filter(|policy| policy.allows(&request)).count()
     };
     let all: usize = requests.iter().map(|request| matches(request.text())).sum();
     let share = all as f64 / (requests.len() * alone.len()) as f64;

@@ -1,4 +1,4 @@
-//! Bar 11, the engine's part: what the plan cache is worth.
+//! Bar 11, without a store: the benefit of the plan cache.
 
 use std::cell::Cell;
 
@@ -20,12 +20,17 @@ pub(crate) fn cache(group: &mut Group<'_>) -> Result<()> {
     hit_miss_and_none(group, &w4())?;
     let ratio = zipf_hit_ratio();
     let ideal = harmonic(ROOM) / harmonic(PAIRS);
-    group.figure("Zipf over 100,000 pairs, room for 10,000: hit ratio", ratio, "", Bar::Shown);
-    group.figure("… if the most frequent pairs were cached from the start", ideal, "", Bar::Shown);
+    group.measurement("Zipf over 100,000 pairs, room for 10,000: hit ratio", ratio, "", Bar::Shown);
+    group.measurement(
+        "… if the most frequent pairs were cached from the start",
+        ideal,
+        "",
+        Bar::Shown,
+    );
     Ok(())
 }
 
-/// A check of one of W4's resources, which has 50 rules and 50 policies.
+/// Times a check of one of W4's resources, which has 50 rules and 50 policies.
 fn hit_miss_and_none(group: &mut Group<'_>, workload: &Workload) -> Result<()> {
     let body = bodies(workload)?[0];
     let source = sources(workload)?.remove(body.resource).context("the resource has rules")?;
@@ -48,7 +53,7 @@ fn hit_miss_and_none(group: &mut Group<'_>, workload: &Workload) -> Result<()> {
     Ok(())
 }
 
-/// Hits among the lookups of pairs whose frequency falls with their rank, from an empty cache on.
+/// Returns the hit ratio of lookups whose frequency follows Zipf's law, from an empty cache on.
 fn zipf_hit_ratio() -> f64 {
     let resource = |pair: usize| format!("document-{pair:06}:read");
     let source = Source::default();

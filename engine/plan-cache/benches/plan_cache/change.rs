@@ -12,7 +12,7 @@ use portcullis_workloads::{DOMAIN, Workload, w2};
 use crate::lookups::cached;
 use crate::ours::{Source, allows, bodies, pattern, sources};
 
-/// A tenant whose plans are cached: one resource that changes, and others.
+/// A tenant whose plans are cached: one resource that changes, and other resources.
 struct Tenant {
     cache: PlanCache,
     resource: String,
@@ -50,7 +50,7 @@ impl Tenant {
         Ok(tenant)
     }
 
-    /// Takes or gives the request its rule, and decides it.
+    /// Removes or adds the rule of the request, and decides the request.
     fn change_and_decide(&self) -> bool {
         let revision = self.revision.get() + 1;
         self.revision.set(revision);
@@ -65,7 +65,7 @@ impl Tenant {
         allows(cached(&self.cache, DOMAIN, &self.resource, load).plan(), self.body)
     }
 
-    /// How many plans of other resources were not hot.
+    /// Looks up the plans of the other resources. Returns the number of loads.
     fn look_others_up(&self) -> usize {
         let loads = Cell::new(0);
         for (resource, source) in &self.others {
@@ -89,7 +89,7 @@ pub(crate) fn change(group: &mut Group<'_>) -> Result<()> {
             ensure!(changed == right, "the decision after a change must be {right}");
         }
         let what = format!("{} other plans: loaded anew after 100 changes", tenant.others.len());
-        group.figure(what, tenant.look_others_up() as f64, "", Bar::AtMost(0.0));
+        group.measurement(what, tenant.look_others_up() as f64, "", Bar::AtMost(0.0));
     }
     let samples = compare(vec![
         Variant::new("one decision, plan looked up", 1, |_| many.decide()),
@@ -98,8 +98,8 @@ pub(crate) fn change(group: &mut Group<'_>) -> Result<()> {
     ]);
     group.times("10 rules of 10,000", &samples);
     let ratio = samples[2].ratio(&samples[0]);
-    group.figure("change to decision / one decision", ratio, "", Bar::AtMost(20.0));
+    group.measurement("change to decision / one decision", ratio, "", Bar::AtMost(20.0));
     let ratio = samples[2].ratio(&samples[1]);
-    group.figure("change to decision, 999 / 1 other plans", ratio, "", Bar::AtMost(1.3));
+    group.measurement("change to decision, 999 / 1 other plans", ratio, "", Bar::AtMost(1.3));
     Ok(())
 }

@@ -10,9 +10,9 @@ use portcullis_workloads::report::{Bar, Group};
 
 use crate::lookups::revision;
 
-/// Lookups of one thread in one turn.
+/// The number of lookups of one thread in one turn.
 const LOOKUPS: usize = 20_000;
-/// Turns that are wanted, and turns that are tried to have them.
+/// The number of wanted turns, and the maximum number of attempts.
 const TURNS: usize = 11;
 const MOST_TURNS: usize = 300;
 
@@ -23,7 +23,7 @@ pub(crate) fn lookup(group: &mut Group<'_>) -> Result<()> {
     let keys: Vec<Key> = (0..1_000)
         .map(|index| (format!("tenant-{}", index % 10), format!("document-{index:04}:read")))
         .collect();
-    // Once to load it, once to make it hot.
+    // The first lookup loads the plan, the second makes it hot.
     for key in keys.iter().chain(&keys) {
         find(&cache, key);
     }
@@ -32,7 +32,7 @@ pub(crate) fn lookup(group: &mut Group<'_>) -> Result<()> {
         Variant::new("one hot key", 1, |_| find(&cache, &keys[0])),
     ]);
     for sample in &samples {
-        group.figure(&sample.name, sample.ns(), " ns", Bar::AtMost(30.0));
+        group.measurement(&sample.name, sample.ns(), " ns", Bar::AtMost(30.0));
     }
     for (name, keys) in [("1,000 keys", &keys[..]), ("one hot key", &keys[..1])] {
         let turns: Vec<f64> =
@@ -43,12 +43,12 @@ pub(crate) fn lookup(group: &mut Group<'_>) -> Result<()> {
             );
         }
         let what = format!("{name}: two threads / one, {} turns", turns.len());
-        group.figure(what, median(turns), "", Bar::AtLeast(1.8));
+        group.measurement(what, median(turns), "", Bar::AtLeast(1.8));
     }
     Ok(())
 }
 
-/// How much more two threads look up than one; `None` if they did not run at the same time.
+/// Returns the throughput of two threads relative to one; `None` if they did not run at the same time.
 fn scaling(cache: &PlanCache, keys: &[Key]) -> Option<f64> {
     let (one, _) = slowest_of(1, cache, keys);
     let (two, undisturbed) = slowest_of(2, cache, keys);
@@ -59,8 +59,8 @@ fn find(cache: &PlanCache, (tenant, resource): &Key) -> u64 {
     revision(cache, tenant, resource)
 }
 
-/// CPU time of the slowest of `threads` threads that look plans up at the same time, and whether each
-/// had a core to itself.
+/// Returns the CPU time of the slowest of `threads` threads that look plans up at the same time, and whether each had a
+/// core of its own.
 fn slowest_of(threads: usize, cache: &PlanCache, keys: &[Key]) -> (Duration, bool) {
     let barrier = Barrier::new(threads);
     let work = || {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use portcullis_engine::Plan;
 use portcullis_plan_cache::{CachedPlan, PlanCache};
 
-/// The revision of the plan of `(tenant, resource)`, of a hot one wherever there is one.
+/// Returns the revision of the plan of `(tenant, resource)`. Reads a hot plan if there is one.
 pub(crate) fn revision(cache: &PlanCache, tenant: &str, resource: &str) -> u64 {
     let hot = cache.hot(tenant, resource, 0, CachedPlan::revision);
     hot.unwrap_or_else(|| {
@@ -16,8 +16,8 @@ pub(crate) fn revision(cache: &PlanCache, tenant: &str, resource: &str) -> u64 {
     })
 }
 
-/// The plan of `(tenant, resource)`; `load` is called if the cache has none that is fresh. A hit and a
-/// load that waits for nothing are ready at once.
+/// Returns the plan of `(tenant, resource)`. Calls `load` if the cache has no fresh plan. A hit, and a load that waits
+/// for nothing, are ready at once.
 pub(crate) fn cached(
     cache: &PlanCache,
     tenant: &str,

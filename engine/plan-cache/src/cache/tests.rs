@@ -7,11 +7,11 @@ use tokio::sync::{Semaphore, oneshot};
 use super::*;
 use crate::changes::REMEMBERED_CHANGES;
 
-/// A store of one number per tenant revision: a load gives a plan that is known by its revision.
+/// A store of revisions alone: a loaded plan is identified by its revision.
 struct Store {
     revision: AtomicU64,
     loads: AtomicUsize,
-    /// Each load takes its snapshot, says so, and waits for a permit before it returns.
+    /// Each load takes its snapshot, reports it, and waits for a permit before it returns.
     gate: Semaphore,
     snapshot_taken: Mutex<Option<oneshot::Sender<()>>>,
 }
@@ -69,7 +69,7 @@ async fn answer_after_write_during_load(cache: PlanCache) -> u64 {
     });
     snapshot_taken.await.expect("the load began");
     cache.publish("acme", store.commit(), exact("doc:read"));
-    // The write is acknowledged here. This check begins after it and joins the load in flight.
+    // The write is acknowledged here. This check begins after it and joins the running load.
     let late = tokio::spawn({
         let (cache, store) = (Arc::clone(&cache), Arc::clone(&store));
         async move { revision_of(&cache, &store, "doc:read").await }
@@ -129,7 +129,7 @@ async fn a_plan_that_caught_up_reports_the_later_revision() {
 async fn an_unknown_change_in_between_means_a_new_load() {
     let (cache, store) = (PlanCache::new(1 << 20), Store::open());
     revision_of(&cache, &store, "doc:read").await;
-    // Revision 2 is committed, but its publication comes late; 3 touches something else.
+    // Revision 2 is committed but published late; revision 3 touches another resource.
     store.commit();
     cache.publish("acme", store.commit(), exact("bill:read"));
     assert_eq!(revision_of(&cache, &store, "doc:read").await, 3);
@@ -212,7 +212,7 @@ async fn the_weight_limit_evicts() {
     assert!(cache.plans.entry_count() > 0, "something small enough must stay");
 }
 
-/// The revision of the plan, if it is hot; asks often enough to get past the sampling.
+/// Returns the revision of the plan if it is hot. Repeats the lookup, since sampled lookups find nothing.
 fn hot_revision(cache: &PlanCache, resource: &str) -> Option<u64> {
     (0..1_000).find_map(|_| cache.hot("acme", resource, 0, |cached| cached.plan().revision()))
 }
@@ -257,15 +257,15 @@ async fn what_moka_drops_is_not_hot() {
     assert!(hot > 0 && hot <= cache.plans.entry_count(), "{hot} are hot");
 }
 
-/// 10,000 writes on one thread, checks on another that each remember what was acknowledged when they began.
-/// Gives how many checks there were, how many were answered from the hot map, and how many were stale.
+/// Runs 10,000 writes on one thread, and checks on another. Each check notes the acknowledged revision at its start.
+/// Returns the number of checks, of answers from the hot map, and of stale answers.
 fn checks_during_writes(cache: PlanCache) -> (u64, u64, u64) {
     const WRITES: u64 = 10_000;
     let (cache, store) = (Arc::new(cache), Arc::new(Store::open()));
     let acknowledged = Arc::new(AtomicU64::new(1));
     let resources = ["doc:read", "doc:write", "bill:read"];
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    // Loaded before the first write, so that the control has something stale to show.
+    // Loaded before the first write, so that the negative control has a stale plan.
     for resource in resources {
         runtime.block_on(get(&cache, &store, resource));
     }
@@ -278,7 +278,7 @@ fn checks_during_writes(cache: PlanCache) -> (u64, u64, u64) {
                 let touched = ResourcePattern::parse(touched).expect("a pattern");
                 cache.publish("acme", store.commit(), vec![touched]);
                 acknowledged.store(store.revision.load(Ordering::SeqCst), Ordering::SeqCst);
-                // Some time for checks: a write that takes no time leaves no plan hot.
+                // Leaves time for checks: without it no plan stays hot between writes.
                 for _ in 0..50 {
                     std::hint::spin_loop();
                 }
@@ -310,7 +310,7 @@ impl CachedPlan {
     }
 }
 
-/// Whether a write that touches `resource` lies between the two revisions: write `n` makes revision `n + 2`.
+/// Returns whether a write between the two revisions touches `resource`. Write `n` makes revision `n + 2`.
 fn is_outdated(resource: &str, compiled_from: u64, acknowledged: u64) -> bool {
     (compiled_from + 1..=acknowledged).any(|revision| {
         let touches_docs = (revision - 2) % 8 == 0;

@@ -7,7 +7,7 @@ use portcullis_resolver_host::Value;
 use portcullis_workloads::measure::{Variant, allocations, compare};
 use portcullis_workloads::report::{Bar, Group};
 
-use crate::surroundings::{Bench, request};
+use crate::environment::{Bench, request};
 
 pub(crate) fn call(group: &mut Group<'_>) -> Result<()> {
     let bench = Bench::new(None)?;
@@ -24,8 +24,8 @@ pub(crate) fn call(group: &mut Group<'_>) -> Result<()> {
     ]);
     group.times("one call", &samples);
     let microseconds = samples[1].ns() / 1e3;
-    group.figure("fresh instance and call", microseconds, " µs", Bar::AtMost(30.0));
+    group.measurement("fresh instance and call", microseconds, " µs", Bar::AtMost(30.0));
     let allocated = allocations(|| drop(black_box(call())));
-    group.figure("allocations of a call", allocated as f64, "", Bar::Shown);
+    group.measurement("allocations of a call", allocated as f64, "", Bar::Shown);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What loading takes: compilation, code from disk, and what a thousand loaded resolvers keep.
+//! The costs of loading: compilation, code from disk, and the memory of a thousand loaded resolvers.
 
 use std::fs;
 
@@ -7,27 +7,27 @@ use portcullis_workloads::measure::{median, thread_time};
 use portcullis_workloads::report::{Bar, Group};
 use sha2::{Digest as _, Sha256};
 
-use crate::surroundings::Bench;
+use crate::environment::Bench;
 
-/// Loads that are timed.
+/// The number of timed loads.
 const LOADS: u32 = 20;
 
-/// Resolvers that are loaded at once.
+/// The number of resolvers that are loaded at once.
 const MANY: u32 = 1_000;
 
 pub(crate) fn load(group: &mut Group<'_>) -> Result<()> {
     let bytes = portcullis_test_guests::component("directory")?;
-    group.figure("size of the component", kib(bytes.len()), " KiB", Bar::Shown);
+    group.measurement("size of the component", kib(bytes.len()), " KiB", Bar::Shown);
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("compiled");
     let bench = Bench::new(Some(path.clone()))?;
     let compiled = timed(|index| bench.load(numbered(&bytes, index)).map(drop))?;
-    group.figure("compile and describe, all threads", compiled.0, " ms", Bar::Shown);
+    group.measurement("compile and describe, all threads", compiled.0, " ms", Bar::Shown);
     let known = timed(|index| bench.load(numbered(&bytes, index)).map(drop))?;
-    group.figure("load compiled code and describe", known.0, " ms", Bar::Shown);
-    group.figure("load compiled code and describe, CPU", known.1, " ms", Bar::Shown);
+    group.measurement("load compiled code and describe", known.0, " ms", Bar::Shown);
+    group.measurement("load compiled code and describe, CPU", known.1, " ms", Bar::Shown);
     let file = fs::read_dir(&path)?.next().context("no compiled code")??;
-    group.figure("size of the code", kib(file.metadata()?.len() as usize), " KiB", Bar::Shown);
+    group.measurement("size of the code", kib(file.metadata()?.len() as usize), " KiB", Bar::Shown);
     Ok(())
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn memory(group: &mut Group<'_>) -> Result<()> {
     let path = directory.path().join("compiled");
     let bench = Bench::new(Some(path.clone()))?;
     drop(bench.load(bytes.clone())?);
-    // A file of code for each, without compiling the same a thousand times.
+    // One file of code for each, without compiling a thousand times.
     let file = fs::read_dir(&path)?.next().context("no compiled code")??.path();
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let suffix = name.split_once('-').context("a name without a suffix")?.1.to_owned();
@@ -51,13 +51,18 @@ pub(crate) fn memory(group: &mut Group<'_>) -> Result<()> {
         (0..MANY).map(|index| bench.load(numbered(&bytes, index))).collect::<Result<_>>()?;
     let after = resident()?;
     let mib = |index: usize| (after[index] - before[index]) / 1024.0;
-    group.figure(format!("{MANY} resolvers: heap and dirty pages"), mib(0), " MiB", Bar::Shown);
-    group.figure(format!("{MANY} resolvers: pages of files"), mib(1), " MiB", Bar::Shown);
+    group.measurement(
+        format!("{MANY} resolvers: heap and dirty pages"),
+        mib(0),
+        " MiB",
+        Bar::Shown,
+    );
+    group.measurement(format!("{MANY} resolvers: pages of files"), mib(1), " MiB", Bar::Shown);
     drop(loaded);
     Ok(())
 }
 
-/// The component with a custom section that holds a number, which makes it another one that does the same.
+/// Adds a custom section with a number to the component: another digest, the same behaviour.
 fn numbered(bytes: &[u8], number: u32) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     // Section 0 of 6 bytes: a name of one byte, and the number.
@@ -66,7 +71,7 @@ fn numbered(bytes: &[u8], number: u32) -> Vec<u8> {
     bytes
 }
 
-/// The medians of wall time and CPU time of this thread, in milliseconds.
+/// Returns the medians of wall time and of this thread's CPU time, in milliseconds.
 fn timed(mut run: impl FnMut(u32) -> Result<()>) -> Result<(f64, f64)> {
     let (mut wall, mut cpu) = (vec![], vec![]);
     for index in 0..LOADS {
@@ -78,7 +83,7 @@ fn timed(mut run: impl FnMut(u32) -> Result<()>) -> Result<(f64, f64)> {
     Ok((median(wall), median(cpu)))
 }
 
-/// Kilobytes of anonymous and of file-backed memory that are resident.
+/// Returns the resident anonymous memory and the resident file-backed memory, in kilobytes.
 fn resident() -> Result<[f64; 2]> {
     let status = fs::read_to_string("/proc/self/status")?;
     let field = |name: &str| -> Result<f64> {

@@ -1,11 +1,11 @@
-//! What attribute resolvers cost, against bar 10 of `docs/performance.md`.
+//! The costs of attribute resolvers, against bar 10 of `docs/performance.md`.
 //!
-//! `cargo bench -p portcullis-resolver-host --bench resolver -- [GROUP]… [--json FILE]`. All but `threads` runs on one
-//! thread, so that its CPU time is all that a call takes. The component is `directory` of `tests/guests`.
+//! `cargo bench -p portcullis-resolver-host --bench resolver -- [GROUP]… [--json FILE]`. All groups but `threads` run on
+//! one thread, so that its CPU time is the whole cost of a call. The component is `directory` of `tests/guests`.
 
 mod call;
+mod environment;
 mod loading;
-mod surroundings;
 mod threads;
 mod unneeded;
 

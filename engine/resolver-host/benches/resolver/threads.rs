@@ -1,4 +1,4 @@
-//! How calls share threads: nothing that they have in common must hold them up.
+//! Concurrent calls on several threads: nothing that they share may slow them down.
 
 use std::time::Instant;
 
@@ -6,25 +6,25 @@ use anyhow::{Result, ensure};
 use portcullis_workloads::measure::median;
 use portcullis_workloads::report::{Bar, Group};
 
-use crate::surroundings::{Bench, request};
+use crate::environment::{Bench, request};
 
-/// Calls of one turn, and how many of them are under way at once.
+/// The number of calls in one turn, and of concurrent calls.
 const CALLS: usize = 4_000;
 const AT_ONCE: usize = 8;
 
-/// Turns, of which the median counts.
+/// The number of turns, of which the median counts.
 const TURNS: usize = 7;
 
 pub(crate) fn threads(group: &mut Group<'_>) -> Result<()> {
     let one = calls_per_second(1)?;
     let two = calls_per_second(2)?;
-    group.figure("calls per second, one thread", one, "", Bar::Shown);
-    group.figure("calls per second, two threads", two, "", Bar::Shown);
-    group.figure("two threads / one", two / one, "", Bar::Shown);
+    group.measurement("calls per second, one thread", one, "", Bar::Shown);
+    group.measurement("calls per second, two threads", two, "", Bar::Shown);
+    group.measurement("two threads / one", two / one, "", Bar::Shown);
     Ok(())
 }
 
-/// By wall time: the processors must be free.
+/// Measures wall time: the processors must be free.
 fn calls_per_second(threads: usize) -> Result<f64> {
     let bench = Bench::with_threads(threads)?;
     let resolver = bench.load(portcullis_test_guests::component("directory")?)?;

@@ -1,10 +1,10 @@
-//! Bar 10: what a check pays for resolvers that it does not need, and what deciding in two stages costs.
+//! Bar 10: the costs of resolvers that a check does not need, and of partial evaluation.
 
 use anyhow::{Context as _, Result, ensure};
 use chrono::{DateTime, Utc};
 use portcullis_engine::{
-    Answers, Check, CheckBody, Condition, Effect, Json, Plan, Policy, Resolved, ResourcePattern,
-    Verdict, json,
+    AttributeAnswer, AttributeAnswers, Check, CheckBody, Condition, Effect, Json, Plan, Policy,
+    ResourcePattern, Verdict, json,
 };
 use portcullis_workloads::measure::{Variant, allocations, compare};
 use portcullis_workloads::report::{Bar, Group};
@@ -16,10 +16,10 @@ const BODY: &[u8] =
     br#"{"subject": "ann", "resource": "document:read", "action": "read", "attributes": {
     "user": {"department": "d7", "clearance": 3}, "resource": {"region": "eu"}}}"#;
 
-/// As those of workload W3, one of which allows.
+/// The number of policies like those of workload W3, one of which allows.
 const POLICIES: usize = 100;
 
-/// Policies that read a resolver's attribute.
+/// The number of policies that read a resolver's attribute.
 const RESOLVED: usize = 10;
 
 pub(crate) fn unneeded(group: &mut Group<'_>) -> Result<()> {
@@ -30,15 +30,15 @@ pub(crate) fn unneeded(group: &mut Group<'_>) -> Result<()> {
     let many = |effect, priority, tree: &dyn Fn(usize) -> String| -> Result<Vec<Policy>> {
         (0..RESOLVED).map(|index| policy(1_000 + index, effect, priority, &tree(index))).collect()
     };
-    // Another attribute says no, and so the index does not even find them.
+    // Another attribute excludes them, so the index does not find them.
     let elsewhere = |index| {
         let other = format!("d{}", 50 + index);
         format!(r#"{{"type": "AND", "children": [{}, {}]}}"#, department_is(&other), in_germany())
     };
     let found_elsewhere = plan(many(Effect::Deny, 10, &elsewhere)?);
-    // They are open, but another policy decides before.
+    // They are open, but another policy outranks them.
     let outranked = plan(many(Effect::Deny, -10, &|_| in_germany())?);
-    // They are open and come first, but would allow what is allowed anyway.
+    // They are open and rank first, but would only allow a check that is allowed anyway.
     let in_vain = plan(many(Effect::Allow, 10, &|_| in_germany())?);
     // They are open and decide.
     let needed = plan(many(Effect::Deny, 10, &|_| in_germany())?);
@@ -46,14 +46,14 @@ pub(crate) fn unneeded(group: &mut Group<'_>) -> Result<()> {
 
     let json = json::parse(BODY)?;
     let check = Check::new(CheckBody::parse(&json)?, "acme", None, DateTime::<Utc>::UNIX_EPOCH);
-    let none = Answers::default();
-    let mut answers = Answers::default();
-    answers.insert("geo", "country", Resolved::Value(Json::String("FR".into())));
+    let none = AttributeAnswers::default();
+    let mut answers = AttributeAnswers::default();
+    answers.insert("geo", "country", AttributeAnswer::Value(Json::String("FR".into())));
     let decided = |plan: &Plan| match plan.decide(&check, &none) {
         Verdict::Decided(decision) => decision.effect() == Effect::Allow,
-        Verdict::Open(_) => false,
+        Verdict::NeedsAttributes(_) => false,
     };
-    let asked = || matches!(needed.decide(&check, &none), Verdict::Open(asks) if asks.len() == 1);
+    let asked = || matches!(needed.decide(&check, &none), Verdict::NeedsAttributes(asks) if asks.len() == 1);
     let settled = || needed.evaluate_with(&check, &answers).effect() == Effect::Allow;
     ensure!([&without, &found_elsewhere, &outranked, &in_vain].into_iter().all(decided));
     ensure!(asked() && settled());
@@ -69,12 +69,17 @@ pub(crate) fn unneeded(group: &mut Group<'_>) -> Result<()> {
     group.times("one check", &samples);
     for (index, what) in [(1, "another attribute says no"), (2, "outranked"), (3, "in vain")] {
         let added = samples[index].ns() - samples[0].ns();
-        group.figure(format!("added, {what}"), added, " ns", Bar::AtMost(100.0));
+        group.measurement(format!("added, {what}"), added, " ns", Bar::AtMost(100.0));
     }
     let allocated = allocations(|| {
         decided(&in_vain);
     });
-    group.figure("allocations of a check that needs none", allocated as f64, "", Bar::AtMost(0.0));
+    group.measurement(
+        "allocations of a check that needs none",
+        allocated as f64,
+        "",
+        Bar::AtMost(0.0),
+    );
     Ok(())
 }
 

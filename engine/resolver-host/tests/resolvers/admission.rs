@@ -1,11 +1,11 @@
-//! What is loaded, what is refused, and in which words.
+//! Loaded modules, refused modules, and the words of each refusal.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_resolver_host::limits::MODULE_BYTES;
 use portcullis_resolver_host::{
-    BindError, CallError, ConfigKey, Grant, Kind, Limits, LoadError, Module, NoEndpoints,
+    CallError, ConfigKey, Grant, GrantError, Kind, Limits, LoadError, Module, NoEndpoints,
 };
 
 use super::support::{GENEROUS, answers, assert_healthy, component, directory, grant, host, load};
@@ -27,7 +27,7 @@ async fn a_module_says_what_it_is_and_what_it_can_call() {
     let key = ConfigKey { name: "department".to_owned(), required: true };
     assert_eq!(descriptor.config_keys, [key]);
 
-    // It sends no requests, so it cannot: what nothing calls is not imported.
+    // The component sends no requests, so it does not import `http`.
     let imports = |name: &str| module.imports().iter().any(|import| import == name);
     assert!(imports("portcullis:resolver/config@1.0.0"));
     assert!(!imports("portcullis:resolver/http@1.0.0"));
@@ -90,7 +90,7 @@ async fn a_component_of_another_contract_is_refused() {
     assert!(matches!(error, LoadError::Contract(_)), "{error:?}");
     assert!(error.to_string().contains("resolver@1.0.0"), "{error}");
 
-    // The same component, but for a letter in the name of a record's field, or a digit of a version.
+    // Each differs from the component in one letter of a field's name, or in one digit of a version.
     let rows = [("absent", "absend"), ("resolver/log@1.0.0", "resolver/log@2.0.0")];
     for (from, to) in rows {
         let error = load(&host, replaced(&component("directory"), from, to)).await.unwrap_err();
@@ -123,14 +123,14 @@ async fn a_manifest_must_fit_its_module() {
         host.bind(module.clone(), grant(config, answers()), limits, host.share()).map(drop)
     };
     let named = |name: &str| name.to_owned();
-    assert_eq!(bind(&directory, &[], GENEROUS), Err(BindError::MissingKey(named("department"))));
+    assert_eq!(bind(&directory, &[], GENEROUS), Err(GrantError::MissingKey(named("department"))));
     let unknown = bind(&directory, &[department, ("colour", "red")], GENEROUS);
-    assert_eq!(unknown, Err(BindError::UnknownKey(named("colour"))));
+    assert_eq!(unknown, Err(GrantError::UnknownKey(named("colour"))));
     assert_eq!(bind(&behaviours, &[], GENEROUS), Ok(()));
 
     let none = Grant { config: Default::default(), endpoints: Arc::new(NoEndpoints) };
     let ungranted = host.bind(behaviours, none, GENEROUS, host.share()).map(drop);
-    assert_eq!(ungranted, Err(BindError::MissingEndpoint(named("source"))));
+    assert_eq!(ungranted, Err(GrantError::MissingEndpoint(named("source"))));
 
     let limits = [
         Limits { timeout: Duration::ZERO, ..GENEROUS },
@@ -140,11 +140,11 @@ async fn a_manifest_must_fit_its_module() {
     ];
     for limits in limits {
         let error = bind(&directory, &[department], limits).unwrap_err();
-        assert!(matches!(error, BindError::Limit(_)), "{error}");
+        assert!(matches!(error, GrantError::Limit(_)), "{error}");
     }
 }
 
-/// The bytes with every `from` replaced by a `to` of the same length.
+/// Replaces every `from` by a `to` of the same length.
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     let mut bytes = bytes.to_vec();

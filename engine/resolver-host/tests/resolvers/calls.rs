@@ -1,8 +1,8 @@
-//! What a call gets, and what it gives.
+//! The request and the answer of a call.
 
 use std::time::Duration;
 
-use portcullis_resolver_host::{Answered, Value};
+use portcullis_resolver_host::{AnsweredAttribute, Value};
 
 use super::support::{GENEROUS, answers, behave, behaviours, directory, host, request, text};
 
@@ -12,12 +12,12 @@ async fn attributes_are_answered_with_their_ttl() {
     let directory = directory(&host).await;
     let outcome = host.resolve(&directory, request("ann", &["manager", "department"])).await;
     let expected = [
-        Answered {
+        AnsweredAttribute {
             name: "manager".to_owned(),
             value: Some(Value::Boolean(true)),
             ttl: Duration::from_secs(1),
         },
-        Answered {
+        AnsweredAttribute {
             name: "department".to_owned(),
             value: Some(Value::Text("sales".to_owned())),
             ttl: Duration::from_secs(5),
@@ -34,8 +34,11 @@ async fn an_absent_attribute_is_an_answer_and_silence_is_none() {
     let host = host();
     let directory = directory(&host).await;
     let outcome = host.resolve(&directory, request("stranger", &["department"])).await;
-    let absent =
-        Answered { name: "department".to_owned(), value: None, ttl: Duration::from_secs(60) };
+    let absent = AnsweredAttribute {
+        name: "department".to_owned(),
+        value: None,
+        ttl: Duration::from_secs(60),
+    };
     assert_eq!(outcome.result.unwrap(), [absent]);
 
     let resolver = behaviours(&host, GENEROUS, answers()).await;
@@ -58,7 +61,7 @@ async fn a_standard_library_finds_an_empty_world_at_the_time_of_the_check() {
     let text = text(behave(&host, &resolver, "standard library").await).unwrap();
     let words: Vec<u64> = text.split(' ').map(|word| word.parse().unwrap()).collect();
     let [variables, arguments, now, elapsed] = words[..] else { panic!("{text}") };
-    // One variable is the guest's own.
+    // The guest sets one variable itself.
     assert_eq!((variables, arguments), (1, 0));
     assert!((1_700_000_000_000..1_700_000_060_000).contains(&now), "{now}");
     assert!(elapsed < 60, "{elapsed}");

@@ -1,4 +1,4 @@
-//! Compiled code on disk.
+//! The store of compiled code on disk.
 
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use portcullis_resolver_host::{Digest, Host, LoadError, Settings};
+use portcullis_resolver_host::{Digest, HostSettings, LoadError, ResolverHost};
 
 use super::support::{component, host_with, load};
 
-/// What is in the directory.
+/// Lists the files in the directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
@@ -20,7 +20,7 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 async fn code_is_compiled_once() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("compiled");
-    // Read, compiled and kept the first time; read the second time.
+    // The first load compiles and stores the code, the second reads it.
     for jobs in [3, 1] {
         let (host, runtime) = host_with(Some(path.clone()), true);
         let module = load(&host, component("directory")).await.unwrap();
@@ -85,7 +85,7 @@ async fn what_is_old_and_of_no_use_is_swept_out() {
     let mut kept = Vec::from(kept);
     kept.sort();
     assert_eq!(left, kept);
-    // Without a directory there is nothing to do.
+    // Without a directory, nothing is deleted.
     host_with(None, true).0.sweep([].into(), oldest).await.unwrap();
 }
 
@@ -98,7 +98,7 @@ async fn compiled_code_is_not_accepted_from_outside() {
     let code = fs::read(files(&path).remove(0)).unwrap();
     let error = load(&host, code).await.unwrap_err();
     assert!(matches!(error, LoadError::NotAComponent(_)), "{error:?}");
-    // Nor is a refused module kept.
+    // The code of a refused module is not stored.
     load(&host, component("files")).await.unwrap_err();
     assert_eq!(files(&path).len(), 1);
 }
@@ -108,8 +108,8 @@ async fn a_directory_that_others_can_enter_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
     let (_, runtime) = host_with(None, true);
-    let settings = Settings { instances: 1, compiled: Some(directory.path().to_owned()) };
-    let error = Host::new(&settings, runtime).unwrap_err();
+    let settings = HostSettings { instances: 1, compiled: Some(directory.path().to_owned()) };
+    let error = ResolverHost::new(&settings, runtime).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     assert!(error.to_string().contains("others cannot enter"), "{error}");
 }

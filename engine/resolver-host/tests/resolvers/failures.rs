@@ -1,4 +1,4 @@
-//! Every way to fail: its typed cause, and a host that answers others meanwhile and afterwards.
+//! Every kind of failure: its typed cause, and a host that serves other calls meanwhile and afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::support::{
     down, grant, host, load, request, text,
 };
 
-/// Has the component do each of these, beside a resolver that behaves and must not notice.
+/// Makes the component behave in each of these ways, beside a resolver that behaves well and must not notice.
 async fn assert_failures(limits: Limits, rows: Vec<(&str, CallError)>) {
     let host = host();
     let (hostile, directory) = (behaviours(&host, limits, answers()).await, directory(&host).await);
@@ -208,7 +208,7 @@ async fn sources_fail() {
         (Source::Answers(503, vec![]), CallError::Unavailable(status)),
         (Source::Refuses, refused("10.0.0.1 is not allowed")),
         (Source::TooLarge, too_large()),
-        // An implementation that reads more than it should is not believed.
+        // The host does not trust an implementation that reads more than the limit.
         (Source::Answers(200, vec![b'x'; HTTP_BODY_BYTES + 1]), too_large()),
     ];
     let module = load(&host, component("behaviours")).await.unwrap();

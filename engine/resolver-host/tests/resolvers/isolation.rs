@@ -1,4 +1,4 @@
-//! Calls that get into each other's way, and callers that go away.
+//! Concurrent calls of several tenants, and callers that go away.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ async fn a_tenant_whose_resolvers_wait_takes_no_more_than_its_share() {
     let (share, directory) = (host.share(), directory(&host).await);
     let module = load(&host, component("behaviours")).await.unwrap();
 
-    // Four of one tenant, as many as there would be quarters; each bound anew for the call.
+    // Four calls of one tenant, each of a new binding: the share is per tenant, not per binding.
     let call = || {
         let (host, module, share) = (host.clone(), module.clone(), share.clone());
         let source = grant(&[], Source::Waits(asked.clone(), permits.clone()));
@@ -31,7 +31,7 @@ async fn a_tenant_whose_resolvers_wait_takes_no_more_than_its_share() {
     for _ in &running {
         asks.recv().await.unwrap();
     }
-    // Two of eight instances are its share.
+    // The share is two of eight instances.
     for turned_away in [call(), call()] {
         assert_eq!(turned_away.await.unwrap(), Err(CallError::Busy(SLOT_WAIT)));
     }
@@ -49,7 +49,7 @@ async fn four_resolvers_of_a_tenant_spin_while_that_of_another_answers() {
     let (host, _) = host_with(None, false);
     let (share, directory) = (host.share(), directory(&host).await);
     let module = load(&host, component("behaviours")).await.unwrap();
-    // Four calls of each: twice as many as there are instances, and they never end by themselves.
+    // Four calls of each tenant: twice as many as instances, and they never end by themselves.
     let mut spinning = Vec::new();
     for _ in 0..4 {
         let grant = grant(&[], super::support::answers());
@@ -60,7 +60,7 @@ async fn four_resolvers_of_a_tenant_spin_while_that_of_another_answers() {
             spinning.push(tokio::spawn(async move { behave(&host, &resolver, "loop").await }));
         }
     }
-    // All that have no instance have been turned away: whoever has one spins.
+    // All calls without an instance are refused; the others spin.
     let (mut away, mut spinning) = (0, spinning);
     while away < 14 {
         let (outcome, _, rest) = futures_util::future::select_all(spinning).await;
@@ -95,7 +95,7 @@ async fn loading_a_module_takes_from_the_share_and_waits_for_it() {
         let (host, share) = (host.clone(), share.clone());
         async move { host.load(component("directory"), &share).await }
     });
-    // Another tenant loads the same meanwhile, and a call of this one has been turned away.
+    // Meanwhile another tenant loads the same module, and a call of this tenant is refused.
     load(&host, component("directory")).await.unwrap();
     assert_eq!(call().await.unwrap(), Err(CallError::Busy(SLOT_WAIT)));
     assert!((&mut loading).now_or_never().is_none());
@@ -115,7 +115,7 @@ async fn a_caller_that_goes_away_ends_its_call() {
     let (asked, mut asks) = mpsc::unbounded_channel();
     let permits = Arc::new(Semaphore::new(0));
     let slow = Arc::new(behaviours(&host, GENEROUS, Source::Waits(asked, permits.clone())).await);
-    // More than there are instances, one after the other: each gives back what it held.
+    // More calls than instances, one after the other: each returns its permits.
     for _ in 0..20 {
         let (host, slow) = (host.clone(), slow.clone());
         let call = tokio::spawn(async move { behave(&host, &slow, "fetch").await });
@@ -123,7 +123,7 @@ async fn a_caller_that_goes_away_ends_its_call() {
         call.abort();
         assert!(call.await.unwrap_err().is_cancelled());
     }
-    // One that is still on its way out may take a permit along.
+    // A call that is still ending may hold a permit.
     permits.add_permits(21);
     assert_eq!(text(behave(&host, &slow, "fetch").await), Ok("at last".to_owned()));
 }
@@ -155,7 +155,7 @@ async fn hostile_and_good_calls_run_side_by_side() {
             assert!(outcome.result.is_err(), "{subject}: {outcome:?}");
             assert_healthy(&host, &directory).await;
         }));
-        // At most its share at once: the others would be turned away before they do anything.
+        // At most the share at once: other calls would be refused before they start.
         if calls.len() == 2 {
             for call in calls.drain(..) {
                 call.await.unwrap();

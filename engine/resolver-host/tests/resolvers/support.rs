@@ -1,4 +1,4 @@
-//! A host on tokio, endpoints that answer from memory, and short ways to load and call.
+//! A host on tokio, endpoints that answer from memory, and helpers to load and call.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,25 +9,26 @@ use std::time::{Duration, Instant};
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_resolver_host::limits::SLOT_WAIT;
 use portcullis_resolver_host::{
-    Answered, CallError, Endpoints, Failure, FailureKind, Grant, Host, HttpRequest, HttpResponse,
-    Limits, LoadError, Module, Outcome, Request, Resolver, Runtime, SendError, Settings, Value,
+    AnsweredAttribute, BoundResolver, CallError, CallOutcome, Endpoints, Failure, FailureKind,
+    Grant, HostSettings, HttpRequest, HttpResponse, Limits, LoadError, Module, Request,
+    ResolverHost, Runtime, SendError, Value,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 
-/// More than any call takes that is to succeed, on a machine however busy.
+/// Limits that suffice for every call that must succeed, also on a busy machine.
 pub(crate) const GENEROUS: Limits =
     Limits { timeout: Duration::from_secs(30), memory_bytes: 64 << 20 };
 
-/// For calls that are to run out of time; another time than [`SLOT_WAIT`], by which `Tokio` tells them apart.
+/// Limits for calls that must time out. The timeout differs from [`SLOT_WAIT`], by which `Tokio` distinguishes them.
 pub(crate) const BRIEF: Limits = Limits { timeout: Duration::from_millis(120), ..GENEROUS };
 
 pub(crate) struct Tokio {
     handle: Handle,
     begun: Instant,
-    /// Whether a call waits for an instance for as long as it takes, which only a test of that wait must not do.
+    /// True if a call waits for an instance without limit. Only tests of that limit set it to false.
     patient: bool,
-    /// How often something was done in the background.
+    /// The number of jobs that ran in the background.
     pub(crate) jobs: AtomicUsize,
 }
 
@@ -53,14 +54,14 @@ impl Runtime for Tokio {
     }
 }
 
-/// One endpoint, `source`, which does what is asked of it.
+/// One endpoint, `source`, with a fixed behaviour.
 pub(crate) enum Source {
     /// Answers with this status and this body.
     Answers(u16, Vec<u8>),
     Fails,
     Refuses,
     TooLarge,
-    /// Says that it was asked, and answers when it gets a permit.
+    /// Reports each request, and answers when it gets a permit.
     Waits(mpsc::UnboundedSender<()>, Arc<Semaphore>),
 }
 
@@ -102,15 +103,18 @@ pub(crate) fn down() -> Failure {
     Failure { kind: FailureKind::Unreachable, message: "connection refused".to_owned() }
 }
 
-/// A host of eight instances, so that a share is two, and the runtime that it got.
-pub(crate) fn host_with(compiled: Option<PathBuf>, patient: bool) -> (Arc<Host>, Arc<Tokio>) {
+/// Makes a host of eight instances, so that a share is two, and its runtime.
+pub(crate) fn host_with(
+    compiled: Option<PathBuf>,
+    patient: bool,
+) -> (Arc<ResolverHost>, Arc<Tokio>) {
     let (handle, begun) = (Handle::current(), Instant::now());
     let runtime = Arc::new(Tokio { handle, begun, patient, jobs: AtomicUsize::new(0) });
-    let settings = Settings { instances: 8, compiled };
-    (Host::new(&settings, runtime.clone()).unwrap(), runtime)
+    let settings = HostSettings { instances: 8, compiled };
+    (ResolverHost::new(&settings, runtime.clone()).unwrap(), runtime)
 }
 
-pub(crate) fn host() -> Arc<Host> {
+pub(crate) fn host() -> Arc<ResolverHost> {
     host_with(None, true).0
 }
 
@@ -118,7 +122,10 @@ pub(crate) fn component(name: &str) -> Vec<u8> {
     portcullis_test_guests::component(name).unwrap()
 }
 
-pub(crate) async fn load(host: &Arc<Host>, bytes: Vec<u8>) -> Result<Arc<Module>, LoadError> {
+pub(crate) async fn load(
+    host: &Arc<ResolverHost>,
+    bytes: Vec<u8>,
+) -> Result<Arc<Module>, LoadError> {
     host.load(bytes, &host.share()).await.map(Arc::new)
 }
 
@@ -128,14 +135,18 @@ pub(crate) fn grant(config: &[(&str, &str)], source: Source) -> Grant {
     Grant { config, endpoints: Arc::new(source) }
 }
 
-/// The component that does what the subject says, with a source that answers, of a tenant that has nothing else.
-pub(crate) async fn behaviours(host: &Arc<Host>, limits: Limits, source: Source) -> Resolver {
+/// Loads the component that behaves as the subject says, for a tenant of its own.
+pub(crate) async fn behaviours(
+    host: &Arc<ResolverHost>,
+    limits: Limits,
+    source: Source,
+) -> BoundResolver {
     let module = load(host, component("behaviours")).await.unwrap();
     host.bind(module, grant(&[("greeting", "hello")], source), limits, host.share()).unwrap()
 }
 
-/// The component that behaves, of another tenant.
-pub(crate) async fn directory(host: &Arc<Host>) -> Resolver {
+/// Loads the component that behaves well, for another tenant.
+pub(crate) async fn directory(host: &Arc<ResolverHost>) -> BoundResolver {
     let module = load(host, component("directory")).await.unwrap();
     host.bind(module, grant(&[("department", "sales")], answers()), GENEROUS, host.share()).unwrap()
 }
@@ -161,22 +172,26 @@ pub(crate) fn request(subject: &str, wanted: &[&str]) -> Request {
     }
 }
 
-/// Has the component do what `subject` says, when `text` is wanted.
-pub(crate) async fn behave(host: &Host, resolver: &Resolver, subject: &str) -> Outcome {
+/// Makes the component behave as `subject` says; `text` is wanted.
+pub(crate) async fn behave(
+    host: &ResolverHost,
+    resolver: &BoundResolver,
+    subject: &str,
+) -> CallOutcome {
     host.resolve(resolver, request(subject, &["text"])).await
 }
 
-/// The text that was answered.
-pub(crate) fn text(outcome: Outcome) -> Result<String, CallError> {
+/// Returns the answered text.
+pub(crate) fn text(outcome: CallOutcome) -> Result<String, CallError> {
     let answer = outcome.result?;
     match &answer[..] {
-        [Answered { value: Some(Value::Text(text)), .. }] => Ok(text.clone()),
+        [AnsweredAttribute { value: Some(Value::Text(text)), .. }] => Ok(text.clone()),
         other => panic!("one text expected, not {other:?}"),
     }
 }
 
-/// Calls the resolver that behaves.
-pub(crate) async fn assert_healthy(host: &Host, directory: &Resolver) {
+/// Verifies that the resolver that behaves well still answers.
+pub(crate) async fn assert_healthy(host: &ResolverHost, directory: &BoundResolver) {
     let outcome = host.resolve(directory, request("ann", &["department"])).await;
     assert_eq!(text(outcome), Ok("sales".to_owned()));
 }

@@ -1,22 +1,23 @@
-//! The index as a check walks it.
+//! The built index and its lookups.
 
 use hashbrown::HashMap;
 
-use super::gates::{KINDS, Key, Kind, Scalar};
+use super::access_paths::{KINDS, Key, Scalar, ValueKind};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::ranks::Rank;
 use crate::plan::slots::{Slot, Symbol};
-use crate::value::{List, Value};
+use crate::value::{AttributeValue, List};
 
-/// The policies of a plan by the values that they need.
+/// The policies of a plan, by the attribute values for which they can apply.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     pub(super) attributes: Box<[ByAttribute]>,
+    /// The policies without a useful access path: every check evaluates them.
     pub(super) always: Box<[Rank]>,
 }
 
-/// The policies whose gate looks at one attribute.
+/// The policies with an access path that reads one attribute.
 #[derive(Debug)]
 pub(super) struct ByAttribute {
     pub(super) slot: Slot,
@@ -24,37 +25,37 @@ pub(super) struct ByAttribute {
     pub(super) members: HashMap<Key, Candidates>,
     pub(super) prefixes: Prefixes<Candidates>,
     pub(super) ranges: Ranges,
-    /// By kind: those that a value of the kind always lets pass.
-    pub(super) open: [Box<[Rank]>; KINDS],
+    /// By value kind: the policies that admit every value of the kind.
+    pub(super) unfiltered: [Box<[Rank]>; KINDS],
 }
 
-/// Policies to try, by ascending rank.
+/// The policies to evaluate, by ascending rank.
 #[derive(Debug)]
 pub(super) enum Candidates {
     List(Box<[Rank]>),
     Index(Box<Index>),
 }
 
-/// Where the policies that an index finds are tried.
+/// One search for the policies that can apply to a check.
 pub(crate) trait Search<'v> {
-    /// The value of an attribute; `None` is absent.
-    fn value(&self, slot: Slot) -> Option<Value<'v>>;
-    /// What that value is among the texts that the attribute is compared with.
+    /// Returns the value of an attribute; `None` if it is absent.
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'v>>;
+    /// Returns the symbol of that value, if the texts of the attribute are interned.
     fn symbol(&self, slot: Slot) -> Symbol;
-    /// Tries these policies, which come by ascending rank.
-    fn attempt(&mut self, ranks: &[Rank]);
+    /// Evaluates these policies, which come by ascending rank.
+    fn evaluate(&mut self, ranks: &[Rank]);
 }
 
 impl Index {
-    /// Hands every policy that can apply to `search`, and some more. One may come twice.
+    /// Passes every policy that can apply to `search`, and possibly others. A policy may come twice.
     pub(crate) fn visit<'v>(&self, search: &mut impl Search<'v>) {
         for attribute in &self.attributes {
             attribute.visit(search);
         }
-        search.attempt(&self.always);
+        search.evaluate(&self.always);
     }
 
-    /// Heap bytes, for the weight of a plan.
+    /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let attributes: usize = self.attributes.iter().map(ByAttribute::weight).sum();
         size_of_val::<[Rank]>(&self.always) + attributes
@@ -65,7 +66,7 @@ impl ByAttribute {
     fn visit<'v>(&self, search: &mut impl Search<'v>) {
         let value = search.value(self.slot);
         match value {
-            Some(Value::Text(text)) => {
+            Some(AttributeValue::Text(text)) => {
                 let key = match search.symbol(self.slot) {
                     Symbol::NO_TEXT => Scalar::Text(text),
                     symbol => Scalar::Symbol(symbol),
@@ -73,15 +74,23 @@ impl ByAttribute {
                 visit_one(&self.values, key, search);
                 self.prefixes.visit(text, |candidates| candidates.visit(search));
             }
-            Some(Value::Number(number)) => {
+            Some(AttributeValue::Number(number)) => {
                 visit_one(&self.values, Scalar::Number(number), search);
-                self.ranges.visit(number, |ranks| search.attempt(ranks));
+                self.ranges.visit(number, |ranks| search.evaluate(ranks));
             }
-            Some(Value::Bool(value)) => visit_one(&self.values, Scalar::Bool(value), search),
-            Some(Value::List(list)) => self.visit_members(list, search),
-            Some(Value::Instant(_) | Value::Opaque | Value::Failed | Value::Unasked) | None => {}
+            Some(AttributeValue::Bool(value)) => {
+                visit_one(&self.values, Scalar::Bool(value), search)
+            }
+            Some(AttributeValue::List(list)) => self.visit_members(list, search),
+            Some(
+                AttributeValue::Instant(_)
+                | AttributeValue::Opaque
+                | AttributeValue::Failed
+                | AttributeValue::NotRequested,
+            )
+            | None => {}
         }
-        search.attempt(&self.open[kind(value) as usize]);
+        search.evaluate(&self.unfiltered[kind_of(value) as usize]);
     }
 
     fn visit_members<'v>(&self, list: List<'v>, search: &mut impl Search<'v>) {
@@ -105,12 +114,18 @@ impl ByAttribute {
         size_of::<Self>()
             + maps.map(HashMap::allocation_size).iter().sum::<usize>()
             + keyed.chain(prefixes).sum::<usize>()
-            + self.open.iter().map(|open| size_of_val::<[Rank]>(open)).sum::<usize>()
+            + self
+                .unfiltered
+                .iter()
+                .map(|unfiltered| size_of_val::<[Rank]>(unfiltered))
+                .sum::<usize>()
             + self.ranges.weight()
     }
 }
 
+/// Visits the candidates of one key.
 fn visit_one<'v>(map: &HashMap<Key, Candidates>, key: Scalar<'_>, search: &mut impl Search<'v>) {
+    // Most attributes have no key of one of the kinds, and hashing a text costs more than this test.
     if map.is_empty() {
         return;
     }
@@ -119,21 +134,27 @@ fn visit_one<'v>(map: &HashMap<Key, Candidates>, key: Scalar<'_>, search: &mut i
     }
 }
 
-fn kind(value: Option<Value<'_>>) -> Kind {
+/// Returns the kind of an attribute's value.
+fn kind_of(value: Option<AttributeValue<'_>>) -> ValueKind {
     match value {
-        None => Kind::Absent,
-        Some(Value::Text(_)) => Kind::Text,
-        Some(Value::Number(_)) => Kind::Number,
-        Some(Value::Bool(_)) => Kind::Bool,
-        Some(Value::List(_)) => Kind::List,
-        Some(Value::Instant(_) | Value::Opaque | Value::Failed | Value::Unasked) => Kind::Opaque,
+        None => ValueKind::Absent,
+        Some(AttributeValue::Text(_)) => ValueKind::Text,
+        Some(AttributeValue::Number(_)) => ValueKind::Number,
+        Some(AttributeValue::Bool(_)) => ValueKind::Bool,
+        Some(AttributeValue::List(_)) => ValueKind::List,
+        Some(
+            AttributeValue::Instant(_)
+            | AttributeValue::Opaque
+            | AttributeValue::Failed
+            | AttributeValue::NotRequested,
+        ) => ValueKind::Opaque,
     }
 }
 
 impl Candidates {
     fn visit<'v>(&self, search: &mut impl Search<'v>) {
         match self {
-            Self::List(ranks) => search.attempt(ranks),
+            Self::List(ranks) => search.evaluate(ranks),
             Self::Index(index) => index.visit(search),
         }
     }

@@ -1,11 +1,11 @@
-//! Which policies can apply to a check, found by the values of its attributes.
+//! The index of a plan: finds the policies that can apply to a check, by the values of its attributes.
 //!
-//! Each policy stands behind one of its gates: in a list that is found by the value of the gate's attribute, by
-//! hash for equality and membership, by prefix, or by interval. A list that is still long is an index itself,
-//! by other attributes. What has no gate that tells it apart is always tried.
+//! Each policy is listed under one of its access paths: by hash for equality and membership, by prefix, or by
+//! interval. A list that is still long becomes a nested index by other attributes. Policies without a selective
+//! access path are evaluated for every check.
 
+mod access_paths;
 mod build;
-mod gates;
 mod lookup;
 mod prefixes;
 mod ranges;

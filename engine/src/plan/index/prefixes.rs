@@ -1,6 +1,6 @@
-//! Finds the prefixes of a text among many.
+//! Finds all stored prefixes of a text.
 
-/// A sorted list in which each prefix knows the longest other one that it starts with.
+/// A sorted list in which each prefix links to the longest other prefix that it starts with.
 #[derive(Debug)]
 pub(super) struct Prefixes<T> {
     sorted: Box<[Entry<T>]>,
@@ -15,12 +15,12 @@ struct Entry<T> {
 }
 
 impl<T> Prefixes<T> {
-    /// From prefixes that differ from each other.
+    /// Builds the list from distinct prefixes.
     pub(super) fn new(mut contents: Vec<(Box<str>, T)>) -> Self {
         contents.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let mut sorted: Vec<Entry<T>> = Vec::with_capacity(contents.len());
         for (prefix, content) in contents {
-            // Whatever starts this one is its predecessor, or starts that as well.
+            // A proper prefix of this one sorts before it: it is the predecessor, or a prefix of the predecessor.
             let last = sorted.len().checked_sub(1).and_then(|last| u32::try_from(last).ok());
             let mut parent = last;
             while let Some(candidate) = parent {
@@ -35,13 +35,15 @@ impl<T> Prefixes<T> {
         Self { sorted: sorted.into() }
     }
 
+    /// Returns every prefix and its content.
     pub(super) fn contents(&self) -> impl Iterator<Item = (&str, &T)> {
         self.sorted.iter().map(|entry| (&*entry.prefix, &entry.content))
     }
 
     /// Visits the content of every prefix of `text`.
     pub(super) fn visit<'p>(&'p self, text: &str, mut visit: impl FnMut(&'p T)) {
-        // As above: what starts the text starts the last entry that is not behind the text.
+        // As in `new`: a prefix of the text is the last entry that does not sort after the text, or a prefix of that
+        // entry.
         let after = self.sorted.partition_point(|entry| *entry.prefix <= *text);
         let mut current = after.checked_sub(1);
         while let Some(index) = current {

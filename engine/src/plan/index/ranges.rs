@@ -1,22 +1,22 @@
-//! Finds the intervals that hold a number among many: a segment tree.
+//! A segment tree: finds all stored intervals that contain a number.
 
 use std::ops::Bound;
 
-use super::gates::Interval;
+use super::access_paths::Interval;
 use super::ranks::Rank;
 use crate::number::Number;
 
-/// Each interval is kept in those nodes of a tree that together cover it: a logarithmic number of them.
+/// A segment tree in an array. Each interval is stored at the nodes that together cover it: a logarithmic number.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
-    /// The numbers at which an interval begins or ends.
+    /// The numbers at which an interval begins or ends, sorted.
     bounds: Box<[Number]>,
-    /// The leaves, which stand in the second half, are each bound and each gap between two.
+    /// The parent of node `n` is node `n / 2`. The leaves fill the second half: gap, bound, gap, bound, …, gap.
     nodes: Box<[Box<[Rank]>]>,
 }
 
 impl Ranges {
-    /// From intervals and what each stands for, by ascending rank.
+    /// Builds the tree from intervals and their ranks, which ascend.
     pub(super) fn new(intervals: &[(Interval, Rank)]) -> Self {
         let ends = intervals.iter().flat_map(|(interval, _)| [interval.low, interval.high]);
         let mut bounds: Vec<Number> = ends.filter_map(number).collect();
@@ -28,6 +28,7 @@ impl Ranges {
         for (interval, rank) in intervals {
             let (first, last) = ranges.covered(interval);
             let (mut low, mut high) = (first + leaves, last + 1 + leaves);
+            // Climb from both ends. A node is stored where its parent would reach beyond the interval.
             while low < high {
                 if low % 2 == 1 {
                     nodes[low].push(*rank);
@@ -48,7 +49,7 @@ impl Ranges {
         2 * self.bounds.len() + 1
     }
 
-    /// The first and the last leaf of an interval. Of an empty one the last may come before the first.
+    /// Returns the first and the last leaf of an interval. The last may come before the first if it is empty.
     fn covered(&self, interval: &Interval) -> (usize, usize) {
         let first = match interval.low {
             Bound::Unbounded => 0,
@@ -58,12 +59,13 @@ impl Ranges {
         let last = match interval.high {
             Bound::Unbounded => self.leaves() - 1,
             Bound::Included(bound) => self.leaf(bound),
-            // A bound's own leaf has an odd number.
+            // A bound's own leaf is odd, so there is a gap before it.
             Bound::Excluded(bound) => self.leaf(bound) - 1,
         };
         (first, last)
     }
 
+    /// Returns the leaf of a number: a bound has an odd index, a gap an even one.
     fn leaf(&self, number: Number) -> usize {
         match self.bounds.binary_search(&number) {
             Ok(bound) => 2 * bound + 1,
@@ -71,7 +73,7 @@ impl Ranges {
         }
     }
 
-    /// Visits the ranks of every interval that holds `number`, in lists by ascending rank.
+    /// Visits the ranks of every interval that contains `number`, in lists by ascending rank.
     pub(super) fn visit<'p>(&'p self, number: Number, mut visit: impl FnMut(&'p [Rank])) {
         if self.nodes.is_empty() {
             return;
@@ -83,12 +85,14 @@ impl Ranges {
         }
     }
 
+    /// Returns the heap bytes, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
         let nodes: usize = self.nodes.iter().map(|node| size_of_val::<[Rank]>(node)).sum();
         size_of_val::<[Number]>(&self.bounds) + self.nodes.len() * size_of::<Box<[Rank]>>() + nodes
     }
 }
 
+/// Returns the number of a bound; `None` if it is unbounded.
 fn number(bound: Bound<Number>) -> Option<Number> {
     match bound {
         Bound::Included(number) | Bound::Excluded(number) => Some(number),

@@ -1,15 +1,15 @@
-//! The policies of a plan, by their place in the order in which they decide.
+//! Ranks: the positions of policies in the order in which they decide.
 
 use crate::plan::program::NodeId;
 use crate::rbac::Effect;
 
-/// A policy, by its place in the order in which policies decide.
+/// The position of a policy in the order in which policies decide: the smallest rank that applies wins.
 pub(crate) type Rank = u32;
 
-/// A policy as an index sees it.
+/// A policy as the index and the evaluation read it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Indexed {
     pub(crate) effect: Effect,
-    /// `None` when the condition cannot be read.
+    /// The root of the condition; `None` when the stored condition does not compile.
     pub(crate) condition: Option<NodeId>,
 }

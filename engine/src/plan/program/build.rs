@@ -1,18 +1,18 @@
-//! Builds a program from the conditions of policies.
+//! Compiles the conditions of policies into a program.
 
 use indexmap::IndexSet;
 
 use super::Program;
 use super::nodes::{Child, NodeId, Operation};
-use super::steps::{MAX_REMEMBERED, Steps};
+use super::steps::{MAX_MEMOIZED, Steps};
 use crate::condition::{Condition, Operand, Predicate, Test};
 use crate::operator::Operator;
 use crate::plan::slots::{Slot, Slots};
 
-/// Asking again for what costs less than this is as cheap as remembering it.
-const WORTH_REMEMBERING: u32 = 8;
+/// Memoizing a part pays from this cost on: evaluating a cheaper part again is as fast as reading its memo.
+const MIN_MEMO_COST: u32 = 8;
 
-/// Collects the conditions of a plan's policies.
+/// Collects the conditions of a plan's policies. The set makes equal parts share a node.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     operations: IndexSet<Operation, hashbrown::DefaultHashBuilder>,
@@ -20,7 +20,7 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Adds `condition` and gives its root.
+    /// Adds `condition` and returns its root.
     pub(crate) fn add(&mut self, condition: Condition) -> NodeId {
         let operation = match condition {
             Condition::And(children) => Operation::All(self.add_all(children)),
@@ -38,26 +38,28 @@ impl Builder {
             .collect()
     }
 
-    /// The program of everything that was added; `roots` says what policies start from.
+    /// Returns the program of all added conditions. `roots` are the conditions of policies.
     pub(crate) fn finish(self, roots: impl Iterator<Item = NodeId>) -> (Program, Slots) {
         let mut nodes: Vec<Operation> = self.operations.into_iter().collect();
         let mut slots = self.slots;
+        // Order matters: steps encode sorted children, memos and symbols.
         let costs = put_cheap_children_first(&mut nodes);
-        let places = remembered_places(&nodes, &costs, roots);
+        let memos = memo_bits(&nodes, &costs, roots);
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
-        let steps = Steps::new(&nodes, &places, &slots);
+        let steps = Steps::new(&nodes, &memos, &slots);
         (Program { nodes: nodes.into(), steps }, slots)
     }
 }
 
 fn node_id(index: usize) -> NodeId {
-    // A policy has at most a thousand nodes: four million policies on one resource would be needed.
+    // The cast cannot saturate: a condition has at most a thousand nodes, and no resource has four million policies.
     NodeId::try_from(index).unwrap_or(NodeId::MAX)
 }
 
-/// Sorts the children of AND and OR, and gives what asking each node may cost, in nanoseconds or so.
+/// Sorts the children of AND and OR by cost. Returns the estimated cost of each node, in about nanoseconds.
 fn put_cheap_children_first(nodes: &mut [Operation]) -> Vec<u32> {
     let mut costs: Vec<u32> = Vec::with_capacity(nodes.len());
+    // Children have smaller numbers than their parents, so their costs are known.
     for node in nodes {
         let cost = match node {
             Operation::All(children) | Operation::Any(children) => {
@@ -72,6 +74,7 @@ fn put_cheap_children_first(nodes: &mut [Operation]) -> Vec<u32> {
     costs
 }
 
+/// Estimates the cost of a test, in about nanoseconds.
 fn test_cost(test: &Test<Slot>) -> u32 {
     match &test.predicate {
         Predicate::Exists => 1,
@@ -87,27 +90,29 @@ fn test_cost(test: &Test<Slot>) -> u32 {
     }
 }
 
-/// By node: where its truth is remembered, if several others ask it and that is worth it.
-fn remembered_places(
+/// Assigns a memo bit to each node that several others refer to, where memoizing saves the most. Returns the bit by
+/// node.
+fn memo_bits(
     nodes: &[Operation],
     costs: &[u32],
     roots: impl Iterator<Item = NodeId>,
 ) -> Vec<Option<u8>> {
-    let mut places = vec![None; nodes.len()];
-    if costs.iter().all(|cost| *cost < WORTH_REMEMBERING) {
-        return places;
+    let mut memos = vec![None; nodes.len()];
+    if costs.iter().all(|cost| *cost < MIN_MEMO_COST) {
+        return memos;
     }
-    let mut asked = vec![0u32; nodes.len()];
+    let mut references = vec![0u32; nodes.len()];
     for node in nodes.iter().flat_map(Operation::children).chain(roots) {
-        asked[node as usize] += 1;
+        references[node as usize] += 1;
     }
+    // The saving of a memo is the cost of every evaluation but the first.
     let mut candidates: Vec<(u64, usize)> = (0..nodes.len())
-        .filter(|node| asked[*node] > 1 && costs[*node] >= WORTH_REMEMBERING)
-        .map(|node| (u64::from(asked[node] - 1) * u64::from(costs[node]), node))
+        .filter(|node| references[*node] > 1 && costs[*node] >= MIN_MEMO_COST)
+        .map(|node| (u64::from(references[node] - 1) * u64::from(costs[node]), node))
         .collect();
     candidates.sort_unstable_by_key(|candidate| std::cmp::Reverse(*candidate));
-    for ((_, node), place) in candidates.into_iter().zip(0..MAX_REMEMBERED) {
-        places[node] = Some(place);
+    for ((_, node), memo) in candidates.into_iter().zip(0..MAX_MEMOIZED) {
+        memos[node] = Some(memo);
     }
-    places
+    memos
 }

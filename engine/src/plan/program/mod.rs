@@ -1,8 +1,8 @@
-//! The conditions of a plan as one program: equal parts are there once, whichever policies they come from,
-//! and each attribute is a slot.
+//! The program of a plan: the conditions of all policies. Equal parts exist once, whichever policies share them, and
+//! each attribute is a slot.
 //!
-//! A program has two forms with the same numbering. The nodes say everything, for explanations and for the
-//! rare cases; the steps are what most checks run, packed closely.
+//! A program has two forms with the same numbering. The nodes are complete: explanations and rare cases read them.
+//! The steps are compact: most checks run them alone.
 
 mod build;
 mod nodes;
@@ -14,7 +14,7 @@ pub(crate) use nodes::{Child, NodeId, Operation, as_written};
 pub(crate) use run::{Cause, Run};
 use steps::Steps;
 
-/// Conditions that share their equal parts. The children of a part stand before it.
+/// Conditions that share equal parts. The children of a part have smaller numbers than the part.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     nodes: Box<[Operation]>,
@@ -22,16 +22,18 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Asks the child `test` of the conjunction `root` after all others, since it nearly always holds.
-    pub(crate) fn ask_last(&mut self, root: NodeId, test: NodeId) {
-        self.steps.ask_last(root, test);
+    /// Moves the child `test` of the conjunction `root` to the end, because it nearly always holds: the index has
+    /// checked it. Does nothing if `root` is no conjunction.
+    pub(crate) fn evaluate_last(&mut self, root: NodeId, test: NodeId) {
+        self.steps.evaluate_last(root, test);
     }
 
+    /// Returns a node.
     pub(crate) fn node(&self, id: NodeId) -> &Operation {
         &self.nodes[id as usize]
     }
 
-    /// Heap bytes, for the weight of a plan.
+    /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let nodes: usize = self.nodes.iter().map(Operation::weight).sum();
         size_of_val::<[Operation]>(&self.nodes) + nodes + self.steps.weight()

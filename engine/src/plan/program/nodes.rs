@@ -1,18 +1,18 @@
-//! The nodes of a program: what each part of a condition says.
+//! The nodes of a program: the complete form of each part of a condition.
 
 use crate::condition::{Operand, Predicate, Test};
 use crate::operator::Operator;
 use crate::plan::slots::Slot;
 
-/// Names a part of a program.
+/// The number of a part of a program.
 pub(crate) type NodeId = u32;
 
-/// What a part says.
+/// A part of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Operation {
-    /// AND, its children cheap first.
+    /// AND, with the cheapest child first.
     All(Box<[Child]>),
-    /// OR, its children cheap first.
+    /// OR, with the cheapest child first.
     Any(Box<[Child]>),
     Not(NodeId),
     Test(Test<Slot>),
@@ -22,11 +22,11 @@ pub(crate) enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Child {
     pub(crate) node: NodeId,
-    /// Its place in the tree that people wrote.
+    /// The child's position in the tree as written.
     pub(super) position: u32,
 }
 
-/// The children in the order in which people wrote them.
+/// Returns the children in the order in which they were written.
 pub(crate) fn as_written(children: &[Child]) -> impl Iterator<Item = NodeId> + use<> {
     let mut children = children.to_vec();
     children.sort_unstable_by_key(|child| child.position);
@@ -34,6 +34,7 @@ pub(crate) fn as_written(children: &[Child]) -> impl Iterator<Item = NodeId> + u
 }
 
 impl Operation {
+    /// Returns the children of any operation.
     pub(super) fn children(&self) -> impl Iterator<Item = NodeId> {
         let (children, child): (&[Child], _) = match self {
             Self::All(children) | Self::Any(children) => (children, None),
@@ -43,7 +44,7 @@ impl Operation {
         children.iter().map(|child| child.node).chain(child)
     }
 
-    /// The slot and the texts, of a test for equality with texts.
+    /// Returns the slot and the texts of a test for equality with texts, which can be interned.
     pub(super) fn literal_texts(&self) -> Option<(Slot, Vec<&str>)> {
         let Self::Test(test) = self else { return None };
         let texts = match &test.predicate {
@@ -56,6 +57,7 @@ impl Operation {
         Some((test.attribute, texts))
     }
 
+    /// Returns the heap bytes, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
         match self {
             Self::All(children) | Self::Any(children) => size_of_val::<[Child]>(children),

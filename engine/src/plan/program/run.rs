@@ -1,130 +1,132 @@
-//! One check's run of a program.
+//! One run of a program, for one check.
 
 use super::Program;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
 use crate::condition::{Operand, Predicate, Test};
 use crate::plan::slots::{Slot, SlotValue, Symbol};
-use crate::value::Value;
+use crate::value::AttributeValue;
 
-/// Why a test is undetermined.
+/// The cause of an undetermined test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The attribute is absent.
     Absent(Slot),
-    /// The attribute's resolver failed, or was not asked.
+    /// The attribute's resolver failed, or was not called.
     Unresolved(Slot),
-    /// The attribute's type, or the pair of types, is none that the operator compares.
+    /// The operator does not compare the attribute's type, or the pair of types.
     Incomparable(Slot, &'static str),
 }
 
-/// One check's run of a program.
+/// One run of a program, for one check.
 #[derive(Debug)]
 pub(crate) struct Run<'r> {
     program: &'r Program,
     values: &'r [SlotValue<'r>],
-    /// What is remembered.
+    /// One bit for each memoized part whose truth is known in this run.
     known: u64,
-    /// Of that: what is true, and what is undetermined.
+    /// Among the known parts: the true ones.
     truths: u64,
-    open: u64,
+    /// Among the known parts: the undetermined ones.
+    undetermined: u64,
 }
 
 impl<'r> Run<'r> {
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
-        Self { program, values, known: 0, truths: 0, open: 0 }
+        Self { program, values, known: 0, truths: 0, undetermined: 0 }
     }
 
-    /// The value of an attribute; `None` is absent.
+    /// Returns the value of an attribute; `None` if it is absent.
     #[inline]
-    pub(crate) fn value(&self, slot: Slot) -> Option<Value<'r>> {
+    pub(crate) fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
         self.values[slot as usize].value
     }
 
-    /// What the value of an attribute is among the texts that it is compared with.
+    /// Returns the symbol of an attribute's value.
     #[inline]
     pub(crate) fn symbol(&self, slot: Slot) -> Symbol {
         self.values[slot as usize].symbol
     }
 
-    /// What a part says.
+    /// Returns a part of the program.
     pub(crate) fn operation(&self, node: NodeId) -> &'r Operation {
         self.program.node(node)
     }
 
-    /// True, false, or undetermined (`None`).
+    /// Returns the truth of a part; `None` if it is undetermined.
     #[inline]
     pub(crate) fn truth(&mut self, node: NodeId) -> Option<bool> {
         let steps = &self.program.steps;
+        // A step handles the type that it compares. `evaluate_node` handles every other type and absent values.
         match steps.step(node) {
             Step::Symbol { slot, symbol, negated } => match self.symbol(slot) {
-                Symbol::NO_TEXT => self.ask_node(node),
+                Symbol::NO_TEXT => self.evaluate_node(node),
                 found => Some((found == symbol) != negated),
             },
             Step::Mask { negated, slot, mask } => match self.symbol(slot) {
-                Symbol::NO_TEXT => self.ask_node(node),
+                Symbol::NO_TEXT => self.evaluate_node(node),
                 found => Some(steps.mask_has(mask, found) != negated),
             },
             Step::Sorted { negated, count, slot, first } => match self.symbol(slot) {
-                Symbol::NO_TEXT => self.ask_node(node),
+                Symbol::NO_TEXT => self.evaluate_node(node),
                 found => Some(steps.sorted_has(first, count, found) != negated),
             },
             Step::Order { operator, slot, bound } => match self.value(slot) {
-                Some(Value::Number(number)) => {
+                Some(AttributeValue::Number(number)) => {
                     operator.holds_in_order(number.cmp(&steps.number(bound)))
                 }
-                _ => self.ask_node(node),
+                _ => self.evaluate_node(node),
             },
-            Step::All { place, children } => match place.bit() {
-                None => self.settle(children, false),
-                Some(bit) => self.recall(node, bit),
+            Step::All { memo, children } => match memo.bit() {
+                None => self.short_circuit(children, false),
+                Some(bit) => self.memoized(node, bit),
             },
-            Step::Any { place, children } => match place.bit() {
-                None => self.settle(children, true),
-                Some(bit) => self.recall(node, bit),
+            Step::Any { memo, children } => match memo.bit() {
+                None => self.short_circuit(children, true),
+                Some(bit) => self.memoized(node, bit),
             },
-            Step::Node { place } => match place.bit() {
-                None => self.ask_node(node),
-                Some(bit) => self.recall(node, bit),
+            Step::Node { memo } => match memo.bit() {
+                None => self.evaluate_node(node),
+                Some(bit) => self.memoized(node, bit),
             },
         }
     }
 
-    /// The truth of a part that is remembered once it was asked.
-    fn recall(&mut self, node: NodeId, bit: u64) -> Option<bool> {
+    /// Returns the truth of a part that is memoized. Evaluates it the first time.
+    fn memoized(&mut self, node: NodeId, bit: u64) -> Option<bool> {
         if self.known & bit != 0 {
-            return (self.open & bit == 0).then_some(self.truths & bit != 0);
+            return (self.undetermined & bit == 0).then_some(self.truths & bit != 0);
         }
         let truth = match self.program.steps.step(node) {
-            Step::All { children, .. } => self.settle(children, false),
-            Step::Any { children, .. } => self.settle(children, true),
-            _ => self.ask_node(node),
+            Step::All { children, .. } => self.short_circuit(children, false),
+            Step::Any { children, .. } => self.short_circuit(children, true),
+            _ => self.evaluate_node(node),
         };
         self.known |= bit;
         match truth {
             Some(true) => self.truths |= bit,
             Some(false) => {}
-            None => self.open |= bit,
+            None => self.undetermined |= bit,
         }
         truth
     }
 
-    /// The truth of a conjunction (`settling` false) or disjunction (`settling` true): one settling child
-    /// settles it, otherwise one undetermined child leaves it open.
-    fn settle(&mut self, children: Children, settling: bool) -> Option<bool> {
-        let mut open = false;
+    /// Returns the truth of a conjunction (`deciding` is false) or disjunction (`deciding` is true). One child with the
+    /// deciding truth decides; otherwise one undetermined child makes the whole undetermined.
+    fn short_circuit(&mut self, children: Children, deciding: bool) -> Option<bool> {
+        let mut is_undetermined = false;
         for &child in self.program.steps.children(children) {
             match self.truth(child) {
-                Some(truth) if truth == settling => return Some(settling),
+                Some(truth) if truth == deciding => return Some(deciding),
                 Some(_) => {}
-                None => open = true,
+                None => is_undetermined = true,
             }
         }
-        (!open).then_some(!settling)
+        (!is_undetermined).then_some(!deciding)
     }
 
-    /// The truth of a negation or of any test.
-    fn ask_node(&mut self, node: NodeId) -> Option<bool> {
+    /// Returns the truth of a negation or a test, from the complete form.
+    fn evaluate_node(&mut self, node: NodeId) -> Option<bool> {
         match self.program.node(node) {
             Operation::Test(test) => self.test(test),
             Operation::Not(child) => self.truth(*child).map(|truth| !truth),
@@ -133,6 +135,7 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// Returns the truth of a test.
     fn test(&self, test: &Test<Slot>) -> Option<bool> {
         let Some(value) = self.value(test.attribute) else {
             return if let Predicate::Exists = test.predicate {
@@ -149,15 +152,17 @@ impl<'r> Run<'r> {
                 };
                 operator.holds(value, right)
             }
-            (Predicate::Exists, Value::Failed | Value::Unasked) => None,
+            (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
             (Predicate::Exists, _) => Some(true),
-            (Predicate::Matches(pattern), Value::Text(text)) => Some(pattern.matches(text)),
-            (Predicate::IpIn(networks), Value::Text(text)) => networks.contain(text),
+            (Predicate::Matches(pattern), AttributeValue::Text(text)) => {
+                Some(pattern.matches(text))
+            }
+            (Predicate::IpIn(networks), AttributeValue::Text(text)) => networks.contain(text),
             (Predicate::Matches(_) | Predicate::IpIn(_), _) => None,
         }
     }
 
-    /// Why a test is undetermined, which it must be.
+    /// Returns the cause of a test that is undetermined.
     pub(crate) fn cause(&self, test: &Test<Slot>) -> Cause {
         let right = match &test.predicate {
             Predicate::Compare(_, Operand::Attribute(other)) => Some(*other),
@@ -166,14 +171,16 @@ impl<'r> Run<'r> {
         for slot in [Some(test.attribute), right].into_iter().flatten() {
             match self.value(slot) {
                 None => return Cause::Absent(slot),
-                Some(Value::Failed | Value::Unasked) => return Cause::Unresolved(slot),
+                Some(AttributeValue::Failed | AttributeValue::NotRequested) => {
+                    return Cause::Unresolved(slot);
+                }
                 Some(_) => {}
             }
         }
         Cause::Incomparable(test.attribute, test.predicate.operator_name())
     }
 
-    /// Collects why `node` is undetermined, which it must be: the tests that leave it open.
+    /// Collects the causes of a node that is undetermined, in the order in which the condition was written.
     pub(crate) fn causes(&mut self, node: NodeId, causes: &mut Vec<Cause>) {
         match self.program.node(node) {
             Operation::All(children) | Operation::Any(children) => {

@@ -1,4 +1,4 @@
-//! The program as most checks run it: few bytes for each part, and those that are asked together close together.
+//! The compact form of a program: few bytes per part, with parts that are evaluated together close together.
 
 use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
@@ -6,8 +6,8 @@ use crate::number::Number;
 use crate::operator::Operator;
 use crate::plan::slots::{Slot, Slots, Symbol};
 
-/// Parts of a plan whose truth is remembered during one check, at most: a bit each.
-pub(super) const MAX_REMEMBERED: u8 = 64;
+/// The maximum number of memoized parts: a run has one bit for each.
+pub(super) const MAX_MEMOIZED: u8 = 64;
 
 /// The steps of a program, by node.
 #[derive(Debug, Default)]
@@ -19,47 +19,50 @@ pub(super) struct Steps {
     symbols: Box<[Symbol]>,
 }
 
-/// What one node comes to. The tests serve a value of the type that they compare; with any other, the node itself
-/// is asked. The tag is told apart by itself, not by what the fields cannot be: every check decodes many.
+/// The compact form of one node. A test handles values of the type that it compares; the node itself handles the
+/// others.
+///
+/// `repr(u8)` keeps the tag in a byte of its own. Without it the compiler encodes the tag in unused values of a field,
+/// which takes longer to decode, and every check decodes many steps.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(super) enum Step {
     All {
-        place: Place,
+        memo: Memo,
         children: Children,
     },
     Any {
-        place: Place,
+        memo: Memo,
         children: Children,
     },
-    /// A text is this literal, or is not.
+    /// Compares a text with one literal.
     Symbol {
         negated: bool,
         slot: Slot,
         symbol: Symbol,
     },
-    /// A text is one of these literals, or is none: a mask of 64 bits, by its index.
+    /// Looks a text up among literals: `mask` is the index of a mask of 64 bits.
     Mask {
         negated: bool,
         slot: Slot,
         mask: u32,
     },
-    /// The same, for more literals: a sorted range.
+    /// Looks a text up among more literals: a sorted range of symbols.
     Sorted {
         negated: bool,
         count: u16,
         slot: Slot,
         first: u32,
     },
-    /// A number compared with a number.
+    /// Compares a number with a number; `bound` is its index.
     Order {
         operator: Operator,
         slot: Slot,
         bound: u32,
     },
-    /// Anything else.
+    /// Any other part: evaluated from its node.
     Node {
-        place: Place,
+        memo: Memo,
     },
 }
 
@@ -70,27 +73,26 @@ pub(super) struct Children {
     first: u32,
 }
 
-/// Where a truth is remembered, if it is.
+/// The number of the bit that memoizes a truth, if it is memoized.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place(u8);
+pub(super) struct Memo(u8);
 
-impl Place {
-    fn new(place: Option<u8>) -> Self {
-        Self(place.unwrap_or(u8::MAX))
+impl Memo {
+    fn new(memo: Option<u8>) -> Self {
+        Self(memo.unwrap_or(u8::MAX))
     }
 
-    /// The bit of the place.
+    /// Returns the bit, if the truth is memoized.
     #[inline]
     pub(super) fn bit(self) -> Option<u64> {
-        (self.0 < MAX_REMEMBERED).then(|| 1 << self.0)
+        (self.0 < MAX_MEMOIZED).then(|| 1 << self.0)
     }
 }
 
 impl Steps {
-    pub(super) fn new(nodes: &[Operation], places: &[Option<u8>], slots: &Slots) -> Self {
+    pub(super) fn new(nodes: &[Operation], memos: &[Option<u8>], slots: &Slots) -> Self {
         let mut packer = Packer::new(slots);
-        let steps =
-            nodes.iter().zip(places).map(|(node, place)| packer.step(node, *place)).collect();
+        let steps = nodes.iter().zip(memos).map(|(node, memo)| packer.step(node, *memo)).collect();
         Self {
             steps,
             children: packer.children.into(),
@@ -100,13 +102,13 @@ impl Steps {
         }
     }
 
-    /// See [`super::Program::ask_last`].
-    pub(super) fn ask_last(&mut self, root: NodeId, test: NodeId) {
+    /// Implements [`super::Program::evaluate_last`].
+    pub(super) fn evaluate_last(&mut self, root: NodeId, test: NodeId) {
         let Step::All { children, .. } = self.step(root) else { return };
         let range = children.first as usize..children.first as usize + usize::from(children.count);
         let children = &mut self.children[range];
-        if let Some(place) = children.iter().position(|child| *child == test) {
-            children[place..].rotate_left(1);
+        if let Some(position) = children.iter().position(|child| *child == test) {
+            children[position..].rotate_left(1);
         }
     }
 
@@ -143,6 +145,7 @@ impl Steps {
     }
 }
 
+/// Packs nodes into steps and the tables that steps refer to.
 struct Packer<'s> {
     slots: &'s Slots,
     children: Vec<NodeId>,
@@ -162,21 +165,21 @@ impl<'s> Packer<'s> {
         }
     }
 
-    fn step(&mut self, node: &Operation, place: Option<u8>) -> Step {
-        let place = Place::new(place);
+    fn step(&mut self, node: &Operation, memo: Option<u8>) -> Step {
+        let memo = Memo::new(memo);
         let step = match node {
             Operation::All(all) => {
                 let children = self.children(all.iter().map(|child| child.node));
-                children.map(|children| Step::All { children, place })
+                children.map(|children| Step::All { children, memo })
             }
             Operation::Any(any) => {
                 let children = self.children(any.iter().map(|child| child.node));
-                children.map(|children| Step::Any { children, place })
+                children.map(|children| Step::Any { children, memo })
             }
             Operation::Test(test) => self.test(test),
             Operation::Not(_) => None,
         };
-        step.unwrap_or(Step::Node { place })
+        step.unwrap_or(Step::Node { memo })
     }
 
     fn children(&mut self, children: impl ExactSizeIterator<Item = NodeId>) -> Option<Children> {
@@ -185,6 +188,7 @@ impl<'s> Packer<'s> {
         Some(Children { first, count })
     }
 
+    /// Packs a test. `None` if no step has a compact form of it.
     fn test(&mut self, test: &Test<Slot>) -> Option<Step> {
         let slot = test.attribute;
         let Predicate::Compare(operator, operand) = &test.predicate else { return None };
@@ -199,6 +203,7 @@ impl<'s> Packer<'s> {
                 self.set(slot, negated, symbols.collect::<Option<_>>()?)
             }
             (operator, Operand::Number(number)) if operator.orders() => {
+                // Policies often compare with the same few numbers. Looking 16 back keeps compilation linear.
                 let known = self.numbers.iter().rev().take(16).position(|known| known == number);
                 let bound = match known {
                     Some(back) => self.numbers.len() - 1 - back,
@@ -213,6 +218,7 @@ impl<'s> Packer<'s> {
         }
     }
 
+    /// Packs a set of literals: as a mask if all symbols fit into one, else as a sorted range.
     fn set(&mut self, slot: Slot, negated: bool, mut symbols: Vec<Symbol>) -> Option<Step> {
         if let Some(bits) = symbols.iter().map(|symbol| symbol.bit()).collect::<Option<Vec<_>>>() {
             self.masks.push(bits.into_iter().fold(0, |mask, bit| mask | bit));

@@ -10,7 +10,7 @@ use portcullis_engine::{CheckBody, Invalid, Json as Value};
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_operations::app::App;
 use portcullis_operations::resolvers::{self, TryOutResult};
-use portcullis_resolver_host::{Answered, Level, LogLine, Outcome};
+use portcullis_resolver_host::{AnsweredAttribute, CallOutcome, Level, LogLine};
 use portcullis_resolvers::{LoadFailure, json};
 use serde::Serialize;
 use utoipa::{PartialSchema, ToSchema};
@@ -109,7 +109,7 @@ impl PartialSchema for TryOut<'_> {
     "memory_bytes": 1179648,
 })))]
 pub(crate) struct TriedOut {
-    /// By the attribute's name.
+    /// The values by the attribute's name.
     #[schema(schema_with = values)]
     values: BTreeMap<String, Value<'static>>,
     /// What the resolver says does not exist.
@@ -138,8 +138,8 @@ struct Line {
 }
 
 impl TriedOut {
-    fn of(outcome: Outcome, wanted: &[Box<str>]) -> Self {
-        let Outcome { result, log, elapsed, memory_bytes } = outcome;
+    fn of(outcome: CallOutcome, wanted: &[Box<str>]) -> Self {
+        let CallOutcome { result, log, elapsed, memory_bytes } = outcome;
         let mut tried = Self {
             log: log.lines.into_iter().map(line).collect(),
             log_dropped: log.dropped,
@@ -152,7 +152,7 @@ impl TriedOut {
                 let is_answered = |name: &str| answers.iter().any(|answer| answer.name == name);
                 let unanswered = wanted.iter().filter(|name| !is_answered(name));
                 tried.unanswered = unanswered.map(|name| (**name).to_owned()).collect();
-                for Answered { name, value, .. } in answers {
+                for AnsweredAttribute { name, value, .. } in answers {
                     match value {
                         Some(value) => drop(tried.values.insert(name, json(value))),
                         None => tried.absent.push(name),

@@ -90,7 +90,7 @@ struct Vector {
     #[serde(default)]
     keys: Vec<Value>,
     tc_id: u32,
-    /// What Wycheproof says: `valid`, `invalid` or `acceptable`.
+    /// The verdict of Wycheproof: `valid`, `invalid` or `acceptable`.
     result: String,
     jws: String,
 }
@@ -113,7 +113,7 @@ fn vectors(file: &str) -> Vec<Vector> {
     file.groups.into_iter().flat_map(with_keys).collect()
 }
 
-/// What the verifier says to a vector, up to the claims.
+/// Returns the verdict of the verifier, without the claims.
 async fn outcome(vector: &Vector) -> String {
     let verifier = Verifier::new(config(), key_source(vector.keys.clone()));
     let verified = match decode(&vector.jws) {
@@ -137,7 +137,8 @@ fn header_algorithm(jws: &str) -> String {
     header["alg"].as_str().expect("a name").to_owned()
 }
 
-/// What `jsonwebtoken` says when it is used as its manual shows: the key by `kid`, the algorithm by `alg`.
+/// Returns whether `jsonwebtoken` accepts a vector if it is used as its manual shows: the key by `kid`, the algorithm by
+/// `alg`.
 fn naive_accepts(vector: &Vector) -> bool {
     let decode = || {
         let set: JwkSet = serde_json::from_value(json!({"keys": vector.keys})).ok()?;

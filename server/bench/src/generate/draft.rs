@@ -7,7 +7,7 @@ use fastrand::Rng;
 use portcullis_engine::Json;
 use portcullis_engine::condition::{AttributePath, RequestField};
 
-use crate::checks::Token;
+use crate::checks::CallerToken;
 
 /// A check whose parts can still change. Roles are asked for in the body unless something is claimed.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Draft {
             AttributePath::Resource(name) => self.object.get(&**name).cloned(),
             AttributePath::Token(path) => self.claims.get(&**path).cloned(),
             // Resolvers are not run here.
-            AttributePath::Resolved(_) => None,
+            AttributePath::Resolver(_) => None,
             AttributePath::Request(field) => Some(match field {
                 RequestField::Subject => string(&self.subject),
                 RequestField::Resource => string(&self.resource),
@@ -75,7 +75,7 @@ impl Draft {
             AttributePath::Resource(name) => (&mut self.object, name),
             AttributePath::Token(path) => (&mut self.claims, path),
             AttributePath::Request(RequestField::Roles) => return self.set_roles(value),
-            AttributePath::Resolved(_) => return,
+            AttributePath::Resolver(_) => return,
             AttributePath::Request(field) => {
                 if let Some(Json::String(text)) = value {
                     self.set_field(*field, text.into_owned());
@@ -114,7 +114,7 @@ impl Draft {
     }
 
     /// The token that the check comes with: the subject's own, where something is claimed.
-    pub(super) fn token(&self) -> Option<Token> {
+    pub(super) fn token(&self) -> Option<CallerToken> {
         if self.claims.is_empty() {
             return None;
         }
@@ -123,7 +123,7 @@ impl Draft {
             ("dom".to_owned(), string(&self.domain)),
             ("realm_access".to_owned(), object([("roles".to_owned(), strings(&self.roles))])),
         ];
-        Some(Token {
+        Some(CallerToken {
             subject: self.subject.clone(),
             roles: self.roles.clone(),
             claims: object(own.into_iter().chain(self.claims.clone())),

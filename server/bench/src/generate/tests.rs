@@ -14,12 +14,12 @@ fn samples() -> Vec<Tenant> {
     Bundle::embedded().expect("sound").into_iter().map(tenant).collect()
 }
 
-fn made(tenants: &[Tenant], index: usize, seed: u64) -> Vec<Asked> {
+fn made(tenants: &[Tenant], index: usize, seed: u64) -> Vec<MeasuredCheck> {
     checks(index, tenants, Rng::with_seed(seed))
 }
 
 /// What decides each check, and how many are denied by default.
-fn deciders(tenants: &[Tenant], asked: &[Asked]) -> (HashSet<Uuid>, usize) {
+fn deciders(tenants: &[Tenant], asked: &[MeasuredCheck]) -> (HashSet<Uuid>, usize) {
     let mut plans = HashMap::new();
     let (mut deciders, mut defaults) = (HashSet::new(), 0);
     for asked in asked {

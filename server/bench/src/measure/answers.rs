@@ -1,4 +1,4 @@
-//! How long answers take: plans in memory, plans that have to be loaded, and many threads at once.
+//! Measures the time of answers: from plans in memory, from plans that are loaded, and on many threads at once.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -9,16 +9,16 @@ use portcullis_engine::Effect;
 use portcullis_plan_cache::{CachedPlan, PlanCache};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Bench, GETS, HITS, LOADS, Question, THROUGHPUT, since, times};
-use crate::progress::Step;
+use super::bench::{Bench, GETS, HITS, LOADS, Question, THROUGHPUT, since, times};
+use crate::progress::TimedStep;
 use crate::report::Throughput;
 use crate::source::Source;
 
-/// Checks between two looks at how much time is left.
+/// The number of checks between two tests whether the time is over.
 const BATCH: usize = 256;
 
 impl Bench<'_> {
-    /// Puts every plan into the cache, and what it hands out twice into its map of hot plans.
+    /// Puts every plan into the cache, and by the second round into its map of hot plans.
     pub(super) async fn warm_up(
         &self,
         questions: &[Question<'_>],
@@ -33,7 +33,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// As the service answers from plans in memory.
+    /// Measures answers from plans in memory, as the service gives them.
     pub(super) async fn hits(
         &self,
         questions: &[Question<'_>],
@@ -46,7 +46,7 @@ impl Bench<'_> {
             .await
     }
 
-    /// The same without the map of hot plans.
+    /// Measures answers from plans in memory, without the map of hot plans.
     pub(super) async fn gets(
         &self,
         questions: &[Question<'_>],
@@ -61,7 +61,7 @@ impl Bench<'_> {
         .await
     }
 
-    /// As the service answers the first check of each plan, into an empty cache, again and again.
+    /// Measures the first check of each plan with an empty cache, again and again.
     pub(super) async fn misses(
         &self,
         first_of_plan: &[&Question<'_>],
@@ -84,7 +84,7 @@ impl Bench<'_> {
         Ok(times)
     }
 
-    /// As if there were no cache: a plan is loaded for each check and dropped.
+    /// Measures checks without a cache: each check loads a plan and drops it.
     pub(super) async fn uncached(
         &self,
         questions: &[Question<'_>],
@@ -106,12 +106,12 @@ impl Bench<'_> {
         Ok(times)
     }
 
-    fn loading(&self, what: &str, source: &Source) -> Step {
+    fn loading(&self, what: &str, source: &Source) -> TimedStep {
         let share = self.share(LOADS / 2.0 / self.sources.len() as f64);
         self.progress.step(format!("{what}: {}", source.name), share)
     }
 
-    /// Answers from plans in memory, on ever more threads.
+    /// Measures checks per second from plans in memory, on more and more threads.
     pub(super) fn throughput(
         &self,
         questions: &[Question<'_>],
@@ -120,34 +120,33 @@ impl Bench<'_> {
     ) -> anyhow::Result<Vec<Throughput>> {
         let counts = thread_counts(self.threads);
         let share = self.share(THROUGHPUT / counts.len() as f64);
-        counts
-            .into_iter()
-            .map(|threads| {
-                let step = self.progress.step(format!("deciding on {threads} threads"), share);
-                let together = Barrier::new(threads);
-                let work = |thread: usize| {
-                    together.wait();
-                    // Not all at the same place.
-                    let first = thread * questions.len() / threads;
-                    let work = answer_until(&step, questions, first, cache, source);
-                    self.runtime.block_on(work)
-                };
-                let total = on_threads(threads, work)?;
-                let (answered, cores) = (total.answered as f64, total.cpu / total.wall);
-                Ok(Throughput {
-                    threads,
-                    // The walls of all threads are about the same.
-                    per_second: answered / (total.wall / threads as f64),
-                    per_core_second: answered / total.cpu,
-                    cores: cores * threads as f64,
-                })
-            })
-            .collect()
+        let mut rows = Vec::new();
+        for threads in counts {
+            let step = self.progress.step(format!("deciding on {threads} threads"), share);
+            let together = Barrier::new(threads);
+            let work = |thread: usize| {
+                together.wait();
+                // Each thread begins with another question.
+                let first = thread * questions.len() / threads;
+                let work = answer_until(&step, questions, first, cache, source);
+                self.runtime.block_on(work)
+            };
+            let total = on_threads(threads, work)?;
+            let (answered, cores) = (total.answered as f64, total.cpu / total.wall);
+            rows.push(Throughput {
+                threads,
+                // All threads run for about the same time.
+                per_second: answered / (total.wall / threads as f64),
+                per_core_second: answered / total.cpu,
+                cores: cores * threads as f64,
+            });
+        }
+        Ok(rows)
     }
 }
 
 impl Question<'_> {
-    /// As `Plans::with` answers: from the map of hot plans, if it has the plan.
+    /// Decides as the service does: with the plan of the map of hot plans, if it has it.
     async fn answer(&self, cache: &PlanCache, source: &Source) -> anyhow::Result<Effect> {
         let (tenant, resource) = self.key();
         if let Some(answer) = cache.hot(tenant, resource, 0, |cached| self.decide(cached)) {
@@ -161,21 +160,22 @@ impl Question<'_> {
     }
 }
 
-/// What threads have done, and the seconds that it took.
+/// The work of threads, and its time in seconds.
 #[derive(Default)]
-struct Done {
+struct ThreadWork {
     answered: usize,
     wall: f64,
     cpu: f64,
 }
 
+/// Answers one question after the other, from the question with the index `first`, until the step is over.
 async fn answer_until(
-    step: &Step,
+    step: &TimedStep,
     questions: &[Question<'_>],
     first: usize,
     cache: &PlanCache,
     source: &Source,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<ThreadWork> {
     let (start, cpu) = (Instant::now(), thread_time());
     let (mut next, mut answered) = (first, 0);
     while step.goes_on() {
@@ -186,24 +186,24 @@ async fn answer_until(
         answered += BATCH;
     }
     let (wall, cpu) = (start.elapsed().as_secs_f64(), (thread_time() - cpu).as_secs_f64());
-    Ok(Done { answered, wall, cpu })
+    Ok(ThreadWork { answered, wall, cpu })
 }
 
-/// CPU time that the calling thread has used.
+/// Returns the CPU time of the calling thread.
 fn thread_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
 
-/// The sum of what `work` does on each of so many threads.
+/// Runs `work` on each of so many threads, and returns the sum.
 fn on_threads(
     threads: usize,
-    work: impl Fn(usize) -> anyhow::Result<Done> + Sync,
-) -> anyhow::Result<Done> {
+    work: impl Fn(usize) -> anyhow::Result<ThreadWork> + Sync,
+) -> anyhow::Result<ThreadWork> {
     std::thread::scope(|scope| {
         let work = &work;
         let spawned: Vec<_> =
             (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
-        let mut total = Done::default();
+        let mut total = ThreadWork::default();
         for thread in spawned {
             let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             total.answered += done.answered;
@@ -214,15 +214,15 @@ fn on_threads(
     })
 }
 
-/// 1, 2, 4 and so on, and `most` itself.
+/// Returns 1, 2, 4 and so on below `most`, and `most` itself.
 fn thread_counts(most: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1_usize), |count| count.checked_mul(2));
     powers.take_while(|count| *count < most).chain([most]).collect()
 }
 
-/// How long each `answer` takes, to one question after the other until the step is over.
+/// Measures each `answer` to one question after the other, until the step is over.
 async fn time_each(
-    step: &Step,
+    step: &TimedStep,
     questions: &[Question<'_>],
     clock: u64,
     answer: impl AsyncFn(&Question<'_>) -> anyhow::Result<Effect>,

@@ -1,15 +1,34 @@
-//! What the checks come out as, before anything is timed.
+//! Decides the checks before the measurements.
 
 use std::collections::{BTreeMap, HashSet};
 
-use portcullis_engine::{DEFAULT_DENY, Decision, Matched};
+use portcullis_engine::{DEFAULT_DENY, Decision, Effect, Matched};
 use portcullis_plan_cache::PlanCache;
+use uuid::Uuid;
 
-use super::{Bench, Question};
-use crate::checks::Origin;
-use crate::report::{Checks, DecidedCase, Differing, Outcome, Report, TenantSize};
+use super::bench::{Bench, Question};
+use crate::checks::CheckOrigin;
+use crate::report::{CheckCounts, DecidedCase, DecisionCount, Differing, Report, TenantSize};
+use crate::source::Source;
 
-/// What decided, as people call it.
+/// The decision of a check.
+struct Decided {
+    effect: Effect,
+    /// `policy`, `rule` or `default`.
+    kind: &'static str,
+    /// The name of the policy or rule that decided.
+    decider: String,
+    rule_id: Option<Uuid>,
+}
+
+impl Decided {
+    /// Returns the effect and the name of the policy or rule. Ids differ between sources.
+    fn answer(&self) -> (Effect, &String) {
+        (self.effect, &self.decider)
+    }
+}
+
+/// Returns the name of the policy or rule that decided.
 fn decider(decision: &Decision<'_>) -> String {
     match decision.matched() {
         Matched::Policy { policy, .. } => policy.name.to_string(),
@@ -20,6 +39,7 @@ fn decider(decision: &Decision<'_>) -> String {
     }
 }
 
+/// Returns the kind of what decided.
 fn kind(decision: &Decision<'_>) -> &'static str {
     match decision.matched() {
         Matched::Policy { .. } => "policy",
@@ -29,82 +49,114 @@ fn kind(decision: &Decision<'_>) -> &'static str {
 }
 
 impl Bench<'_> {
-    /// Decides every check from every source, and notes what came out.
+    /// Decides every check from every source, and reports the decisions.
     pub(super) async fn decide(
         &self,
         questions: &[Question<'_>],
         report: &mut Report,
     ) -> anyhow::Result<()> {
-        let mut first = Vec::new();
-        let mut outcomes = BTreeMap::new();
-        let mut deciding = HashSet::new();
-        for (index, source) in self.sources.iter().enumerate() {
-            let cache = PlanCache::new(self.cache_bytes);
-            let mut differing = 0;
-            for (position, question) in questions.iter().enumerate() {
-                let cached = question.plan(&cache, source).await?;
-                let decision = cached.plan().evaluate_with(&question.check, question.resolved);
-                let answer = (decision.effect(), decider(&decision));
-                if index > 0 {
-                    differing += usize::from(first.get(position) != Some(&answer));
-                    continue;
-                }
-                *outcomes.entry((decision.effect().as_str(), kind(&decision))).or_insert(0) += 1;
-                deciding.extend(decision.rule_id().map(|id| (question.tenant.id.as_str(), id)));
-                first.push(answer);
-            }
-            if differing > 0 {
-                let source = source.name.clone();
-                report.differing.push(Differing { source, checks: differing });
+        let Some((first, others)) = self.sources.split_first() else { return Ok(()) };
+        let decisions = self.decide_from(first, questions).await?;
+        for source in others {
+            let own = self.decide_from(source, questions).await?;
+            let pairs = own.iter().zip(&decisions);
+            let checks = pairs.filter(|(own, first)| own.answer() != first.answer()).count();
+            if checks > 0 {
+                report.differing.push(Differing { source: source.name.clone(), checks });
             }
         }
-        let answers = self.asked.iter().zip(&first);
-        report.cases = answers
-            .filter_map(|(asked, (effect, rule))| {
-                let Origin::Case(index) = asked.origin else { return None };
-                let tenant = self.tenants.get(asked.tenant)?;
-                let case = tenant.bundle.as_ref()?.cases.get(index)?;
-                let expected = &case.expected;
-                Some(DecidedCase {
-                    tenant: tenant.id.clone(),
-                    name: case.name.clone(),
-                    decision: effect.as_str(),
-                    rule: rule.clone(),
-                    as_expected: (expected.decision, &expected.rule) == (*effect, rule),
-                })
-            })
-            .collect();
-        report.outcomes = outcomes
-            .into_iter()
-            .map(|((decision, by), checks)| {
-                let share = checks as f64 / questions.len() as f64;
-                Outcome { decision, by, checks, share }
-            })
-            .collect();
-        let of = |wanted: fn(Origin) -> bool| {
-            self.asked.iter().filter(|asked| wanted(asked.origin)).count()
-        };
-        report.checks = Checks {
+        report.cases = self.cases(&decisions);
+        report.outcomes = decision_counts(&decisions);
+        report.checks = CheckCounts {
             count: questions.len(),
-            generated: of(|origin| origin == Origin::Generated),
-            cases: of(|origin| matches!(origin, Origin::Case(_))),
-            replayed: of(|origin| origin == Origin::Replayed),
+            generated: self.count(|origin| origin == CheckOrigin::Generated),
+            cases: self.count(|origin| matches!(origin, CheckOrigin::Case(_))),
+            replayed: self.count(|origin| origin == CheckOrigin::Replayed),
         };
-        report.tenants = self
-            .tenants
-            .iter()
-            .map(|tenant| {
-                let own = questions.iter().filter(|question| question.tenant.id == tenant.id);
-                let resources: HashSet<&str> = own.map(|own| own.check.resource).collect();
-                TenantSize {
-                    tenant: tenant.id.clone(),
-                    rules: tenant.rules.len(),
-                    policies: tenant.policies.len(),
-                    resources: resources.len(),
-                    deciding: deciding.iter().filter(|(id, _)| *id == tenant.id).count(),
-                }
-            })
-            .collect();
+        report.tenants = self.tenant_sizes(questions, &decisions);
         Ok(())
     }
+
+    /// Decides every check with the plans of one source.
+    async fn decide_from(
+        &self,
+        source: &Source,
+        questions: &[Question<'_>],
+    ) -> anyhow::Result<Vec<Decided>> {
+        let cache = PlanCache::new(self.cache_bytes);
+        let mut decisions = Vec::with_capacity(questions.len());
+        for question in questions {
+            let cached = question.plan(&cache, source).await?;
+            let decision = cached.plan().evaluate_with(&question.check, question.resolved);
+            decisions.push(Decided {
+                effect: decision.effect(),
+                kind: kind(&decision),
+                decider: decider(&decision),
+                rule_id: decision.rule_id(),
+            });
+        }
+        Ok(decisions)
+    }
+
+    /// Returns the decisions of the checks that are cases.
+    fn cases(&self, decisions: &[Decided]) -> Vec<DecidedCase> {
+        let mut cases = Vec::new();
+        for (asked, decided) in self.asked.iter().zip(decisions) {
+            let CheckOrigin::Case(index) = asked.origin else { continue };
+            let Some(tenant) = self.tenants.get(asked.tenant) else { continue };
+            let bundle = tenant.bundle.as_ref();
+            let Some(case) = bundle.and_then(|bundle| bundle.cases.get(index)) else { continue };
+            let expected = &case.expected;
+            cases.push(DecidedCase {
+                tenant: tenant.id.clone(),
+                name: case.name.clone(),
+                decision: decided.effect.as_str(),
+                rule: decided.decider.clone(),
+                as_expected: (expected.decision, &expected.rule) == decided.answer(),
+            });
+        }
+        cases
+    }
+
+    /// Returns the number of checks with such an origin.
+    fn count(&self, is_counted: fn(CheckOrigin) -> bool) -> usize {
+        self.asked.iter().filter(|asked| is_counted(asked.origin)).count()
+    }
+
+    fn tenant_sizes(&self, questions: &[Question<'_>], decisions: &[Decided]) -> Vec<TenantSize> {
+        let mut sizes = Vec::new();
+        for tenant in self.tenants {
+            let own = questions.iter().zip(decisions);
+            let own = own.filter(|(question, _)| question.tenant.id == tenant.id);
+            let resources: HashSet<&str> =
+                own.clone().map(|(question, _)| question.check.resource).collect();
+            let deciding: HashSet<Uuid> = own.filter_map(|(_, decided)| decided.rule_id).collect();
+            sizes.push(TenantSize {
+                tenant: tenant.id.clone(),
+                rules: tenant.rules.len(),
+                policies: tenant.policies.len(),
+                resources: resources.len(),
+                deciding: deciding.len(),
+            });
+        }
+        sizes
+    }
+}
+
+/// Counts the decisions by effect and by the kind of what decided.
+fn decision_counts(decisions: &[Decided]) -> Vec<DecisionCount> {
+    let mut counts = BTreeMap::new();
+    for decided in decisions {
+        *counts.entry((decided.effect.as_str(), decided.kind)).or_insert(0) += 1;
+    }
+    let share = |checks: usize| checks as f64 / decisions.len() as f64;
+    let counts = counts.into_iter();
+    counts
+        .map(|((decision, by), checks)| DecisionCount {
+            decision,
+            by,
+            checks,
+            share: share(checks),
+        })
+        .collect()
 }

@@ -1,4 +1,4 @@
-//! What plans cost: the time to compile them, and the memory that they take.
+//! Measures plans: the time to compile them, and their memory.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -6,10 +6,10 @@ use std::time::Instant;
 use hdrhistogram::Histogram;
 use portcullis_engine::Plan;
 
-use super::{Bench, COMPILING, Question, since, times};
+use super::bench::{Bench, COMPILING, Question, since, times};
 use crate::report::{Latency, Memory, PlanSize, Report};
 
-/// So many times of one plan tell its median.
+/// The number of times that are kept of each plan. Their median is reported.
 const ENOUGH: usize = 101;
 
 impl Bench<'_> {

@@ -218,7 +218,7 @@ fn an_address_is_refused_however_it_is_spelled() {
         for text in [format!("https://{host}/hook"), format!("https://{host}:8443")] {
             let url = Url::parse(&text).expect("a URL");
             let refused = EgressRules::default().check_url(&url).expect_err(&text);
-            assert!(refused.starts_with("a host that is reachable from everywhere"), "{refused}");
+            assert!(refused.starts_with("a public address"), "{refused}");
             // The address alone is at fault: where its network is open, the same URL is accepted.
             assert_eq!(allowing(&[network]).check_url(&url), Ok(()), "{text}");
         }
@@ -240,7 +240,7 @@ fn a_url_has_a_scheme_that_is_allowed_a_host_and_no_user_info() {
         (&strict, "http://hooks.example/", Err("an `https` URL")),
         (&with_http, "http://hooks.example/", Ok(())),
         (&with_http, "https://hooks.example/", Ok(())),
-        (&with_http, "http://127.0.0.1/", Err("a host that is reachable from everywhere")),
+        (&with_http, "http://127.0.0.1/", Err("a public address")),
         (&with_http, "ftp://hooks.example/", Err("an `https` or `http` URL")),
         (&strict, "ws://hooks.example/", Err("an `https` URL")),
         (&strict, "file:///etc/passwd", Err("an `https` URL")),
@@ -263,5 +263,5 @@ fn a_url_has_a_scheme_that_is_allowed_a_host_and_no_user_info() {
 fn a_refusal_shows_the_address_and_nothing_else_of_the_url() {
     let url = Url::parse("https://0x7f.1/hook?token=hidden").expect("a URL");
     let refused = EgressRules::default().check_url(&url).expect_err("loopback");
-    assert_eq!(refused, "a host that is reachable from everywhere, but `127.0.0.1` is not");
+    assert_eq!(refused, "a public address, but `127.0.0.1` is not public");
 }

@@ -1,18 +1,15 @@
 //! The update of a policy.
 
-use portcullis_engine::fields::{Fields, boolean, text};
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
-use utoipa::{PartialSchema, ToSchema};
 
 use super::{
-    CompiledRuleData, MAX_DESCRIPTION, MAX_NAME, PolicyRecord, format_schema, priority,
-    priority_schema, sent_format,
+    CompiledRuleData, ConditionTree, MAX_DESCRIPTION, MAX_NAME, Matcher, PolicyRecord, priority,
+    rule_data, sent_format,
 };
-use crate::schema::condition::{ConditionTree, Matcher};
-use crate::schema::{self, AnySchema};
-use crate::short;
+use crate::fields::{boolean, effect, resource_pattern, short, text};
+use crate::input::{self, Field, Members};
+use crate::{document, schema};
 
 /// The body that updates a policy: what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -32,32 +29,39 @@ pub struct PolicyUpdate {
 
 impl PolicyUpdate {
     /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let update = Self::read(json, &mut problems);
-        problems.finish(update)
+        input::parse(json, |members| Self::declare(members, Form::Any))
     }
 
-    fn read(json: &Json<'_>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let format = fields.change("format", sent_format);
-        let rule_data = fields.change("rule_data", |json, at, problems| {
-            let format = format.unwrap_or_else(|| Some(apparent_format(json)))?;
-            CompiledRuleData::read(format, json, at, problems)
-        });
-        let update = Self {
-            name: fields.change("name", text(MAX_NAME)).map(str::to_owned),
-            description: fields.clearable("description", short(MAX_DESCRIPTION)),
-            resource: fields.change("resource", ResourcePattern::read),
-            effect: fields.change("effect", Effect::read),
+    fn declare(members: &mut Members<'_, '_>, form: Form) -> Option<Self> {
+        let described = match form {
+            Form::Any | Form::WithoutRuleData => None,
+            Form::Of(format) => Some(format),
+        };
+        let format = members.change("format", sent_format(described));
+        let sent_or_apparent =
+            move |json: &Json<'_>| format.unwrap_or_else(|| Some(apparent_format(json)));
+        let rule_data = rule_data(described, sent_or_apparent);
+        let rule_data = match form {
+            Form::Any => members.change("rule_data", rule_data),
+            Form::WithoutRuleData => None,
+            Form::Of(_) => members.given("rule_data", rule_data),
+        };
+        let resource =
+            resource_pattern().about("The record's own: the resource of a policy never changes");
+        Some(Self {
+            name: members.change("name", text(MAX_NAME)),
+            description: members.clearable("description", short(MAX_DESCRIPTION)),
+            resource: members.change("resource", resource),
+            effect: members.change("effect", effect()),
             format: format.flatten(),
             rule_data,
-            priority: fields.change("priority", priority),
-            enabled: fields.change("enabled", boolean),
-        };
-        fields.close();
-        Some(update)
+            priority: members.change("priority", priority()),
+            enabled: members.change("enabled", boolean()),
+        })
     }
 
     /// Returns `old` as the update changes it.
@@ -127,38 +131,19 @@ fn shape(format: Format) -> &'static str {
     }
 }
 
-impl ToSchema for PolicyUpdate {
-    fn schemas(schemas: &mut Vec<(String, AnySchema)>) {
-        schema::collect::<ConditionTree>(schemas);
-        schema::collect::<Matcher>(schemas);
-    }
+/// A form of the body. The document has one without `rule_data` and one for each format.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Every form, while a body is read.
+    Any,
+    WithoutRuleData,
+    Of(Format),
 }
 
-impl PartialSchema for PolicyUpdate {
-    fn schema() -> AnySchema {
-        let resource = || {
-            schema::resource_pattern()
-                .description(Some("The record's own: the resource of a policy never changes"))
-        };
-        let common = || {
-            schema::input()
-                .change("name", schema::text(MAX_NAME))
-                .clearable("description", schema::short(MAX_DESCRIPTION))
-                .change("resource", resource())
-                .change("effect", schema::effect())
-                .change("priority", priority_schema())
-                .change("enabled", schema::boolean())
-        };
-        let neither = common()
-            .change("format", format_schema())
-            .example(json!({"enabled": false, "priority": 20}));
-        let tree = common()
-            .change("format", schema::choice([Format::Json.as_str()]))
-            .required("rule_data", schema::named::<ConditionTree>());
-        let matcher = common()
-            .change("format", schema::choice([Format::Casbin.as_str()]))
-            .required("rule_data", schema::named::<Matcher>())
-            .example(json!({"rule_data": {"matcher": "r.sub.shift == \"night\""}}));
-        schema::one_of([neither.into(), tree.into(), matcher.into()])
-    }
-}
+document!(PolicyUpdate, naming ConditionTree, Matcher => {
+    let form = |form| input::describe(|members| PolicyUpdate::declare(members, form));
+    let neither = form(Form::WithoutRuleData).example(json!({"enabled": false, "priority": 20}));
+    let matcher = form(Form::Of(Format::Casbin))
+        .example(json!({"rule_data": {"matcher": "r.sub.shift == \"night\""}}));
+    schema::one_of([neither.into(), form(Form::Of(Format::Json)).into(), matcher.into()])
+});

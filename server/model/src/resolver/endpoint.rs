@@ -3,20 +3,25 @@
 use std::collections::BTreeMap;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use portcullis_engine::Json;
-use portcullis_engine::fields::{Fields, list};
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::resolver_contract::EndpointMethod;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::manifest::{base_url, entries, value};
+use super::fields::{Names, map, map_schema, value};
 use super::secrets::{Secrets, is_name};
 use super::stored;
 use crate::egress_rules::EgressRules;
+use crate::fields::{choice, one_or_more, url};
+use crate::input::{Field, Members, field};
+use crate::schema;
 
 /// Headers of one endpoint.
-pub(super) const MAX_HEADERS: usize = 16;
+const MAX_HEADERS: usize = 16;
+/// The name of a header that is not among [`RESERVED_HEADERS`].
+const HEADER: &str = concat!(
+    r"^(?!(connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$)",
+    r"[a-z0-9!#$%&'*+.^_`|~-]+$"
+);
 /// Headers that belong to the connection, and so to the client.
 const RESERVED_HEADERS: [&str; 8] = [
     "connection",
@@ -61,22 +66,23 @@ impl Endpoint {
         (spelled == host).then(|| Self { url, methods, headers: BTreeMap::new() })
     }
 
-    pub(super) fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        rules: &EgressRules,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let url = fields.required("url", base_url(rules));
-        let methods = fields.optional("methods", methods);
-        let headers = fields.optional("headers", entries(MAX_HEADERS, header_fault, value));
-        fields.close();
+    pub(super) fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+        let url = members.required("url", base_url(rules));
+        let methods = members.optional("methods", one_or_more(method(), "method"));
+        let headers = members.optional("headers", headers());
         Some(Self {
             url: url?,
             methods: methods.unwrap_or_else(|| vec![EndpointMethod::Get, EndpointMethod::Head]),
             headers: headers.unwrap_or_default(),
         })
+    }
+
+    /// The schema of an endpoint in a response.
+    pub(super) fn shown() -> schema::Record {
+        schema::record()
+            .field("url", schema::string())
+            .field("methods", schema::list(method().schema()))
+            .field("headers", map_schema(MAX_HEADERS, schema::string()))
     }
 
     /// The headers that the host adds, with the secrets in them; marked as sensitive.
@@ -134,12 +140,20 @@ fn render(template: &str, secrets: &Secrets) -> Result<HeaderValue, Fault> {
     }
     rendered.push_str(rest);
     let mut value = HeaderValue::from_str(&rendered)
-        .map_err(|_| Fault::Template("characters that a header can have".to_owned()))?;
+        .map_err(|_| Fault::Template("only characters that a header may contain".to_owned()))?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// What is wrong with the name of a header that the host adds.
+/// Headers that the host adds, by their names.
+fn headers<'j>() -> impl Field<'j, Value = BTreeMap<String, String>> {
+    let names = Names { fault: header_fault, schema: || schema::string().pattern(Some(HEADER)) };
+    map(MAX_HEADERS, names, value()).about(
+        "What the service adds to each request; `${name}` stands for the secret of that name",
+    )
+}
+
+/// Returns what is expected instead of a header name that a manifest cannot set.
 fn header_fault(name: &str) -> Option<String> {
     let known = HeaderName::try_from(name).is_ok_and(|header| header.as_str() == name);
     (!known || RESERVED_HEADERS.contains(&name)).then(|| {
@@ -147,29 +161,21 @@ fn header_fault(name: &str) -> Option<String> {
     })
 }
 
-/// At least one method; one that is listed twice counts once.
-fn methods(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<Vec<EndpointMethod>> {
-    let method = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        let method = json.as_str().and_then(EndpointMethod::parse);
-        if method.is_none() {
-            let names = EndpointMethod::NAMES.map(|(_, name)| format!("`{name}`"));
-            problems.expected(at, format!("one of {}", names.join(", ")));
-        }
-        method
-    };
-    let mut methods = Vec::new();
-    for method in list(method)(json, at, problems)? {
-        if !methods.contains(&method) {
-            methods.push(method);
-        }
-    }
-    if methods.is_empty() {
-        problems.expected(at, "at least one method");
-        return None;
-    }
-    Some(methods)
+fn method<'j>() -> impl Field<'j, Value = EndpointMethod> {
+    choice(EndpointMethod::NAMES)
+}
+
+/// A base URL, to which a guest appends paths and queries.
+fn base_url<'j>(rules: &EgressRules) -> impl Field<'j, Value = Url> {
+    field(
+        |json, at, problems| {
+            let url = Url::parse(&url(rules).read(json, at, problems)?).ok()?;
+            if url.query().is_some() || url.fragment().is_some() {
+                problems.expected(at, "a URL without query and fragment");
+                return None;
+            }
+            Some(url)
+        },
+        schema::url,
+    )
 }

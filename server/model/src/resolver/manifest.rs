@@ -4,36 +4,38 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use portcullis_engine::fields::{Fields, list, string};
+use portcullis_engine::fields::{list, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::resolver_contract::{Limits, MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
 use portcullis_engine::{Invalid, Json};
 use serde::{Deserialize, Serialize};
-use url::Url;
+use serde_json::json;
 
 use super::endpoint::{Endpoint, Fault};
+use super::fields::{MAX_ENTRIES, Names, integer, map, value};
 use super::secrets::{SecretNames, Secrets};
 use super::stored;
 use crate::egress_rules::EgressRules;
-use crate::short;
+use crate::fields::short;
+use crate::input::{self, Field, Members, field, object};
+use crate::{document, schema};
 
 /// Longest description, in characters.
 pub(super) const MAX_DESCRIPTION: usize = 4_096;
-/// Keys of `config`, and secrets.
-pub(super) const MAX_ENTRIES: usize = 64;
 /// Endpoints that are spelled out.
 pub(super) const MAX_ENDPOINTS: usize = 16;
 /// Endpoints that are named by their host.
-pub(super) const MAX_HOSTS: usize = 32;
-/// Longest value of `config`, and longest secret, in bytes: a list of networks fits.
-pub(super) const MAX_VALUE: usize = 16 << 10;
+const MAX_HOSTS: usize = 32;
 /// Longest name of a namespace, in bytes.
-pub(super) const MAX_NAMESPACE: usize = 63;
+const MAX_NAMESPACE: usize = 63;
 /// A day: what is older than that was not looked up for this check in any sense.
-pub(super) const MAX_AGE_MS: u32 = 86_400_000;
+const MAX_AGE_MS: u32 = 86_400_000;
 /// Kinds of attributes that no resolver answers.
 const RESERVED: [&str; 4] = ["user", "resource", "request", "token"];
 const MIB: usize = 1 << 20;
+/// A namespace that is not among [`RESERVED`].
+const NAMESPACE: &str = r"^(?!(user|resource|request|token)$)[a-z][a-z0-9_]*$";
+const HOST: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
 
 /// A manifest: with its [`Secrets`], or with their names alone, as the store keeps it and the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,25 +70,29 @@ impl Manifest {
         problems.finish(manifest)
     }
 
-    /// Reads a manifest that stands at `at`.
+    /// Reads the manifest at `at`.
     pub fn read(
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
         rules: &EgressRules,
     ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let namespace = fields.required("namespace", namespace);
-        let description = fields.optional("description", short(MAX_DESCRIPTION));
-        let config = fields.optional("config", config);
-        let secrets = fields.optional("secrets", Secrets::read);
-        let endpoints = fields.optional("endpoints", endpoints(rules));
-        let allowed_hosts = fields.optional("allowed_hosts", hosts(rules));
-        let limits = fields.optional("limits", limits);
-        let cache_ttl_ms = fields.optional("cache_ttl_ms", milliseconds(MAX_AGE_MS));
-        let stale_if_error_ms = fields.optional("stale_if_error_ms", milliseconds(MAX_AGE_MS));
-        fields.close();
-        let manifest = Self {
+        let declare = |members: &mut Members<'_, '_>| Self::declare(members, rules);
+        let manifest = input::read(json, at, problems, declare)?;
+        manifest.check(at, problems).then_some(manifest)
+    }
+
+    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+        let namespace = members.required("namespace", namespace());
+        let description = members.optional("description", short(MAX_DESCRIPTION));
+        let config = members.optional("config", config());
+        let secrets = members.optional("secrets", Secrets::field());
+        let endpoints = members.optional("endpoints", endpoints(rules));
+        let allowed_hosts = members.optional("allowed_hosts", hosts(rules));
+        let limits = members.optional("limits", limits());
+        let cache_ttl_ms = members.optional("cache_ttl_ms", cache_ttl());
+        let stale_if_error_ms = members.optional("stale_if_error_ms", stale_if_error());
+        Some(Self {
             namespace: namespace?,
             description,
             config: config.unwrap_or_default(),
@@ -96,8 +102,7 @@ impl Manifest {
             limits: limits.unwrap_or_default(),
             cache_ttl_ms,
             stale_if_error_ms: stale_if_error_ms.unwrap_or_default(),
-        };
-        manifest.check(at, problems).then_some(manifest)
+        })
     }
 
     /// Whether the parts fit one another; notes what does not.
@@ -117,7 +122,9 @@ impl Manifest {
                     Fault::Template(expected) => note(&at.key("headers").key(header), expected),
                     Fault::Secret(name) => note(
                         &at.key("headers").key(header),
-                        format!("a value that a header can have, but the secret `{name}` is none"),
+                        format!(
+                            "a valid header value, but the secret `{name}` contains characters that a header cannot have"
+                        ),
                     ),
                 }
             }
@@ -161,18 +168,35 @@ impl<S> Manifest<S> {
     }
 }
 
+document!(Manifest as "ResolverManifest" => {
+    input::describe(|members| Manifest::declare(members, &EgressRules::default())).example(json!({
+        "namespace": "hr",
+        "description": "who works where",
+        "config": {"region": "eu"},
+        "secrets": {"hr_token": "keep-this-out-of-your-repository"},
+        "endpoints": {"directory": {"url": "https://hr.example.com/api/", "methods": ["GET"],
+            "headers": {"authorization": "Bearer ${hr_token}"}}},
+        "limits": {"timeout_ms": 250, "memory_mib": 64},
+        "cache_ttl_ms": 60000,
+    }))
+});
+
 /// A namespace that a resolver can own.
-pub(super) fn namespace(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<String> {
+pub(super) fn namespace<'j>() -> impl Field<'j, Value = String> {
+    field(read_namespace, || {
+        schema::text(MAX_NAMESPACE)
+            .pattern(Some(NAMESPACE))
+            .description(Some("The first segment of its attributes' paths; unique in the tenant"))
+    })
+}
+
+fn read_namespace(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
     let text = string(json, at, problems)?;
-    let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_';
-    let sound = text.len() <= MAX_NAMESPACE
-        && text.bytes().all(plain)
+    let is_plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_';
+    let is_sound = text.len() <= MAX_NAMESPACE
+        && text.bytes().all(is_plain)
         && text.starts_with(|c: char| c.is_ascii_lowercase());
-    if !sound || RESERVED.contains(&text) {
+    if !is_sound || RESERVED.contains(&text) {
         problems.expected(
             at,
             format!(
@@ -185,157 +209,98 @@ pub(super) fn namespace(
     Some(text.to_owned())
 }
 
-pub(super) fn config(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<BTreeMap<String, String>> {
-    entries(MAX_ENTRIES, named, value)(json, at, problems)
+pub(super) fn config<'j>() -> impl Field<'j, Value = BTreeMap<String, String>> {
+    map(MAX_ENTRIES, Names::DECLARED, value())
+        .about("What the module reads: the keys that it declares, and no others")
 }
 
-pub(super) fn endpoints(
+pub(super) fn endpoints<'j>(
     rules: &EgressRules,
-) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<BTreeMap<String, Endpoint>> {
-    move |json, at, problems| {
-        let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-            Endpoint::read(json, at, problems, rules)
-        };
-        entries(MAX_ENDPOINTS, named, read)(json, at, problems)
-    }
+) -> impl Field<'j, Value = BTreeMap<String, Endpoint>> {
+    let endpoint = object(|members| Endpoint::declare(members, rules));
+    map(MAX_ENDPOINTS, Names::DECLARED, endpoint).about(
+        "Where the module may send requests, by the names that it uses; with GET and HEAD unless `methods` \
+         says otherwise",
+    )
 }
 
 /// Hosts, each once.
-pub(super) fn hosts(
+pub(super) fn hosts<'j>(rules: &EgressRules) -> impl Field<'j, Value = Vec<String>> {
+    field(
+        |json, at, problems| read_hosts(json, at, problems, rules),
+        || {
+            let host = schema::text(NAME_BYTES).pattern(Some(HOST));
+            schema::list(host).max_items(Some(MAX_HOSTS)).unique_items(true).description(Some(
+                "For each an endpoint of its name: `https://<host>/`, GET and HEAD, no headers",
+            ))
+        },
+    )
+}
+
+fn read_hosts(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
     rules: &EgressRules,
-) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<Vec<String>> {
-    let host = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        let host = string(json, at, problems)?;
-        let fault = match Endpoint::of_host(host) {
-            None => Some(
-                "the name of a host in lower case, with a port if it is not 443, such as `api.example.com`"
-                    .to_owned(),
-            ),
-            Some(endpoint) => rules.check_url(&endpoint.url).err(),
-        };
-        match fault {
-            None => Some(host.to_owned()),
-            Some(expected) => {
-                problems.expected(at, expected);
-                None
-            }
-        }
+) -> Option<Vec<String>> {
+    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        read_host(json, at, problems, rules)
     };
-    move |json, at, problems| {
-        let hosts = list(host)(json, at, problems)?;
-        let repeated = (1..hosts.len()).find(|&index| hosts[..index].contains(&hosts[index]));
-        if let Some(index) = repeated {
-            problems.expected(&at.index(index), "each host once");
-            return None;
+    let hosts = list(read)(json, at, problems)?;
+    let repeated = (1..hosts.len()).find(|&index| hosts[..index].contains(&hosts[index]));
+    if let Some(index) = repeated {
+        problems.expected(&at.index(index), "each host once");
+        return None;
+    }
+    if hosts.len() > MAX_HOSTS {
+        problems.expected(at, format!("at most {MAX_HOSTS} hosts"));
+        return None;
+    }
+    Some(hosts)
+}
+
+fn read_host(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    rules: &EgressRules,
+) -> Option<String> {
+    let host = string(json, at, problems)?;
+    let shape =
+        "the name of a host in lower case, with a port if it is not 443, such as `api.example.com`";
+    let endpoint = Endpoint::of_host(host).ok_or_else(|| shape.to_owned());
+    match endpoint.and_then(|endpoint| rules.check_url(&endpoint.url)) {
+        Ok(()) => Some(host.to_owned()),
+        Err(expected) => {
+            problems.expected(at, expected);
+            None
         }
-        if hosts.len() > MAX_HOSTS {
-            problems.expected(at, format!("at most {MAX_HOSTS} hosts"));
-            return None;
-        }
-        Some(hosts)
     }
 }
 
-pub(super) fn limits(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Limits> {
+pub(super) fn limits<'j>() -> impl Field<'j, Value = Limits> {
+    object(declare_limits)
+}
+
+fn declare_limits(members: &mut Members<'_, '_>) -> Option<Limits> {
     let most_ms = u32::try_from(TIMEOUT_MAX.as_millis()).unwrap_or(u32::MAX);
     let most_mib = (MEMORY_BYTES / MIB) as u32;
+    let timeout = members.optional("timeout_ms", integer(1, most_ms, "milliseconds"));
+    let memory = members.optional("memory_mib", integer(1, most_mib, "MiB"));
     let default = Limits::default();
-    let mut fields = Fields::open(json, at, problems)?;
-    let timeout = fields.optional("timeout_ms", integer(1, most_ms, "milliseconds"));
-    let memory = fields.optional("memory_mib", integer(1, most_mib, "MiB"));
-    fields.close();
     Some(Limits {
         timeout: timeout.map_or(default.timeout, |ms| Duration::from_millis(ms.into())),
         memory_bytes: memory.map_or(default.memory_bytes, |mib| mib as usize * MIB),
     })
 }
 
-/// A time of at most `most` milliseconds.
-pub(super) fn milliseconds(
-    most: u32,
-) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<u32> {
-    integer(0, most, "milliseconds")
+pub(super) fn cache_ttl<'j>() -> impl Field<'j, Value = u32> {
+    integer(0, MAX_AGE_MS, "milliseconds")
+        .about("Caps every time to live that the module gives; 0 is no caching")
 }
 
-fn integer(
-    least: u32,
-    most: u32,
-    unit: &'static str,
-) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<u32> {
-    move |json, at, problems| {
-        let number = match json {
-            Json::Number(number) => number.as_i32().and_then(|number| u32::try_from(number).ok()),
-            _ => None,
-        };
-        let number = number.filter(|number| (least..=most).contains(number));
-        if number.is_none() {
-            problems.expected(at, format!("an integer from {least} to {most}, in {unit}"));
-        }
-        number
-    }
-}
-
-/// An object with at most `max` members, whose names and values are judged one by one.
-pub(super) fn entries<T>(
-    max: usize,
-    name_fault: impl Fn(&str) -> Option<String>,
-    read: impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<T>,
-) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<BTreeMap<String, T>> {
-    move |json, at, problems| {
-        let Some(members) = json.as_object() else {
-            problems.expected(at, format!("an object, not {}", json.kind()));
-            return None;
-        };
-        if members.len() > max {
-            problems.expected(at, format!("at most {max} members"));
-            return None;
-        }
-        let mut entries = BTreeMap::new();
-        for (name, value) in members {
-            let at = at.key(name);
-            match name_fault(name) {
-                Some(expected) => problems.expected(&at, expected),
-                None => {
-                    let value = read(value, &at, problems);
-                    entries.extend(value.map(|value| (name.to_string(), value)));
-                }
-            }
-        }
-        (entries.len() == members.len()).then_some(entries)
-    }
-}
-
-/// What is wrong with a name that a module could declare.
-fn named(name: &str) -> Option<String> {
-    let sound = (1..=NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
-    (!sound).then(|| format!("a name of 1 to {NAME_BYTES} bytes without control characters"))
-}
-
-/// A string that is not too long to be copied for every call.
-pub(super) fn value(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
-    let text = string(json, at, problems)?;
-    if text.len() > MAX_VALUE {
-        problems.expected(at, format!("at most {MAX_VALUE} bytes"));
-        return None;
-    }
-    Some(text.to_owned())
-}
-
-/// A base URL, to which a guest appends paths and queries.
-pub(super) fn base_url<'j>(
-    rules: &EgressRules,
-) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<Url> {
-    let read = crate::url(rules);
-    move |json, at, problems| {
-        let url = Url::parse(&read(json, at, problems)?).ok()?;
-        if url.query().is_some() || url.fragment().is_some() {
-            problems.expected(at, "a URL without query and fragment");
-            return None;
-        }
-        Some(url)
-    }
+pub(super) fn stale_if_error<'j>() -> impl Field<'j, Value = u32> {
+    integer(0, MAX_AGE_MS, "milliseconds").about(
+        "How long after its time to live the last good value may serve while the source is down",
+    )
 }

@@ -4,22 +4,28 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use portcullis_engine::Json;
-use portcullis_engine::invalid::{Place, Problems};
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{MAX_ENTRIES, entries, value};
+use super::fields::{MAX_ENTRIES, Names, map, value};
+use crate::input::Field;
+use crate::schema;
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 64;
+const NAME: &str = r"^[A-Za-z0-9_.-]{1,64}$";
 
 /// Secrets by their names. Never shown, not even in a log.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets(BTreeMap<String, String>);
 
 impl Secrets {
-    pub(super) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        entries(MAX_ENTRIES, name_fault, value)(json, at, problems).map(Self)
+    pub(super) fn field<'j>() -> impl Field<'j, Value = Self> {
+        let names = Names { fault: name_fault, schema: || schema::string().pattern(Some(NAME)) };
+        map(MAX_ENTRIES, names, value())
+            .about(
+                "For the headers of endpoints. Encrypted at rest, never shown again, and never given to the module",
+            )
+            .map(Self)
     }
 
     /// The secret of this name.

@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 use portcullis_engine::resolver_contract::Limits;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
 use super::endpoint::Endpoint;
-use super::input;
+use super::fields::map_schema;
+use super::manifest::MAX_ENDPOINTS;
 use super::record::{ModuleRecord, StoredResolver};
 use super::secrets::SecretNames;
 use super::stored;
 use crate::Timestamp;
+use crate::schema::{self, AnySchema};
 
-/// Who installed a resolver.
+/// The installer of a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[schema(as = ResolverOrigin)]
-pub enum Origin {
+pub enum ResolverOrigin {
     /// The tenant, by this API.
     Tenant,
     /// The operator, for every tenant.
@@ -129,7 +131,7 @@ pub struct LastErrorRecord {
 pub struct ResolverRecord {
     pub id: Uuid,
     pub tenant_id: String,
-    pub origin: Origin,
+    pub origin: ResolverOrigin,
     pub namespace: String,
     #[schema(required)]
     pub description: Option<String>,
@@ -141,12 +143,12 @@ pub struct ResolverRecord {
     /// Their names; nobody sees their values again.
     #[schema(required, value_type = Option<Vec<String>>)]
     pub secrets: Option<SecretNames>,
-    #[schema(required, schema_with = input::shown_endpoints)]
+    #[schema(required, schema_with = endpoints_schema)]
     pub endpoints: Option<BTreeMap<String, Endpoint>>,
     #[schema(required)]
     pub allowed_hosts: Option<Vec<String>>,
     #[serde(serialize_with = "limits")]
-    #[schema(required, schema_with = input::shown_limits)]
+    #[schema(required, schema_with = limits_schema)]
     pub limits: Option<Limits>,
     #[schema(required)]
     pub cache_ttl_ms: Option<u32>,
@@ -171,7 +173,7 @@ pub struct ResolverRecord {
 
 /// How a resolver is doing in the process that answers.
 #[derive(Debug)]
-pub struct Doing {
+pub struct StatusRecord {
     pub state: ResolverState,
     pub error: Option<String>,
     pub activity: Option<ActivityRecord>,
@@ -179,12 +181,12 @@ pub struct Doing {
 
 impl ResolverRecord {
     /// A tenant's own.
-    pub fn of_tenant(stored: StoredResolver, doing: Doing) -> Self {
+    pub fn of_tenant(stored: StoredResolver, status: StatusRecord) -> Self {
         let manifest = stored.manifest;
         Self {
             id: stored.id,
             tenant_id: stored.tenant_id,
-            origin: Origin::Tenant,
+            origin: ResolverOrigin::Tenant,
             namespace: manifest.namespace,
             description: manifest.description,
             enabled: stored.enabled,
@@ -197,9 +199,9 @@ impl ResolverRecord {
             cache_ttl_ms: manifest.cache_ttl_ms,
             stale_if_error_ms: Some(manifest.stale_if_error_ms),
             module: stored.module,
-            state: doing.state,
-            error: doing.error,
-            activity: doing.activity,
+            state: status.state,
+            error: status.error,
+            activity: status.activity,
             created_by: Some(stored.created_by),
             created_at: Some(stored.created_at),
             updated_by: stored.updated_by,
@@ -214,12 +216,12 @@ impl ResolverRecord {
         namespace: String,
         description: Option<String>,
         module: ModuleRecord,
-        doing: Doing,
+        status: StatusRecord,
     ) -> Self {
         Self {
             id,
             tenant_id: tenant.to_owned(),
-            origin: Origin::Operator,
+            origin: ResolverOrigin::Operator,
             namespace,
             description,
             enabled: true,
@@ -232,9 +234,9 @@ impl ResolverRecord {
             cache_ttl_ms: None,
             stale_if_error_ms: None,
             module,
-            state: doing.state,
-            error: doing.error,
-            activity: doing.activity,
+            state: status.state,
+            error: status.error,
+            activity: status.activity,
             created_by: None,
             created_at: None,
             updated_by: None,
@@ -248,4 +250,15 @@ fn limits<S: Serializer>(limits: &Option<Limits>, serializer: S) -> Result<S::Ok
         Some(limits) => stored::limits::serialize(limits, serializer),
         None => serializer.serialize_none(),
     }
+}
+
+fn endpoints_schema() -> AnySchema {
+    schema::nullable(map_schema(MAX_ENDPOINTS, Endpoint::shown()))
+}
+
+fn limits_schema() -> AnySchema {
+    let limits = schema::record()
+        .field("timeout_ms", schema::typed(Type::Integer))
+        .field("memory_mib", schema::typed(Type::Integer));
+    schema::nullable(limits)
 }

@@ -6,11 +6,11 @@ pub(super) mod url {
     use serde::{Deserialize, Deserializer, Serializer};
     use url::Url;
 
-    pub fn serialize<S: Serializer>(url: &Url, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(url: &Url, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(url.as_str())
     }
 
-    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Url, D::Error> {
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Url, D::Error> {
         Url::parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
@@ -21,14 +21,14 @@ pub(super) mod methods {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         methods: &[EndpointMethod],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(methods.iter().map(|method| method.as_str()))
     }
 
-    pub fn deserialize<'d, D: Deserializer<'d>>(
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(
         deserializer: D,
     ) -> Result<Vec<EndpointMethod>, D::Error> {
         let names = Vec::<String>::deserialize(deserializer)?;
@@ -50,12 +50,17 @@ pub(super) mod limits {
         memory_mib: usize,
     }
 
-    pub fn serialize<S: Serializer>(limits: &Limits, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        limits: &Limits,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let timeout_ms = u64::try_from(limits.timeout.as_millis()).unwrap_or(u64::MAX);
         Written { timeout_ms, memory_mib: limits.memory_bytes >> 20 }.serialize(serializer)
     }
 
-    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Limits, D::Error> {
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Limits, D::Error> {
         let Written { timeout_ms, memory_mib } = Written::deserialize(deserializer)?;
         let timeout = Duration::from_millis(timeout_ms);
         Ok(Limits { timeout, memory_bytes: memory_mib << 20 })
@@ -68,14 +73,14 @@ pub(super) mod kind {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         kind: &AttributeKind,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(kind.as_str())
     }
 
-    pub fn deserialize<'d, D: Deserializer<'d>>(
+    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(
         deserializer: D,
     ) -> Result<AttributeKind, D::Error> {
         let kind = AttributeKind::parse(&String::deserialize(deserializer)?);

@@ -87,7 +87,7 @@ fn every_fault_is_found_at_its_place() {
             "secrets",
             json!({"hr_token": "s3cret\n"}),
             "/endpoints/directory/headers/authorization",
-            "but the secret `hr_token` is none",
+            "but the secret `hr_token` contains characters that a header cannot have",
         ),
         ("secrets", json!({}), "/endpoints/directory/headers/authorization", "one of `secrets`"),
         ("endpoints", json!({"e": {}}), "/endpoints/e", "field `url` is missing"),
@@ -101,7 +101,7 @@ fn every_fault_is_found_at_its_place() {
             "endpoints",
             json!({"e": {"url": "https://127.0.0.1/"}}),
             "/endpoints/e/url",
-            "reachable from everywhere",
+            "a public address",
         ),
         (
             "endpoints",
@@ -143,7 +143,7 @@ fn every_fault_is_found_at_its_place() {
             "endpoints",
             json!({"e": {"url": "https://a.example/", "headers": {"x-a": "a\nb"}}}),
             "/endpoints/e/headers/x-a",
-            "characters that a header can have",
+            "only characters that a header may contain",
         ),
         (
             "endpoints",
@@ -167,7 +167,7 @@ fn every_fault_is_found_at_its_place() {
         ("allowed_hosts", json!(["A.example"]), "/allowed_hosts/0", "the name of a host"),
         ("allowed_hosts", json!(["a.example/x"]), "/allowed_hosts/0", "the name of a host"),
         ("allowed_hosts", json!(["u@a.example"]), "/allowed_hosts/0", "the name of a host"),
-        ("allowed_hosts", json!(["10.0.0.1"]), "/allowed_hosts/0", "reachable from everywhere"),
+        ("allowed_hosts", json!(["10.0.0.1"]), "/allowed_hosts/0", "a public address"),
         ("allowed_hosts", json!(["a.example", "a.example"]), "/allowed_hosts/1", "each host once"),
         (
             "limits",

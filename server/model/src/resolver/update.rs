@@ -2,20 +2,22 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use portcullis_engine::fields::{Fields, boolean};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::resolver_contract::Limits;
 use portcullis_engine::{Invalid, Json};
+use serde_json::json;
 use url::Origin;
 
 use super::endpoint::Endpoint;
 use super::manifest::{
-    MAX_AGE_MS, MAX_DESCRIPTION, Manifest, config, endpoints, hosts, limits, milliseconds,
-    namespace,
+    MAX_DESCRIPTION, Manifest, cache_ttl, config, endpoints, hosts, limits, namespace,
+    stale_if_error,
 };
 use super::secrets::Secrets;
+use crate::document;
 use crate::egress_rules::EgressRules;
-use crate::short;
+use crate::fields::{boolean, short};
+use crate::input::{self, Members};
 
 /// What changes of a manifest: what is absent stays. What is there replaces the whole member.
 #[derive(Clone, Debug, Default)]
@@ -41,35 +43,29 @@ impl ManifestUpdate {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let update = Self::read(json, &mut problems, rules);
-        problems.finish(update)
+        input::parse(json, |members| Self::declare(members, rules))
     }
 
-    fn read(json: &Json<'_>, problems: &mut Problems, rules: &EgressRules) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let update = Self {
-            namespace: fields.change("namespace", namespace),
-            description: fields.clearable("description", short(MAX_DESCRIPTION)),
-            config: fields.change("config", config),
-            secrets: fields.change("secrets", Secrets::read),
-            endpoints: fields.change("endpoints", endpoints(rules)),
-            allowed_hosts: fields.change("allowed_hosts", hosts(rules)),
-            limits: fields.change("limits", limits),
-            cache_ttl_ms: fields.clearable("cache_ttl_ms", milliseconds(MAX_AGE_MS)),
-            stale_if_error_ms: fields.change("stale_if_error_ms", milliseconds(MAX_AGE_MS)),
-            enabled: fields.change("enabled", boolean),
-        };
-        fields.close();
-        Some(update)
+    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+        Some(Self {
+            namespace: members.change("namespace", namespace()),
+            description: members.clearable("description", short(MAX_DESCRIPTION)),
+            config: members.change("config", config()),
+            secrets: members.change("secrets", Secrets::field()),
+            endpoints: members.change("endpoints", endpoints(rules)),
+            allowed_hosts: members.change("allowed_hosts", hosts(rules)),
+            limits: members.change("limits", limits()),
+            cache_ttl_ms: members.clearable("cache_ttl_ms", cache_ttl()),
+            stale_if_error_ms: members.change("stale_if_error_ms", stale_if_error()),
+            enabled: members.change("enabled", boolean()),
+        })
     }
 
-    /// The manifest that the update makes of `old`. A secret that stays is sent to no origin that it was not sent to
-    /// before: whoever writes resolvers does not get to see it.
+    /// Returns `old` with the update applied. A secret that stays is sent only to origins that `old` sends it to:
+    /// otherwise, who may write resolvers could have it sent to an origin of their own.
     ///
     /// # Errors
-    /// What does not fit what stays.
+    /// The new parts do not fit the parts that stay.
     pub fn applied_to(self, old: Manifest) -> Result<Manifest, Invalid> {
         let mut problems = Problems::default();
         let at = Place::root();
@@ -109,7 +105,7 @@ impl ManifestUpdate {
                 }
                 is_safe = false;
                 let expected = format!(
-                    "`secrets` in the same update, as the secret `{secret}` was not sent to `{}` before",
+                    "all `secrets` in the same update, because the secret `{secret}` was never sent to `{}`",
                     origin.ascii_serialization()
                 );
                 problems.expected(&endpoints_at.key(name).key("headers").key(header), expected);
@@ -119,7 +115,12 @@ impl ManifestUpdate {
     }
 }
 
-/// Which secrets an endpoint sends, and where.
+document!(ManifestUpdate as "ResolverUpdate" => {
+    input::describe(|members| ManifestUpdate::declare(members, &EgressRules::default()))
+        .example(json!({"enabled": false, "limits": {"timeout_ms": 100}}))
+});
+
+/// Returns the secrets that an endpoint sends, each with the origin that receives it.
 fn destinations(endpoint: &Endpoint) -> impl Iterator<Item = (&str, Origin)> {
     endpoint.uses().map(|(_, secret)| (secret, endpoint.url.origin()))
 }

@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 use portcullis_engine::operator::OPERATOR_NAMES;
 use portcullis_engine::{Format, Invalid, Json, Policy, json};
 use serde::Serialize;
+use serde_json::Value;
+use utoipa::PartialSchema;
 use uuid::Uuid;
 
-use super::*;
 use crate::egress_rules::EgressRules;
-use crate::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
+use crate::policy::{ConditionTree, Matcher, NewPolicy, PolicyRecord, PolicyUpdate};
 use crate::provider::{NewProvider, ProviderRecord};
 use crate::resource::{Registration, ResourceRecord};
-use crate::rule::{NewRule, Origin, RuleName, RuleRecord, RuleUpdate};
+use crate::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
 use crate::service_key::{NewServiceKey, ServiceKeyRecord};
 use crate::tenant::{NewTenant, TenantRecord};
 use crate::webhook::{NewWebhook, WebhookRecord, WebhookUpdate};
@@ -55,7 +56,7 @@ fn by() -> Authorship {
 #[test]
 fn rules_and_resources() {
     for rule in read_examples::<NewRule, _>(|json| NewRule::parse(json, "hospital")) {
-        let record = rule.into_record(Uuid::nil(), Origin::Explicit, &by());
+        let record = rule.into_record(Uuid::nil(), RuleOrigin::Explicit, &by());
         has_the_members_of_its_schema::<RuleRecord>(&record);
     }
     read_examples::<RuleUpdate, _>(|json| RuleUpdate::parse(json, "hospital"));
@@ -80,8 +81,8 @@ fn policies() {
     read_examples::<PolicyUpdate, _>(PolicyUpdate::parse);
     let condition =
         |format: Format, json: &Json<'_>| Policy::stored_condition(format, &json.to_string());
-    read_examples::<condition::ConditionTree, _>(|json| condition(Format::Json, json));
-    read_examples::<condition::Matcher, _>(|json| condition(Format::Casbin, json));
+    read_examples::<ConditionTree, _>(|json| condition(Format::Json, json));
+    read_examples::<Matcher, _>(|json| condition(Format::Casbin, json));
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn keys_webhooks_tenants_and_providers() {
 
 #[test]
 fn every_operator_is_in_the_schema_of_conditions_once() {
-    let schema = serde_json::to_value(condition::ConditionTree::schema()).expect("a schema");
+    let schema = serde_json::to_value(ConditionTree::schema()).expect("a schema");
     let nodes = schema["oneOf"].as_array().expect("forms");
     let mut described: Vec<&str> = nodes
         .iter()

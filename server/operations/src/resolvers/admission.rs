@@ -6,7 +6,7 @@ use bytes::Bytes;
 use portcullis_engine::Invalid;
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_model::resolver::Manifest;
-use portcullis_resolver_host::{BindError, CallError, LoadError, Module};
+use portcullis_resolver_host::{CallError, GrantError, LoadError, Module};
 use portcullis_resolvers::{Binding, BindingError, is_transient};
 use tokio::time::{Instant, timeout_at};
 
@@ -57,11 +57,13 @@ pub(super) fn bind(
 ) -> Result<Binding, OperationError> {
     app.resolvers.bind(tenant, module, manifest).map_err(|error| {
         let path = match &error {
-            BindingError::Module(BindError::MissingKey(_) | BindError::UnknownKey(_)) => "/config",
-            BindingError::Module(BindError::MissingEndpoint(_)) | BindingError::Header(_) => {
+            BindingError::Module(GrantError::MissingKey(_) | GrantError::UnknownKey(_)) => {
+                "/config"
+            }
+            BindingError::Module(GrantError::MissingEndpoint(_)) | BindingError::Header(_) => {
                 "/endpoints"
             }
-            BindingError::Module(BindError::Limit(_)) => "/limits",
+            BindingError::Module(GrantError::Limit(_)) => "/limits",
         };
         let expected = format!("a manifest that fits the module, but {error}");
         Invalid::expected(path, expected).under(at).into()

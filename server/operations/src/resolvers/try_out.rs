@@ -4,7 +4,7 @@ use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Check, CheckBody, Invalid};
 use portcullis_model::resolver::StoredResolver;
-use portcullis_resolver_host::Outcome;
+use portcullis_resolver_host::CallOutcome;
 use portcullis_resolvers::LoadFailure;
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ use crate::error::OperationError;
 #[derive(Debug)]
 pub enum TryOutResult {
     /// The module was called for these attributes.
-    Called { outcome: Outcome, wanted: Vec<Box<str>> },
+    Called { outcome: CallOutcome, wanted: Vec<Box<str>> },
     /// The stored resolver cannot be loaded.
     NotLoaded(LoadFailure),
 }

@@ -8,7 +8,11 @@ use tokio::time::advance;
 use super::*;
 
 /// The `department` of `ann`, and where it comes from.
-async fn department(stage: &Stage, tenant: &str, resolver: ResolverRef) -> (Resolved, Source) {
+async fn department(
+    stage: &Stage,
+    tenant: &str,
+    resolver: ResolverRef,
+) -> (AttributeAnswer, Source) {
     let one = stage.ask(tenant, Some(resolver), "ann", "department").await;
     (one.resolved, one.source)
 }
@@ -49,7 +53,7 @@ async fn only_what_is_missing_is_asked_for() {
     stage.put("acme", ours, "directory", &directory()).await;
     department(&stage, "acme", ours).await;
     let attributes = vec!["department".into(), "manager".into()];
-    let ask = Ask { namespace: "test".into(), resolver: Some(ours), attributes };
+    let ask = AttributeRequest { namespace: "test".into(), resolver: Some(ours), attributes };
     let asked = stage.ask_all("acme", "ann", std::slice::from_ref(&ask)).await;
     let sources: Vec<_> = asked.reports[0].attributes.iter().map(|one| one.source).collect();
     assert_eq!(sources, [Source::Cache, Source::Call]);

@@ -185,7 +185,7 @@ async fn resolvers_of_a_check_are_asked_at_the_same_time_and_once() {
         send(stream, OK);
     });
     let stage = Stage::new();
-    let asks = [1, 2].map(|id| Ask {
+    let asks = [1, 2].map(|id| AttributeRequest {
         namespace: format!("test{id}").into(),
         resolver: Some(reference(id, 1)),
         attributes: vec!["text".into(), "number".into()],
@@ -197,7 +197,8 @@ async fn resolvers_of_a_check_are_asked_at_the_same_time_and_once() {
     let asked = stage.ask_all("acme", "fetch", &asks).await;
     for ask in &asks {
         assert_eq!(asked.answers.get(&ask.namespace, "text"), Some(&text("a page")));
-        let silent = Resolved::Failed(format!("resolver `{}`: not answered", ask.namespace).into());
+        let silent =
+            AttributeAnswer::Failed(format!("resolver `{}`: not answered", ask.namespace).into());
         assert_eq!(asked.answers.get(&ask.namespace, "number"), Some(&silent));
     }
     assert_eq!(requests.load(Ordering::SeqCst), 2);

@@ -49,7 +49,7 @@ async fn every_tenant_has_them_unless_it_has_its_own() {
     for tenant in ["acme", "bolt"] {
         let one = department(&stage, tenant).await;
         assert_eq!((one.resolved, one.source), (text("sales"), Source::Call), "{tenant}");
-        assert_eq!(one.report.origin, Some(Origin::Operator));
+        assert_eq!(one.report.origin, Some(ResolverOrigin::Operator));
         let status = stage.resolvers.operator_status(tenant, "test").expect("a resolver");
         assert_eq!(status.measurements.calls, 1, "{tenant}");
     }
@@ -57,7 +57,7 @@ async fn every_tenant_has_them_unless_it_has_its_own() {
     own["config"]["department"] = "own".into();
     stage.put("acme", reference(1, 1), "directory", &own).await;
     let one = stage.ask("acme", Some(reference(1, 1)), "ann", "department").await;
-    assert_eq!((one.resolved, one.report.origin), (text("own"), Some(Origin::Tenant)));
+    assert_eq!((one.resolved, one.report.origin), (text("own"), Some(ResolverOrigin::Tenant)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Rules through the API of a running Portcullis.
+//! Creates rules through the API of a running Portcullis service.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,22 +8,22 @@ use std::{fs, str};
 use anyhow::{Context, bail};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use portcullis_config::Variables;
+use portcullis_egress::{Answer, Client};
 use portcullis_engine::{Json, json};
 use url::Url;
 
-use super::Rule;
-use portcullis_config::Variables;
-use portcullis_egress::{Answer, Client};
+use super::rules::Rule;
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
-/// How long one request may take.
+/// The time limit of one request.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Largest answer that is read: a record or an error is far smaller.
+/// The largest answer that is read, in bytes: a record or an error is far smaller.
 const MAX_ANSWER: usize = 1 << 20;
-/// Progress is told after so many rules.
+/// The number of rules between two lines about the progress.
 const STEP: usize = 100;
 
-/// Where rules are created, and with which right.
+/// The service that gets the rules.
 pub(super) struct Target {
     url: Url,
     headers: HeaderMap,
@@ -41,9 +41,10 @@ impl Target {
                 .with_context(|| format!("--key-file {}", file.display()))?,
             None => variables.service_api_key()?.to_owned(),
         };
-        // Never with the key in the message.
-        let mut key = HeaderValue::from_str(key.trim())
-            .map_err(|_| anyhow::anyhow!("the service key holds characters that no key has"))?;
+        // The message must not show the key.
+        let mut key = HeaderValue::from_str(key.trim()).map_err(|_| {
+            anyhow::anyhow!("the service key contains characters that a key cannot have")
+        })?;
         key.set_sensitive(true);
         let mut url = base.clone();
         let path = format!("{}/api/v1/resources/policies", url.path().trim_end_matches('/'));
@@ -53,34 +54,34 @@ impl Target {
         Ok(Self { url, headers, client: Client::trusted(TIMEOUT)? })
     }
 
-    /// Creates the rules one by one. What is there already stays as it is, so that an import that was
-    /// interrupted can be run again.
+    /// Creates the rules one by one. A rule that already exists stays as it is, so an import that was interrupted can
+    /// be repeated.
     pub(super) async fn create(
         &self,
         rules: &[Rule],
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<()> {
-        let (mut created, mut there) = (0, 0);
+        let (mut created, mut existing) = (0, 0);
         let mut outcome = Ok(());
         for rule in rules {
             match self.post(rule).await {
-                Ok(StatusCode::CONFLICT) => there += 1,
+                Ok(StatusCode::CONFLICT) => existing += 1,
                 Ok(_) => created += 1,
                 Err(error) => {
                     outcome = Err(error);
                     break;
                 }
             }
-            if (created + there) % STEP == 0 {
-                writeln!(err, "{} of {} rules", created + there, rules.len())?;
+            if (created + existing) % STEP == 0 {
+                writeln!(err, "{} of {} rules", created + existing, rules.len())?;
             }
         }
-        let left = rules.len() - created - there;
-        writeln!(err, "{created} rules created, {there} already there, {left} not imported")?;
+        let left = rules.len() - created - existing;
+        writeln!(err, "{created} rules created, {existing} already there, {left} not imported")?;
         outcome
     }
 
-    /// The status of a creation, which is 201 or 409.
+    /// Creates a rule and returns the status, which is 201 or 409.
     async fn post(&self, rule: &Rule) -> anyhow::Result<StatusCode> {
         let Rule { sub, obj, act, .. } = rule;
         let body = serde_json::to_vec(rule)?;
@@ -94,9 +95,10 @@ impl Target {
     }
 }
 
-/// What an error's body tells a person.
+/// Returns the message in the body of an error.
 fn message(answer: &[u8]) -> String {
-    let told = json::parse(answer).ok();
-    let told = told.as_ref().and_then(|body| body.get("message")).and_then(Json::as_str);
-    told.or_else(|| str::from_utf8(answer).ok()).unwrap_or_default().chars().take(300).collect()
+    let body = json::parse(answer).ok();
+    let message = body.as_ref().and_then(|body| body.get("message")).and_then(Json::as_str);
+    // A proxy between us and the service answers something else than JSON.
+    message.or_else(|| str::from_utf8(answer).ok()).unwrap_or_default().chars().take(300).collect()
 }

@@ -1,32 +1,50 @@
 //! Casbin policy files: comma-separated lines, each with its number.
 
-use super::Fault;
+use super::fault::ImportFault;
 
 /// A line that is neither empty nor a comment.
 #[derive(Debug)]
 pub(super) struct Line {
+    /// From 1.
     pub(super) number: usize,
-    /// `p` or `g`, as it is written.
+    /// The first value, such as `p` or `g`.
     pub(super) kind: String,
     pub(super) values: Vec<String>,
 }
 
-/// Reads each line on its own, so that one that cannot be read spoils no other.
-pub(super) fn read(text: &str) -> impl Iterator<Item = Result<Line, Fault>> {
+/// Reads each line on its own, so that a line with a fault does not affect the others.
+pub(super) fn read(text: &str) -> impl Iterator<Item = Result<Line, ImportFault>> {
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
     let lines = lines.filter(|(line, _)| {
         let line = line.trim_start();
         !line.is_empty() && !line.starts_with('#')
     });
     lines.map(|(line, number)| {
-        let mut values = values(line).map_err(|reason| Fault::at(number, reason))?;
+        let mut values = values(line).map_err(|reason| ImportFault::at(number, reason))?;
+        // There is at least one value.
         let kind = values.remove(0);
         Ok(Line { number, kind, values })
     })
 }
 
-/// The values of a line, at least one, without the white space around them. One in double quotes may hold
-/// commas, and quotes that are doubled.
+impl Line {
+    /// A fault in this line.
+    pub(super) fn fault(&self, reason: impl Into<String>) -> ImportFault {
+        ImportFault::at(self.number, reason)
+    }
+
+    /// Makes sure that the line has `count` values after its kind.
+    pub(super) fn has_values(&self, count: usize) -> Result<(), ImportFault> {
+        let (found, kind) = (self.values.len(), &self.kind);
+        if found == count {
+            return Ok(());
+        }
+        Err(self.fault(format!("expected {count} values after `{kind}`, not {found}")))
+    }
+}
+
+/// Returns the values of a line, at least one, without the white space around them. A value in double quotes may
+/// contain commas, and quotes that are doubled.
 fn values(line: &str) -> Result<Vec<String>, String> {
     let (mut values, mut rest) = (Vec::new(), line);
     loop {
@@ -46,12 +64,12 @@ fn values(line: &str) -> Result<Vec<String>, String> {
         match after.strip_prefix(',') {
             Some(next) => rest = next,
             None if after.is_empty() => return Ok(values),
-            None => return Err(format!("expected `,` behind a quoted value, not `{after}`")),
+            None => return Err(format!("expected `,` after a quoted value, not `{after}`")),
         }
     }
 }
 
-/// A quoted value, whose opening quote is gone, and what follows it.
+/// Returns a quoted value and the text after it. The opening quote is already removed from `text`.
 fn unquoted(text: &str) -> Result<(String, &str), String> {
     let (mut value, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('"') {

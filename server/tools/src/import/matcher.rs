@@ -1,66 +1,79 @@
-//! The matchers of models: the few shapes that rules express.
+//! The shapes of matchers that rules can express. The tokens come from the engine's Casbin lexer.
 
-use super::model::{Column, Compare};
+use super::columns::{Column, Comparison, RoleScope};
 
-/// The comparison that a part of a matcher is.
-pub(super) fn comparison(part: &str, columns: &[Column]) -> Option<(Column, Compare)> {
-    let has_domain = columns.contains(&Column::Dom);
-    if part == "g(r.sub,p.sub)" || (has_domain && part == "g(r.sub,p.sub,r.dom)") {
-        return Some((Column::Sub, Compare::Role));
-    }
-    let inner = part.strip_prefix('(').and_then(|part| part.strip_suffix(')'));
-    columns.iter().filter(|column| **column != Column::Eft).find_map(|column| {
-        let [r, p] = ["r", "p"].map(|side| format!("{side}.{}", column.name()));
-        let equal = [format!("{r}=={p}"), format!("{p}=={r}")];
-        let star = format!("{p}==\"*\"");
-        let mut alternatives = split(inner.unwrap_or(part), "||");
-        alternatives.sort_unstable_by_key(|part| *part == star);
-        let compare = match &*alternatives {
-            [one] if equal.contains(&(*one).to_owned()) => Compare::Equal,
-            [one, other] if equal.contains(&(*one).to_owned()) && *other == star => Compare::OrStar,
-            [one] if *column != Column::Sub && *one == format!("keyMatch({r},{p})") => {
-                Compare::KeyMatch
-            }
-            _ => return None,
-        };
-        Some((*column, compare))
-    })
-}
-
-/// The text without white space and with double quotes, outside of strings.
-pub(super) fn squeezed(text: &str) -> String {
-    let mut quote = None;
-    let mut squeezed = String::with_capacity(text.len());
-    for char in text.chars() {
-        match (quote, char) {
-            (None, char) if char.is_whitespace() => continue,
-            (None, '"' | '\'') => quote = Some(char),
-            (Some(open), char) if char == open => quote = None,
-            _ => {
-                squeezed.push(char);
-                continue;
-            }
+/// Returns the column that a part of a matcher compares, and how.
+pub(super) fn comparison(part: &[&str], columns: &[Column]) -> Option<(Column, Comparison)> {
+    match part {
+        ["g", "(", "r.sub", ",", "p.sub", ")"] => {
+            return Some((Column::Sub, Comparison::Role(RoleScope::Everywhere)));
         }
-        squeezed.push('"');
+        ["g", "(", "r.sub", ",", "p.sub", ",", "r.dom", ")"] if columns.contains(&Column::Dom) => {
+            return Some((Column::Sub, Comparison::Role(RoleScope::ByDomain)));
+        }
+        _ => {}
     }
-    squeezed
+    let inner = match part {
+        ["(", inner @ .., ")"] => inner,
+        whole => whole,
+    };
+    let alternatives = split(inner, "||");
+    let compared = columns.iter().filter(|column| **column != Column::Eft);
+    compared.copied().find_map(|column| Some((column, comparison_of(column, &alternatives)?)))
 }
 
-/// The parts of `text` between `symbol`s that stand in no parentheses and no string.
-pub(super) fn split<'t>(text: &'t str, symbol: &str) -> Vec<&'t str> {
-    let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0, false);
-    for (at, char) in text.char_indices() {
-        match char {
-            '"' => quoted = !quoted,
-            '(' if !quoted => depth += 1,
-            ')' if !quoted => depth -= 1,
-            _ if !quoted && depth == 0 && at >= start && text[at..].starts_with(symbol) => {
-                parts.push(&text[start..at]);
-                start = at + symbol.len();
-            }
+/// Returns how `alternatives` compare `column`; `None` if they do something else.
+fn comparison_of(column: Column, alternatives: &[&[&str]]) -> Option<Comparison> {
+    let names = ["r", "p"].map(|side| format!("{side}.{}", column.name()));
+    let [request, policy] = names.each_ref().map(String::as_str);
+    match *alternatives {
+        [one] if is_equality(one, request, policy) => Some(Comparison::Equal),
+        [["keyMatch", "(", left, ",", right, ")"]]
+            if column != Column::Sub && (*left, *right) == (request, policy) =>
+        {
+            Some(Comparison::KeyMatch)
+        }
+        // The guard is tried for both orders.
+        [one, other] | [other, one]
+            if is_equality(one, request, policy) && is_star(other, policy) =>
+        {
+            Some(Comparison::OrStar)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether `part` is `one == other` or `other == one`.
+fn is_equality(part: &[&str], one: &str, other: &str) -> bool {
+    match part {
+        [left, "==", right] => (*left, *right) == (one, other) || (*left, *right) == (other, one),
+        _ => false,
+    }
+}
+
+/// Returns whether `part` is `name == "*"`.
+fn is_star(part: &[&str], name: &str) -> bool {
+    matches!(part, [left, "==", r#""*""# | "'*'"] if *left == name)
+}
+
+/// Returns the subject in `r.sub == "<subject>"`.
+pub(super) fn superuser(part: &[&str]) -> Option<String> {
+    let ["r.sub", "==", text] = part else { return None };
+    let name = ['"', '\''].iter().find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote));
+    // The name is taken as it is written, so it cannot have an escape.
+    name.filter(|name| !name.contains(['"', '\\'])).map(str::to_owned)
+}
+
+/// Returns the parts of `tokens` between the `symbol`s that stand outside of parentheses.
+pub(super) fn split<'t, 's>(tokens: &'t [&'s str], symbol: &str) -> Vec<&'t [&'s str]> {
+    let mut depth = 0;
+    let is_separator = |token: &&str| {
+        match *token {
+            "(" => depth += 1,
+            ")" => depth -= 1,
             _ => {}
         }
-    }
-    parts.push(&text[start..]);
-    parts
+        depth == 0 && *token == symbol
+    };
+    tokens.split(is_separator).collect()
 }

@@ -1,80 +1,36 @@
-//! Casbin model files: what the importer has to know of one.
+//! Casbin model files, as far as the importer needs them.
 
-use super::Fault;
-use super::matcher::{comparison, split, squeezed};
+use portcullis_engine::casbin;
+
+use super::columns::{Column, Comparison, RoleScope};
+use super::fault::ImportFault;
+use super::matcher::{comparison, split, superuser};
 
 /// A model that rules of Portcullis can express.
 #[derive(Debug)]
 pub(super) struct Model {
     /// The columns of a `p` line.
     pub(super) columns: Vec<Column>,
-    /// Whether `g` lines name a domain; `None` when roles play no part.
-    pub(super) roles: Option<Roles>,
+    /// The scope of `g` lines; `None` if the matcher does not use roles.
+    pub(super) roles: Option<RoleScope>,
     pub(super) effect: PolicyEffect,
-    /// How each column but the effect is compared with the request.
-    compared: Vec<(Column, Compare)>,
+    /// The comparison of each column of a `p` line except the effect.
+    comparisons: Vec<(Column, Comparison)>,
     /// Subjects that may do everything.
     pub(super) superusers: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
-    Sub,
-    Dom,
-    Obj,
-    Act,
-    Eft,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Roles {
-    /// `g = _, _`
-    Everywhere,
-    /// `g = _, _, _`
-    ByDomain,
-}
-
-/// Which of the lines that match decide.
+/// The matching lines that decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PolicyEffect {
-    /// Any allow; deny lines are of no effect.
+    /// Any allow; deny lines have no effect.
     AllowOverride,
     /// Any allow, unless there is a deny.
     AllowAndDeny,
     /// Everything is allowed, unless there is a deny.
     DenyOverride,
-    /// The first.
+    /// The first line.
     Priority,
-}
-
-/// How a matcher compares a value of the request with that of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compare {
-    /// `r.x == p.x`: a `*` is a character.
-    Equal,
-    /// `(r.x == p.x || p.x == "*")`
-    OrStar,
-    /// `keyMatch(r.x, p.x)`: what follows a `*` is of no account.
-    KeyMatch,
-    /// `g(r.sub, p.sub)`, or the same with `r.dom`.
-    Role,
-}
-
-impl Column {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Sub => "sub",
-            Self::Dom => "dom",
-            Self::Obj => "obj",
-            Self::Act => "act",
-            Self::Eft => "eft",
-        }
-    }
-
-    fn parse(name: &str) -> Option<Self> {
-        let all = [Self::Sub, Self::Dom, Self::Obj, Self::Act, Self::Eft];
-        all.into_iter().find(|column| column.name() == name)
-    }
 }
 
 /// One `key = value` of a model file.
@@ -85,23 +41,24 @@ struct Entry {
     line: usize,
 }
 
+/// The matcher of a model.
+struct Matcher {
+    comparisons: Vec<(Column, Comparison)>,
+    superusers: Vec<String>,
+}
+
 impl Model {
     /// Reads a model file.
     ///
     /// # Errors
-    /// The first thing in it that rules cannot express.
-    pub(super) fn parse(text: &str) -> Result<Self, Fault> {
+    /// The first part of the file that rules cannot express.
+    pub(super) fn parse(text: &str) -> Result<Self, ImportFault> {
         let entries = entries(text)?;
-        let find = |section: &str, key: &str| {
-            entries.iter().find(|entry| entry.section == section && entry.key == key)
-        };
-        let need = |section: &'static str, key: &str| {
-            let missing = || Fault::of_file(format!("`{key} = …` in `[{section}]` is missing"));
-            find(section, key).ok_or_else(missing)
-        };
-        let [request, policy] = [need("request_definition", "r")?, need("policy_definition", "p")?];
-        let [effect, matcher] = [need("policy_effect", "e")?, need("matchers", "m")?];
-        let role = find("role_definition", "g");
+        let request = required(&entries, "request_definition", "r")?;
+        let policy = required(&entries, "policy_definition", "p")?;
+        let effect = required(&entries, "policy_effect", "e")?;
+        let matcher = required(&entries, "matchers", "m")?;
+        let role = find(&entries, "role_definition", "g");
         for entry in &entries {
             let used = [Some(request), Some(policy), Some(effect), Some(matcher), role];
             if !used.into_iter().flatten().any(|used| used.line == entry.line) {
@@ -111,36 +68,41 @@ impl Model {
         }
         let columns = policy.columns()?;
         let mut of_request = request.columns()?;
+        // A line can have an effect although a request has none.
         of_request.push(Column::Eft);
         if let Some(other) = columns.iter().find(|column| !of_request.contains(column)) {
-            return Err(
-                request.fault(format!("a request has no `{}`, which policies have", other.name()))
-            );
+            let name = other.name();
+            return Err(request.fault(format!(
+                "`[request_definition]` does not have `{name}`, but `[policy_definition]` does"
+            )));
         }
-        let with_roles = role.map(Entry::roles).transpose()?;
+        let defined = role.map(Entry::role_scope).transpose()?;
         let effect = effect.effect()?;
-        let (compared, roles, superusers) = matcher.matcher(&columns, with_roles)?;
-        let plain = effect == PolicyEffect::AllowOverride && !columns.contains(&Column::Eft);
-        if !superusers.is_empty() && !plain {
-            let what = "`|| r.sub == \"…\"` is supported only where every line allows";
-            return Err(matcher.fault(what.to_owned()));
+        let Matcher { comparisons, superusers } = matcher.matcher(&columns, defined)?;
+        let only_allows = effect == PolicyEffect::AllowOverride && !columns.contains(&Column::Eft);
+        if !superusers.is_empty() && !only_allows {
+            let what = "`|| r.sub == \"…\"` is supported only if every policy line allows";
+            return Err(matcher.fault(what));
         }
-        Ok(Self { columns, roles, effect, compared, superusers })
+        let uses_roles = |(_, comparison): &_| matches!(comparison, Comparison::Role(_));
+        let roles = defined.filter(|_| comparisons.iter().any(uses_roles));
+        Ok(Self { columns, roles, effect, comparisons, superusers })
     }
 
-    /// How the matcher compares `column`.
-    pub(super) fn compare(&self, column: Column) -> Compare {
-        let found = self.compared.iter().find(|(own, _)| *own == column);
-        found.map_or(Compare::Equal, |(_, compare)| *compare)
+    /// Returns how the matcher compares `column`.
+    pub(super) fn comparison(&self, column: Column) -> Comparison {
+        let found = self.comparisons.iter().find(|(own, _)| *own == column);
+        found.map_or(Comparison::Equal, |(_, comparison)| *comparison)
     }
 
+    /// Returns whether policy lines name a domain.
     pub(super) fn has_domain(&self) -> bool {
         self.columns.contains(&Column::Dom)
     }
 }
 
-/// The entries of a file: sections in brackets, comments, and lines that `\` continues.
-fn entries(text: &str) -> Result<Vec<Entry>, Fault> {
+/// Returns the entries of a file: sections in brackets, comments, and lines that `\` continues.
+fn entries(text: &str) -> Result<Vec<Entry>, ImportFault> {
     let (mut entries, mut section) = (Vec::<Entry>::new(), String::new());
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);
     while let Some((first, number)) = lines.next() {
@@ -155,18 +117,28 @@ fn entries(text: &str) -> Result<Vec<Entry>, Fault> {
         while let Some(continued) = whole.strip_suffix('\\') {
             whole = format!("{continued}{}", lines.next().map_or("", |(next, _)| next));
         }
-        let fault = |what: &str| Fault::at(number, what.to_owned());
-        let (key, value) = whole.split_once('=').ok_or_else(|| fault("expected `key = value`"))?;
+        let Some((key, value)) = whole.split_once('=') else {
+            return Err(ImportFault::at(number, "expected `key = value`"));
+        };
         let (key, value) = (key.trim().to_owned(), without_comment(value).trim().to_owned());
-        if entries.iter().any(|entry| entry.section == section && entry.key == key) {
-            return Err(fault(&format!("`{key}` is there twice")));
+        if find(&entries, &section, &key).is_some() {
+            return Err(ImportFault::at(number, format!("`{key}` occurs twice")));
         }
         entries.push(Entry { section: section.clone(), key, value, line: number });
     }
     Ok(entries)
 }
 
-/// What stands before a `#` outside of quotes.
+fn find<'e>(entries: &'e [Entry], section: &str, key: &str) -> Option<&'e Entry> {
+    entries.iter().find(|entry| entry.section == section && entry.key == key)
+}
+
+fn required<'e>(entries: &'e [Entry], section: &str, key: &str) -> Result<&'e Entry, ImportFault> {
+    let missing = || ImportFault::of_file(format!("`{key} = …` in `[{section}]` is missing"));
+    find(entries, section, key).ok_or_else(missing)
+}
+
+/// Returns the text before a `#` that stands outside of quotes.
 fn without_comment(value: &str) -> &str {
     let mut quote = None;
     for (at, char) in value.char_indices() {
@@ -180,24 +152,32 @@ fn without_comment(value: &str) -> &str {
     value
 }
 
-type Compared = Vec<(Column, Compare)>;
-
 impl Entry {
-    fn fault(&self, reason: String) -> Fault {
-        Fault::at(self.line, reason)
+    fn fault(&self, reason: impl Into<String>) -> ImportFault {
+        ImportFault::at(self.line, reason)
     }
 
-    /// `sub, dom, obj, act, eft`, in any order; `dom` and `eft` may be left out.
-    fn columns(&self) -> Result<Vec<Column>, Fault> {
+    /// The fault that a matcher has a part which rules cannot express.
+    fn unsupported(&self, part: &[&str]) -> ImportFault {
+        self.fault(format!("`{}` is not supported in a matcher", part.concat()))
+    }
+
+    fn tokens(&self) -> Result<Vec<&str>, ImportFault> {
+        casbin::tokens(&self.value).map_err(|fault| self.fault(fault.to_string()))
+    }
+
+    /// Reads `sub, dom, obj, act, eft`, in any order; `dom` and `eft` are optional.
+    fn columns(&self) -> Result<Vec<Column>, ImportFault> {
         let mut columns = Vec::new();
         for name in self.value.split(',').map(str::trim) {
-            let column = Column::parse(name).filter(|column| !columns.contains(column));
-            let what = || {
-                self.fault(format!(
-                    "`{name}` is none of `sub`, `dom`, `obj`, `act`, `eft`, each once"
-                ))
-            };
-            columns.push(column.ok_or_else(what)?);
+            match Column::parse(name) {
+                Some(column) if !columns.contains(&column) => columns.push(column),
+                _ => {
+                    return Err(self.fault(format!(
+                        "`{name}` is none of `sub`, `dom`, `obj`, `act`, `eft`, each once"
+                    )));
+                }
+            }
         }
         for needed in [Column::Sub, Column::Obj, Column::Act] {
             if !columns.contains(&needed) {
@@ -207,16 +187,16 @@ impl Entry {
         Ok(columns)
     }
 
-    fn roles(&self) -> Result<Roles, Fault> {
-        match &*squeezed(&self.value) {
-            "_,_" => Ok(Roles::Everywhere),
-            "_,_,_" => Ok(Roles::ByDomain),
-            _ => Err(self.fault("expected `_, _` or `_, _, _`".to_owned())),
+    fn role_scope(&self) -> Result<RoleScope, ImportFault> {
+        match &*self.tokens()? {
+            ["_", ",", "_"] => Ok(RoleScope::Everywhere),
+            ["_", ",", "_", ",", "_"] => Ok(RoleScope::ByDomain),
+            _ => Err(self.fault("expected `_, _` or `_, _, _`")),
         }
     }
 
-    fn effect(&self) -> Result<PolicyEffect, Fault> {
-        match &*squeezed(&self.value) {
+    fn effect(&self) -> Result<PolicyEffect, ImportFault> {
+        match &*self.tokens()?.concat() {
             "some(where(p.eft==allow))" => Ok(PolicyEffect::AllowOverride),
             "some(where(p.eft==allow))&&!some(where(p.eft==deny))" => {
                 Ok(PolicyEffect::AllowAndDeny)
@@ -227,44 +207,41 @@ impl Entry {
         }
     }
 
-    /// What the matcher compares and how, whether it asks for roles, and its superusers.
+    /// Reads a matcher over `columns`; `defined` is the `[role_definition]`, if there is one.
     fn matcher(
         &self,
         columns: &[Column],
-        defined: Option<Roles>,
-    ) -> Result<(Compared, Option<Roles>, Vec<String>), Fault> {
-        let text = squeezed(&self.value);
-        let mut alternatives = split(&text, "||").into_iter();
-        let conjunction = alternatives.next().unwrap_or_default();
-        let superuser = |text: &str| {
-            let name = text.strip_prefix("r.sub==\"")?.strip_suffix('"')?;
-            (!name.contains(['"', '\\'])).then(|| name.to_owned())
+        defined: Option<RoleScope>,
+    ) -> Result<Matcher, ImportFault> {
+        let tokens = self.tokens()?;
+        let alternatives = split(&tokens, "||");
+        let Some((conjunction, others)) = alternatives.split_first() else {
+            return Err(self.unsupported(&tokens));
         };
-        let unsupported =
-            |part: &str| self.fault(format!("`{part}` is not supported in a matcher"));
-        let superusers: Result<Vec<_>, _> =
-            alternatives.map(|part| superuser(part).ok_or_else(|| unsupported(part))).collect();
-        let (mut compared, mut roles) = (Compared::new(), None);
+        let mut comparisons = Vec::<(Column, Comparison)>::new();
         for part in split(conjunction, "&&") {
-            let (column, compare) = comparison(part, columns).ok_or_else(|| unsupported(part))?;
-            if compared.iter().any(|(own, _)| *own == column) {
+            let (column, found) =
+                comparison(part, columns).ok_or_else(|| self.unsupported(part))?;
+            if comparisons.iter().any(|(own, _)| *own == column) {
                 return Err(self.fault(format!("`{}` is compared twice", column.name())));
             }
-            if compare == Compare::Role {
-                let asked =
-                    if part.contains("r.dom") { Roles::ByDomain } else { Roles::Everywhere };
-                if defined != Some(asked) {
-                    return Err(self.fault(format!("`{part}` does not fit `[role_definition]`")));
-                }
-                roles = Some(asked);
+            if let Comparison::Role(scope) = found
+                && defined != Some(scope)
+            {
+                let part = part.concat();
+                return Err(self.fault(format!("`{part}` does not fit `[role_definition]`")));
             }
-            compared.push((column, compare));
+            comparisons.push((column, found));
         }
         for column in columns.iter().filter(|column| **column != Column::Eft) {
-            if !compared.iter().any(|(own, _)| own == column) {
+            if !comparisons.iter().any(|(own, _)| own == column) {
                 return Err(self.fault(format!("`{}` is not compared", column.name())));
             }
         }
-        Ok((compared, roles, superusers?))
+        let mut superusers = Vec::new();
+        for part in others {
+            superusers.push(superuser(part).ok_or_else(|| self.unsupported(part))?);
+        }
+        Ok(Matcher { comparisons, superusers })
     }
 }

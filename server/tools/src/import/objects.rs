@@ -1,4 +1,4 @@
-//! The objects of a policy file, and which of them Portcullis could not tell apart.
+//! The objects of a policy file. Finds those that would become the same resource in Portcullis.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    /// Notes an object, which is read as a pattern where it ends in `:*`.
+    /// Notes an object. An object that ends in `:*` is a pattern.
     ///
     /// # Errors
-    /// It and an object of another line could not be told apart, or mean something else in Portcullis.
+    /// Together with an object of another line, it would mean something else in Portcullis.
     pub(super) fn note(&mut self, obj: &str, line: usize) -> Result<(), String> {
         let named = obj.rsplit_once(':');
         let name = named.map_or(obj, |(name, _)| name);
@@ -26,23 +26,23 @@ impl Objects {
             None => (&mut self.alone, &self.named),
         };
         if let Some(other) = others.get(name) {
-            return Err(format!(
-                "`{name}` is an object by itself, and a name with verbs: see line {other}"
-            ));
+            return Err(format!("`{name}` is used with a verb and without one; see line {other}"));
         }
         own.entry(name.to_owned()).or_insert(line);
         if obj.ends_with(":*") {
             self.patterns.entry(name.to_owned()).or_insert(line);
         }
-        let below = |name: &str, pattern: &str| {
-            name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with(':'))
-        };
-        let within = |pattern: &&String| self.named.keys().any(|name| below(name, pattern));
-        match self.patterns.keys().find(within) {
+        let covers_more = |pattern: &&String| self.named.keys().any(|name| is_below(name, pattern));
+        match self.patterns.keys().find(covers_more) {
             None => Ok(()),
             Some(pattern) => Err(format!(
                 "`{pattern}:*` covers names with another `:` in Casbin, but not in Portcullis"
             )),
         }
     }
+}
+
+/// Returns whether `name` is `parent` with further segments.
+fn is_below(name: &str, parent: &str) -> bool {
+    name.strip_prefix(parent).is_some_and(|rest| rest.starts_with(':'))
 }

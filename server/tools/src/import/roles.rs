@@ -1,27 +1,28 @@
-//! The `g` lines: who has which role, directly or through other roles.
+//! The `g` lines: the members of each role, direct ones and those through other roles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Casbin follows roles through about ten others, and its implementations do not agree on the last step.
 const MAX_STEPS: usize = 9;
 
-/// The direct members of each role, by domain; `None` is every domain.
+/// The direct members of each role, by domain. `None` stands for every domain.
 #[derive(Debug, Default)]
 pub(super) struct Members(BTreeMap<Option<String>, BTreeMap<String, BTreeSet<String>>>);
 
 impl Members {
+    /// Notes that `member` has `role` in `domain`.
     pub(super) fn add(&mut self, member: &str, role: &str, domain: Option<&str>) {
         let roles = self.0.entry(domain.map(str::to_owned)).or_default();
         roles.entry(role.to_owned()).or_default().insert(member.to_owned());
     }
 
-    /// The domains in which there are roles.
+    /// Returns the domains that have roles.
     pub(super) fn domains(&self) -> impl Iterator<Item = Option<&str>> {
         self.0.keys().map(Option::as_deref)
     }
 
-    /// Everybody who has `role` in `domain`, directly or not, without the role itself; `None` when
-    /// somebody is more steps away than Casbin goes.
+    /// Returns everybody who has `role` in `domain`, directly or through other roles, without the role itself; `None`
+    /// if somebody is more steps away than Casbin goes.
     pub(super) fn of<'m>(
         &'m self,
         role: &'m str,
@@ -31,6 +32,7 @@ impl Members {
             return Some(BTreeSet::new());
         };
         let (mut all, mut newest) = (BTreeSet::new(), BTreeSet::from([role]));
+        // Breadth first, so that the number of rounds is the longest way to a member.
         for _ in 0..=MAX_STEPS {
             let direct = newest.iter().filter_map(|role| roles.get(*role)).flatten();
             newest = direct

@@ -1,28 +1,30 @@
-//! From the lines of a policy file to rules.
+//! Converts the lines of a policy file to rules.
 //!
 //! A Casbin request for object `data1` and action `read` becomes a check of the resource `data1:read` with
-//! the action `read`: a Portcullis resource ends in a verb. An object that has a verb already, such as
+//! the action `read`, because a Portcullis resource ends in a verb. An object that already has a verb, such as
 //! `chart:read`, stays as it is.
 
 use std::collections::{HashMap, HashSet};
 
 use portcullis_engine::{Effect, Json, ResourcePattern, json};
+use portcullis_model::rule::NewRule;
 use serde::Serialize;
 
-use super::Fault;
+use super::columns::{Column, Comparison, RoleScope};
+use super::fault::ImportFault;
 use super::lines::Line;
-use super::model::{Column, Compare, Model, PolicyEffect, Roles};
+use super::model::{Model, PolicyEffect};
 use super::objects::Objects;
 use super::roles::Members;
-use portcullis_model::rule::NewRule;
 
 const STAR: &str = "*";
+const PLAIN_STAR: &str = "a `*` is a plain character to this matcher, and a wildcard to Portcullis";
 
-/// A rule as the API and `rules.yaml` have it.
+/// A rule in the format of the API and of `rules.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Rule {
     pub(super) sub: String,
-    /// Left out where the model has no domains: the tenant's own.
+    /// Absent if the model has no domains. The rule is then in the domain of the tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) dom: Option<String>,
     pub(super) obj: String,
@@ -30,20 +32,20 @@ pub(super) struct Rule {
     pub(super) effect: Effect,
 }
 
-/// What a policy file became.
+/// The result of a conversion.
 #[derive(Debug, Default)]
 pub(super) struct Converted {
     pub(super) rules: Vec<Rule>,
-    /// Lines that no rule expresses.
-    pub(super) faults: Vec<Fault>,
-    /// Deny lines that this model gives no effect.
+    /// The lines that no rule expresses.
+    pub(super) faults: Vec<ImportFault>,
+    /// The number of deny lines that have no effect in this model.
     pub(super) without_effect: usize,
 }
 
 /// Converts the lines of a policy file.
 pub(super) fn convert(
     model: &Model,
-    lines: impl Iterator<Item = Result<Line, Fault>>,
+    lines: impl Iterator<Item = Result<Line, ImportFault>>,
 ) -> Converted {
     let mut conversion = Conversion {
         model,
@@ -53,7 +55,7 @@ pub(super) fn convert(
         seen: HashSet::new(),
         converted: Converted::default(),
     };
-    // Role lines hold for every policy line, wherever they stand.
+    // A role line can stand after a policy line that needs it, so all role lines are read first.
     let mut policies = Vec::new();
     for line in lines {
         let outcome = match line {
@@ -62,7 +64,10 @@ pub(super) fn convert(
                 continue;
             }
             Ok(line) if line.kind == "g" => conversion.role(&line),
-            Ok(line) => Err(line.fault(format!("lines of kind `{}` are not supported", line.kind))),
+            Ok(line) => Err(line.fault(format!(
+                "expected a line that starts with `p` or `g`, not `{}`",
+                line.kind
+            ))),
             Err(fault) => Err(fault),
         };
         conversion.converted.faults.extend(outcome.err());
@@ -80,36 +85,21 @@ struct Conversion<'m> {
     model: &'m Model,
     members: Members,
     objects: Objects,
-    /// Where in the rules each tuple is: one tuple has one effect.
+    /// The position of each tuple in the rules. A tuple has one effect.
     index: HashMap<(String, Option<String>, String, String), usize>,
-    /// The `p` lines so far, where their order decides.
+    /// The `p` lines so far, if their order decides.
     seen: HashSet<Vec<String>>,
     converted: Converted,
 }
 
-impl Line {
-    fn fault(&self, reason: String) -> Fault {
-        Fault::at(self.number, reason)
-    }
-
-    fn has_values(&self, count: usize) -> Result<(), Fault> {
-        match self.values.len() {
-            found if found == count => Ok(()),
-            found => {
-                Err(self
-                    .fault(format!("expected {count} values behind `{}`, not {found}", self.kind)))
-            }
-        }
-    }
-}
-
 impl Conversion<'_> {
-    /// `g, member, role` or `g, member, role, domain`.
-    fn role(&mut self, line: &Line) -> Result<(), Fault> {
+    /// Notes a line `g, member, role` or `g, member, role, domain`.
+    fn role(&mut self, line: &Line) -> Result<(), ImportFault> {
         let Some(roles) = self.model.roles else {
-            return Err(line.fault("the matcher asks for no role".to_owned()));
+            let reason = "the file has roles (`g`), but the matcher does not use them";
+            return Err(line.fault(reason));
         };
-        line.has_values(if roles == Roles::ByDomain { 3 } else { 2 })?;
+        line.has_values(if roles == RoleScope::ByDomain { 3 } else { 2 })?;
         if let Some(value) = line.values.iter().find(|value| value.contains('*')) {
             return Err(line.fault(format!("`{value}`: {PLAIN_STAR}")));
         }
@@ -119,8 +109,8 @@ impl Conversion<'_> {
         Ok(())
     }
 
-    /// A `p` line: one rule for the subject, and one for each member of the role that it may be.
-    fn policy(&mut self, line: &Line) -> Result<(), Fault> {
+    /// Converts a `p` line: one rule for the subject, and one for each member if the subject is a role.
+    fn policy(&mut self, line: &Line) -> Result<(), ImportFault> {
         line.has_values(self.model.columns.len())?;
         let effect = match self.value(line, Column::Eft) {
             None => Effect::Allow,
@@ -146,13 +136,12 @@ impl Conversion<'_> {
             rules.push(Rule { sub: member, dom: domain, ..rules[0].clone() });
         }
         for rule in &rules {
-            acceptable(rule).map_err(|reason| line.fault(reason))?;
+            accepted(rule).map_err(|reason| line.fault(reason))?;
         }
         if self.model.effect == PolicyEffect::Priority {
             if !self.seen.insert(line.values.clone()) {
-                let reason =
-                    "it is there twice, and Casbin's implementations differ in which is first";
-                return Err(line.fault(reason.to_owned()));
+                let reason = "the line occurs twice, and Casbin's implementations differ in which one counts";
+                return Err(line.fault(reason));
             }
             self.in_order(line, &rules)?;
         }
@@ -165,28 +154,34 @@ impl Conversion<'_> {
         line.values.get(index).map(String::as_str)
     }
 
-    /// The value of a column, which is `*` or without one.
-    fn checked<'l>(&self, line: &'l Line, column: Column) -> Result<Option<&'l str>, Fault> {
+    /// Returns the value of a column.
+    ///
+    /// # Errors
+    /// The value has a `*` that does not mean the same in a rule.
+    fn checked<'l>(&self, line: &'l Line, column: Column) -> Result<Option<&'l str>, ImportFault> {
         let Some(value) = self.value(line, column) else { return Ok(None) };
-        let reason = match self.model.compare(column) {
-            Compare::OrStar | Compare::KeyMatch if value == STAR => return Ok(Some(value)),
+        let reason = match self.model.comparison(column) {
+            Comparison::OrStar | Comparison::KeyMatch if value == STAR => return Ok(Some(value)),
             _ if !value.contains('*') => return Ok(Some(value)),
-            Compare::KeyMatch => "Portcullis has no patterns here but `*`",
-            Compare::Equal | Compare::OrStar | Compare::Role => PLAIN_STAR,
+            Comparison::KeyMatch => "the only pattern that Portcullis supports here is `*`",
+            Comparison::Equal | Comparison::OrStar | Comparison::Role(_) => PLAIN_STAR,
         };
         Err(line.fault(format!("`{value}`: {reason}")))
     }
 
-    /// The resources that a line's object stands for.
-    fn object(&mut self, line: &Line, act: &str) -> Result<String, Fault> {
+    /// Returns the resource or pattern for the object of a line.
+    fn object(&mut self, line: &Line, act: &str) -> Result<String, ImportFault> {
         let obj = self.value(line, Column::Obj).unwrap_or_default();
-        let compare = self.model.compare(Column::Obj);
+        let comparison = self.model.comparison(Column::Obj);
         let name = obj.strip_suffix(":*").filter(|name| !name.contains('*'));
-        let resource = match (compare, name) {
-            (Compare::OrStar | Compare::KeyMatch, _) if obj == STAR => return Ok(STAR.to_owned()),
-            (Compare::KeyMatch, Some(_)) => obj.to_owned(),
-            (Compare::KeyMatch, None) if obj.contains('*') => {
-                let reason = "Portcullis has no patterns of objects but `*` and `<name>:*`";
+        let resource = match (comparison, name) {
+            (Comparison::OrStar | Comparison::KeyMatch, _) if obj == STAR => {
+                return Ok(STAR.to_owned());
+            }
+            (Comparison::KeyMatch, Some(_)) => obj.to_owned(),
+            (Comparison::KeyMatch, None) if obj.contains('*') => {
+                let reason =
+                    "the only object patterns that Portcullis supports are `*` and `<name>:*`";
                 return Err(line.fault(format!("`{obj}`: {reason}")));
             }
             _ if obj.contains('*') => return Err(line.fault(format!("`{obj}`: {PLAIN_STAR}"))),
@@ -201,14 +196,14 @@ impl Conversion<'_> {
         Ok(resource)
     }
 
-    /// Who has the role `sub` where the line holds, each with the domain of the rule.
+    /// Returns everybody who has the role `sub` in the domain of the line, each with the domain of their rule.
     fn members(
         &self,
         line: &Line,
         sub: &str,
         dom: Option<&str>,
-    ) -> Result<Vec<(String, Option<String>)>, Fault> {
-        let everywhere = self.model.roles == Some(Roles::Everywhere);
+    ) -> Result<Vec<(String, Option<String>)>, ImportFault> {
+        let everywhere = self.model.roles == Some(RoleScope::Everywhere);
         let mut found = Vec::new();
         for domain in self.members.domains() {
             if !everywhere && dom != Some(STAR) && dom != domain {
@@ -224,9 +219,9 @@ impl Conversion<'_> {
         Ok(found)
     }
 
-    /// Where the first line decides, a deny behind an allow that matches the same is of no effect there;
-    /// in Portcullis it would deny.
-    fn in_order(&self, line: &Line, rules: &[Rule]) -> Result<(), Fault> {
+    /// Refuses a deny after an allow that matches the same request. In Casbin the first line decides, so the deny has no
+    /// effect; in Portcullis it would deny.
+    fn in_order(&self, line: &Line, rules: &[Rule]) -> Result<(), ImportFault> {
         let denies = rules.iter().filter(|rule| rule.effect == Effect::Deny);
         let overlaps = |deny: &Rule| {
             self.converted
@@ -244,7 +239,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Adds a rule; where its tuple has one, a deny stays or becomes a deny.
+    /// Adds a rule. If its tuple already has a rule, a deny wins.
     fn add(&mut self, rule: Rule) {
         let tuple = (rule.sub.clone(), rule.dom.clone(), rule.obj.clone(), rule.act.clone());
         let rules = &mut self.converted.rules;
@@ -257,25 +252,23 @@ impl Conversion<'_> {
         }
     }
 
-    /// The rules of the model itself: its superusers, and that everything is allowed which is not denied.
+    /// Adds the rules of the model itself: for its superusers, and for everybody if everything is allowed by default.
     fn everybody(&mut self) {
         let by_default = (self.model.effect == PolicyEffect::DenyOverride).then(|| STAR.to_owned());
         for sub in self.model.superusers.iter().cloned().chain(by_default) {
             let dom = self.model.has_domain().then(|| STAR.to_owned());
             let [obj, act] = [STAR, STAR].map(str::to_owned);
             let rule = Rule { sub, dom, obj, act, effect: Effect::Allow };
-            match acceptable(&rule) {
+            match accepted(&rule) {
                 Ok(()) => self.add(rule),
-                Err(reason) => self.converted.faults.push(Fault::of_file(reason)),
+                Err(reason) => self.converted.faults.push(ImportFault::of_file(reason)),
             }
         }
     }
 }
 
-const PLAIN_STAR: &str = "a `*` is a plain character to this matcher, and a wildcard to Portcullis";
-
-/// Why Portcullis would refuse the rule.
-fn acceptable(rule: &Rule) -> Result<(), String> {
+/// Makes sure that Portcullis accepts the rule. The error is the reason why not.
+fn accepted(rule: &Rule) -> Result<(), String> {
     let text = serde_json::to_string(rule).map_err(|error| error.to_string())?;
     let json: Json<'_> = json::parse(text.as_bytes()).map_err(|error| error.to_string())?;
     let Rule { sub, obj, act, .. } = rule;
@@ -283,7 +276,7 @@ fn acceptable(rule: &Rule) -> Result<(), String> {
     NewRule::parse(&json, STAR).map(drop).map_err(refused)
 }
 
-/// Whether one request can match both rules.
+/// Returns whether one request can match both rules.
 fn overlap(one: &Rule, other: &Rule) -> bool {
     let field = |one: &str, other: &str| one == other || one == STAR || other == STAR;
     let covers = |one: &Rule, other: &Rule| {

@@ -333,9 +333,9 @@ fn lines_that_no_rule_expresses_are_named() {
             &keys,
             "p, ann, /data/*, read, allow".into(),
             1,
-            "no patterns of objects but `*` and `<name>:*`",
+            "object patterns that Portcullis supports are `*` and `<name>:*`",
         ),
-        (&keys, "p, ann, a*:*, read, allow".into(), 1, "no patterns of objects"),
+        (&keys, "p, ann, a*:*, read, allow".into(), 1, "object patterns"),
         (&keys, format!("{ok}\np, ann, wiki:*, read, allow"), 2, "see line 1"),
         (
             &keys,
@@ -353,21 +353,21 @@ fn lines_that_no_rule_expresses_are_named() {
         (&plain, "p, ann, wiki, a:b, allow".into(), 1, "become the verb"),
         (&plain, "p, ann, my wiki, read, allow".into(), 1, "`ann, my wiki:read, read`: at `/obj`"),
         (&plain, "p, , wiki, read, allow".into(), 1, "1 to 256 characters"),
-        (&plain, "p, ann, wiki, read".into(), 1, "expected 4 values behind `p`, not 3"),
+        (&plain, "p, ann, wiki, read".into(), 1, "expected 4 values after `p`, not 3"),
         (&plain, "p, ann, wiki, read, maybe".into(), 1, "expected `allow` or `deny`, not `maybe`"),
-        (&plain, "p2, ann, wiki, read, allow".into(), 1, "lines of kind `p2`"),
-        (&plain, "g, ann, staff, one".into(), 1, "expected 2 values behind `g`, not 3"),
+        (&plain, "p2, ann, wiki, read, allow".into(), 1, "starts with `p` or `g`, not `p2`"),
+        (&plain, "g, ann, staff, one".into(), 1, "expected 2 values after `g`, not 3"),
         (&plain, format!("{chain}p, m0, wiki, read, allow"), 13, "more than 9 other roles"),
-        (&unquoted, "g, ann, staff".into(), 1, "the matcher asks for no role"),
+        (&unquoted, "g, ann, staff".into(), 1, "the matcher does not use them"),
         (&unquoted, "p, \"ann, wiki, read".into(), 1, "closes the value"),
         (
             &unquoted,
             "p, \"ann\"x, wiki, read".into(),
             1,
-            "expected `,` behind a quoted value, not `x",
+            "expected `,` after a quoted value, not `x",
         ),
         (&priority, format!("{ok}\np, ann, wiki, read, deny"), 2, "which an earlier line allows"),
-        (&priority, format!("{ok}\n{ok}"), 2, "it is there twice"),
+        (&priority, format!("{ok}\n{ok}"), 2, "the line occurs twice"),
     ] {
         let faults = converted(model, &policy).faults;
         assert_eq!(faults.len(), 1, "{policy}\n{faults:?}");
@@ -384,7 +384,12 @@ fn models_that_no_rule_expresses_are_refused() {
         ("r = sub, obj, act", "r = sub, thing, act", Some(2), "`thing` is none of"),
         ("p = sub, obj, act", "p = sub, obj, obj", Some(4), "`obj` is none of"),
         ("p = sub, obj, act", "p = priority, sub, obj, act", Some(4), "`priority` is none of"),
-        ("p = sub, obj, act", "p = sub, dom, obj, act", Some(2), "a request has no `dom`"),
+        (
+            "p = sub, obj, act",
+            "p = sub, dom, obj, act",
+            Some(2),
+            "`[request_definition]` does not have `dom`",
+        ),
         (
             "p = sub, obj, act\n",
             "p = sub, obj, act\np2 = sub, act\n",
@@ -395,7 +400,7 @@ fn models_that_no_rule_expresses_are_refused() {
             "p = sub, obj, act\n",
             "p = sub, obj, act\np = sub, obj, act\n",
             Some(5),
-            "`p` is there twice",
+            "`p` occurs twice",
         ),
         ("p = sub, obj, act\n", "p\n", Some(4), "expected `key = value`"),
         (
@@ -442,5 +447,5 @@ fn models_that_no_rule_expresses_are_refused() {
     let root = [REQUEST, POLICY_WITH_EFFECT, ALLOW_OVERRIDE, PLAIN].concat();
     let root = root.replace("p.act\n", "p.act || r.sub == \"root\"\n");
     let fault = Model::parse(&root).expect_err("its lines may deny");
-    assert!(fault.reason.contains("only where every line allows"), "{fault:?}");
+    assert!(fault.reason.contains("only if every policy line allows"), "{fault:?}");
 }

@@ -1,21 +1,21 @@
-//! Cargo, which makes the components of crates.
+//! Runs Cargo, which builds the components of crates.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail, ensure};
+use portcullis_config::Variables;
 use serde::Deserialize;
 
 use super::steps::{self, Step};
-use portcullis_config::Variables;
 
-/// The target that gives components.
+/// The compilation target of components.
 const TARGET: &str = "wasm32-wasip2";
 
-/// A line of `cargo build --message-format=json`, as far as it is of interest.
+/// The members that are read of a line of `cargo build --message-format=json`.
 #[derive(Deserialize)]
-struct Message {
+struct CargoMessage {
     reason: String,
     #[serde(default)]
     manifest_path: PathBuf,
@@ -28,13 +28,13 @@ pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<Path
     let manifest = folder.join("Cargo.toml");
     let manifest = manifest.canonicalize().with_context(|| manifest.display().to_string())?;
     have_target(folder)?;
-    // Cargo itself tells how far it is.
+    // Cargo writes its own progress to standard error.
     steps::say(&format!("cargo build --release --target {TARGET}"));
     let mut cargo = Command::new("cargo")
         .args(["build", "--release", "--target", TARGET])
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(folder)
-        // In place of what native builds are told, which is not meant for WebAssembly.
+        // Replaces the flags of native builds, which are not meant for WebAssembly.
         .env("CARGO_ENCODED_RUSTFLAGS", flags(variables))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -42,7 +42,7 @@ pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<Path
         .context("cannot run `cargo`; https://rustup.rs installs it")?;
     let mut component = None;
     for line in cargo.stdout.take().map(BufReader::new).into_iter().flat_map(BufRead::lines) {
-        let Ok(message) = serde_json::from_str::<Message>(&line?) else { continue };
+        let Ok(message) = serde_json::from_str::<CargoMessage>(&line?) else { continue };
         if message.reason == "compiler-artifact" && message.manifest_path == manifest {
             let is_wasm = |file: &PathBuf| file.extension().is_some_and(|end| end == "wasm");
             component = message.filenames.into_iter().find(is_wasm).or(component);
@@ -50,17 +50,18 @@ pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<Path
     }
     ensure!(cargo.wait()?.success(), "`cargo build` failed in `{}`", folder.display());
     component.with_context(|| {
-        format!("`{}` makes no component: expected `crate-type = [\"cdylib\"]`", manifest.display())
+        format!("`{}` does not build a component: expected `crate-type = [\"cdylib\"]` in its Cargo.toml", manifest.display())
     })
 }
 
-/// Keeps the paths of this machine out of the component, where panics name the sources of dependencies.
+/// Returns the flags that keep the paths of this machine out of the component: panics name the sources of
+/// dependencies.
 fn flags(variables: &Variables) -> String {
     let home = variables.cargo_home();
     home.map(|home| format!("--remap-path-prefix={home}=cargo")).unwrap_or_default()
 }
 
-/// Makes sure that there is a standard library for the target.
+/// Makes sure that the standard library for the target is installed.
 fn have_target(folder: &Path) -> anyhow::Result<()> {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", TARGET]).current_dir(folder);
@@ -70,7 +71,7 @@ fn have_target(folder: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let command = format!("rustup target add {TARGET}");
-    let _step = Step::begin(format!("the target {TARGET} is missing: {command}"));
+    let _step = Step::begin(format!("the target {TARGET} is missing, running: {command}"));
     let mut rustup = Command::new("rustup");
     rustup.args(["target", "add", TARGET]).current_dir(folder).stdin(Stdio::null());
     match rustup.status() {

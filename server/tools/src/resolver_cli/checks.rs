@@ -1,4 +1,4 @@
-//! The file of checks that a component is run on: `checks.json`.
+//! The file of checks for a component: `checks.json`.
 
 use chrono::{DateTime, Utc};
 use portcullis_engine::fields::{Fields, list, string, text};
@@ -11,35 +11,35 @@ use super::responses::Responses;
 
 /// Longest name of a check, in characters.
 const MAX_NAME: usize = 256;
-/// The tenant, and the domain of a check that names none.
+/// The tenant, and the domain of a check that has no domain.
 pub(super) const TENANT: &str = "test";
 
-/// A check, and what the component must answer.
+/// A check, and the expected answer of the component.
 #[derive(Debug)]
 pub(super) struct Sample<'j> {
     pub(super) name: &'j str,
     body: CheckBody<'j>,
-    /// What endpoints answer instead of being asked.
+    /// Responses in place of requests to endpoints.
     pub(super) responses: Responses,
-    /// The instant of the check; that of the run without it.
+    /// The instant of the check; `None` stands for the instant of the run.
     now: Option<DateTime<Utc>>,
-    /// The roles of the subject's token, over those of the check.
+    /// The roles of the subject's token. They replace the roles of the check.
     roles: Option<Vec<String>>,
-    /// The attributes to ask for; all without it.
+    /// The attributes to request; `None` stands for all.
     wanted: Option<Vec<Box<str>>>,
-    pub(super) expected: Expected<'j>,
+    pub(super) expected: ExpectedAnswer<'j>,
 }
 
-/// What must come of a check.
+/// The expected result of a check.
 #[derive(Debug)]
-pub(super) enum Expected<'j> {
-    /// These values; `None` is an attribute that is absent. Others may be answered too.
+pub(super) enum ExpectedAnswer<'j> {
+    /// These values; `None` stands for an absent attribute. Other attributes may be answered too.
     Values(Vec<(&'j str, Option<&'j Json<'j>>)>),
-    /// A failure whose text contains this.
+    /// A failure whose text contains this text.
     Error(&'j str),
 }
 
-/// Reads the checks of a file. All of its faults are reported together.
+/// Reads the checks of a file. All faults are reported together.
 pub(super) fn read<'j>(json: &'j Json<'j>) -> Result<Vec<Sample<'j>>, Invalid> {
     let (at, mut problems) = (Place::root(), Problems::default());
     let samples = list(Sample::read)(json, &at, &mut problems);
@@ -61,12 +61,12 @@ impl<'j> Sample<'j> {
         let values = fields.optional("expect", values);
         let error = fields.optional("error", string);
         if values.is_some() && error.is_some() {
-            fields.expected_at("error", "either this or `expect`");
+            fields.expected_at("error", "either `error` or `expect`, not both");
         }
         fields.close();
         let expected = match (values, error) {
-            (_, Some(error)) => Expected::Error(error),
-            (values, None) => Expected::Values(values.unwrap_or_default()),
+            (_, Some(error)) => ExpectedAnswer::Error(error),
+            (values, None) => ExpectedAnswer::Values(values.unwrap_or_default()),
         };
         Some(Self {
             name: name?,
@@ -79,7 +79,7 @@ impl<'j> Sample<'j> {
         })
     }
 
-    /// The check, as the service would put it together.
+    /// Returns the check in the form that the engine decides.
     pub(super) fn check<'s>(&'s self, now: DateTime<Utc>) -> Check<'s>
     where
         'j: 's,
@@ -92,12 +92,13 @@ impl<'j> Sample<'j> {
         Check::new(self.body, domain, caller, self.now.unwrap_or(now))
     }
 
-    /// What is asked for, of a module that has the attributes `all`.
+    /// Returns the attributes to request from a module with the attributes `all`.
     pub(super) fn wanted(&self, all: &[Box<str>]) -> Vec<Box<str>> {
         self.wanted.clone().unwrap_or_else(|| all.to_vec())
     }
 }
 
+/// Reads the expected values; `null` stands for an absent attribute.
 fn values<'j>(
     json: &'j Json<'j>,
     at: &Place<'_>,
@@ -107,6 +108,6 @@ fn values<'j>(
         problems.expected(at, format!("an object, not {}", json.kind()));
         return None;
     };
-    let value = |value: &'j Json<'j>| Some(value).filter(|value| **value != Json::Null);
+    let value = |json: &'j Json<'j>| (*json != Json::Null).then_some(json);
     Some(members.iter().map(|(name, json)| (&**name, value(json))).collect())
 }

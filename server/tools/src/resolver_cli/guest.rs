@@ -1,27 +1,30 @@
-//! A host of the command line's own, in which components run as they do in the service.
+//! The host of the command line, in which components run as they do in the service.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use portcullis_resolver_host::{Host, Module, Settings};
+use portcullis_resolver_host::{HostSettings, Module, ResolverHost};
+use portcullis_resolvers::ResolverThreads;
 
 use super::project::Project;
 use super::steps::Step;
-use portcullis_resolvers::ResolverThreads;
 
-/// More than one, so that a share of them is.
+/// More than one instance, so that a share of them is at least one.
 const INSTANCES: u32 = 8;
 
-/// Makes the host; it keeps compiled code in `code`, if there is such a directory.
-pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<Host>> {
+/// Makes the host. It keeps compiled code in the directory `code`, if there is one.
+pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<ResolverHost>> {
     let runtime = ResolverThreads::start().context("cannot start threads for resolvers")?;
-    let settings = Settings { instances: INSTANCES, compiled: code.map(Path::to_owned) };
-    Host::new(&settings, Arc::new(runtime)).context("cannot run resolvers")
+    let settings = HostSettings { instances: INSTANCES, compiled: code.map(Path::to_owned) };
+    ResolverHost::new(&settings, Arc::new(runtime)).context("cannot run resolvers")
 }
 
-/// Loads a project's component as the service would.
-pub(super) async fn load(host: &Arc<Host>, project: &Project) -> anyhow::Result<Arc<Module>> {
+/// Loads the component of a project as the service would.
+pub(super) async fn load(
+    host: &Arc<ResolverHost>,
+    project: &Project,
+) -> anyhow::Result<Arc<Module>> {
     let bytes = project.bytes()?;
     let file = project.component.display().to_string();
     let _step = Step::begin(format!("compiling {file}, {} bytes", bytes.len()));

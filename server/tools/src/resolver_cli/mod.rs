@@ -6,7 +6,6 @@ mod cargo;
 mod checks;
 mod guest;
 mod inspect;
-mod multipart;
 mod new;
 mod project;
 mod push;
@@ -18,46 +17,45 @@ mod trial;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-
 use portcullis_config::Variables;
 
-/// What can be done with resolvers.
+/// The commands for resolvers.
 #[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Make a crate that builds and passes its tests at once.
-    New(new::Arguments),
-    /// Build the component of a crate.
-    Build(build::Arguments),
-    /// Show what a component is: its imports, its attributes, and what it needs.
+pub enum ResolverCommand {
+    /// Create a crate of a resolver that builds and passes its tests.
+    New(new::NewArguments),
+    /// Build the component from a crate.
+    Build(build::BuildArguments),
+    /// Show the imports, the attributes and the requirements of a component.
     ///
-    /// It is judged as the service judges it; what the service would refuse is refused here, with the same words.
-    Inspect(inspect::Arguments),
-    /// Run a component on checks from a file, and show its answers, its log, and what they took.
+    /// The command makes the same checks as the service and refuses a component with the same message.
+    Inspect(inspect::InspectArguments),
+    /// Run a component on the checks of a file, and show its answers, its log, its time and its memory.
     ///
-    /// Requests to the manifest's endpoints are made for real, where EGRESS_ALLOW_CIDRS and EGRESS_ALLOW_HTTP allow,
-    /// unless a check gives the responses itself.
-    Test(test::Arguments),
-    /// Measure what calls of a component cost.
-    Bench(bench::Arguments),
-    /// Install a component in a running Portcullis, or replace it there.
+    /// Requests go to the real endpoints of the manifest if EGRESS_ALLOW_CIDRS and EGRESS_ALLOW_HTTP allow it, unless a
+    /// check has its own `responses`.
+    Test(test::TestArguments),
+    /// Measure the time and memory of calls to a component.
+    Bench(bench::CallBenchArguments),
+    /// Install or replace a resolver in a running Portcullis service.
     ///
-    /// The credential is a service key in SERVICE_API_KEY, or a manager's token in TOKEN.
-    Push(push::Arguments),
+    /// Needs a service key in SERVICE_API_KEY, or a manager's token in TOKEN.
+    Push(push::PushArguments),
 }
 
-/// Does what the command says. The results go to standard output, how far it is to standard error.
+/// Runs a command. The results go to standard output, and the progress to standard error.
 ///
 /// # Errors
-/// What went wrong, in words for whoever called.
-pub async fn run(command: &Command, variables: &Variables) -> anyhow::Result<ExitCode> {
+/// The cause of the failure, as a message for the user.
+pub async fn run(command: &ResolverCommand, variables: &Variables) -> anyhow::Result<ExitCode> {
     let out = &mut std::io::stdout();
     match command {
-        Command::New(arguments) => new::run(arguments, out)?,
-        Command::Build(arguments) => build::run(arguments, variables, out).await?,
-        Command::Inspect(arguments) => inspect::run(arguments, out).await?,
-        Command::Test(arguments) => return test::run(arguments, variables, out).await,
-        Command::Bench(arguments) => bench::run(arguments, variables, out).await?,
-        Command::Push(arguments) => push::run(arguments, variables, out).await?,
+        ResolverCommand::New(arguments) => new::run(arguments, out)?,
+        ResolverCommand::Build(arguments) => build::run(arguments, variables, out).await?,
+        ResolverCommand::Inspect(arguments) => inspect::run(arguments, out).await?,
+        ResolverCommand::Test(arguments) => return test::run(arguments, variables, out).await,
+        ResolverCommand::Bench(arguments) => bench::run(arguments, variables, out).await?,
+        ResolverCommand::Push(arguments) => push::run(arguments, variables, out).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
-//! `portcullis resolver new`: a crate that builds and passes its tests at once.
+//! `portcullis resolver new`: creates a crate that builds and passes its tests.
 //!
-//! It has the SDK's sources in its folder, and so needs nothing but crates.io.
+//! The crate contains the sources of the SDK, so it needs only crates.io.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -11,12 +11,12 @@ use include_dir::{Dir, DirEntry, include_dir};
 
 static TEMPLATE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/resolver_cli/template");
 static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../guest-sdk");
-/// What the SDK's manifest inherits.
+/// The manifest of the workspace, from which the SDK's manifest inherits.
 const WORKSPACE: &str = include_str!("../../../../Cargo.toml");
 
-/// Longest name: that of the namespace which is made of it.
+/// The longest name, in bytes: a namespace is made of it.
 const MAX_NAME: usize = 63;
-/// Names that a crate or a namespace cannot have, or that would be mistaken for the SDK.
+/// Names that a crate or a namespace cannot have, and names of the SDK.
 const TAKEN: [&str; 11] = [
     "alloc",
     "core",
@@ -31,45 +31,39 @@ const TAKEN: [&str; 11] = [
     "user",
 ];
 
-/// What the command line says.
+/// The arguments of `portcullis resolver new`.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct NewArguments {
     /// The resolver's name: lower-case letters, digits and `-`, beginning with a letter.
     #[arg(value_parser = name)]
     name: String,
-    /// The folder to make; the name without this.
+    /// The folder to create [default: the name].
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &NewArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let name = &arguments.name;
     let folder = arguments.path.clone().unwrap_or_else(|| name.into());
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
     fs::create_dir(&folder).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => anyhow!("`{}` is there already", folder.display()),
+        ErrorKind::AlreadyExists => anyhow!("`{}` already exists", folder.display()),
         _ => anyhow!("{}: {error}", folder.display()),
     })?;
-    let filled = |text: &str| {
-        text.replace("{{name}}", name).replace("{{namespace}}", &name.replace('-', "_"))
-    };
     for (path, text) in files(&TEMPLATE) {
-        // Cargo and Git would take these for their own where they lie in this repository.
+        // In this repository the files have another ending, because Cargo and Git would read them.
         let path = path.strip_suffix(".template").unwrap_or(&path);
-        write(&folder.join(path), &filled(&text))?;
+        write(&folder.join(path), &filled(&text, name))?;
     }
     for (path, text) in files(&SDK) {
         let text = if path == "Cargo.toml" { standalone(&text)? } else { text };
         write(&folder.join("sdk").join(path), &text)?;
     }
     let shown = folder.display();
-    writeln!(
-        out,
-        "made `{shown}`, a resolver of the namespace `{}`; next:\n",
-        filled("{{namespace}}")
-    )?;
+    let namespace = namespace(name);
+    writeln!(out, "created `{shown}`, a resolver with the namespace `{namespace}`; next steps:\n")?;
     writeln!(out, "    cd {shown}")?;
     writeln!(out, "    cargo test")?;
     writeln!(out, "    portcullis resolver build")?;
@@ -77,7 +71,17 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> anyhow::Result<
     Ok(())
 }
 
-/// The name of a crate, of which a namespace can be made.
+/// Returns a template with its placeholders filled in.
+fn filled(template: &str, name: &str) -> String {
+    template.replace("{{name}}", name).replace("{{namespace}}", &namespace(name))
+}
+
+/// Returns the namespace of a crate: a namespace cannot have a `-`.
+fn namespace(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// Reads the name of a crate from which a namespace can be made.
 fn name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_sound = text.len() <= MAX_NAME
@@ -90,12 +94,12 @@ fn name(text: &str) -> Result<String, String> {
         ));
     }
     if TAKEN.contains(&text) {
-        return Err("expected another name: this one means something already".to_owned());
+        return Err("expected another name: this name is reserved".to_owned());
     }
     Ok(text.to_owned())
 }
 
-/// The text files of a folder and of those in it, by their paths.
+/// Returns the text files of a folder and of its subfolders, with their paths.
 fn files(folder: &Dir<'_>) -> Vec<(String, String)> {
     let mut files = Vec::new();
     for entry in folder.entries() {
@@ -110,7 +114,7 @@ fn files(folder: &Dir<'_>) -> Vec<(String, String)> {
     files
 }
 
-/// The SDK's manifest without a workspace to inherit from.
+/// Returns the SDK's manifest with the values that it inherits from the workspace.
 fn standalone(manifest: &str) -> anyhow::Result<String> {
     let mut text = String::new();
     for line in manifest.lines() {
@@ -118,6 +122,7 @@ fn standalone(manifest: &str) -> anyhow::Result<String> {
             .split_once(".workspace = true")
             .or_else(|| line.split_once(" = { workspace = true"));
         match inherits {
+            // The lints are the last section, and other crates choose their own.
             None if line.starts_with("[lints]") => break,
             None => text.push_str(line),
             Some((key, _)) => {
@@ -128,7 +133,10 @@ fn standalone(manifest: &str) -> anyhow::Result<String> {
         }
         text.push('\n');
     }
-    ensure!(!text.contains("workspace"), "the SDK's manifest inherits what is not known here");
+    ensure!(
+        !text.contains("workspace"),
+        "the SDK's manifest inherits a value that is not known here"
+    );
     Ok(text)
 }
 

@@ -1,26 +1,25 @@
-//! The files of a resolver: its component, and beside it the manifest and the checks.
+//! The files of a resolver: its component, and in the same folder its manifest and its checks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use portcullis_engine::json;
-
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::Manifest;
 
-/// What is beside a component, unless the command line names another file.
+/// The default files, in the folder of the component.
 pub(super) const MANIFEST_FILE: &str = "manifest.json";
 pub(super) const CHECKS_FILE: &str = "checks.json";
 
-/// Where a resolver is.
+/// The files of one resolver.
 pub(super) struct Project {
     /// The component.
     pub(super) component: PathBuf,
 }
 
 impl Project {
-    /// The project of a component, or of the folder that has one.
+    /// Finds the project of a component, or of a folder that contains exactly one component.
     pub(super) fn find(path: &Path) -> anyhow::Result<Self> {
         if !path.is_dir() {
             return Ok(Self { component: path.to_owned() });
@@ -29,39 +28,41 @@ impl Project {
         for entry in fs::read_dir(path).with_context(|| path.display().to_string())? {
             let file = entry.with_context(|| path.display().to_string())?.path();
             if file.extension().is_some_and(|extension| extension == "wasm") {
-                // `./geo.wasm` is told as `geo.wasm`.
+                // `./geo.wasm` is shown as `geo.wasm`.
                 components.push(file.strip_prefix(".").map(Path::to_owned).unwrap_or(file));
             }
         }
         let folder = path.display();
         match components.len() {
             0 => {
-                bail!("`{folder}` has no component; `portcullis resolver build {folder}` makes it")
+                bail!(
+                    "`{folder}` has no component; build it with `portcullis resolver build {folder}`"
+                )
             }
             1 => Ok(Self { component: components.swap_remove(0) }),
-            count => bail!("`{folder}` has {count} components: expected the path of one"),
+            count => bail!("`{folder}` has {count} components; give the path of one component"),
         }
     }
 
-    /// The bytes of the component.
+    /// Reads the component.
     pub(super) fn bytes(&self) -> anyhow::Result<Vec<u8>> {
         read(&self.component)
     }
 
-    /// `given`, or the file of this name beside the component.
+    /// Returns `given`, or else the path of the file `name` in the folder of the component.
     pub(super) fn beside(&self, given: Option<&Path>, name: &str) -> PathBuf {
         given.map_or_else(|| self.component.with_file_name(name), Path::to_owned)
     }
 }
 
-/// Reads a manifest as the service would.
+/// Reads a manifest with the rules of the service.
 pub(super) fn manifest(file: &Path, rules: &EgressRules) -> anyhow::Result<Manifest> {
     let bytes = read(file)?;
     let json = json::parse(&bytes).with_context(|| file.display().to_string())?;
     Manifest::parse(&json, rules).with_context(|| file.display().to_string())
 }
 
-/// A file's bytes; a failure names it.
+/// Reads a file. An error names the file.
 pub(super) fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
     fs::read(file).with_context(|| file.display().to_string())
 }

@@ -1,29 +1,28 @@
-//! `portcullis resolver push`: a component into a running Portcullis.
+//! `portcullis resolver push`: installs a component in a running Portcullis service.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, Method};
+use portcullis_config::Variables;
+use portcullis_egress::multipart::{Form, Part};
+use portcullis_egress::{Answer, Client};
 use portcullis_engine::{Json, json};
 use serde::Deserialize;
 use url::Url;
 
-use super::multipart;
 use super::project::{self, MANIFEST_FILE, Project};
 use super::steps::Step;
-use portcullis_config::Variables;
-use portcullis_egress::{Answer, Client};
 
-/// How long one request may take. The service answers within 30 s, also when it is still compiling the module: then it
-/// says so, has written nothing, and goes on compiling for the next push.
+/// The time limit of one request. The service answers within 30 s. If it is still compiling the module then, it says
+/// so, writes nothing, and continues the compilation for the next push.
 const TIMEOUT: Duration = Duration::from_secs(45);
-/// Largest answer that is read: a list of the most resolvers that a tenant can have is far smaller.
+/// The largest answer that is read, in bytes: a list of as many resolvers as a tenant can have is far smaller.
 const MAX_ANSWER: usize = 16 << 20;
-/// What a manifest has that leaves these members out, as JSON. `secrets` are not among them: those that the service has
-/// stay, so that a file need not repeat them.
+/// The defaults of the members that a manifest may leave out, as JSON. `secrets` has none: the service keeps the stored
+/// secrets, so a file does not need to repeat them.
 const DEFAULTS: [(&str, &str); 7] = [
     ("description", "null"),
     ("config", "{}"),
@@ -34,42 +33,42 @@ const DEFAULTS: [(&str, &str); 7] = [
     ("stale_if_error_ms", "0"),
 ];
 
-/// What the command line says.
+/// The arguments of `portcullis resolver push`.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
-    /// The component, or the folder that has it.
+pub struct PushArguments {
+    /// The component, or a folder that contains exactly one.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// The address of the service.
+    /// The URL of the service.
     #[arg(long, value_name = "URL")]
     url: Url,
-    /// The manifest; `manifest.json` beside the component without this.
+    /// The manifest [default: `manifest.json` in the folder of the component].
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
 }
 
-/// A resolver's record, as far as it is of interest.
+/// The members of a resolver's record that this command reads.
 #[derive(Deserialize)]
-struct Record {
+struct InstalledResolver {
     id: String,
     origin: String,
     namespace: String,
-    module: Module,
+    module: InstalledModule,
 }
 
 #[derive(Deserialize)]
-struct Module {
-    attributes: Vec<Attribute>,
+struct InstalledModule {
+    attributes: Vec<InstalledAttribute>,
 }
 
 #[derive(Deserialize)]
-struct Attribute {
+struct InstalledAttribute {
     name: String,
     kind: String,
 }
 
 pub(super) async fn run(
-    arguments: &Arguments,
+    arguments: &PushArguments,
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
@@ -91,21 +90,28 @@ pub(super) async fn run(
     };
     let manifest =
         if known.is_none() { manifest.to_string() } else { complete(&manifest).to_string() };
-    let body = multipart::body(&manifest, &module);
-    let answer = service.send(method, id, Some(body)).await?;
+    let answer = service.send(method, id, Some(form(manifest, module)?)).await?;
     drop(step);
 
-    let record: Record = serde_json::from_slice(&answer.body).context("the service's answer")?;
+    let record: InstalledResolver =
+        serde_json::from_slice(&answer.body).context("the service's answer")?;
     let what = if known.is_none() { "installed" } else { "replaced" };
     let revision = answer.headers.get("x-policy-revision").and_then(|value| value.to_str().ok());
     writeln!(out, "{what} `{namespace}`: {}, revision {}", record.id, revision.unwrap_or("?"))?;
-    for Attribute { name, kind } in record.module.attributes {
+    for InstalledAttribute { name, kind } in record.module.attributes {
         writeln!(out, "  {namespace}.{name}  {kind}")?;
     }
     Ok(())
 }
 
-/// The manifest with every member that an update would leave as it is.
+/// Returns the form with a resolver's manifest and its module.
+fn form(manifest: String, module: Vec<u8>) -> anyhow::Result<Form> {
+    let manifest = Part::text(manifest).file_name("manifest").mime_str("application/json")?;
+    let module = Part::bytes(module).file_name("module").mime_str("application/wasm")?;
+    Ok(Form::new().part("manifest", manifest).part("module", module))
+}
+
+/// Returns the manifest with its defaults written out. An update keeps the stored value of a member that is absent.
 fn complete<'j>(manifest: &Json<'j>) -> Json<'j> {
     let mut members = manifest.as_object().unwrap_or_default().to_vec();
     for (name, default) in DEFAULTS {
@@ -118,9 +124,9 @@ fn complete<'j>(manifest: &Json<'j>) -> Json<'j> {
     Json::Object(members)
 }
 
-/// A running Portcullis.
+/// A running Portcullis service.
 struct Service {
-    /// Of its resolvers.
+    /// The URL of its resolvers.
     url: Url,
     credential: HeaderMap,
     client: Client,
@@ -135,42 +141,42 @@ impl Service {
         Ok(Self { url, credential, client: Client::trusted(TIMEOUT)? })
     }
 
-    /// The tenant's resolver that answers a namespace.
-    async fn find(&self, namespace: &str) -> anyhow::Result<Option<Record>> {
+    /// Returns the tenant's resolver that answers `namespace`.
+    async fn find(&self, namespace: &str) -> anyhow::Result<Option<InstalledResolver>> {
         let answer = self.send(Method::GET, None, None).await?;
-        let records: Vec<Record> =
+        let records: Vec<InstalledResolver> =
             serde_json::from_slice(&answer.body).context("the service's answer")?;
-        let is_it = |record: &Record| record.origin == "tenant" && record.namespace == namespace;
-        Ok(records.into_iter().find(is_it))
+        let matches =
+            |record: &InstalledResolver| record.origin == "tenant" && record.namespace == namespace;
+        Ok(records.into_iter().find(matches))
     }
 
-    /// Sends a request; an answer that is no success is an error with what the service says.
+    /// Sends a request. An answer without success is an error with the message of the service.
     async fn send(
         &self,
         method: Method,
         id: Option<&str>,
-        body: Option<Vec<u8>>,
+        form: Option<Form>,
     ) -> anyhow::Result<Answer> {
         let mut url = self.url.clone();
         if let Some(id) = id {
             url.set_path(&format!("{}/{id}", url.path()));
         }
-        let mut headers = self.credential.clone();
-        if body.is_some() {
-            headers.insert(CONTENT_TYPE, HeaderValue::try_from(multipart::content_type())?);
-        }
-        let route = format!("{method} {url}");
-        let answer = self.client.send(method, url, headers, body, MAX_ANSWER).await;
+        let (route, headers) = (format!("{method} {url}"), self.credential.clone());
+        let answer = match form {
+            None => self.client.send(method, url, headers, None, MAX_ANSWER).await,
+            Some(form) => self.client.send_form(method, url, headers, form, MAX_ANSWER).await,
+        };
         let answer = answer.with_context(|| route.clone())?;
         if answer.status.is_success() {
             return Ok(answer);
         }
-        bail!("{route}: {}: {}", answer.status, told(&answer.body))
+        bail!("{route}: {}: {}", answer.status, message(&answer.body))
     }
 }
 
-/// What the body of an error tells a person: its message, and where in the request.
-fn told(body: &[u8]) -> String {
+/// Returns the message in the body of an error, with the place in the request.
+fn message(body: &[u8]) -> String {
     let Ok(body) = json::parse(body) else {
         return String::from_utf8_lossy(body).chars().take(300).collect();
     };
@@ -197,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_with_their_place() {
+    fn errors_are_shown_with_their_place() {
         for (body, expected) in [
             (
                 r#"{"code": "X", "message": "expected a string", "details": {"path": "/manifest"}}"#,
@@ -210,7 +216,7 @@ mod tests {
             (r#"{"message": "taken", "details": {}}"#, "taken"),
             ("bad gateway", "bad gateway"),
         ] {
-            assert_eq!(told(body.as_bytes()), expected);
+            assert_eq!(message(body.as_bytes()), expected);
         }
     }
 }

@@ -1,17 +1,18 @@
-//! How far a command is: a spinner on a terminal, a line for each step elsewhere.
+//! The progress of a command: a spinner on a terminal, otherwise a line for each step.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often the spinner turns.
+/// The time between two frames of the spinner.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A step that has begun, told on standard error; it is over when it is dropped.
+/// A running step, shown on standard error. Dropping it ends the step.
 pub(super) struct Step(Option<ProgressBar>);
 
 impl Step {
+    /// Begins the step `what`.
     pub(super) fn begin(what: impl Into<String>) -> Self {
         let what = what.into();
         if !std::io::stderr().is_terminal() {
@@ -35,7 +36,7 @@ impl Drop for Step {
     }
 }
 
-/// A line on standard error; where that is gone, nobody misses it.
+/// Writes a line to standard error. A failure is ignored: there is no other place to report it.
 pub(super) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -1,33 +1,32 @@
-//! `portcullis resolver test`: a component on checks from a file.
+//! `portcullis resolver test`: runs a component on the checks of a file.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use portcullis_config::Variables;
 use portcullis_engine::{Json, json};
-use portcullis_resolver_host::{Answered, Outcome};
+use portcullis_resolver_host::{AnsweredAttribute, CallOutcome};
 
-use super::checks::{self, Expected, Sample};
-use super::trial::{Files, Trial};
+use super::checks::{self, ExpectedAnswer, Sample};
+use super::trial::{Trial, TrialFiles};
 use super::{guest, steps};
 use crate::humanize;
-use portcullis_config::Variables;
-use portcullis_resolvers;
 
-/// A check came out otherwise.
+/// The exit code if a check has another result than expected.
 const FAILED: u8 = 1;
-/// Nothing was tested, since something is missing or invalid.
+/// The exit code if nothing was tested, because something is missing or invalid.
 const REFUSED: u8 = 2;
 
-/// What the command line says.
+/// The arguments of `portcullis resolver test`.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct TestArguments {
     #[command(flatten)]
-    files: Files,
+    files: TrialFiles,
 }
 
 pub(super) async fn run(
-    arguments: &Arguments,
+    arguments: &TestArguments,
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
@@ -42,9 +41,13 @@ pub(super) async fn run(
 }
 
 /// Runs all checks and returns how many failed.
-async fn test(files: &Files, variables: &Variables, out: &mut dyn Write) -> anyhow::Result<usize> {
+async fn test(
+    files: &TrialFiles,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<usize> {
     let project = files.project()?;
-    // What is wrong with the checks is told before anybody waits for a compilation.
+    // Faults of the checks are reported before the compilation, which can take long.
     let (file, bytes) = files.checks(&project)?;
     let json = json::parse(&bytes).with_context(|| file.display().to_string())?;
     let samples = checks::read(&json).with_context(|| file.display().to_string())?;
@@ -64,16 +67,16 @@ async fn test(files: &Files, variables: &Variables, out: &mut dyn Write) -> anyh
     Ok(failed)
 }
 
-/// What came out otherwise than expected.
-fn faults(expected: &Expected<'_>, outcome: &Outcome) -> Vec<String> {
+/// Returns the differences between the expected and the real result.
+fn faults(expected: &ExpectedAnswer<'_>, outcome: &CallOutcome) -> Vec<String> {
     match (expected, &outcome.result) {
-        (Expected::Error(part), Err(error)) if error.to_string().contains(part) => vec![],
-        (Expected::Error(part), Err(_)) => vec![format!("expected a failure with `{part}`")],
-        (Expected::Error(part), Ok(_)) => {
+        (ExpectedAnswer::Error(part), Err(error)) if error.to_string().contains(part) => vec![],
+        (ExpectedAnswer::Error(part), Err(_)) => vec![format!("expected a failure with `{part}`")],
+        (ExpectedAnswer::Error(part), Ok(_)) => {
             vec![format!("expected a failure with `{part}`, not an answer")]
         }
-        (Expected::Values(_), Err(_)) => vec!["expected an answer".to_owned()],
-        (Expected::Values(values), Ok(answers)) => {
+        (ExpectedAnswer::Values(_), Err(_)) => vec!["expected an answer".to_owned()],
+        (ExpectedAnswer::Values(values), Ok(answers)) => {
             let fault = |(name, expected): &(&str, Option<&Json<'_>>)| {
                 let found = answers.iter().find(|answer| answer.name == *name);
                 let fits = found.is_some_and(|answer| {
@@ -87,10 +90,11 @@ fn faults(expected: &Expected<'_>, outcome: &Outcome) -> Vec<String> {
     }
 }
 
+/// Writes the result of one check.
 fn show(
     sample: &Sample<'_>,
     wanted: &[Box<str>],
-    outcome: &Outcome,
+    outcome: &CallOutcome,
     faults: &[String],
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
@@ -101,7 +105,7 @@ fn show(
             let width = wanted.iter().map(|name| name.len()).max().unwrap_or_default();
             for name in wanted {
                 let answer = answers.iter().find(|answer| answer.name == **name);
-                writeln!(out, "          {name:width$}  {}", told(answer))?;
+                writeln!(out, "          {name:width$}  {}", answer_text(answer))?;
             }
         }
         Err(error) => writeln!(out, "          failed: {error}")?,
@@ -110,21 +114,21 @@ fn show(
         writeln!(out, "          {}: {}", line.level.as_str(), line.text)?;
     }
     if outcome.log.dropped > 0 {
-        writeln!(out, "          and {} lines that were dropped", outcome.log.dropped)?;
+        writeln!(out, "          and {} more log lines (dropped)", outcome.log.dropped)?;
     }
-    let time = humanize::time(outcome.elapsed.as_nanos() as f64);
+    let time = humanize::duration(outcome.elapsed);
     let memory = humanize::bytes(outcome.memory_bytes as u64);
     writeln!(out, "          took {time}, {memory} of memory at most")?;
     faults.iter().try_for_each(|fault| writeln!(out, "          {fault}"))
 }
 
-/// What was answered of an attribute.
-fn told(answer: Option<&Answered>) -> String {
+/// Returns the text for one attribute of an answer.
+fn answer_text(answer: Option<&AnsweredAttribute>) -> String {
     let Some(answer) = answer else {
         return "undetermined: neither answered nor absent".to_owned();
     };
     let value = answer.value.clone().map(portcullis_resolvers::json);
     let value = value.map_or_else(|| "absent".to_owned(), |value| value.to_string());
-    let ttl = humanize::time(answer.ttl.as_nanos() as f64);
+    let ttl = humanize::duration(answer.ttl);
     if answer.ttl.is_zero() { value } else { format!("{value}, cached for {ttl}") }
 }

@@ -1,41 +1,44 @@
-//! A component with its manifest, ready to be called on checks.
+//! A component with its manifest, bound as in the service.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
+use portcullis_config::Variables;
+use portcullis_egress::Client;
 use portcullis_engine::Check;
-use portcullis_resolver_host::{Endpoints, Grant, Host, Module, Outcome, Resolver, Share, limits};
+use portcullis_model::clock::Clock;
+use portcullis_model::resolver::Manifest;
+use portcullis_resolver_host::{
+    BoundResolver, CallOutcome, Endpoints, Grant, InstanceShare, Module, ResolverHost, limits,
+};
+use portcullis_resolvers::Granted;
 
 use super::checks::{self, Sample};
 use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};
-use portcullis_config::Variables;
-use portcullis_egress::Client;
-use portcullis_model::clock::Clock;
-use portcullis_model::resolver::Manifest;
-use portcullis_resolvers::Granted;
 
 /// The files of a command that calls a component.
 #[derive(Debug, clap::Args)]
-pub struct Files {
-    /// The component, or the folder that has it.
+pub struct TrialFiles {
+    /// The component, or a folder that contains exactly one.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// The manifest; `manifest.json` beside the component without this.
+    /// The manifest [default: `manifest.json` in the folder of the component].
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// The checks; `checks.json` beside the component without this.
+    /// The checks [default: `checks.json` in the folder of the component].
     #[arg(long, value_name = "FILE")]
     checks: Option<PathBuf>,
 }
 
-impl Files {
+impl TrialFiles {
+    /// Finds the project of the component.
     pub(super) fn project(&self) -> anyhow::Result<Project> {
         Project::find(&self.path)
     }
 
-    /// The text of the checks, and the name of their file.
+    /// Reads the file of checks. Returns its path and its bytes.
     pub(super) fn checks(&self, project: &Project) -> anyhow::Result<(PathBuf, Vec<u8>)> {
         let file = project.beside(self.checks.as_deref(), CHECKS_FILE);
         let bytes = project::read(&file)?;
@@ -45,23 +48,26 @@ impl Files {
 
 /// A component that can be called.
 pub(super) struct Trial {
-    host: Arc<Host>,
-    share: Share,
+    host: Arc<ResolverHost>,
+    share: InstanceShare,
     module: Arc<Module>,
     manifest: Manifest,
     granted: Arc<dyn Endpoints>,
     attributes: Vec<Box<str>>,
-    /// The instant of checks that name none.
+    /// The instant of checks that have none.
     now: DateTime<Utc>,
 }
 
 impl Trial {
-    /// Gives a module its manifest, and makes sure that it fits.
+    /// Binds a module to its manifest.
+    ///
+    /// # Errors
+    /// The manifest cannot be read, or it does not fit the module.
     pub(super) fn open(
-        host: Arc<Host>,
+        host: Arc<ResolverHost>,
         module: Arc<Module>,
         project: &Project,
-        files: &Files,
+        files: &TrialFiles,
         variables: &Variables,
     ) -> anyhow::Result<Self> {
         let egress = variables.egress()?;
@@ -89,12 +95,12 @@ impl Trial {
         &self.module
     }
 
-    /// The attributes that a check asks for.
+    /// Returns the attributes to request for a check.
     pub(super) fn wanted(&self, sample: &Sample<'_>) -> Vec<Box<str>> {
         sample.wanted(&self.attributes)
     }
 
-    /// The check of a sample.
+    /// Returns the check of a sample.
     pub(super) fn check<'s>(&self, sample: &'s Sample<'_>) -> Check<'s> {
         sample.check(self.now)
     }
@@ -106,15 +112,15 @@ impl Trial {
     /// Calls the component on a check.
     ///
     /// # Errors
-    /// None that [`Trial::open`] would not have found.
-    pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<Outcome> {
+    /// The module cannot be bound; [`Trial::open`] makes sure that it can.
+    pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<CallOutcome> {
         let resolver = self.bind(sample.responses.over(self.granted.clone()))?;
         let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
         let request = self.module.request(checks::TENANT, &check, &self.wanted(sample), budget);
         Ok(self.host.resolve(&resolver, request).await)
     }
 
-    fn bind(&self, endpoints: Arc<dyn Endpoints>) -> anyhow::Result<Resolver> {
+    fn bind(&self, endpoints: Arc<dyn Endpoints>) -> anyhow::Result<BoundResolver> {
         let grant = Grant { config: self.manifest.config.clone(), endpoints };
         Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, self.share.clone())?)
     }

@@ -1,4 +1,4 @@
-//! A resolver that does what the request's subject says, most of which a host must survive.
+//! A resolver that behaves as the request's subject says. Most behaviours are attacks that a host must survive.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -35,7 +35,7 @@ export_resolver!(Behaviours);
 
 fn behave(subject: &str, host: &impl Host) -> Result<Resolution, Error> {
     match subject {
-        // What is allowed.
+        // Allowed behaviour.
         "greet" => text(host.config("greeting").unwrap_or_default()),
         "other key" => text(format!("{:?}", host.config("other"))),
         "fetch" => {
@@ -131,7 +131,7 @@ fn behave(subject: &str, host: &impl Host) -> Result<Resolution, Error> {
             Err(_) => Ok(Resolution::new(vec![], vec!["text".to_owned()])),
         },
         "path" => {
-            // Takes a refusal for an answer, which must not be possible.
+            // Tries to mistake a refusal for an answer, which must not be possible.
             let _ = host.send("source", &HttpRequest::get("/refused"));
             Ok(Resolution::new(vec![], vec!["text".to_owned()]))
         }
@@ -143,7 +143,7 @@ fn text(text: impl Into<String>) -> Result<Resolution, Error> {
     Ok(Attribute::new("text", Value::Text(text.into())).into())
 }
 
-/// What std asks of WASI: random seeds, clocks, the environment, arguments, standard streams.
+/// Uses the parts of WASI behind std: random seeds, clocks, the environment, arguments, standard streams.
 fn standard_library() -> Result<Resolution, Error> {
     let map: HashMap<_, _> = std::env::vars().chain([("a".to_owned(), "b".to_owned())]).collect();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis());
@@ -152,14 +152,14 @@ fn standard_library() -> Result<Resolution, Error> {
     text(format!("{} {} {now} {elapsed}", map.len(), std::env::args().count()))
 }
 
-/// Exhausts the stack of WebAssembly, where parameters and locals are.
+/// Exhausts the WebAssembly stack, which has parameters and locals.
 #[expect(unconditional_recursion, reason = "the host ends it")]
 #[inline(never)]
 fn recurse(depth: u64) -> u64 {
     recurse(depth.wrapping_mul(3)) ^ recurse(depth + 1) ^ depth
 }
 
-/// Exhausts the stack in linear memory, where everything is whose address is taken.
+/// Exhausts the stack in linear memory, which has every variable whose address is taken.
 #[expect(unconditional_recursion, reason = "the host ends it")]
 fn recurse_with_large_frames(depth: u64) -> u64 {
     let frame = black_box([depth; 512]);

@@ -1,4 +1,4 @@
-//! A resolver that asks for its configuration before it has one.
+//! A resolver that reads its configuration in `describe`, which is too early.
 
 use portcullis_guest_sdk::bindings::portcullis::resolver::config;
 use portcullis_guest_sdk::{

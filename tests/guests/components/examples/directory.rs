@@ -1,4 +1,4 @@
-//! A resolver that behaves: who works where, as the configuration says.
+//! A resolver that behaves well: it answers the department in its configuration.
 
 use portcullis_guest_sdk::{
     Attribute, AttributeSpec, ConfigKey, Descriptor, Error, Host, Kind, Request, Resolution,
@@ -20,7 +20,7 @@ impl Resolver for Directory {
         }
     }
 
-    /// `department` is that of the configuration for everybody but strangers, who have none.
+    /// Answers the department of the configuration; strangers have none.
     fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let mut resolution = Resolution::new(vec![], vec![]);
         for name in &request.wanted {

@@ -5,7 +5,7 @@ use portcullis_guest_sdk::{
     export_resolver,
 };
 
-// The interfaces as they are, since they are merged with those of the standard library.
+// The unchanged interfaces, since they are merged with those of the standard library.
 portcullis_guest_sdk::wit_bindgen::generate!({
     inline: "
         package test:handles;

@@ -1,4 +1,4 @@
-//! A resolver that never says what it is.
+//! A resolver whose `describe` never returns.
 
 use portcullis_guest_sdk::{
     Descriptor, Error, Host, Request, Resolution, Resolver, export_resolver,

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use anyhow::Result;
 use portcullis_peers::{Cedar, Peer, Slice};
-use portcullis_workloads::ask::{Ask, read_all};
 use portcullis_workloads::limit::Limit;
 use portcullis_workloads::measure::{Samples, Variant, compare};
+use portcullis_workloads::plain_request::{PlainRequest, read_all};
 use portcullis_workloads::report::{Bar, Group};
 use portcullis_workloads::{W2_SIZES, W3_SIZES, Workload, w1, w2, w3, w4};
 
 use crate::PEERS;
 use crate::ours::{Plans, bodies};
 
-/// How long a peer's decisions are compared with what is right. A slow peer is timed on fewer requests.
+/// The maximum time for verifying a peer's decisions. A slow peer is timed on fewer requests.
 const CHECKING: Duration = Duration::from_millis(300);
 
 type Named = (&'static str, Box<dyn Peer>);
@@ -64,13 +64,13 @@ pub(crate) fn both(group: &mut Group<'_>) -> Result<()> {
     Ok(())
 }
 
-/// W5: peers take what the bare parse gives, the fastest way that there is for them.
+/// W5: peers take the result of the bare parse, which is their fastest way.
 pub(crate) fn texts(group: &mut Group<'_>) -> Result<()> {
     for workload in [w4(), w2(10_000)] {
         let (plans, limit, texts) =
             (Plans::compile(&workload)?, Limit::new(&workload), workload.texts());
-        let limit = |ask: &Ask<'_>| Ok(limit.allows(ask));
-        let parsed = |index: usize| Ask::parse(&texts[index]);
+        let limit = |request: &PlainRequest<'_>| Ok(limit.allows(request));
+        let parsed = |index: usize| PlainRequest::parse(&texts[index]);
         let mut peers = load_all(&workload)?;
         let mut variants = vec![
             Variant::checked("ours", workload.right(), |index| plans.allows_text(&texts[index]))?,
@@ -94,25 +94,27 @@ fn load_all(workload: &Workload) -> Result<Vec<Named>> {
     PEERS.into_iter().map(|(name, load)| Ok((name, load(workload)?))).collect()
 }
 
-/// Times all on the strings of the workload's requests.
+/// Times all engines on the strings of the workload's requests.
 fn from_strings(workload: &Workload, mut peers: Vec<Named>) -> Result<Vec<Samples>> {
     let (plans, bodies) = (Plans::compile(workload)?, bodies(workload)?);
     let (limit, texts) = (Limit::new(workload), workload.texts());
-    let asks = read_all(&texts)?;
+    let plain_requests = read_all(&texts)?;
     let mut variants = vec![
         Variant::checked("ours", workload.right(), |index| Ok(plans.allows(bodies[index])))?,
-        Variant::checked("limit", workload.right(), |index| Ok(limit.allows(&asks[index])))?,
+        Variant::checked("limit", workload.right(), |index| {
+            Ok(limit.allows(&plain_requests[index]))
+        })?,
     ];
     for (name, peer) in &mut peers {
-        let allows = |index: usize| peer.allows(&asks[index]);
+        let allows = |index: usize| peer.allows(&plain_requests[index]);
         variants.push(Variant::checked_within(CHECKING, *name, workload.right(), allows)?);
     }
     Ok(compare(variants))
 }
 
-/// How many times as long as ours `peer` took.
+/// Returns the time of `peer` relative to ours.
 fn ratio(group: &mut Group<'_>, workload: &str, samples: &[Samples], peer: &str, bar: Bar) {
     if let Some(sample) = samples.iter().find(|sample| sample.name == peer) {
-        group.figure(format!("{workload}: {peer} / ours"), sample.ratio(&samples[0]), "", bar);
+        group.measurement(format!("{workload}: {peer} / ours"), sample.ratio(&samples[0]), "", bar);
     }
 }

@@ -1,7 +1,6 @@
-//! The workloads on the engine of Portcullis, on hand-written code, and on other engines, in turns.
+//! Compares the engine of Portcullis, hand-written code, and other engines on the workloads, in turns.
 //!
-//! `cargo bench -p portcullis-peers -- [GROUP]… [--json FILE]`. Every decision that is timed was compared with
-//! what is right before.
+//! `cargo bench -p portcullis-peers -- [GROUP]… [--json FILE]`. Every timed decision was verified before.
 
 mod change;
 mod decisions;

@@ -1,4 +1,4 @@
-//! What 100,000 rules take: heap that is kept, and CPU time to load.
+//! The costs of 100,000 rules: heap bytes, and CPU time to load.
 
 use anyhow::Result;
 use portcullis_workloads::measure::{kept, load_time};
@@ -21,8 +21,8 @@ pub(crate) fn memory(group: &mut Group<'_>) -> Result<()> {
 fn show<T>(group: &mut Group<'_>, name: &str, mut load: impl FnMut() -> Result<T>) -> Result<()> {
     load()?;
     let mebibytes = kept(&mut load) as f64 / f64::from(1 << 20);
-    group.figure(format!("100,000 rules: {name}, live memory"), mebibytes, " MiB", Bar::Shown);
+    group.measurement(format!("100,000 rules: {name}, live memory"), mebibytes, " MiB", Bar::Shown);
     let milliseconds = load_time(load).as_secs_f64() * 1e3;
-    group.figure(format!("100,000 rules: {name}, load"), milliseconds, " ms", Bar::Shown);
+    group.measurement(format!("100,000 rules: {name}, load"), milliseconds, " ms", Bar::Shown);
     Ok(())
 }

@@ -1,9 +1,8 @@
-//! What hand-written Rust can do with the workloads: the limit that engines are held against.
+//! The limit: hand-written Rust for the workloads, with which engines are compared.
 //!
-//! It begins with the same strings and attribute pairs as an engine, and ends with a boolean. On the way
-//! it does less, and is no product: no wildcard, no id and no reason of what decided, no third value for
-//! what is absent (a policy then simply does not apply), no check of its input, and policies of one shape
-//! only.
+//! It starts with the same strings and attribute pairs as an engine, and returns a boolean. It does less than an engine:
+//! it has no wildcards, no id and no reason, no third truth value for absent attributes (such a policy does not apply),
+//! no validation, and policies of one shape only.
 
 mod policies;
 mod rules;
@@ -13,8 +12,8 @@ use std::collections::HashMap;
 
 use ahash::RandomState;
 
-use crate::ask::Ask;
 use crate::model::Workload;
+use crate::plain_request::PlainRequest;
 use policies::PolicyIndex;
 use rules::RuleTable;
 
@@ -22,15 +21,15 @@ pub use walks::{Closures, Tree};
 
 type Hashed<K, V> = HashMap<K, V, RandomState>;
 
-/// The limit of W1 to W4: rules in one hash table; policies by resource and department, sorted so that
-/// the first that matches decides.
+/// The limit of W1 to W4: rules in one hash table, and policies by resource and department, sorted so that the first match
+/// decides.
 pub struct Limit {
     rules: RuleTable,
     policies: PolicyIndex,
 }
 
 impl Limit {
-    /// Takes what the workload's rules and policies need to be decided by.
+    /// Prepares the workload's rules and policies.
     pub fn new(workload: &Workload) -> Self {
         Self {
             rules: RuleTable::new(&workload.rules),
@@ -38,20 +37,20 @@ impl Limit {
         }
     }
 
-    /// Whether `ask` is allowed.
-    pub fn allows(&self, ask: &Ask<'_>) -> bool {
-        let by_policy = self.policies.decide(ask);
+    /// Returns whether `request` is allowed.
+    pub fn allows(&self, request: &PlainRequest<'_>) -> bool {
+        let by_policy = self.policies.decide(request);
         if by_policy == Some(false) {
             return false;
         }
-        match self.rules.decide(ask) {
+        match self.rules.decide(request) {
             Some(by_rule) => by_rule,
             None => by_policy == Some(true),
         }
     }
 }
 
-/// Strings as small numbers.
+/// Maps strings to small numbers.
 #[derive(Default)]
 struct Symbols(Hashed<Box<str>, u32>);
 

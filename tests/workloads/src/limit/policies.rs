@@ -1,16 +1,16 @@
-//! ABAC: an index on the equality, and sorted lists behind it.
+//! ABAC: an index by the equality test, and sorted lists of the other tests.
 
 use std::cmp::Reverse;
 
 use super::{Hashed, Symbols};
-use crate::ask::{Ask, Scalar};
-use crate::model::Policy;
+use crate::model::SamplePolicy;
+use crate::plain_request::{PlainRequest, PlainScalar};
 
 #[derive(Default)]
 pub(super) struct PolicyIndex {
     resources: Symbols,
     values: Symbols,
-    /// By resource and department; the first that matches decides.
+    /// The policies by resource and department. The first match decides.
     lists: Hashed<[u32; 2], Vec<Entry>>,
 }
 
@@ -21,7 +21,7 @@ struct Entry {
 }
 
 impl PolicyIndex {
-    pub(super) fn new(policies: &[Policy]) -> Self {
+    pub(super) fn new(policies: &[SamplePolicy]) -> Self {
         let mut index = Self::default();
         for policy in in_order(policies) {
             let resource = index.resources.intern(&policy.resource);
@@ -32,10 +32,10 @@ impl PolicyIndex {
         index
     }
 
-    /// What the first policy that matches does.
-    pub(super) fn decide(&self, ask: &Ask<'_>) -> Option<bool> {
-        let resource = self.resources.get(ask.resource)?;
-        let Values { department, clearance, region } = Values::read(ask, &self.values);
+    /// Returns the effect of the first policy that matches.
+    pub(super) fn decide(&self, request: &PlainRequest<'_>) -> Option<bool> {
+        let resource = self.resources.get(request.resource)?;
+        let Values { department, clearance, region } = Values::read(request, &self.values);
         let list = self.lists.get(&[resource, department?])?;
         let (clearance, region) = (clearance?, region?);
         let matches =
@@ -44,21 +44,21 @@ impl PolicyIndex {
     }
 }
 
-/// Highest priority first, then denies, then the smallest id.
-pub(super) fn in_order(policies: &[Policy]) -> Vec<&Policy> {
+/// The sort key: highest priority first, then denies, then the smallest id.
+pub(super) fn in_order(policies: &[SamplePolicy]) -> Vec<&SamplePolicy> {
     let mut policies: Vec<_> = policies.iter().collect();
     policies.sort_by_key(|policy| (Reverse(policy.priority), policy.allow, policy.id));
     policies
 }
 
-/// Department, clearance and regions of a policy.
-pub(super) fn interned(policy: &Policy, values: &mut Symbols) -> (u32, i64, Box<[u32]>) {
+/// The department, clearance and regions of a policy.
+pub(super) fn interned(policy: &SamplePolicy, values: &mut Symbols) -> (u32, i64, Box<[u32]>) {
     let conditions = &policy.conditions;
     let regions = conditions.regions.iter().map(|region| values.intern(region)).collect();
     (values.intern(&conditions.department), conditions.clearance, regions)
 }
 
-/// The attributes of a request, read once. A text that no policy has is `None`, as an absent one is.
+/// The attributes of a request, read once. A text that no policy contains is `None`, like an absent one.
 #[derive(Clone, Copy)]
 pub(super) struct Values {
     pub(super) department: Option<u32>,
@@ -67,17 +67,17 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn read(ask: &Ask<'_>, symbols: &Symbols) -> Self {
+    pub(super) fn read(request: &PlainRequest<'_>, symbols: &Symbols) -> Self {
         let mut values = Self { department: None, clearance: None, region: None };
-        for pair in &ask.attributes.user.0 {
+        for pair in &request.attributes.user.0 {
             match *pair {
-                ("department", Scalar::Text(text)) => values.department = symbols.get(text),
-                ("clearance", Scalar::Number(number)) => values.clearance = Some(number),
+                ("department", PlainScalar::Text(text)) => values.department = symbols.get(text),
+                ("clearance", PlainScalar::Number(number)) => values.clearance = Some(number),
                 _ => {}
             }
         }
-        for pair in &ask.attributes.resource.0 {
-            if let ("region", Scalar::Text(text)) = *pair {
+        for pair in &request.attributes.resource.0 {
+            if let ("region", PlainScalar::Text(text)) = *pair {
                 values.region = symbols.get(text);
             }
         }

@@ -1,8 +1,8 @@
-//! RBAC: each field of a rule a number, the four together the key of one table.
+//! RBAC: each field of a rule is a number, and the four numbers are the key of one table.
 
 use super::{Hashed, Symbols};
-use crate::ask::{Ask, Scalar};
-use crate::model::Rule;
+use crate::model::SampleRule;
+use crate::plain_request::{PlainRequest, PlainScalar};
 
 #[derive(Default)]
 pub(super) struct RuleTable {
@@ -14,7 +14,7 @@ pub(super) struct RuleTable {
 }
 
 impl RuleTable {
-    pub(super) fn new(rules: &[Rule]) -> Self {
+    pub(super) fn new(rules: &[SampleRule]) -> Self {
         let mut table = Self::default();
         for rule in rules {
             let key = [
@@ -28,18 +28,18 @@ impl RuleTable {
         table
     }
 
-    /// Whether a rule denies, else whether one allows.
-    pub(super) fn decide(&self, ask: &Ask<'_>) -> Option<bool> {
-        let resource = self.resources.get(ask.resource)?;
-        let domain = self.domains.get(ask.domain)?;
-        let action = self.actions.get(ask.action)?;
+    /// Returns false if a rule denies, else true if a rule allows.
+    pub(super) fn decide(&self, request: &PlainRequest<'_>) -> Option<bool> {
+        let resource = self.resources.get(request.resource)?;
+        let domain = self.domains.get(request.domain)?;
+        let action = self.actions.get(request.action)?;
         let mut decision = None;
-        let roles = ask.attributes.user.0.iter().find(|(name, _)| *name == "roles");
+        let roles = request.attributes.user.0.iter().find(|(name, _)| *name == "roles");
         let roles: &[&str] = match roles {
-            Some((_, Scalar::Texts(roles))) => roles,
+            Some((_, PlainScalar::Texts(roles))) => roles,
             _ => &[],
         };
-        for principal in [ask.subject].iter().chain(roles) {
+        for principal in [request.subject].iter().chain(roles) {
             let Some(principal) = self.principals.get(principal) else { continue };
             match self.allows.get(&[principal, domain, resource, action]) {
                 Some(false) => return Some(false),

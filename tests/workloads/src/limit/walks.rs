@@ -1,11 +1,11 @@
-//! W3 without an index: every policy compiled, and walked until the first matches.
+//! W3 without an index: compiles every policy, and walks them until the first match.
 
 use super::Symbols;
 use super::policies::{Values, in_order, interned};
-use crate::ask::Ask;
-use crate::model::Policy;
+use crate::model::SamplePolicy;
+use crate::plain_request::PlainRequest;
 
-/// Each policy one closure of its own three comparisons: what compilation alone can give.
+/// Each policy as a closure of its three comparisons: the benefit of compilation alone.
 pub struct Closures {
     values: Symbols,
     policies: Vec<(Matches, bool)>,
@@ -13,7 +13,7 @@ pub struct Closures {
 
 impl Closures {
     /// Compiles policies of one resource.
-    pub fn new(policies: &[Policy]) -> Self {
+    pub fn new(policies: &[SamplePolicy]) -> Self {
         let mut values = Symbols::default();
         let policies = in_order(policies).into_iter().map(|policy| {
             let (department, clearance, regions) = interned(policy, &mut values);
@@ -27,9 +27,9 @@ impl Closures {
         Self { policies: policies.collect(), values }
     }
 
-    /// Whether `ask` is allowed.
-    pub fn allows(&self, ask: &Ask<'_>) -> bool {
-        let values = Values::read(ask, &self.values);
+    /// Returns whether `request` is allowed.
+    pub fn allows(&self, request: &PlainRequest<'_>) -> bool {
+        let values = Values::read(request, &self.values);
         let first = self.policies.iter().find(|(matches, _)| matches(&values));
         first.is_some_and(|(_, allow)| *allow)
     }
@@ -37,7 +37,7 @@ impl Closures {
 
 type Matches = Box<dyn Fn(&Values) -> bool>;
 
-/// Each policy a tree of enums over slots, walked recursively: what a plain compiler makes.
+/// Each policy as a tree of enums over slots, walked recursively: the result of a plain compiler.
 pub struct Tree {
     values: Symbols,
     policies: Vec<(Node, bool)>,
@@ -60,7 +60,7 @@ enum Slot {
 
 impl Tree {
     /// Compiles policies of one resource.
-    pub fn new(policies: &[Policy]) -> Self {
+    pub fn new(policies: &[SamplePolicy]) -> Self {
         let mut values = Symbols::default();
         let policies = in_order(policies).into_iter().map(|policy| {
             let (department, clearance, regions) = interned(policy, &mut values);
@@ -71,9 +71,9 @@ impl Tree {
         Self { policies: policies.collect(), values }
     }
 
-    /// Whether `ask` is allowed.
-    pub fn allows(&self, ask: &Ask<'_>) -> bool {
-        let values = Values::read(ask, &self.values);
+    /// Returns whether `request` is allowed.
+    pub fn allows(&self, request: &PlainRequest<'_>) -> bool {
+        let values = Values::read(request, &self.values);
         let symbol = |value: Option<u32>| value.map_or(Slot::Absent, Slot::Symbol);
         let clearance = values.clearance.map_or(Slot::Absent, Slot::Number);
         let slots = [symbol(values.department), clearance, symbol(values.region)];

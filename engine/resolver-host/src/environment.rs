@@ -1,4 +1,4 @@
-//! What the host takes from the service: time, tasks and requests.
+//! The host environment: time, tasks and requests, which the service provides.
 
 use std::time::Duration;
 
@@ -6,30 +6,29 @@ use futures_util::future::BoxFuture;
 
 use crate::contract::{Failure, HttpRequest, HttpResponse};
 
-/// Time and tasks. The tasks belong on a tokio runtime of their own, with a timer: a guest that spins then delays
-/// other guests only.
+/// Time and tasks. Tasks need a tokio runtime of their own, with a timer. So a guest that spins delays only other
+/// guests.
 pub trait Runtime: Send + Sync + 'static {
-    /// Monotonic time, since any moment.
+    /// Returns the monotonic time since a fixed moment.
     fn elapsed(&self) -> Duration;
 
-    /// Ends after a time.
+    /// Returns a future that ends after `time`.
     fn sleep(&self, time: Duration) -> BoxFuture<'static, ()>;
 
-    /// Runs a task that nobody waits for. What is dropped when it panics tells those who wait.
+    /// Runs a task without waiting for it. A panic drops the task, which notifies the receiver of its result.
     fn spawn(&self, task: BoxFuture<'static, ()>);
 
     /// Runs a job that occupies its thread for seconds.
     fn spawn_blocking(&self, job: Box<dyn FnOnce() + Send>);
 }
 
-/// The endpoints that were granted to one resolver: the implementation knows their URLs and credentials.
+/// The endpoints that are granted to one resolver. The implementation knows their URLs and credentials.
 pub trait Endpoints: Send + Sync + 'static {
-    /// Whether there is an endpoint of this name.
+    /// Returns whether an endpoint of this name is granted.
     fn has(&self, endpoint: &str) -> bool;
 
-    /// Sends a request to an endpoint that there is, and reads at most `body_limit` bytes of the response's body.
-    ///
-    /// It is dropped when the call's time is over.
+    /// Sends a request to a granted endpoint, and reads at most `body_limit` bytes of the response's body. The host
+    /// drops the future when the time of the call is over.
     fn send<'a>(
         &'a self,
         endpoint: &'a str,
@@ -38,18 +37,18 @@ pub trait Endpoints: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<HttpResponse, SendError>>;
 }
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SendError {
-    /// The source failed: the guest is told.
+    /// The source failed: the guest gets the failure.
     Failed(Failure),
-    /// The address, the method or the path is not allowed: the call ends, with this cause.
+    /// The address, the method or the path is not allowed: the call ends with this cause.
     Refused(String),
-    /// The body is larger than allowed: the call ends.
+    /// The body is too large: the call ends.
     TooLarge,
 }
 
-/// No endpoints.
+/// The environment of a module without endpoints.
 #[derive(Debug)]
 pub struct NoEndpoints;
 

@@ -1,72 +1,57 @@
-//! The schemas of conditions (`docs/semantics.md`, section 4.2): what `Format::condition` of the engine accepts, but
-//! for what JSON Schema cannot count or compile.
-
-use std::borrow::Cow;
+//! The schemas of conditions (`docs/semantics.md`, section 4.2). They describe what `Format::condition` of the engine
+//! accepts, except for limits that JSON Schema cannot count and patterns that it cannot compile.
 
 use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
 use serde_json::json;
 use utoipa::openapi::schema::{OneOfBuilder, SchemaType, Type};
-use utoipa::{PartialSchema, ToSchema};
 
-use super::{
+use super::MAX_RULE_DATA;
+use crate::document;
+use crate::schema::{
     AnySchema, Input, boolean, choice, formatted, input, instant, list, named, one_of, string,
     typed,
 };
-use crate::policy::MAX_RULE_DATA;
 
 /// A condition tree, as the document names it.
 pub struct ConditionTree;
 
-impl ToSchema for ConditionTree {
-    fn name() -> Cow<'static, str> {
-        "Condition".into()
-    }
-}
+document!(ConditionTree as "Condition" => tree());
 
-impl PartialSchema for ConditionTree {
-    fn schema() -> AnySchema {
-        let tree = named::<Self>;
-        let nodes = [
-            node(["AND", "OR"]).required("children", list(tree()).min_items(Some(1))),
-            node(["NOT"]).required("child", tree()),
-            test(["eq", "ne", "contains"]).required("value", or_attribute(scalar())),
-            test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number())),
-            test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()))),
-            test(["starts_with", "ends_with"]).required("value", or_attribute(string())),
-            test(["before", "after"]).required("value", or_attribute(instant())),
-            test(["matches"]).required("value", regular_expression()),
-            test(["ip_in"]).required("value", one_of([network(), literals(network())])),
-            node(["CONDITION"])
-                .required("attribute", attribute())
-                .required("operator", choice(["exists"]))
-                .change("value", typed(Type::Null))
-                .change("if_missing", typed(Type::Null)),
-        ];
-        let nodes = nodes.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item);
-        nodes.description(Some(about())).examples([example()]).into()
-    }
+fn tree() -> OneOfBuilder {
+    let tree = named::<ConditionTree>;
+    let nodes = [
+        node(["AND", "OR"]).required("children", list(tree()).min_items(Some(1))),
+        node(["NOT"]).required("child", tree()),
+        test(["eq", "ne", "contains"]).required("value", or_attribute(scalar())),
+        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number())),
+        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()))),
+        test(["starts_with", "ends_with"]).required("value", or_attribute(string())),
+        test(["before", "after"]).required("value", or_attribute(instant())),
+        test(["matches"]).required("value", regular_expression()),
+        test(["ip_in"]).required("value", one_of([network(), literals(network())])),
+        node(["CONDITION"])
+            .required("attribute", attribute())
+            .required("operator", choice(["exists"]))
+            .member("value", typed(Type::Null))
+            .member("if_missing", typed(Type::Null)),
+    ];
+    let nodes = nodes.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item);
+    nodes.description(Some(about())).examples([example()])
 }
 
 /// The `rule_data` of a policy whose `format` is `casbin`, as the document names it.
 pub struct Matcher;
 
-impl ToSchema for Matcher {
-    fn name() -> Cow<'static, str> {
-        "Matcher".into()
-    }
-}
-
-impl PartialSchema for Matcher {
-    fn schema() -> AnySchema {
-        let about = "A condition in Casbin's matcher syntax: `r.sub.<name>` is `user.<name>`, `r.obj.<name>` is \
-            `resource.<name>`, and `r.sub`, `r.obj`, `r.act` and `r.dom` are the check's own";
-        input()
-            .required("matcher", formatted("casbin-matcher"))
-            .about(about)
-            .example(json!({"matcher": "r.obj.vip && !(r.obj.ward == r.sub.ward || r.act in (\"read\", \"list\"))"}))
-            .into()
-    }
-}
+document!(Matcher => {
+    let about = "A condition in Casbin's matcher syntax: `r.sub.<name>` is `user.<name>`, `r.obj.<name>` is \
+        `resource.<name>`, and `r.sub`, `r.obj`, `r.act` and `r.dom` are the check's own";
+    let example =
+        "r.obj.vip && !(r.obj.ward == r.sub.ward || r.act in (\"read\", \"list\"))";
+    input()
+        .required("matcher", formatted("casbin-matcher"))
+        .about(about)
+        .example(json!({"matcher": example}))
+});
 
 fn about() -> String {
     format!(

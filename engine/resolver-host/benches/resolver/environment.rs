@@ -1,4 +1,4 @@
-//! A host whose tasks run on the thread that measures, or on threads of their own.
+//! A host whose tasks run on the measuring thread, or on threads of their own.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_resolver_host::{
-    Grant, Host, Limits, NoEndpoints, Request, Resolver, Runtime, Settings,
+    BoundResolver, Grant, HostSettings, Limits, NoEndpoints, Request, ResolverHost, Runtime,
 };
 
 /// A runtime, and a host on it.
 pub(crate) struct Bench {
     pub(crate) runtime: tokio::runtime::Runtime,
-    pub(crate) host: Arc<Host>,
+    pub(crate) host: Arc<ResolverHost>,
 }
 
 struct OnTokio {
@@ -44,7 +44,7 @@ impl Bench {
         Self::on(tokio::runtime::Builder::new_current_thread().enable_all().build()?, compiled)
     }
 
-    /// Calls run on so many threads, beside the one that measures.
+    /// Runs calls on this many threads, besides the measuring one.
     pub(crate) fn with_threads(threads: usize) -> Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         Self::on(builder.worker_threads(threads).enable_all().build()?, None)
@@ -52,12 +52,12 @@ impl Bench {
 
     fn on(runtime: tokio::runtime::Runtime, compiled: Option<PathBuf>) -> Result<Self> {
         let (handle, begun) = (runtime.handle().clone(), Instant::now());
-        let settings = Settings { instances: 64, compiled };
-        let host = Host::new(&settings, Arc::new(OnTokio { handle, begun }))?;
+        let settings = HostSettings { instances: 64, compiled };
+        let host = ResolverHost::new(&settings, Arc::new(OnTokio { handle, begun }))?;
         Ok(Self { runtime, host })
     }
 
-    pub(crate) fn load(&self, bytes: Vec<u8>) -> Result<Resolver> {
+    pub(crate) fn load(&self, bytes: Vec<u8>) -> Result<BoundResolver> {
         let module = Arc::new(self.runtime.block_on(self.host.load(bytes, &self.host.share()))?);
         let config = [("department".to_owned(), "sales".to_owned())].into();
         let grant = Grant { config, endpoints: Arc::new(NoEndpoints) };

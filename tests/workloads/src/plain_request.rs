@@ -1,4 +1,4 @@
-//! A request as hand-written code takes it: borrowed strings, and pairs of attribute name and value.
+//! A request for hand-written code: borrowed strings, and pairs of attribute name and value.
 
 use std::fmt;
 
@@ -7,52 +7,51 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use crate::model::{Attribute, DOMAIN, Request};
+use crate::model::{DOMAIN, SampleAttribute, SampleRequest};
 
-/// A request. [`Ask::parse`] is also the bare parse that W5 is held against: typed, borrowed, without an
-/// allocation. It knows no escapes, no duplicate members, no more attributes than
-/// these requests have, and no useful errors.
+/// A request. [`PlainRequest::parse`] is also the bare parse with which W5 is compared: typed, borrowed, without an allocation. It
+/// handles no escapes, no duplicate members and no further attributes, and its errors are not useful.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the body of a check")]
-pub struct Ask<'a> {
+pub struct PlainRequest<'a> {
     pub subject: &'a str,
     pub resource: &'a str,
     pub action: &'a str,
     pub domain: &'a str,
     #[serde(borrow)]
-    pub attributes: Attributes<'a>,
+    pub attributes: PlainAttributes<'a>,
 }
 
 /// The attributes of a request.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the body of a check")]
-pub struct Attributes<'a> {
+pub struct PlainAttributes<'a> {
     #[serde(borrow)]
     pub user: Pairs<'a, 3>,
     #[serde(borrow, default)]
     pub resource: Pairs<'a, 1>,
 }
 
-/// Name and value of each attribute, in the order of the text.
+/// The name and value of each attribute, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pairs<'a, const MOST: usize>(pub ArrayVec<(&'a str, Scalar<'a>), MOST>);
+pub struct Pairs<'a, const MOST: usize>(pub ArrayVec<(&'a str, PlainScalar<'a>), MOST>);
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Scalar<'a> {
+pub enum PlainScalar<'a> {
     Text(&'a str),
     Number(i64),
     Texts(ArrayVec<&'a str, 2>),
 }
 
-impl Request {
-    /// The body of the check as JSON text. The subject's roles are an attribute: no token comes with it.
+impl SampleRequest {
+    /// Writes the body of the check as JSON text. The subject's roles are an attribute, since there is no token.
     pub fn text(&self) -> String {
-        let object = |pairs: &[(String, Attribute)]| -> Map<String, Value> {
-            let value = |value: &Attribute| match value {
-                Attribute::Text(text) => json!(text),
-                Attribute::Number(number) => json!(number),
+        let object = |pairs: &[(String, SampleAttribute)]| -> Map<String, Value> {
+            let value = |value: &SampleAttribute| match value {
+                SampleAttribute::Text(text) => json!(text),
+                SampleAttribute::Number(number) => json!(number),
             };
             pairs.iter().map(|(name, own)| (name.clone(), value(own))).collect()
         };
@@ -71,11 +70,11 @@ impl Request {
     }
 }
 
-impl<'a> Ask<'a> {
+impl<'a> PlainRequest<'a> {
     /// Reads the text of a request.
     ///
     /// # Errors
-    /// What `serde_json` says.
+    /// The error of `serde_json`.
     pub fn parse(text: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
@@ -84,9 +83,9 @@ impl<'a> Ask<'a> {
 /// Reads the texts of many requests.
 ///
 /// # Errors
-/// What `serde_json` says of the first that it cannot read.
-pub fn read_all(texts: &[String]) -> serde_json::Result<Vec<Ask<'_>>> {
-    texts.iter().map(|text| Ask::parse(text)).collect()
+/// The error of `serde_json` for the first unreadable text.
+pub fn read_all(texts: &[String]) -> serde_json::Result<Vec<PlainRequest<'_>>> {
+    texts.iter().map(|text| PlainRequest::parse(text)).collect()
 }
 
 impl<'de: 'a, 'a, const MOST: usize> Deserialize<'de> for Pairs<'a, MOST> {
@@ -113,7 +112,7 @@ impl<'de, const MOST: usize> Visitor<'de> for PairsVisitor<MOST> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for PlainScalar<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ScalarVisitor)
     }
@@ -122,22 +121,22 @@ impl<'de: 'a, 'a> Deserialize<'de> for Scalar<'a> {
 struct ScalarVisitor;
 
 impl<'de> Visitor<'de> for ScalarVisitor {
-    type Value = Scalar<'de>;
+    type Value = PlainScalar<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string, an integer or a list of strings")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Scalar::Text(text))
+        Ok(PlainScalar::Text(text))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Scalar::Number(number))
+        Ok(PlainScalar::Number(number))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
-        i64::try_from(number).map(Scalar::Number).map_err(E::custom)
+        i64::try_from(number).map(PlainScalar::Number).map_err(E::custom)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
@@ -145,6 +144,6 @@ impl<'de> Visitor<'de> for ScalarVisitor {
         while let Some(text) = sequence.next_element()? {
             texts.try_push(text).map_err(A::Error::custom)?;
         }
-        Ok(Scalar::Texts(texts))
+        Ok(PlainScalar::Texts(texts))
     }
 }

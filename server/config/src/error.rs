@@ -1,0 +1,18 @@
+//! The error of the configuration.
+
+/// The error of a value that is missing or cannot be used. Its text is one line that names the variable.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: expected {expected}{}", found.as_ref().map(|found| format!(", not `{found}`")).unwrap_or_default())]
+pub struct ConfigError {
+    pub(crate) name: &'static str,
+    pub(crate) expected: String,
+    /// The value, unless it may be a secret.
+    pub(crate) found: Option<String>,
+}
+
+impl ConfigError {
+    /// The error of a `DATABASE_URL` whose database is not supported.
+    pub fn database_url(expected: String, found: String) -> Self {
+        Self { name: "DATABASE_URL", expected, found: Some(found) }
+    }
+}

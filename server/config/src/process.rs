@@ -1,0 +1,76 @@
+//! The settings that several commands read.
+
+use std::net::SocketAddr;
+
+use tracing_subscriber::EnvFilter;
+
+use crate::error::ConfigError;
+use crate::units::parse_size;
+use crate::variables::Variables;
+
+/// The format of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Variables {
+    /// Returns the format of log lines.
+    pub fn log_format(&self) -> Result<LogFormat, ConfigError> {
+        let format = self.parsed("LOG_FORMAT", "`text` or `json`", |text| match text {
+            "text" => Some(LogFormat::Text),
+            "json" => Some(LogFormat::Json),
+            _ => None,
+        })?;
+        Ok(format.unwrap_or(LogFormat::Text))
+    }
+
+    /// Returns the filter of log lines, in the syntax of `tracing_subscriber`.
+    pub fn log_filter(&self) -> Result<EnvFilter, ConfigError> {
+        let read = |text: &str| EnvFilter::try_new(text).ok();
+        let filter = self.parsed("RUST_LOG", "a filter such as `info,portcullis=debug`", read)?;
+        Ok(filter.unwrap_or_else(|| EnvFilter::new("info")))
+    }
+
+    /// Returns the address to listen on.
+    pub fn listen(&self) -> Result<SocketAddr, ConfigError> {
+        let read = |text: &str| text.parse().ok();
+        let listen = self.parsed("LISTEN_ADDR", "an address such as `127.0.0.1:8080`", read)?;
+        Ok(listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))))
+    }
+
+    /// Returns whether `MODE` is `saas`.
+    pub fn is_saas(&self) -> Result<bool, ConfigError> {
+        let saas = self.parsed("MODE", "`saas` or `selfhost`", |text| match text {
+            "saas" => Some(true),
+            "selfhost" => Some(false),
+            _ => None,
+        })?;
+        Ok(saas.unwrap_or(false))
+    }
+
+    /// Returns the URL of the database.
+    pub fn database_url(&self) -> String {
+        self.get("DATABASE_URL").unwrap_or("sqlite://portcullis.db").to_owned()
+    }
+
+    /// Returns the most bytes that plans may take in memory.
+    pub fn plan_cache_bytes(&self) -> Result<u64, ConfigError> {
+        let bytes = self.parsed("PLAN_CACHE_BYTES", "a size such as `256MiB`", parse_size)?;
+        Ok(bytes.unwrap_or(256 << 20))
+    }
+
+    /// Returns the address for `dev`, which must be a loopback address.
+    pub fn loopback_listen(&self) -> Result<SocketAddr, ConfigError> {
+        let listen = self.listen()?;
+        if listen.ip().is_loopback() {
+            return Ok(listen);
+        }
+        Err(ConfigError {
+            name: "LISTEN_ADDR",
+            expected: "a loopback address: `dev` is not for production".to_owned(),
+            found: Some(listen.to_string()),
+        })
+    }
+}

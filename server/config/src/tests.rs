@@ -1,0 +1,124 @@
+//! The settings, read from variables.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use portcullis_auth::Mode;
+use portcullis_model::provider::ClaimConfig;
+
+use crate::service::Config;
+use crate::variables::Variables;
+
+fn variables(entries: &[(&str, &str)]) -> Variables {
+    Variables(entries.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect())
+}
+
+#[track_caller]
+fn refused(entries: &[(&str, &str)], expected: &str) {
+    let error = Config::read(&variables(entries)).expect_err("must be refused").to_string();
+    assert!(error.contains(expected), "{error}");
+    assert!(!error.contains('\n'), "one line: {error}");
+}
+
+#[test]
+fn a_key_or_a_token_is_a_credential() {
+    let credential = |entries: &[(&str, &str)]| {
+        variables(entries).credential().map(|(name, value)| {
+            assert!(value.is_sensitive());
+            (name.to_string(), value.to_str().expect("text").to_owned())
+        })
+    };
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let (key, token) = (("SERVICE_API_KEY", "pck_1"), ("TOKEN", "ey.J"));
+    assert_eq!(credential(&[key]).ok(), Some(pair("x-service-api-key", "pck_1")));
+    assert_eq!(credential(&[token]).ok(), Some(pair("authorization", "Bearer ey.J")));
+    assert_eq!(credential(&[token, key]).ok(), Some(pair("x-service-api-key", "pck_1")));
+    for entries in [&[][..], &[("TOKEN", "line\nbreak")]] {
+        let error = credential(entries).expect_err("none").to_string();
+        assert!(!error.contains("break"), "{error}");
+    }
+}
+
+const KEY: (&str, &str) = ("ENCRYPTION_KEY", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");
+const ISSUER: (&str, &str) = ("AUTH_SERVER_URL", "https://id.example");
+
+#[test]
+fn the_defaults_need_an_issuer_and_a_key() {
+    let config = Config::read(&variables(&[ISSUER, KEY])).expect("valid");
+    let Mode::Selfhost(Some(oidc)) = config.mode else { panic!("selfhost is the default") };
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(config.plan_cache_bytes, 268_435_456);
+    assert_eq!(config.max_staleness, Duration::from_secs(30));
+    assert_eq!(config.manager_roles, ["admin"]);
+    assert_eq!((config.resolvers.instances, config.resolvers.cache_bytes), (64, 67_108_864));
+    assert_eq!(config.resolvers.directory, None);
+    assert_eq!(oidc.claims, ClaimConfig::default());
+}
+
+#[test]
+fn a_bad_value_is_named_in_one_line() {
+    refused(&[KEY], "AUTH_SERVER_URL: expected the issuer");
+    refused(&[KEY, ("AUTH_SERVER_URL", "")], "it is not set");
+    refused(&[KEY, ("AUTH_SERVER_URL", "ftp://x")], "AUTH_SERVER_URL: expected an http");
+    refused(&[ISSUER], "ENCRYPTION_KEY: expected 32 bytes in base64, but it is not set");
+    refused(&[ISSUER, ("ENCRYPTION_KEY", "AAAA")], "ENCRYPTION_KEY: expected");
+    for (name, value, expected) in [
+        ("MODE", "cloud", "MODE: expected `saas` or `selfhost`, not `cloud`"),
+        ("LISTEN_ADDR", "8080", "LISTEN_ADDR: expected an address"),
+        ("PLAN_CACHE_BYTES", "256MB", "PLAN_CACHE_BYTES: expected a size"),
+        ("OIDC_ENABLED", "yes", "OIDC_ENABLED: expected `true` or `false`"),
+        ("JWKS_URI", "keys.json", "JWKS_URI: expected an http"),
+        ("MAX_STALENESS", "30", "MAX_STALENESS: expected a duration"),
+        ("EGRESS_ALLOW_CIDRS", "10.0.0.1/8", "EGRESS_ALLOW_CIDRS: expected networks"),
+        ("EGRESS_ALLOW_HTTP", "1", "EGRESS_ALLOW_HTTP: expected `true` or `false`"),
+        ("EGRESS_CA_FILE", "/nowhere.pem", "EGRESS_CA_FILE: expected a readable file in PEM"),
+        ("WEBHOOK_BACKOFF", "10s,,1m", "WEBHOOK_BACKOFF: expected durations"),
+        ("WEBHOOK_MAX_FAILURES", "0", "WEBHOOK_MAX_FAILURES: expected a number"),
+        ("WEBHOOK_TIMEOUT", "0s", "WEBHOOK_TIMEOUT: expected a duration"),
+        ("WEBHOOK_RETENTION", "30", "WEBHOOK_RETENTION: expected a duration"),
+        ("RESOLVER_INSTANCES", "0", "RESOLVER_INSTANCES: expected a number from 1 to 1000"),
+        ("RESOLVER_CACHE_BYTES", "64", "RESOLVER_CACHE_BYTES: expected a size"),
+        ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
+    ] {
+        refused(&[ISSUER, KEY, (name, value)], expected);
+    }
+    let saas = ("MODE", "saas");
+    refused(&[KEY, saas], "ADMIN_API_KEY: expected at least 32 characters, but it is not set");
+    refused(&[KEY, saas, ("ADMIN_API_KEY", "short")], "ADMIN_API_KEY: expected at least 32");
+}
+
+#[test]
+fn secrets_are_never_shown() {
+    let error = Config::read(&variables(&[ISSUER, ("ENCRYPTION_KEY", "c2VjcmV0")]));
+    assert!(!error.expect_err("too short").to_string().contains("c2VjcmV0"));
+    let key = "a-secret-of-the-operator-that-is-long";
+    let config = Config::read(&variables(&[KEY, ("MODE", "saas"), ("ADMIN_API_KEY", key)]));
+    assert!(!format!("{:?}", config.expect("valid").mode).contains("secret"));
+}
+
+#[test]
+fn without_oidc_no_issuer_is_needed() {
+    let config = Config::read(&variables(&[KEY, ("OIDC_ENABLED", "false")])).expect("valid");
+    assert!(matches!(config.mode, Mode::Selfhost(None)));
+}
+
+#[test]
+fn compiled_code_is_beside_the_file_of_the_database() {
+    for (url, expected) in [
+        ("sqlite://portcullis.db", Some("portcullis-code")),
+        (
+            "sqlite:///var/lib/portcullis/data.db?mode=rwc",
+            Some("/var/lib/portcullis/portcullis-code"),
+        ),
+        ("sqlite:data/portcullis.db", Some("data/portcullis-code")),
+        ("sqlite::memory:", None),
+        ("postgres://db.example/portcullis", None),
+    ] {
+        let entries = [KEY, ISSUER, ("DATABASE_URL", url)];
+        let config = Config::read(&variables(&entries)).expect("valid");
+        assert_eq!(config.resolvers.code.as_deref(), expected.map(Path::new), "{url}");
+    }
+    let entries = [KEY, ISSUER, ("RESOLVER_CODE_DIR", "/var/cache/portcullis")];
+    let config = Config::read(&variables(&entries)).expect("valid");
+    assert_eq!(config.resolvers.code, Some(PathBuf::from("/var/cache/portcullis")));
+}

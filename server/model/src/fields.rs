@@ -1,0 +1,228 @@
+//! The fields that several bodies share.
+
+use std::marker::PhantomData;
+
+use chrono::{DateTime, Utc};
+use portcullis_engine::fields::{self, string as read_string};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Effect, Json, ResourcePattern, rbac, request, resource};
+use url::Url;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
+use uuid::Uuid;
+
+use crate::egress_rules::EgressRules;
+use crate::input::{Field, field};
+use crate::schema::{self, AnySchema, MAX_URL};
+
+/// A string of 1 to `max` characters.
+pub fn text<'j>(max: usize) -> impl Field<'j, Value = String> {
+    owned(fields::text(max), move || schema::text(max))
+}
+
+/// A string of at most `max` characters, the empty one included.
+pub(crate) fn short<'j>(max: usize) -> impl Field<'j, Value = String> {
+    field(
+        move |json: &'j Json<'j>, at, problems| {
+            let text = read_string(json, at, problems)?;
+            if text.chars().count() > max {
+                problems.expected(at, format!("at most {max} characters"));
+                return None;
+            }
+            Some(text.to_owned())
+        },
+        move || schema::short(max),
+    )
+}
+
+/// A string of any length, the empty one included.
+pub fn string<'j>() -> impl Field<'j, Value = String> {
+    owned(read_string, schema::string)
+}
+
+/// A field of text, of a reader that does not copy it.
+pub(crate) fn owned<'j>(
+    read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<&'j str>,
+    schema: impl Fn() -> ObjectBuilder,
+) -> impl Field<'j, Value = String> {
+    field(move |json, at, problems| read(json, at, problems).map(str::to_owned), schema)
+}
+
+/// `true` or `false`.
+pub(crate) fn boolean<'j>() -> impl Field<'j, Value = bool> {
+    field(|json, at, problems| fields::boolean(json, at, problems), schema::boolean)
+}
+
+/// The id of a record.
+pub(crate) fn id<'j>() -> impl Field<'j, Value = Uuid> {
+    field(read_id, schema::id)
+}
+
+fn read_id(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Uuid> {
+    let id = parse_id(json);
+    if id.is_none() {
+        problems.expected(at, "a UUID");
+    }
+    id
+}
+
+/// The UUID that `json` is, if it is one.
+pub(crate) fn parse_id(json: &Json<'_>) -> Option<Uuid> {
+    json.as_str().and_then(|text| Uuid::try_parse(text).ok())
+}
+
+/// An RFC 3339 date-time.
+pub(crate) fn instant<'j>() -> impl Field<'j, Value = DateTime<Utc>> {
+    field(|json, at, problems| request::instant(json, at, problems), schema::instant)
+}
+
+/// `allow` or `deny`.
+pub(crate) fn effect<'j>() -> impl Field<'j, Value = Effect> {
+    field(|json, at, problems| Effect::read(json, at, problems), schema::effect)
+}
+
+/// A `sub`, `dom` or `act` of a rule: `*`, or up to `max` characters without any `*`.
+pub(crate) fn rule_field<'j>(max: usize) -> impl Field<'j, Value = String> {
+    owned(rbac::rule_field(max), move || schema::rule_field(max))
+}
+
+/// `*`, `<name>:*` or `<name>:<verb>`.
+pub(crate) fn resource_pattern<'j>() -> impl Field<'j, Value = ResourcePattern> {
+    field(|json, at, problems| ResourcePattern::read(json, at, problems), schema::resource_pattern)
+}
+
+/// `<name>:<verb>` without `*`.
+pub(crate) fn registered_resource<'j>() -> impl Field<'j, Value = String> {
+    owned(resource::registered_resource, schema::registered_resource)
+}
+
+/// A URL that the egress `rules` allow, as it was written.
+pub(crate) fn url<'j>(rules: &EgressRules) -> impl Field<'j, Value = String> {
+    field(
+        |json: &'j Json<'j>, at, problems| {
+            let written = fields::text(MAX_URL)(json, at, problems)?;
+            let parsed = Url::parse(written).map_err(|error| format!("a URL: {error}"));
+            match parsed.and_then(|url| rules.check_url(&url)) {
+                Ok(()) => Some(written.to_owned()),
+                Err(expected) => {
+                    problems.expected(at, expected);
+                    None
+                }
+            }
+        },
+        schema::url,
+    )
+}
+
+/// One of the values of a table, by its name.
+pub(crate) fn choice<'j, T: Copy, const N: usize>(
+    table: [(T, &'static str); N],
+) -> impl Field<'j, Value = T> {
+    field(
+        move |json: &Json<'_>, at, problems| {
+            let known = table.iter().find(|(_, name)| json.as_str() == Some(*name));
+            if known.is_none() {
+                let names = table.map(|(_, name)| format!("`{name}`"));
+                problems.expected(at, format!("one of {}", names.join(", ")));
+            }
+            known.map(|(value, _)| *value)
+        },
+        move || schema::choice(table.map(|(_, name)| name)),
+    )
+}
+
+/// The values of `field`, which the document names as the schema of `T`.
+pub fn named<'j, T: ToSchema, F: Field<'j>>(field: F) -> impl Field<'j, Value = F::Value> {
+    Named(field, PhantomData::<T>)
+}
+
+struct Named<F, T>(F, PhantomData<T>);
+
+impl<'j, F: Field<'j>, T: ToSchema> Field<'j> for Named<F, T> {
+    type Value = F::Value;
+
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<F::Value> {
+        self.0.read(json, at, problems)
+    }
+
+    fn schema(&self) -> AnySchema {
+        schema::named::<T>()
+    }
+}
+
+/// An array of `item`; every bad item is noted.
+pub fn list<'j, F: Field<'j>>(item: F) -> impl Field<'j, Value = Vec<F::Value>> {
+    List(item)
+}
+
+struct List<F>(F);
+
+impl<'j, F: Field<'j>> Field<'j> for List<F> {
+    type Value = Vec<F::Value>;
+
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Vec<F::Value>> {
+        fields::list(|json, at: &Place<'_>, problems: &mut Problems| {
+            self.0.read(json, at, problems)
+        })(json, at, problems)
+    }
+
+    fn schema(&self) -> AnySchema {
+        schema::list(self.0.schema()).into()
+    }
+}
+
+/// An array of at least one `item`, each called `noun`. An item that is repeated counts once.
+pub(crate) fn one_or_more<'j, F: Field<'j, Value: PartialEq>>(
+    item: F,
+    noun: &'static str,
+) -> impl Field<'j, Value = Vec<F::Value>> {
+    OneOrMore { items: List(item), noun }
+}
+
+struct OneOrMore<F> {
+    items: List<F>,
+    noun: &'static str,
+}
+
+impl<'j, F: Field<'j, Value: PartialEq>> Field<'j> for OneOrMore<F> {
+    type Value = Vec<F::Value>;
+
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Vec<F::Value>> {
+        let items = each_once(self.items.read(json, at, problems)?);
+        if items.is_empty() {
+            problems.expected(at, format!("at least one {}", self.noun));
+            return None;
+        }
+        Some(items)
+    }
+
+    fn schema(&self) -> AnySchema {
+        schema::list(self.items.0.schema()).min_items(Some(1)).into()
+    }
+}
+
+/// The items in their order, without repetitions.
+pub(crate) fn each_once<T: PartialEq>(items: Vec<T>) -> Vec<T> {
+    let mut unique = Vec::new();
+    for item in items {
+        if !unique.contains(&item) {
+            unique.push(item);
+        }
+    }
+    unique
+}

@@ -1,0 +1,265 @@
+//! Request bodies. Each body is declared once, by a function over [`Members`]: the declaration reads the body and
+//! describes it in the API's document, so that the two cannot differ.
+//!
+//! A [`Field`] is a kind of value, with its reader and its schema. JSON Schema cannot express everything that a reader
+//! demands. What it leaves out, such as that a regular expression compiles, stands in a description.
+
+use portcullis_engine::fields::Fields;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Invalid, Json};
+use serde_json::Value;
+
+use crate::schema::{self, AnySchema, Input};
+
+/// A kind of value in a request: its reader and its schema.
+pub trait Field<'j> {
+    /// The type of a value that was read.
+    type Value;
+
+    /// Reads the value at `at`. `None` means that `problems` has a new note.
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self::Value>;
+
+    /// The schema of the values that the reader accepts.
+    fn schema(&self) -> AnySchema;
+
+    /// The same values with another description.
+    fn about(self, description: &'static str) -> impl Field<'j, Value = Self::Value>
+    where
+        Self: Sized,
+    {
+        Described { field: self, describe: move |schema| schema::about(schema, description) }
+    }
+
+    /// The values, converted after they are read.
+    fn map<T>(self, convert: impl Fn(Self::Value) -> T) -> impl Field<'j, Value = T>
+    where
+        Self: Sized,
+    {
+        Converted { field: self, convert }
+    }
+
+    /// The same values; the document says that `value` stands for an absent one.
+    fn default_is(self, value: impl Into<Value> + Clone) -> impl Field<'j, Value = Self::Value>
+    where
+        Self: Sized,
+    {
+        Described { field: self, describe: move |schema| schema::default(schema, value.clone()) }
+    }
+}
+
+/// A field whose values are converted after they are read.
+struct Converted<F, C> {
+    field: F,
+    convert: C,
+}
+
+impl<'j, T, F: Field<'j>, C: Fn(F::Value) -> T> Field<'j> for Converted<F, C> {
+    type Value = T;
+
+    fn read(&self, json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<T> {
+        self.field.read(json, at, problems).map(&self.convert)
+    }
+
+    fn schema(&self) -> AnySchema {
+        self.field.schema()
+    }
+}
+
+/// A kind of value, of the function that reads it and the one that makes its schema.
+pub fn field<'j, T, A: Into<AnySchema>>(
+    read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    schema: impl Fn() -> A,
+) -> impl Field<'j, Value = T> {
+    Pair { read, schema: move || schema().into() }
+}
+
+struct Pair<R, S> {
+    read: R,
+    schema: S,
+}
+
+impl<'j, T, R, S> Field<'j> for Pair<R, S>
+where
+    R: Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    S: Fn() -> AnySchema,
+{
+    type Value = T;
+
+    fn read(&self, json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<T> {
+        (self.read)(json, at, problems)
+    }
+
+    fn schema(&self) -> AnySchema {
+        (self.schema)()
+    }
+}
+
+/// A field with a change of its schema.
+struct Described<F, D> {
+    field: F,
+    describe: D,
+}
+
+impl<'j, F: Field<'j>, D: Fn(AnySchema) -> AnySchema> Field<'j> for Described<F, D> {
+    type Value = F::Value;
+
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<F::Value> {
+        self.field.read(json, at, problems)
+    }
+
+    fn schema(&self) -> AnySchema {
+        (self.describe)(self.field.schema())
+    }
+}
+
+/// The members of an object, while a declaration names them.
+///
+/// Each verb reads one member and notes its faults. When the object is described instead, a verb adds the schema of
+/// the member and returns `None`. A declaration therefore names every member before it uses a value.
+pub struct Members<'j, 'p>(Mode<'j, 'p>);
+
+enum Mode<'j, 'p> {
+    Reading(Fields<'j, 'p>),
+    Describing(&'p mut Input),
+}
+
+impl<'j> Members<'j, '_> {
+    /// A member that must exist; `null` counts as absent.
+    pub fn required<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
+        match &mut self.0 {
+            Mode::Reading(fields) => {
+                fields.required(name, |json, at, problems| field.read(json, at, problems))
+            }
+            Mode::Describing(input) => {
+                input.add_required(name, field.schema());
+                None
+            }
+        }
+    }
+
+    /// A member that decides which form the body has, and so is known to exist; `null` is a fault.
+    pub fn given<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
+        match &mut self.0 {
+            Mode::Reading(fields) => {
+                fields.change(name, |json, at, problems| field.read(json, at, problems))
+            }
+            Mode::Describing(_) => self.required(name, field),
+        }
+    }
+
+    /// A member that may be absent; `null` counts as absent.
+    pub fn optional<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
+        match &mut self.0 {
+            Mode::Reading(fields) => {
+                fields.optional(name, |json, at, problems| field.read(json, at, problems))
+            }
+            Mode::Describing(input) => {
+                input.add(name, schema::nullable(field.schema()));
+                None
+            }
+        }
+    }
+
+    /// A member of an update: an absent one leaves the record as it is, and `null` is a fault.
+    pub fn change<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
+        match &mut self.0 {
+            Mode::Reading(fields) => {
+                fields.change(name, |json, at, problems| field.read(json, at, problems))
+            }
+            Mode::Describing(input) => {
+                input.add(name, field.schema());
+                None
+            }
+        }
+    }
+
+    /// A member of an update that `null` clears: `Some(None)`.
+    pub fn clearable<F: Field<'j>>(
+        &mut self,
+        name: &'static str,
+        field: F,
+    ) -> Option<Option<F::Value>> {
+        match &mut self.0 {
+            Mode::Reading(fields) => {
+                fields.clearable(name, |json, at, problems| field.read(json, at, problems))
+            }
+            Mode::Describing(input) => {
+                input.add(name, schema::nullable(field.schema()));
+                None
+            }
+        }
+    }
+
+    /// Notes a problem with the member `name`; `what` completes "expected …".
+    pub fn expected_at(&mut self, name: &str, what: impl Into<String>) {
+        if let Mode::Reading(fields) = &mut self.0 {
+            fields.expected_at(name, what);
+        }
+    }
+}
+
+/// Reads a request body as `declare` says.
+///
+/// # Errors
+/// Every fault, by JSON pointer.
+pub fn parse<'j, T>(
+    json: &'j Json<'j>,
+    declare: impl FnOnce(&mut Members<'j, '_>) -> Option<T>,
+) -> Result<T, Invalid> {
+    let mut problems = Problems::default();
+    let body = read(json, &Place::root(), &mut problems, declare);
+    problems.finish(body)
+}
+
+/// Reads the object at `at` as `declare` says. A member that it does not name is a fault.
+pub fn read<'j, T>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    declare: impl FnOnce(&mut Members<'j, '_>) -> Option<T>,
+) -> Option<T> {
+    let mut members = Members(Mode::Reading(Fields::open(json, at, problems)?));
+    let object = declare(&mut members);
+    if let Mode::Reading(fields) = members.0 {
+        fields.close();
+    }
+    object
+}
+
+/// The schema of an object with the members that `declare` names, and no others.
+pub fn describe<'j, T>(declare: impl FnOnce(&mut Members<'j, '_>) -> Option<T>) -> Input {
+    let mut input = schema::input();
+    declare(&mut Members(Mode::Describing(&mut input)));
+    input
+}
+
+/// An object inside of a body.
+pub fn object<'j, T>(
+    declare: impl Fn(&mut Members<'j, '_>) -> Option<T>,
+) -> impl Field<'j, Value = T> {
+    Nested(declare)
+}
+
+struct Nested<D>(D);
+
+impl<'j, T, D: Fn(&mut Members<'j, '_>) -> Option<T>> Field<'j> for Nested<D> {
+    type Value = T;
+
+    fn read(&self, json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<T> {
+        read(json, at, problems, &self.0)
+    }
+
+    fn schema(&self) -> AnySchema {
+        describe(&self.0).into()
+    }
+}

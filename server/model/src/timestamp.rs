@@ -1,0 +1,52 @@
+//! Instants as the service stores and shows them.
+
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+use crate::{document, schema};
+
+/// An instant, in milliseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The instant so many milliseconds after the Unix epoch, as a store holds it.
+    pub fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// The instant at which a UUIDv7 was made.
+    pub fn of(id: Uuid) -> Self {
+        // The first 48 bits of a UUIDv7 are its time (RFC 9562 section 5.7).
+        Self((id.as_u128() >> 80) as i64)
+    }
+
+    /// The instant `duration` later.
+    pub fn after(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// Milliseconds since the Unix epoch.
+    pub fn millis(self) -> i64 {
+        self.0
+    }
+}
+
+impl From<DateTime<Utc>> for Timestamp {
+    fn from(instant: DateTime<Utc>) -> Self {
+        Self(instant.timestamp_millis())
+    }
+}
+
+impl Serialize for Timestamp {
+    /// RFC 3339, UTC, milliseconds.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let instant = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
+        serializer.serialize_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+document!(Timestamp => schema::instant().description(Some("UTC, with milliseconds")));
