@@ -111,7 +111,7 @@ impl Registry {
     pub(crate) async fn sweep_code(&self, stored: HashSet<Digest>, before: SystemTime) {
         let used = stored.into_iter().chain(self.runtime.in_use()).collect();
         if let Err(error) = self.runtime.host.sweep(used, before).await {
-            tracing::warn!(%error, "cannot remove compiled code that is not used any more");
+            tracing::warn!(%error, "cannot remove outdated compiled code");
         }
     }
 

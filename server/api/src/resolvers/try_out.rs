@@ -1,4 +1,4 @@
-//! `POST /api/v1/resolvers/{id}/test`: what a resolver answers to a check that is made up.
+//! `POST /api/v1/resolvers/{id}/test`: the answers of a resolver to a sample check.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ impl PartialSchema for TryOut<'_> {
     }
 }
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ResolverTestResult, examples(json!({
     "values": {"department": "obstetrics"},
