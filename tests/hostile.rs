@@ -267,7 +267,7 @@ fn a_resolver_that_keeps_failing_is_left_alone_and_its_record_says_so() {
     // It would answer, but is not asked: what was cached before it opened still serves.
     let suspended = decide("a good one");
     assert!(!suspended.allowed());
-    assert!(suspended.reason.contains("suspended for "), "{}", suspended.reason);
+    assert!(suspended.reason.contains("circuit breaker open for "), "{}", suspended.reason);
     assert!(suspended.reason.ends_with("the last one: panicked"), "{}", suspended.reason);
     assert!(decide("hello").allowed());
     let calls = |record: Value| record["activity"]["calls"].as_u64();

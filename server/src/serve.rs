@@ -21,7 +21,7 @@ use portcullis_model::ids::Ids;
 use portcullis_operations::metrics::Metrics;
 use portcullis_operations::plans::Plans;
 use portcullis_operations::uploads::Uploads;
-use portcullis_resolvers::{ResolverService, Resolvers};
+use portcullis_resolvers::{Registry, ResolverService};
 use portcullis_storage::Store;
 use portcullis_webhooks::{
     DeliveryWorker, Dispatcher, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,
@@ -36,7 +36,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = wire(store, config, metrics)?;
     app.reload_providers().await?;
-    app.resolvers.look().await;
+    app.resolvers.refresh_operator_resolvers().await;
     app.webhooks.reload().await;
     app.keep_up();
     tracing::info!("listening on http://{}", listener.address());
@@ -123,7 +123,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let clock = Clock::system();
     let resolver_metrics = metrics.resolvers.clone();
     let resolvers =
-        Resolvers::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
+        Registry::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plan_loads = metrics.plan_loads.clone();

@@ -106,14 +106,14 @@ ANNOUNCED = [
     ("updatePolicy", 400, "the resource of a policy never changes"),
     # The document cannot know which attributes and settings a module has.
     ("testResolver", 400, "expected one of `"),
-    ("updateResolver", 400, "expected what the module needs, but"),
+    ("updateResolver", 400, "expected a manifest that fits the module, but"),
 ]
 ANNOUNCED += [
     (operation, 400, reason)
     for operation in ("createResolver", "updateResolver")
     for reason in (
         "expected a URL without query and fragment",
-        "expected a resolver, but",
+        "expected a valid resolver component, but",
         "expected a name of 1 to 128 bytes",
         "expected a name that is not among `allowed_hosts`",
         "expected only characters that a header may contain",

@@ -26,6 +26,11 @@ impl Deadline {
         extensions.get().copied().unwrap_or_else(Self::from_now)
     }
 
+    /// Returns the instant.
+    pub(super) fn instant(self) -> Instant {
+        self.0
+    }
+
     /// Returns the result of `work`, or `None` if the deadline passes first.
     pub(super) async fn bound<T>(self, work: impl Future<Output = T>) -> Option<T> {
         tokio::time::timeout_at(self.0, work).await.ok()

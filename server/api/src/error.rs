@@ -66,7 +66,7 @@ impl ApiError {
                 "a credential is needed, such as `Authorization: Bearer <token>`".to_owned()
             }
             Self::MethodNotAllowed(_) => "the route has no such method".to_owned(),
-            Self::PayloadTooLarge(limit) => format!("the body is larger than {limit} bytes"),
+            Self::PayloadTooLarge(limit) => too_large(*limit),
             Self::UnsupportedMediaType(expected) => {
                 format!("the body is of another type: send `Content-Type: {expected}`")
             }
@@ -107,6 +107,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
     match error {
         OperationError::Invalid(_) => (StatusCode::BAD_REQUEST, "VALIDATION_ERROR"),
         OperationError::BadRequest(_) => (StatusCode::BAD_REQUEST, "BAD_REQUEST"),
+        OperationError::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
         OperationError::TokenRefused(_) | OperationError::CredentialRefused(_) => {
             (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED")
         }
@@ -135,6 +136,7 @@ fn operation_message(error: &OperationError) -> String {
         | OperationError::Conflict(message)
         | OperationError::StillRead(message, _)
         | OperationError::NotNow(message) => message.clone(),
+        OperationError::TooLarge(limit) => too_large(*limit),
         OperationError::NotFound(what) => format!("there is no such {what}"),
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
@@ -142,6 +144,10 @@ fn operation_message(error: &OperationError) -> String {
         OperationError::Unavailable(what, _) => format!("{what} is unavailable; try again later"),
         OperationError::Internal(_) => "an internal error; the log has the details".to_owned(),
     }
+}
+
+fn too_large(limit: usize) -> String {
+    format!("the body is larger than {limit} bytes")
 }
 
 /// Returns the challenge of RFC 6750, section 3. Its description may hold neither quotes nor backslashes.

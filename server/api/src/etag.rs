@@ -13,17 +13,11 @@ use utoipa::IntoParams;
 use utoipa::openapi::Type;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use crate::error::ApiError;
 use crate::parameters::parameter;
 
 /// Returns the `ETag` header of a record. It changes with every change of the record.
 pub(crate) fn header(record: &impl Serialize) -> Option<[(HeaderName, HeaderValue); 1]> {
     Some([(ETAG, HeaderValue::from_str(&entity_tag(record)).ok()?)])
-}
-
-/// Refuses a change whose `If-Match` does not name the present state of the record.
-pub(crate) fn check(headers: &HeaderMap, record: &impl Serialize) -> Result<(), ApiError> {
-    Ok(precondition(headers).check(record)?)
 }
 
 /// Reads `If-Match`, which may be sent several times and hold several tags.

@@ -2,34 +2,27 @@
 //! panic.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http::header::{CONTENT_LENGTH, EXPECT};
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
-use http_body_util::BodyExt;
 use portcullis_operations::error::OperationError;
 use tokio::time::Instant;
 
 use crate::deadline::{Deadline, REQUEST_TIMEOUT};
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::oversize::Oversize;
-use crate::upload::{self, MAX_UPLOAD, Unread};
+use crate::raw_body::{self, RawBody};
+use crate::upload::{self, MAX_UPLOAD, UploadBody};
 
 /// Largest request body, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
-/// Most bytes of a body that are read and discarded, so that the client of an upload that is a little too large gets
-/// its answer.
-const MAX_DRAINED: usize = 2 * MAX_UPLOAD;
-/// Longest pause in a discarded body: a client that sends nothing for this long waits for its answer.
-const DRAIN_PAUSE: Duration = Duration::from_millis(250);
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -88,81 +81,57 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic: {}", message.unwrap_or("no message"))
 }
 
-/// Reads the body, up to the limit. The body of an upload is left to its handler, which knows the sender.
+/// Reads the body, up to the limit. The body of an upload stays unread: its handler takes it, once the credential and the
+/// right of the sender are checked.
 pub(super) async fn limit_body(request: Request, next: Next) -> Response {
     let is_upload = upload::is_upload(&request);
     let limit = if is_upload { MAX_UPLOAD } else { MAX_BODY };
     let (mut parts, mut body) = request.into_parts();
-    let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    let declared = declared.and_then(|text| text.parse().ok()).unwrap_or(0_u64);
-    let read = if declared <= limit as u64 && is_upload {
-        return leave_body(parts, body, next).await;
-    } else if declared <= limit as u64 {
-        read_body(&mut body, limit).await
+    let is_declared_too_large = declared_length(&parts) > limit as u64;
+    if is_upload && !is_declared_too_large {
+        return pass_upload(parts, body, next).await;
+    }
+    let read = if !is_declared_too_large {
+        raw_body::read(&mut body, limit).await
     } else if parts.headers.contains_key(EXPECT) {
-        // A client that waits to be asked is not asked.
-        Read::TooLarge
+        // The client waits for a 100, and gets its answer without one: it never sends the body.
+        RawBody::TooLarge
     } else {
-        throw_away(&mut body).await
+        raw_body::discard(&mut body).await;
+        RawBody::TooLarge
     };
     let body = match read {
-        Read::Whole(body) => Body::from(body),
-        Read::TooLarge => {
+        RawBody::Whole(body) => Body::from(body),
+        RawBody::TooLarge => {
             parts.extensions.insert(Oversize { limit });
             Body::empty()
         }
-        Read::Broken => {
-            return ApiError::from(OperationError::BadRequest(
-                "the body ended too early".to_owned(),
-            ))
-            .into_response();
+        RawBody::Broken => {
+            return ApiError::bad_request("the body ended too early").into_response();
         }
     };
     next.run(Request::from_parts(parts, body)).await
 }
 
-/// Leaves a body to the handler, and throws away what it did not want, unless the client waits to be asked for it.
-async fn leave_body(mut parts: Parts, body: Body, next: Next) -> Response {
-    let unread = Unread::new(body);
+/// Returns the length that the request declares, or 0.
+fn declared_length(parts: &Parts) -> u64 {
+    let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    declared.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+/// Passes the body of an upload on, unread. If the handler did not take the body, it is discarded before the answer,
+/// unless the client waits for a 100.
+async fn pass_upload(mut parts: Parts, body: Body, next: Next) -> Response {
     let waits = parts.headers.contains_key(EXPECT);
-    parts.extensions.insert(unread.clone());
+    let upload = UploadBody::new(body);
+    parts.extensions.insert(upload.clone());
     let answer = next.run(Request::from_parts(parts, Body::empty())).await;
-    if let Some(mut body) = unread.take().filter(|_| !waits) {
-        throw_away(&mut body).await;
+    if let Some(mut body) = upload.take()
+        && !waits
+    {
+        raw_body::discard(&mut body).await;
     }
     answer
-}
-
-/// What came of reading a body.
-pub(super) enum Read {
-    Whole(Bytes),
-    TooLarge,
-    Broken,
-}
-
-/// Reads a body to its end, or to the limit.
-pub(super) async fn read_body(body: &mut Body, limit: usize) -> Read {
-    let mut kept = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return Read::Broken };
-        let Ok(data) = frame.into_data() else { continue };
-        if kept.len() + data.len() > limit {
-            return throw_away(body).await;
-        }
-        kept.extend_from_slice(&data);
-    }
-    Read::Whole(kept.freeze())
-}
-
-/// Reads what a client is still sending: if the connection closed on it, it would never see its answer.
-pub(super) async fn throw_away(body: &mut Body) -> Read {
-    let mut length = 0;
-    while length < MAX_DRAINED
-        && let Ok(Some(Ok(frame))) = tokio::time::timeout(DRAIN_PAUSE, body.frame()).await
-    {
-        length += frame.data_ref().map_or(0, Bytes::len);
-    }
-    Read::TooLarge
 }
 
 /// Runs the handler to its end in its own task, even if the client disconnects. A write is therefore never cancelled

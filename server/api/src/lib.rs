@@ -25,6 +25,7 @@ mod paging;
 mod parameters;
 mod path;
 mod policies;
+mod raw_body;
 mod resolvers;
 mod resources;
 mod respond;
@@ -39,5 +40,4 @@ pub use checks::answer_text;
 pub use routes::{finish, router, routes};
 
 use parameters::{digits, parameter, query};
-use path::RecordId;
-use respond::{created, revision_header};
+use respond::revision_header;

@@ -1,39 +1,44 @@
-//! Bodies that bring a module along: `multipart/form-data` with the parts `module` and `manifest` (`docs/semantics.md`,
-//! section 5.11).
+//! Uploads of modules: `multipart/form-data` with the parts `module` and `manifest` (`docs/semantics.md`, section 5.11).
+//!
+//! The layer `limit_body` decides by [`is_upload`] that a route takes the body itself. It passes the body as an
+//! [`UploadBody`]. [`Upload`] is extracted after the credential and the right of the sender are checked. Its handler reads
+//! the body when the tenant has a turn.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::multipart::Field;
-use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Multipart, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Method};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method};
+use parking_lot::Mutex;
+use portcullis_engine::Invalid;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json, JsonError};
-use portcullis_resolver_host::limits::MODULE_BYTES;
-use utoipa::openapi::schema::Type;
-
-use super::deadline::Deadline;
-use super::layers::{Read, read_body};
-use crate::error::ApiError;
+use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_model::resolver::{Manifest, ManifestUpdate};
 use portcullis_model::{document, schema};
 use portcullis_operations::error::OperationError;
 use portcullis_operations::uploads::Uploads;
+use utoipa::openapi::schema::Type;
 
-/// Largest upload, in bytes: the largest module, and what a manifest and the multipart form take beside it.
-pub(super) const MAX_UPLOAD: usize = MODULE_BYTES + (1 << 20);
+use crate::deadline::Deadline;
+use crate::error::ApiError;
+use crate::raw_body::{self, RawBody};
+
+/// Largest upload, in bytes: the largest module, the manifest and the multipart form.
+pub(crate) const MAX_UPLOAD: usize = MODULE_BYTES + (1 << 20);
 const FORM: &str = "multipart/form-data";
 
-/// Whether a request brings a module, and so a larger body than others may.
-pub(super) fn is_upload(request: &Request) -> bool {
+/// Whether the route of a request takes an upload, and the body is one.
+pub(crate) fn is_upload(request: &Request) -> bool {
     let path = request.uri().path();
-    let one = path.strip_prefix("/api/v1/resolvers/").is_some_and(|id| !id.contains('/'));
     let takes_modules = match *request.method() {
         Method::POST => path == "/api/v1/resolvers",
-        Method::PUT => one,
+        Method::PUT => path.strip_prefix("/api/v1/resolvers/").is_some_and(|id| !id.contains('/')),
         _ => false,
     };
     takes_modules && is_form(request.headers())
@@ -45,68 +50,70 @@ fn is_form(headers: &HeaderMap) -> bool {
     media_type.trim().eq_ignore_ascii_case(FORM)
 }
 
-/// A large body, which is read only once it is known that its sender may send one.
+/// The unread body of an upload, as an extension of the request. The layer that made it discards the body if no handler
+/// takes it.
 #[derive(Clone, Debug)]
-pub(super) struct Unread(Arc<Mutex<Option<Body>>>);
+pub(crate) struct UploadBody(Arc<Mutex<Option<Body>>>);
 
-impl Unread {
-    pub(super) fn new(body: Body) -> Self {
+impl UploadBody {
+    pub(crate) fn new(body: Body) -> Self {
         Self(Arc::new(Mutex::new(Some(body))))
     }
 
-    /// The body, unless somebody has taken it.
-    pub(super) fn take(&self) -> Option<Body> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Takes the body. Returns `None` if it is taken already.
+    pub(crate) fn take(&self) -> Option<Body> {
+        self.0.lock().take()
     }
 }
 
-/// An upload that is read only once it is known whose it is.
+/// An upload whose body is not read yet.
 #[derive(Debug)]
-pub(super) struct Incoming {
-    request: Request,
-    /// That of the request.
-    pub(super) deadline: Deadline,
+pub(crate) struct Upload {
+    body: UploadBody,
+    /// Has the boundary of the parts.
+    content_type: HeaderValue,
+    /// The deadline of the request.
+    pub(crate) deadline: Deadline,
 }
 
 /// The parts of an upload.
 #[derive(Default)]
-pub(super) struct Upload {
-    /// While there are copies of it, its sender has that much less to upload.
-    pub(super) module: Option<Bytes>,
+pub(crate) struct UploadParts {
+    /// The tenant's turn lasts as long as there is a copy of these bytes.
+    pub(crate) module: Option<Bytes>,
     manifest: Option<Bytes>,
 }
 
-/// Shows how long the parts are: the manifest has secrets.
-impl fmt::Debug for Upload {
+/// Shows the lengths of the parts, because the manifest has secrets.
+impl fmt::Debug for UploadParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let length = |part: &Option<Bytes>| part.as_ref().map(Bytes::len);
-        f.debug_struct("Upload")
-            .field("module", &length(&self.module))
-            .field("manifest", &length(&self.manifest))
+        f.debug_struct("UploadParts")
+            .field("module", &self.module.as_ref().map(Bytes::len))
+            .field("manifest", &self.manifest.as_ref().map(Bytes::len))
             .finish()
     }
 }
 
-impl Upload {
-    /// The manifest as a tree, if there is one; what `read` finds is placed at `/manifest`.
-    pub(super) fn manifest<T>(
+impl UploadParts {
+    /// Parses the manifest by `read`, if there is one. The paths of problems begin with `/manifest`.
+    pub(crate) fn manifest<T>(
         &self,
-        read: impl FnOnce(&Json<'_>) -> Result<T, portcullis_engine::Invalid>,
+        read: impl FnOnce(&Json<'_>) -> Result<T, Invalid>,
     ) -> Result<Option<T>, ApiError> {
         let Some(text) = &self.manifest else { return Ok(None) };
         let json = json::parse(text).map_err(|error| match error {
             JsonError::Syntax(_) => {
-                OperationError::BadRequest(format!("the part `manifest`: {error}"))
+                OperationError::BadRequest(format!("the part `manifest` is not valid: {error}"))
             }
             JsonError::Invalid(invalid) => OperationError::Invalid(invalid.under("/manifest")),
         })?;
         Ok(Some(read(&json).map_err(|invalid| invalid.under("/manifest"))?))
     }
 
-    /// Both parts; refuses an upload that lacks one.
-    pub(super) fn complete<T>(
+    /// Returns both parts. Refuses an upload without one of them.
+    pub(crate) fn complete<T>(
         self,
-        read: impl FnOnce(&Json<'_>) -> Result<T, portcullis_engine::Invalid>,
+        read: impl FnOnce(&Json<'_>) -> Result<T, Invalid>,
     ) -> Result<(Bytes, T), ApiError> {
         let manifest = self.manifest(read)?;
         let mut problems = Problems::default();
@@ -120,51 +127,59 @@ impl Upload {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Incoming {
+impl<S: Send + Sync> FromRequestParts<S> for Upload {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        if !is_form(request.headers()) {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let (Some(body), Some(content_type)) =
+            (parts.extensions.get::<UploadBody>(), parts.headers.get(CONTENT_TYPE))
+        else {
             return Err(ApiError::UnsupportedMediaType(FORM));
-        }
-        let deadline = Deadline::of(request.extensions());
-        Ok(Self { request, deadline })
+        };
+        let deadline = Deadline::of(&parts.extensions);
+        Ok(Self { body: body.clone(), content_type: content_type.clone(), deadline })
     }
 }
 
-impl Incoming {
-    /// Reads it, if there is a turn for the tenant.
-    pub(super) async fn read(self, uploads: &Uploads, tenant: &str) -> Result<Upload, ApiError> {
+impl Upload {
+    /// Reads the parts, once the tenant has a turn.
+    pub(crate) async fn read(
+        self,
+        uploads: &Uploads,
+        tenant: &str,
+    ) -> Result<UploadParts, ApiError> {
         let turn = uploads.begin(tenant).await?;
-        let (parts, body) = self.request.into_parts();
-        let mut body = parts.extensions.get().and_then(Unread::take).unwrap_or(body);
-        // A sender that takes its time has a turn meanwhile.
-        let body = match self.deadline.bound(read_body(&mut body, MAX_UPLOAD)).await {
-            Some(Read::Whole(body)) => body,
-            Some(Read::TooLarge) => return Err(ApiError::PayloadTooLarge(MAX_UPLOAD)),
-            Some(Read::Broken) => {
-                return Err(
-                    OperationError::BadRequest("the body ended too early".to_owned()).into()
-                );
+        let mut body = self.body.take().unwrap_or_default();
+        // The turn is taken before the body is read: a slow sender keeps others of its tenant from sending.
+        let body = match self.deadline.bound(raw_body::read(&mut body, MAX_UPLOAD)).await {
+            Some(RawBody::Whole(body)) => body,
+            Some(RawBody::TooLarge) => return Err(ApiError::PayloadTooLarge(MAX_UPLOAD)),
+            Some(RawBody::Broken) => {
+                return Err(ApiError::bad_request("the body ended too early"));
             }
             None => {
                 let what = "the body took too long, and nothing was written; try again later";
                 return Err(OperationError::NotNow(what.to_owned()).into());
             }
         };
-        let mut request = Request::from_parts(parts, Body::from(body));
-        // It has been limited.
-        DefaultBodyLimit::disable().apply(&mut request);
-        let form = Multipart::from_request(request, &()).await;
-        let mut upload = read_parts(form.map_err(|error| broken(&error))?).await?;
-        upload.module = upload.module.map(|module| turn.until_gone(module));
-        Ok(upload)
+        let mut parts = read_parts(multipart(self.content_type, body).await?).await?;
+        parts.module = parts.module.map(|module| turn.until_gone(module));
+        Ok(parts)
     }
 }
 
-/// Reads each part, in whatever order; notes those that are unknown, or there twice.
-async fn read_parts(mut form: Multipart) -> Result<Upload, ApiError> {
-    let mut upload = Upload::default();
+/// Returns the form in `body`.
+async fn multipart(content_type: HeaderValue, body: Bytes) -> Result<Multipart, ApiError> {
+    let mut request = Request::new(Body::from(body));
+    request.headers_mut().insert(CONTENT_TYPE, content_type);
+    // The body was read up to the limit already.
+    DefaultBodyLimit::disable().apply(&mut request);
+    Multipart::from_request(request, &()).await.map_err(|error| broken(&error))
+}
+
+/// Reads the parts in any order. Refuses unknown parts, and a part that is sent twice.
+async fn read_parts(mut form: Multipart) -> Result<UploadParts, ApiError> {
+    let mut upload = UploadParts::default();
     let mut problems = Problems::default();
     let root = Place::root();
     while let Some(field) = form.next_field().await.map_err(|error| broken(&error))? {
@@ -178,7 +193,7 @@ async fn read_parts(mut form: Multipart) -> Result<Upload, ApiError> {
             }
         };
         if part.is_some() {
-            problems.expected(&root.key(&name), "one part of this name, not several");
+            problems.expected(&root.key(&name), "one part with this name, not several");
             continue;
         }
         *part = Some(bytes(field).await?);
@@ -187,7 +202,7 @@ async fn read_parts(mut form: Multipart) -> Result<Upload, ApiError> {
     Ok(upload)
 }
 
-/// The bytes of a part; those of the form itself, where it has them in one piece.
+/// Reads the bytes of a part. A part in one piece is not copied.
 async fn bytes(mut field: Field<'_>) -> Result<Bytes, ApiError> {
     let mut bytes = Bytes::new();
     while let Some(chunk) = field.chunk().await.map_err(|error| broken(&error))? {
@@ -201,7 +216,7 @@ fn broken(error: &impl std::fmt::Display) -> ApiError {
 }
 
 /// The upload of a new resolver, as the document describes it.
-pub(super) struct NewUpload;
+pub(crate) struct NewUpload;
 
 document!(NewUpload as "NewResolver", naming Manifest => {
     schema::input()
@@ -210,7 +225,7 @@ document!(NewUpload as "NewResolver", naming Manifest => {
 });
 
 /// The upload that changes a resolver, as the document describes it.
-pub(super) struct ChangeUpload;
+pub(crate) struct ChangeUpload;
 
 document!(ChangeUpload as "ResolverReplacement", naming ManifestUpdate => {
     schema::input()
@@ -231,7 +246,7 @@ mod tests {
     #[test]
     fn what_is_printed_has_no_secret() {
         let manifest = Bytes::from_static(br#"{"secrets": {"token": "s3cret"}}"#);
-        let upload = Upload { module: None, manifest: Some(manifest) };
-        assert_eq!(format!("{upload:?}"), "Upload { module: None, manifest: Some(32) }");
+        let upload = UploadParts { module: None, manifest: Some(manifest) };
+        assert_eq!(format!("{upload:?}"), "UploadParts { module: None, manifest: Some(32) }");
     }
 }

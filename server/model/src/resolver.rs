@@ -14,8 +14,8 @@ pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
 pub use secrets::Secrets;
 pub use shown::{
-    ActivityRecord, BreakerRecord, Doing, LastErrorRecord, LatencyRecord, ResolverOrigin,
-    ResolverRecord, ResolverState,
+    ActivityRecord, BreakerRecord, LastErrorRecord, LatencyRecord, ResolverOrigin, ResolverRecord,
+    ResolverState, StatusRecord,
 };
 pub use update::ManifestUpdate;
 

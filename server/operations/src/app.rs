@@ -89,9 +89,9 @@ impl App {
         let app = self.clone();
         tokio::spawn(async move { app.webhooks.poll().await });
         let app = self.clone();
-        tokio::spawn(async move { app.resolvers.keep_resolvers().await });
+        tokio::spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();
-        tokio::spawn(async move { app.resolvers.watch().await });
+        tokio::spawn(async move { app.resolvers.watch_operator_resolvers().await });
         let app = self.clone();
         tokio::spawn(async move { app.listen().await });
         let app = self.clone();

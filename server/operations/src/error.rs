@@ -24,6 +24,8 @@ pub enum OperationError {
     Invalid(Invalid),
     /// The input cannot be read at all.
     BadRequest(String),
+    /// A part of the input is larger than this limit, in bytes.
+    TooLarge(usize),
     /// The bearer token is refused; the text never holds the token.
     TokenRefused(String),
     /// A key is refused, or this use case does not accept keys; the text never holds the key.

@@ -11,6 +11,7 @@ pub mod metrics;
 pub mod plans;
 pub mod policies;
 pub mod registration;
+pub mod resolvers;
 pub mod resources;
 pub mod rules;
 pub mod service_keys;

@@ -152,6 +152,6 @@ async fn check_attributes(
     if condition.resolved_attributes().is_empty() {
         return Ok(());
     }
-    let namespaces = namespaces::of_tenant(tx, &app.resolvers.installed()).await?;
+    let namespaces = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
     Ok(condition.check_member(&namespaces, "rule_data")?)
 }

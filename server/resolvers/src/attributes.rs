@@ -1,4 +1,4 @@
-//! What resolvers answered, for as long as it may be used. Time is a parameter, since any moment.
+//! The cache of answers of resolvers. The time, since any instant, is a parameter.
 //!
 //! A key says what an answer depends on, and is compared in full: which bound resolver (by a number that none had
 //! before, so that whatever replaces it finds nothing of it), the tenant, the attribute, and the inputs that the
@@ -18,38 +18,38 @@ use portcullis_resolver_host::{Input, Request, Value};
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest inputs, in bytes, of which an answer is kept: few checks are that large, and none comes twice.
 const MAX_INPUTS: usize = 16 << 10;
-/// What an entry takes beside its texts: the key, the value, and moka's own records.
+/// Bytes of an entry without its texts: the key, the value, and moka's own records.
 const OVERHEAD: usize = 256;
 
 /// Answers in memory, bounded by the bytes that they take.
 #[derive(Debug)]
-pub(super) struct Attributes(Cache<Key, Entry>);
+pub(crate) struct Attributes(Cache<Key, Entry>);
 
-/// How long the answers of a resolver are used.
+/// The times for which the answers of a resolver are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     /// Caps what the module says.
-    pub(super) ttl: Option<Duration>,
+    pub(crate) ttl: Option<Duration>,
     /// For how much longer an answer may serve while the source is unavailable.
-    pub(super) stale: Duration,
+    pub(crate) stale: Duration,
 }
 
-/// Whose answers are looked for.
+/// The resolver, the tenant and the inputs of a lookup.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scope<'k> {
-    /// Of the bound resolver.
-    pub(super) generation: u64,
-    pub(super) tenant: &'k str,
-    /// What it was shown, by [`inputs`]; the answers of one call share it.
-    pub(super) inputs: &'k Arc<[u8]>,
+pub(crate) struct Scope<'k> {
+    /// The generation of the binding.
+    pub(crate) generation: u64,
+    pub(crate) tenant: &'k str,
+    /// The inputs that the resolver was shown, by [`inputs`]; the answers of one call share them.
+    pub(crate) inputs: &'k Arc<[u8]>,
 }
 
-/// What is known of an attribute.
+/// A cached answer for an attribute.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Known {
+pub(crate) enum Known {
     /// The value, or that there is none.
     Fresh(Option<Json<'static>>),
-    /// The same; only for want of anything better.
+    /// A value beyond its time to live. It serves only while the source is unavailable.
     Stale(Option<Json<'static>>),
 }
 
@@ -95,7 +95,7 @@ struct Entry {
 }
 
 impl Attributes {
-    pub(super) fn new(max_bytes: u64) -> Self {
+    pub(crate) fn new(max_bytes: u64) -> Self {
         let weigh = |key: &Key, entry: &Entry| {
             let key = key.tenant.len() + key.attribute.len() + key.inputs.len();
             let value = entry.value.as_ref().map_or(0, weight);
@@ -105,8 +105,8 @@ impl Attributes {
         Self(cache.expire_after(Housekeeping).build())
     }
 
-    /// What is known of `attribute` at `now`.
-    pub(super) fn get(&self, scope: Scope<'_>, attribute: &str, now: Duration) -> Option<Known> {
+    /// Returns the answer for `attribute` that may be used at `now`.
+    pub(crate) fn get(&self, scope: Scope<'_>, attribute: &str, now: Duration) -> Option<Known> {
         let entry = self.0.get(&KeyRef { scope, attribute })?;
         if now < entry.fresh_until {
             Some(Known::Fresh(entry.value))
@@ -118,7 +118,7 @@ impl Attributes {
     }
 
     /// Keeps an answer that was asked for at `now`, if `ttl`, as the module gives it, and `terms` allow that.
-    pub(super) fn put(
+    pub(crate) fn put(
         &self,
         scope: Scope<'_>,
         attribute: &str,
@@ -171,9 +171,9 @@ fn weight(value: &Json<'_>) -> usize {
     }
 }
 
-/// What `request` shows of a check. Each text and list is preceded by its length, each value by its kind, so that
+/// Returns the inputs of `request` as bytes. Each text and list is preceded by its length, each value by its kind, so that
 /// what is shown can be read back, and two requests that differ are different bytes.
-pub(super) fn inputs(request: &Request) -> Arc<[u8]> {
+pub(crate) fn inputs(request: &Request) -> Arc<[u8]> {
     let mut bytes = Vec::new();
     for text in [&request.subject, &request.domain, &request.resource, &request.action] {
         push_text(&mut bytes, text);

@@ -1,24 +1,24 @@
-//! A circuit breaker: a resolver that goes on failing is not called for a while. Time is a parameter, since any
-//! moment.
+//! A circuit breaker: it stops calls of a resolver that keeps failing, for a while. The time, since any instant, is a
+//! parameter.
 
 use std::time::Duration;
 
-/// So many failures in a row open it.
+/// Failures in a row that open the breaker.
 const IN_A_ROW: u32 = 5;
-/// So many calls are remembered; half of them failing opens it too.
+/// Remembered calls. The breaker opens too if half of them failed.
 const REMEMBERED: u32 = 20;
-/// How long it is open for the first time. A source that restarts takes about as long.
+/// The first pause. A source that restarts takes about as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(10);
 /// The longest that it is open: so late a recovery may be noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// Decides which calls are made.
 #[derive(Debug)]
-pub(super) struct Breaker {
+pub(crate) struct Breaker {
     state: State,
-    /// Of the next time it opens without having been closed.
+    /// The pause of the next time that it opens, unless it closes before.
     pause: Duration,
-    /// Raised whenever the state changes: what a call of an earlier state came to is of no interest.
+    /// Raised by each change of the state, so that the end of an earlier call does not count.
     period: u64,
     in_a_row: u32,
     /// The last calls, one bit each, the latest lowest; set is failed.
@@ -36,9 +36,9 @@ enum State {
     },
 }
 
-/// What the breaker does with calls.
+/// The state of a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BreakerState {
+pub(crate) enum BreakerState {
     /// It lets them through.
     Closed,
     /// It refuses them, for so long.
@@ -49,21 +49,21 @@ pub enum BreakerState {
 
 /// Permission for one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(crate) struct Turn {
     period: u64,
 }
 
-/// What a call came to.
+/// The end of a call, as far as the breaker is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(crate) enum End {
     Answer,
     Failure,
-    /// It was not the resolver's doing, or the call was given up.
+    /// The host failed, or the call was given up: it does not count.
     Nothing,
 }
 
 impl Breaker {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             state: State::Closed,
             pause: FIRST_PAUSE,
@@ -75,7 +75,7 @@ impl Breaker {
     }
 
     /// Permits a call at `now`, or says for how long none is permitted; zero while a probe is under way.
-    pub(super) fn admit(&mut self, now: Duration) -> Result<Turn, Duration> {
+    pub(crate) fn admit(&mut self, now: Duration) -> Result<Turn, Duration> {
         if let State::Open { until, probing } = &mut self.state {
             if *probing || now < *until {
                 return Err(until.saturating_sub(now));
@@ -85,8 +85,8 @@ impl Breaker {
         Ok(Turn { period: self.period })
     }
 
-    /// Takes note of what a call came to, and gives whether it opened the breaker.
-    pub(super) fn settle(&mut self, turn: Turn, end: End, now: Duration) -> bool {
+    /// Records the end of a call. Returns whether it opened the breaker.
+    pub(crate) fn settle(&mut self, turn: Turn, end: End, now: Duration) -> bool {
         if turn.period != self.period {
             return false;
         }
@@ -115,8 +115,8 @@ impl Breaker {
         }
     }
 
-    /// What it does with calls at `now`.
-    pub(super) fn state(&self, now: Duration) -> BreakerState {
+    /// Returns the state at `now`.
+    pub(crate) fn state(&self, now: Duration) -> BreakerState {
         match self.state {
             State::Closed => BreakerState::Closed,
             State::Open { until, .. } if now < until => BreakerState::Open(until - now),

@@ -15,7 +15,7 @@ use portcullis_resolver_host::{
 };
 use url::Url;
 
-use super::path;
+use crate::path;
 use portcullis_egress::{Answer, Client, RequestError};
 use portcullis_model::resolver::Manifest;
 
@@ -33,13 +33,13 @@ const HOSTS: [HeaderName; 10] = [
     UPGRADE,
 ];
 
-/// What the manifest of a resolver grants.
+/// The endpoints that the manifest of a resolver grants.
 pub struct Granted {
     client: Client,
     endpoints: BTreeMap<String, Endpoint>,
 }
 
-/// Where requests to an endpoint go, and with what.
+/// The target of requests to an endpoint, and their headers.
 struct Endpoint {
     base: Url,
     methods: Vec<EndpointMethod>,
@@ -92,21 +92,21 @@ impl Endpoint {
     fn headers(&self, wanted: Vec<(String, String)>) -> Result<HeaderMap, String> {
         let mut headers = self.headers.clone();
         for (name, value) in wanted {
-            let name = HeaderName::try_from(name).map_err(|_| "a header's name is none")?;
+            let name = HeaderName::try_from(name).map_err(|_| "a header name is not valid")?;
             let is_hosts = HOSTS.contains(&name)
                 || name.as_str() == "keep-alive"
                 || name.as_str().starts_with("proxy-");
             if is_hosts || self.headers.contains_key(&name) {
-                return Err(format!("the header `{name}` is not for a resolver to set"));
+                return Err(format!("a resolver may not set the header `{name}`"));
             }
             let value = HeaderValue::try_from(value)
-                .map_err(|_| format!("the value of the header `{name}` is none"))?;
+                .map_err(|_| format!("the value of the header `{name}` is not valid"))?;
             headers.try_append(name, value).map_err(|_| "too many headers")?;
         }
         Ok(headers)
     }
 
-    /// Why there is no answer, in words that the guest may read: without the URL.
+    /// Returns the cause of a failed request in words that the guest may read: without the URL.
     fn failed(&self, name: &str, error: RequestError) -> SendError {
         let failed = |kind, message: String| SendError::Failed(Failure { kind, message });
         let about = |what: &str, why: String| {
@@ -163,7 +163,7 @@ fn http_method(method: EndpointMethod) -> http::Method {
     }
 }
 
-/// What the guest is shown: cookies are credentials of the host.
+/// Returns the response for the guest, without cookies, which are credentials of the host.
 fn response(answer: Answer) -> HttpResponse {
     let shown = answer.headers.iter().filter(|(name, _)| **name != SET_COOKIE);
     let headers = shown.map(|(name, value)| {

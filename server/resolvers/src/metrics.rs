@@ -8,7 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::statistics::OUTCOMES;
+use crate::measurements::OUTCOMES;
 
 /// Seconds, up to the longest call that a manifest may allow.
 const CALL_BUCKETS: [f64; 12] =

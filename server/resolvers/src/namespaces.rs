@@ -1,37 +1,41 @@
-//! Which namespaces the policies of a tenant may read, and which policies read what.
+//! The namespaces that the policies of a tenant may read, and the policies that read them.
 
 use portcullis_engine::condition::ResolverAttribute;
 use portcullis_engine::{Namespaces, Policy};
 use uuid::Uuid;
 
-use super::Installed;
+use crate::operator::OperatorResolver;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_storage::{StoreError, Tx, policies, resolvers};
 
-/// What policies of the transaction's tenant may read: the tenant's own resolvers, then the operator's.
-pub async fn of_tenant(tx: &mut Tx, installed: &[Installed]) -> Result<Namespaces, StoreError> {
+/// Returns the namespaces that policies of the transaction's tenant may read. The tenant's own resolvers take
+/// precedence over the operator resolvers.
+pub async fn of_tenant(
+    tx: &mut Tx,
+    operator: &[OperatorResolver],
+) -> Result<Namespaces, StoreError> {
     let mut namespaces = Namespaces::default();
     for own in resolvers::list(tx).await? {
         let attributes = own.module.attributes.into_iter();
         let attributes = attributes.map(|declared| (declared.name, declared.kind));
         namespaces.insert(&own.manifest.namespace, attributes);
     }
-    for installed in installed {
-        let attributes = &installed.module.descriptor().attributes;
+    for resolver in operator {
+        let attributes = &resolver.module.descriptor().attributes;
         let attributes = attributes.iter().map(|spec| (spec.name.clone(), spec.kind.into()));
-        namespaces.insert(&installed.namespace, attributes);
+        namespaces.insert(&resolver.namespace, attributes);
     }
     Ok(namespaces)
 }
 
-/// The enabled policies that read `namespace`.
+/// Returns the ids of the enabled policies that read `namespace`.
 pub async fn readers(tx: &mut Tx, namespace: &str) -> Result<Vec<Uuid>, StoreError> {
     let reads = |attribute: &ResolverAttribute| *attribute.namespace == *namespace;
     readers_of(tx, |policy| resolved(policy).into_iter().any(reads)).await
 }
 
-/// The enabled policies that read what `old` answers, and `new`, which takes its place, does not: attributes that are
-/// gone, or of a kind with which their conditions do not work.
+/// Returns the ids of the enabled policies that read attributes of `old` that `new` does not answer, or answers with
+/// another kind.
 pub async fn readers_without(
     tx: &mut Tx,
     old: &StoredResolver,

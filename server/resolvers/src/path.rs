@@ -1,4 +1,4 @@
-//! Where the path of a guest leads: below the base URL of its endpoint, and nowhere else.
+//! Resolves the path of a guest. It leads below the base URL of the endpoint, and nowhere else.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use url::Url;
 
 /// The longest path, in bytes. Servers take no longer ones, and each is read several times.
 const MAX_PATH: usize = 8 << 10;
-/// How often a path is decoded to see what it hides: one decoding by the server, and some by what stands before it.
+/// Decodings of a path before it is refused: one by the server, and some by proxies before it.
 const DECODINGS: usize = 4;
 
 /// The URL of `path`, with its query, below `base`. How servers read a path differs, so that whatever one of them
@@ -15,8 +15,8 @@ const DECODINGS: usize = 4;
 /// it, or beside a backslash.
 ///
 /// # Errors
-/// What the path must be instead; shows neither the path nor the base.
-pub(super) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
+/// Returns what the path must be instead. The text shows neither the path nor the base.
+pub(crate) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
     if path.len() > MAX_PATH {
         return Err("of at most 8 KiB");
     }
@@ -44,7 +44,7 @@ pub(super) fn join(base: &Url, path: &str) -> Result<Url, &'static str> {
         (None, Some(query)) => url.set_query(Some(query)),
         (_, None) => {}
     }
-    if is_below(base, &url) { Ok(url) } else { Err("below that of the endpoint") }
+    if is_below(base, &url) { Ok(url) } else { Err("below the path of the endpoint") }
 }
 
 /// Whether any server could read a step upwards or sideways in `path`.
@@ -60,7 +60,7 @@ fn climbs(path: &str) -> bool {
         }
         path = Cow::Owned(decoded.into_owned());
     }
-    // What is still encoded hides something.
+    // A path that is encoded so often hides something.
     true
 }
 
@@ -69,7 +69,7 @@ fn is_dots(segment: &str) -> bool {
     matches!(segment.split(';').next(), Some("." | ".."))
 }
 
-/// What was parsed is what was meant.
+/// Whether the parsed URL is on the same origin and below the base.
 fn is_below(base: &Url, url: &Url) -> bool {
     let root = base.path().trim_end_matches('/');
     let rest = url.path().strip_prefix(root);

@@ -1,4 +1,4 @@
-//! What came of asking resolvers, for the decision and for whoever wants it explained.
+//! The answers of resolvers to a check, for the decision and its explanation.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use portcullis_model::resolver::ResolverOrigin;
 
-/// What came of all that a check asked.
+/// The answers of all resolvers to a check.
 #[derive(Debug, Default)]
 pub struct Asked {
     pub answers: AttributeAnswers,
@@ -25,15 +25,15 @@ impl Asked {
     }
 }
 
-/// What came of asking one resolver.
+/// The answers of one resolver to a check.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub namespace: Box<str>,
-    /// Whose resolver it is; none where there is none.
+    /// The owner of the resolver; `None` if there is no resolver.
     pub origin: Option<ResolverOrigin>,
-    /// What was asked, and where each answer comes from.
+    /// The wanted attributes, and the source of each answer.
     pub attributes: Vec<Provenance>,
-    /// Why answers are missing, or stale.
+    /// The cause of missing or stale answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<str>>,
     /// The call of the module, if there was one.
@@ -48,7 +48,7 @@ pub struct Provenance {
     pub source: Source,
 }
 
-/// Where the answer of an attribute comes from.
+/// The source of an attribute's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {

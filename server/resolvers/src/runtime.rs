@@ -1,92 +1,159 @@
-//! Where resolvers run: threads of their own, so that a guest that spins delays other guests, and no decision.
+//! The runtime: the threads, compiled modules, caches and limits that all resolvers share.
 
-use std::io;
-use std::time::{Duration, Instant};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use portcullis_resolver_host as resolver;
-use tokio::runtime::{Builder, Runtime};
+use anyhow::Context as _;
+use bytes::Bytes;
+use parking_lot::Mutex;
+use portcullis_egress::{Client, EgressConfig};
+use portcullis_engine::Check;
+use portcullis_model::clock::Clock;
+use portcullis_model::resolver::Manifest;
+use portcullis_resolver_host::{
+    CallOutcome, Digest, Grant, HostSettings, InstanceShare, LoadError, Module, ResolverHost,
+    limits,
+};
+use tokio::time::Instant;
 
-/// A tokio runtime that nothing but resolvers uses.
-#[derive(Debug)]
-pub struct OwnRuntime {
-    /// There until it is dropped.
-    runtime: Option<Runtime>,
-    begun: Instant,
+use crate::attributes::{Attributes, Terms};
+use crate::binding::{Binding, BindingError};
+use crate::config::ResolverConfig;
+use crate::endpoints::Granted;
+use crate::metrics::ResolverMetrics;
+use crate::threads::ResolverThreads;
+
+/// The parts that all resolvers share.
+pub(crate) struct ResolverRuntime {
+    pub(crate) host: Arc<ResolverHost>,
+    started: Instant,
+    pub(crate) answers: Attributes,
+    pub(crate) metrics: ResolverMetrics,
+    pub(crate) clock: Clock,
+    /// Sends requests where the egress rules allow. The time limit of a call ends its requests.
+    client: Client,
+    generations: AtomicU64,
+    /// The admitted modules that are in use, so that a new binding of one does not compile it again.
+    modules: Mutex<HashMap<Digest, Weak<Module>>>,
+    /// The limits on instances of the tenants that have a resolver or a call.
+    shares: Mutex<HashMap<String, InstanceShare>>,
 }
 
-impl OwnRuntime {
-    /// Starts its threads.
-    pub fn start() -> io::Result<Self> {
-        let runtime =
-            Builder::new_multi_thread().thread_name("resolver").enable_all().build().map(Some)?;
-        Ok(Self { runtime, begun: Instant::now() })
+impl ResolverRuntime {
+    /// Starts the host and its threads.
+    pub(crate) fn open(
+        config: &ResolverConfig,
+        egress: &EgressConfig,
+        metrics: ResolverMetrics,
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        let threads =
+            Arc::new(ResolverThreads::start().context("cannot start threads for resolvers")?);
+        let settings = HostSettings { instances: config.instances, compiled: config.code.clone() };
+        let host = ResolverHost::new(&settings, threads).with_context(|| match &config.code {
+            Some(code) => format!("cannot run resolvers with compiled code in {}", code.display()),
+            None => "cannot run resolvers".to_owned(),
+        })?;
+        Ok(Self {
+            host,
+            started: Instant::now(),
+            answers: Attributes::new(config.cache_bytes),
+            metrics,
+            clock,
+            client: Client::guarded(egress, limits::TIMEOUT_MAX)?,
+            generations: AtomicU64::new(0),
+            modules: Mutex::default(),
+            shares: Mutex::default(),
+        })
     }
-}
 
-impl resolver::Runtime for OwnRuntime {
-    fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
+    /// Returns the time since the start, by which cached answers expire and breakers close.
+    pub(crate) fn now(&self) -> Duration {
+        self.started.elapsed()
     }
 
-    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
-        // The timer is that of the runtime in which the future is made, whoever waits for it.
-        let _entered = self.runtime.as_ref().map(Runtime::enter);
-        Box::pin(tokio::time::sleep(time))
+    /// Compiles a module and admits it, within the share of `owner`.
+    pub(crate) async fn admit(&self, owner: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
+        let module = Arc::new(self.host.load(bytes, &self.share(owner)).await?);
+        let mut modules = self.modules.lock();
+        modules.retain(|_, module| module.strong_count() > 0);
+        modules.insert(*module.digest(), Arc::downgrade(&module));
+        Ok(module)
     }
 
-    fn spawn(&self, task: BoxFuture<'static, ()>) {
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn(task);
+    /// Returns the module of this digest, if it was admitted and is still in use.
+    pub(crate) fn admitted(&self, digest: &Digest) -> Option<Arc<Module>> {
+        let modules = self.modules.lock();
+        modules.get(digest)?.upgrade()
+    }
+
+    /// Returns the digests of the admitted modules that are still in use.
+    pub(crate) fn in_use(&self) -> Vec<Digest> {
+        let modules = self.modules.lock();
+        let in_use = modules.iter().filter(|(_, module)| module.strong_count() > 0);
+        in_use.map(|(digest, _)| *digest).collect()
+    }
+
+    /// Returns the share of a tenant, which all its admissions and calls use.
+    fn share(&self, tenant: &str) -> InstanceShare {
+        let mut shares = self.shares.lock();
+        if let Some(share) = shares.get(tenant) {
+            return share.clone();
+        }
+        shares.retain(|_, share| !share.is_unused());
+        shares.entry(tenant.to_owned()).or_insert_with(|| self.host.share()).clone()
+    }
+
+    /// Grants a module what `manifest` has for it, for calls on behalf of `tenant`.
+    pub(crate) fn bind(
+        &self,
+        tenant: &str,
+        module: Arc<Module>,
+        manifest: &Manifest,
+    ) -> Result<Binding, BindingError> {
+        let endpoints =
+            Granted::new(self.client.clone(), manifest).map_err(BindingError::Header)?;
+        let grant = Grant { config: manifest.config.clone(), endpoints: Arc::new(endpoints) };
+        Ok(Binding {
+            resolver: self.host.bind(module, grant, manifest.limits, self.share(tenant))?,
+            terms: Terms {
+                ttl: manifest.cache_ttl_ms.map(milliseconds),
+                stale: milliseconds(manifest.stale_if_error_ms),
+            },
+            timeout: manifest.limits.timeout,
+            generation: self.generations.fetch_add(1, Ordering::Relaxed),
+        })
+    }
+
+    /// Calls a resolver, past the cache and the circuit breaker.
+    pub(crate) async fn try_out(
+        &self,
+        binding: &Binding,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+    ) -> CallOutcome {
+        let request = binding.resolver.module().request(tenant, check, wanted, binding.timeout);
+        self.host.resolve(&binding.resolver, request).await
+    }
+
+    /// Drops the compiled code of a module.
+    pub(crate) fn forget(&self, digest: &Digest) {
+        if let Err(error) = self.host.forget(digest) {
+            tracing::warn!(%error, %digest, "cannot remove the compiled code of a module");
         }
     }
-
-    fn spawn_blocking(&self, job: Box<dyn FnOnce() + Send>) {
-        if let Some(runtime) = &self.runtime {
-            runtime.spawn_blocking(job);
-        }
-    }
 }
 
-impl Drop for OwnRuntime {
-    /// Waits for nothing: where a task drops the last resolver, waiting would be a panic.
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
+fn milliseconds(millis: u32) -> Duration {
+    Duration::from_millis(millis.into())
 }
 
-#[cfg(test)]
-mod tests {
-    use portcullis_resolver_host::Runtime as _;
-    use tokio::sync::oneshot;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn tasks_and_jobs_run_on_threads_of_their_own() {
-        let runtime = OwnRuntime::start().expect("threads");
-        let (task, task_ran) = oneshot::channel();
-        let (job, job_ran) = oneshot::channel();
-        let name = || std::thread::current().name().map(str::to_owned);
-        runtime.spawn(Box::pin(async move {
-            let _ = task.send(name());
-        }));
-        runtime.spawn_blocking(Box::new(move || {
-            let _ = job.send(name());
-        }));
-        assert_eq!(task_ran.await.expect("it ran").as_deref(), Some("resolver"));
-        assert_eq!(job_ran.await.expect("it ran").as_deref(), Some("resolver"));
-    }
-
-    #[tokio::test]
-    async fn it_sleeps_for_whoever_waits_and_is_dropped_where_others_run() {
-        let runtime = OwnRuntime::start().expect("threads");
-        let before = runtime.elapsed();
-        runtime.sleep(Duration::from_millis(5)).await;
-        assert!(runtime.elapsed() >= before + Duration::from_millis(5));
-        runtime.spawn(Box::pin(std::future::pending()));
-        drop(runtime);
+impl fmt::Debug for ResolverRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResolverRuntime").field("host", &self.host).finish_non_exhaustive()
     }
 }

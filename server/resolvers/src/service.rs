@@ -1,48 +1,160 @@
-//! The one service type: what the rest of the server calls.
+//! The service of attribute resolvers, which the rest of the server calls.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use futures_util::future::join_all;
+use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
-use portcullis_storage::Store;
+use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
+use portcullis_resolver_host::{CallOutcome, Digest, Module};
 use portcullis_storage::encryption::KeyRing;
+use portcullis_storage::{Store, StoreError, resolvers};
+use uuid::Uuid;
 
-use crate::Resolvers;
-use crate::admission::Admissions;
-use crate::loading::Loading;
+use crate::admissions::{Admissions, Admitted};
+use crate::binding::{Binding, BindingError};
+use crate::failure::LoadFailure;
+use crate::loader::Loader;
+use crate::operator::OperatorResolver;
+use crate::reconciler::Reconciler;
+use crate::registry::{DISABLED, Registry};
+use crate::report::Asked;
+use crate::status;
 
-/// Attribute resolvers in service. Cheap to clone.
+/// The attribute resolvers of this process. Cheap to clone.
+///
+/// A check that asks resolvers never fails because of them: a cause takes the place of an answer.
 #[derive(Clone, Debug)]
 pub struct ResolverService(Arc<Parts>);
 
-/// The parts of a [`ResolverService`].
 #[derive(Debug)]
-pub struct Parts {
-    pub(crate) registry: Resolvers,
-    pub(crate) loading: Loading,
-    pub(crate) admissions: Admissions,
-    pub(crate) store: Store,
-    /// Encrypts secrets at rest.
-    pub(crate) keys: KeyRing,
-    pub(crate) clock: Clock,
+struct Parts {
+    registry: Arc<Registry>,
+    loader: Arc<Loader>,
+    admissions: Admissions,
+    store: Store,
+    clock: Clock,
 }
 
 impl ResolverService {
-    /// A service without resolvers so far.
-    pub fn new(registry: Resolvers, store: Store, keys: KeyRing, clock: Clock) -> Self {
-        let (loading, admissions) = (Loading::default(), Admissions::default());
-        Self(Arc::new(Parts { registry, loading, admissions, store, keys, clock }))
+    /// Returns a service that loads resolvers from `store` into `registry`, and decrypts their secrets by `keys`.
+    pub fn new(registry: Registry, store: Store, keys: KeyRing, clock: Clock) -> Self {
+        let registry = Arc::new(registry);
+        let loader = Arc::new(Loader::new(Arc::clone(&registry), store.clone(), keys));
+        let admissions = Admissions::default();
+        Self(Arc::new(Parts { registry, loader, admissions, store, clock }))
     }
 
-    pub(crate) fn parts(&self) -> &Parts {
-        &self.0
+    /// Answers the attribute requests of `check`. Resolvers that are not in memory are loaded first.
+    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
+        let references = asks.iter().filter_map(|ask| ask.resolver);
+        join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
+        self.0.registry.ask(tenant, check, asks).await
     }
-}
 
-impl Deref for ResolverService {
-    type Target = Resolvers;
+    /// Admits a module for `tenant`. The admission continues when the future is dropped.
+    pub async fn admit(&self, tenant: &str, bytes: Bytes) -> Admitted {
+        self.0.admissions.admit(&self.0.registry, tenant, bytes).await
+    }
 
-    fn deref(&self) -> &Resolvers {
-        &self.0.registry
+    /// Grants a module what `manifest` has for it, for calls on behalf of `tenant`.
+    pub fn bind(
+        &self,
+        tenant: &str,
+        module: Arc<Module>,
+        manifest: &Manifest,
+    ) -> Result<Binding, BindingError> {
+        self.0.registry.bind(tenant, module, manifest)
+    }
+
+    /// Makes a stored version of a tenant's resolver the active one.
+    pub fn activate(&self, tenant: &str, reference: ResolverRef, binding: Binding) {
+        self.0.registry.activate(tenant, reference, binding);
+    }
+
+    /// Disables a tenant's resolver. Calls in flight finish.
+    pub fn disable(&self, tenant: &str, reference: ResolverRef) {
+        self.0.registry.suspend(tenant, reference, DISABLED);
+    }
+
+    /// Removes a deleted resolver from memory. Calls in flight finish.
+    pub fn remove(&self, tenant: &str, id: Uuid) {
+        self.0.registry.remove(tenant, id);
+    }
+
+    /// Deletes the compiled code of a module that was taken from a resolver, unless another resolver has it.
+    pub async fn forget_module(&self, sha256: &str) {
+        // If the store fails, the code stays and takes space until the reconciler removes it.
+        if let (Ok(false), Some(digest)) =
+            (self.is_module_stored(sha256).await, Digest::parse(sha256))
+        {
+            self.0.registry.forget_code(&digest);
+        }
+    }
+
+    async fn is_module_stored(&self, sha256: &str) -> Result<bool, StoreError> {
+        let mut tx = self.0.store.read_all().await?;
+        let is_stored = resolvers::is_module_used(&mut tx, sha256).await?;
+        tx.end().await?;
+        Ok(is_stored)
+    }
+
+    /// Returns the stored resolver of this id with a binding of its own, or `None` if the tenant has no such resolver.
+    pub async fn load(
+        &self,
+        tenant: &str,
+        id: Uuid,
+    ) -> Result<Option<(StoredResolver, Binding)>, LoadFailure> {
+        self.0.loader.bind(tenant, id).await
+    }
+
+    /// Returns the module of the stored resolver of this id, or `None` if the tenant has no such resolver.
+    pub async fn module(&self, tenant: &str, id: Uuid) -> Result<Option<Arc<Module>>, LoadFailure> {
+        self.0.loader.module(tenant, id).await
+    }
+
+    /// Calls a resolver, past the cache and the circuit breaker.
+    pub async fn try_out(
+        &self,
+        binding: &Binding,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+    ) -> CallOutcome {
+        self.0.registry.try_out(binding, tenant, check, wanted).await
+    }
+
+    /// Returns the record of a tenant's resolver, with its status in this process.
+    pub fn record(&self, stored: StoredResolver) -> ResolverRecord {
+        let status = status::of_tenant(&self.0.registry, &stored);
+        ResolverRecord::of_tenant(stored, status)
+    }
+
+    /// Returns the records of the operator resolvers as `tenant` sees them, ordered by id.
+    pub fn operator_records(&self, tenant: &str) -> Vec<ResolverRecord> {
+        status::operator_records(&self.0.registry, tenant)
+    }
+
+    /// Returns every operator resolver, ordered by namespace.
+    pub fn operator_resolvers(&self) -> Vec<OperatorResolver> {
+        self.0.registry.operator_resolvers()
+    }
+
+    /// Reads the directory of the operator resolvers once, and applies the changes.
+    pub async fn refresh_operator_resolvers(&self) {
+        self.0.registry.refresh_operator_resolvers().await;
+    }
+
+    /// Applies changes of the directory of the operator resolvers for as long as the process runs.
+    pub async fn watch_operator_resolvers(&self) {
+        self.0.registry.watch_operator_resolvers().await;
+    }
+
+    /// Compares memory with the store, and repairs the difference, for as long as the process runs.
+    pub async fn reconcile(&self) {
+        let Parts { registry, loader, store, clock, .. } = &*self.0;
+        let (registry, loader) = (Arc::clone(registry), Arc::clone(loader));
+        Reconciler::new(registry, loader, store.clone(), clock.clone()).run().await;
     }
 }

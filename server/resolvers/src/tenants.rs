@@ -1,79 +1,71 @@
-//! The resolvers that tenants have in this process.
+//! The resolvers of tenants in memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use portcullis_engine::ResolverRef;
 use uuid::Uuid;
 
-use super::live::Live;
-use super::statistics::{Figures, Statistics};
+use crate::entry::Entry;
+use crate::measurements::{Measurements, Statistics};
 
 /// Resolvers by tenant and id.
 #[derive(Debug, Default)]
-pub(super) struct Tenants(RwLock<HashMap<String, HashMap<Uuid, Slot>>>);
+pub(crate) struct TenantResolvers(RwLock<HashMap<String, HashMap<Uuid, Slot>>>);
 
 #[derive(Debug)]
 struct Slot {
     version: u64,
-    state: State,
-    /// Of all versions.
+    entry: Entry,
+    /// The calls of all versions.
     statistics: Arc<Statistics>,
 }
 
-/// Whether a resolver can be asked.
-#[derive(Clone, Debug)]
-pub(super) enum State {
-    Live(Arc<Live>),
-    /// It cannot; completes "resolver `geo` …".
-    Idle(Arc<str>),
-}
-
-impl Tenants {
-    /// The resolver that `reference` means, or a later version of it: what was written since is acknowledged, or is
-    /// about to be.
-    pub(super) fn find(&self, tenant: &str, reference: ResolverRef) -> Option<State> {
-        let tenants = self.0.read().unwrap_or_else(PoisonError::into_inner);
+impl TenantResolvers {
+    /// Returns the version that `reference` names, or a later one: a later write is acknowledged, or is about to be.
+    pub(crate) fn find(&self, tenant: &str, reference: ResolverRef) -> Option<Entry> {
+        let tenants = self.0.read();
         let slot = tenants.get(tenant)?.get(&reference.id)?;
-        (slot.version >= reference.version).then(|| slot.state.clone())
+        (slot.version >= reference.version).then(|| slot.entry.clone())
     }
 
-    /// The resolver of this id, in whatever version, and its figures.
-    pub(super) fn get(&self, tenant: &str, id: Uuid) -> Option<(State, Figures)> {
-        let tenants = self.0.read().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the resolver of this id in any version, and its measurements.
+    pub(crate) fn get(&self, tenant: &str, id: Uuid) -> Option<(Entry, Measurements)> {
+        let tenants = self.0.read();
         let slot = tenants.get(tenant)?.get(&id)?;
-        Some((slot.state.clone(), slot.statistics.figures()))
+        Some((slot.entry.clone(), slot.statistics.measurements()))
     }
 
-    /// Every one, by tenant and id.
-    pub(super) fn all(&self) -> Vec<(String, Uuid)> {
-        let tenants = self.0.read().unwrap_or_else(PoisonError::into_inner);
+    /// Returns the tenant and the id of every resolver.
+    pub(crate) fn all(&self) -> Vec<(String, Uuid)> {
+        let tenants = self.0.read();
         let of = |(tenant, slots): (&String, &HashMap<Uuid, Slot>)| {
             slots.keys().map(|id| (tenant.clone(), *id)).collect::<Vec<_>>()
         };
         tenants.iter().flat_map(of).collect()
     }
 
-    /// Puts a version in the place of the one before it, whose figures it goes on with, unless a later one is there.
-    pub(super) fn put(
+    /// Replaces the version before this one, unless a later one is known. The measurements continue.
+    pub(crate) fn put(
         &self,
         tenant: &str,
         reference: ResolverRef,
-        state: impl FnOnce(Arc<Statistics>) -> State,
+        entry: impl FnOnce(Arc<Statistics>) -> Entry,
     ) {
-        self.replace(tenant, reference, state, |before| before.version <= reference.version);
+        self.replace(tenant, reference, entry, |before| before.version <= reference.version);
     }
 
-    /// Puts a version that cannot be loaded, as [`Tenants::put`] does, unless the same one is live.
-    pub(super) fn fail(&self, tenant: &str, reference: ResolverRef, why: Arc<str>) {
+    /// Puts a version that cannot be loaded, as [`TenantResolvers::put`] does, unless this version is active.
+    pub(crate) fn fail(&self, tenant: &str, reference: ResolverRef, why: Arc<str>) {
         self.replace(
             tenant,
             reference,
-            |_| State::Idle(why),
+            |_| Entry::Unavailable(why),
             |before| {
-                let is_idle = matches!(before.state, State::Idle(_));
+                let is_unavailable = matches!(before.entry, Entry::Unavailable(_));
                 before.version < reference.version
-                    || (before.version == reference.version && is_idle)
+                    || (before.version == reference.version && is_unavailable)
             },
         );
     }
@@ -82,24 +74,24 @@ impl Tenants {
         &self,
         tenant: &str,
         reference: ResolverRef,
-        state: impl FnOnce(Arc<Statistics>) -> State,
+        entry: impl FnOnce(Arc<Statistics>) -> Entry,
         gives_way: impl FnOnce(&Slot) -> bool,
     ) {
-        let mut tenants = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut tenants = self.0.write();
         let slots = tenants.entry(tenant.to_owned()).or_default();
         let before = slots.get(&reference.id);
         if !before.is_none_or(gives_way) {
             return;
         }
         let statistics = before.map(|before| Arc::clone(&before.statistics)).unwrap_or_default();
-        let state = state(Arc::clone(&statistics));
-        let slot = Slot { version: reference.version, state, statistics };
+        let entry = entry(Arc::clone(&statistics));
+        let slot = Slot { version: reference.version, entry, statistics };
         slots.insert(reference.id, slot);
     }
 
-    /// Forgets a resolver. Calls in flight finish.
-    pub(super) fn remove(&self, tenant: &str, id: Uuid) {
-        let mut tenants = self.0.write().unwrap_or_else(PoisonError::into_inner);
+    /// Removes a resolver. Calls in flight finish.
+    pub(crate) fn remove(&self, tenant: &str, id: Uuid) {
+        let mut tenants = self.0.write();
         if let Some(slots) = tenants.get_mut(tenant) {
             slots.remove(&id);
             if slots.is_empty() {

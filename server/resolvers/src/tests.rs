@@ -1,25 +1,38 @@
 //! Real components in service. Moments are those of a paused clock, which the tests put forward; calls take the time
 //! that they take.
 
+mod cached;
 mod failures;
 mod guarded;
-mod installed;
-mod remembered;
+mod operator;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
 
-use portcullis_engine::{AttributeAnswer, CheckBody, json};
+use portcullis_engine::{AttributeAnswer, AttributeRequest, Check, CheckBody, ResolverRef, json};
 
-use super::*;
+use portcullis_egress::EgressConfig;
+use portcullis_model::clock::Clock;
 use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::resolver::{Manifest, ResolverOrigin};
+use portcullis_resolver_host::Module;
+use prometheus_client::encoding::text::encode;
+
+use crate::breaker::BreakerState;
+use crate::config::ResolverConfig;
+use crate::measurements::Measurements;
+use crate::metrics::ResolverMetrics;
+use crate::registry::Registry;
+use crate::report::{Asked, Report, Source};
+use crate::status::Availability;
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\na page";
 
 /// Resolvers in service, and what is counted of them.
 struct Stage {
-    resolvers: Resolvers,
-    metrics: Metrics,
+    resolvers: Registry,
+    metrics: prometheus_client::registry::Registry,
 }
 
 /// What came of asking for one attribute.
@@ -29,18 +42,17 @@ struct One {
     report: Report,
 }
 
-use report::Source;
-
 impl Stage {
     fn new() -> Self {
         Self::with(ResolverConfig::default(), &["127.0.0.0/8"])
     }
 
     fn with(config: ResolverConfig, allow: &[&str]) -> Self {
-        let metrics = Metrics::new();
-        let config = ResolverConfig { instances: 16, ..config };
+        let mut metrics = prometheus_client::registry::Registry::with_prefix("portcullis");
+        let counted = ResolverMetrics::register(&mut metrics);
+        let settings = ResolverConfig { instances: 16, ..config };
         let clock = Clock::of(|| chrono::DateTime::UNIX_EPOCH);
-        let resolvers = Resolvers::new(&config, &config(allow), metrics.resolvers.clone(), clock);
+        let resolvers = Registry::new(&settings, &egress(allow), counted, clock);
         Self { resolvers: resolvers.expect("resolvers"), metrics }
     }
 
@@ -68,7 +80,7 @@ impl Stage {
         manifest: &serde_json::Value,
     ) {
         let bound = self.resolvers.bind(tenant, Arc::clone(module), &self::manifest(manifest));
-        self.resolvers.put(tenant, reference, bound.expect("fits"));
+        self.resolvers.activate(tenant, reference, bound.expect("fits"));
     }
 
     /// Asks for `test.<attribute>` on behalf of `subject`.
@@ -101,17 +113,24 @@ impl Stage {
         self.resolvers.ask(tenant, &check, asks).await
     }
 
-    fn figures(&self, tenant: &str, reference: ResolverRef) -> Figures {
-        self.resolvers.status(tenant, reference.id).expect("a resolver").figures
+    fn measurements(&self, tenant: &str, reference: ResolverRef) -> Measurements {
+        self.resolvers.status(tenant, reference.id).expect("a resolver").measurements
     }
 
-    fn standing(&self, tenant: &str, reference: ResolverRef) -> Standing {
-        self.resolvers.status(tenant, reference.id).expect("a resolver").standing
+    fn availability(&self, tenant: &str, reference: ResolverRef) -> Availability {
+        self.resolvers.status(tenant, reference.id).expect("a resolver").availability
     }
 
     /// Whether `GET /metrics` has this line.
     fn shows(&self, line: &str) -> bool {
-        self.metrics.render().lines().any(|shown| shown == format!("portcullis_{line}"))
+        self.rendered().lines().any(|shown| shown == format!("portcullis_{line}"))
+    }
+
+    /// What `GET /metrics` shows of resolvers.
+    fn rendered(&self) -> String {
+        let mut text = String::new();
+        encode(&mut text, &self.metrics).expect("a string takes everything");
+        text
     }
 }
 
@@ -131,14 +150,14 @@ fn text(text: &str) -> AttributeAnswer {
 }
 
 fn reference(id: u128, version: u64) -> ResolverRef {
-    ResolverRef { id: Uuid::from_u128(id), version }
+    ResolverRef { id: uuid::Uuid::from_u128(id), version }
 }
 
 fn component(name: &str) -> Vec<u8> {
     portcullis_test_guests::component(name).expect("is built")
 }
 
-fn config(allow: &[&str]) -> EgressConfig {
+fn egress(allow: &[&str]) -> EgressConfig {
     EgressConfig { rules: rules(allow), ..EgressConfig::default() }
 }
 

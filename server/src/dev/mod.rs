@@ -116,7 +116,7 @@ async fn load(app: &App, bundle: &Bundle, base_url: &str) -> anyhow::Result<()> 
     resolvers::store(&mut tx, &ready).await?;
     portcullis_bundle::store(&mut tx, bundle, &by, &app.ids).await?;
     app.commit(tx).await?;
-    resolvers::put(app, ready);
+    resolvers::activate(app, ready);
     Ok(())
 }
 

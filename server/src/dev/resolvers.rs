@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use bytes::Bytes;
 use http::HeaderMap;
 use url::Url;
@@ -12,15 +12,15 @@ use portcullis_bundle::{Bundle, SampleResolver, embedded_resolver_file};
 use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::resolver::{Manifest, StoredResolver};
+use portcullis_model::resolver::Manifest;
 use portcullis_operations::app::App;
-use portcullis_resolvers::{Bound, module_record, sealing};
+use portcullis_operations::resolvers::{self as operations, PreparedResolver};
 use portcullis_storage::{Tx, resolvers};
 
 /// The endpoint that is a directory of ours.
 const DIRECTORY: &str = "directory";
 
-/// What resolvers may ask: the service itself, where the directory is, and what everybody may.
+/// Returns the egress rules of `dev`: resolvers may also call the service itself, which serves the directory.
 pub(super) fn egress(address: SocketAddr) -> EgressConfig {
     let rules = EgressRules { allow_http: true, allow: vec![address.ip().into()] };
     EgressConfig { rules, ..EgressConfig::default() }
@@ -35,53 +35,43 @@ pub(super) fn credentials(bundles: &[Bundle]) -> HeaderMap {
     found.unwrap_or_default()
 }
 
-/// A resolver that is ready to be stored and put into service.
-pub(super) struct Ready {
-    record: StoredResolver,
-    secrets: Vec<u8>,
-    module: &'static [u8],
-    bound: Bound,
-}
-
-/// Compiles a tenant's resolvers, which takes a while the first time; none of that in a transaction.
+/// Compiles and binds the resolvers of a tenant, outside of any transaction: the first compilation takes seconds.
 pub(super) async fn prepare(
     app: &App,
     bundle: &Bundle,
     base_url: &str,
     by: &Authorship,
-) -> anyhow::Result<Vec<Ready>> {
-    let mut ready = Vec::new();
+) -> anyhow::Result<Vec<PreparedResolver>> {
+    let mut prepared = Vec::new();
     for SampleResolver { module: name, manifest, .. } in &bundle.resolvers {
         let module = embedded_resolver_file(&format!("{name}/{name}.wasm"))
             .with_context(|| format!("there is no resolver `{name}`"))?;
+        let module = Bytes::from_static(module);
         let mut manifest = manifest.clone();
         move_directory(&mut manifest, &directory::url(base_url)?);
-        let admitted = app.resolvers.admit(&bundle.tenant, Bytes::from_static(module)).await?;
-        let (id, about) = (app.ids.next(by.at), module_record(&admitted));
-        let record = StoredResolver::new(id, &bundle.tenant, &manifest, about, by);
-        let secrets = sealing::seal(&app.keys, &record, &manifest.secrets)?;
-        let bound = app.resolvers.bind(&bundle.tenant, admitted, &manifest)?;
-        ready.push(Ready { record, secrets, module, bound });
+        let admitted = app.resolvers.admit(&bundle.tenant, module.clone()).await?;
+        let resolver = operations::prepare(app, &bundle.tenant, &manifest, module, admitted, by);
+        prepared.push(resolver.map_err(|error| anyhow!("resolver `{name}`: {error:?}"))?);
     }
-    Ok(ready)
+    Ok(prepared)
 }
 
 /// Stores resolvers in the transaction's tenant.
-pub(super) async fn store(tx: &mut Tx, ready: &[Ready]) -> anyhow::Result<()> {
-    for Ready { record, secrets, module, .. } in ready {
-        resolvers::insert(tx, record, secrets, module).await?;
+pub(super) async fn store(tx: &mut Tx, prepared: &[PreparedResolver]) -> anyhow::Result<()> {
+    for resolver in prepared {
+        operations::insert(tx, resolver).await?;
     }
     Ok(())
 }
 
-/// Puts resolvers that are stored into service.
-pub(super) fn put(app: &App, ready: Vec<Ready>) {
-    for Ready { record, bound, .. } in ready {
-        app.resolvers.put(&record.tenant_id, record.reference(), bound);
+/// Activates resolvers that are committed.
+pub(super) fn activate(app: &App, prepared: Vec<PreparedResolver>) {
+    for resolver in prepared {
+        operations::activate(app, resolver);
     }
 }
 
-/// Points the endpoint of a manifest to the directory; whether it pointed elsewhere.
+/// Points the endpoint of a manifest to the directory. Returns whether the endpoint changed.
 fn move_directory<S>(manifest: &mut Manifest<S>, url: &Url) -> bool {
     match manifest.endpoints.get_mut(DIRECTORY) {
         Some(endpoint) if endpoint.url != *url => {

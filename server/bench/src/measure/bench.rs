@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use portcullis_engine::{Answers, Check};
+use portcullis_engine::{AttributeAnswers, Check};
 use portcullis_plan_cache::{CachedPlan, PlanCache};
 use tokio::runtime::Handle;
 
@@ -42,7 +42,7 @@ pub(crate) struct Bench<'a> {
 pub(super) struct Question<'a> {
     pub(super) tenant: &'a Tenant,
     pub(super) check: Check<'a>,
-    pub(super) resolved: &'a Answers,
+    pub(super) resolved: &'a AttributeAnswers,
 }
 
 impl Question<'_> {

@@ -173,7 +173,7 @@ pub struct ResolverRecord {
 
 /// How a resolver is doing in the process that answers.
 #[derive(Debug)]
-pub struct Doing {
+pub struct StatusRecord {
     pub state: ResolverState,
     pub error: Option<String>,
     pub activity: Option<ActivityRecord>,
@@ -181,7 +181,7 @@ pub struct Doing {
 
 impl ResolverRecord {
     /// A tenant's own.
-    pub fn of_tenant(stored: StoredResolver, doing: Doing) -> Self {
+    pub fn of_tenant(stored: StoredResolver, status: StatusRecord) -> Self {
         let manifest = stored.manifest;
         Self {
             id: stored.id,
@@ -199,9 +199,9 @@ impl ResolverRecord {
             cache_ttl_ms: manifest.cache_ttl_ms,
             stale_if_error_ms: Some(manifest.stale_if_error_ms),
             module: stored.module,
-            state: doing.state,
-            error: doing.error,
-            activity: doing.activity,
+            state: status.state,
+            error: status.error,
+            activity: status.activity,
             created_by: Some(stored.created_by),
             created_at: Some(stored.created_at),
             updated_by: stored.updated_by,
@@ -216,7 +216,7 @@ impl ResolverRecord {
         namespace: String,
         description: Option<String>,
         module: ModuleRecord,
-        doing: Doing,
+        status: StatusRecord,
     ) -> Self {
         Self {
             id,
@@ -234,9 +234,9 @@ impl ResolverRecord {
             cache_ttl_ms: None,
             stale_if_error_ms: None,
             module,
-            state: doing.state,
-            error: doing.error,
-            activity: doing.activity,
+            state: status.state,
+            error: status.error,
+            activity: status.activity,
             created_by: None,
             created_at: None,
             updated_by: None,

@@ -58,18 +58,18 @@ async fn hostile_components_fail_alone_and_with_a_cause() {
         let again = stage.ask("acme", Some(bad), subject, "text").await;
         assert!(again.cause().starts_with(cause), "{subject}: {}", again.cause());
     }
-    let figures = stage.figures("acme", reference(1, 1));
-    assert_eq!((figures.calls, figures.cached), (2 * rows.len() as u64, 0));
-    assert_eq!(figures.failures["timed_out"], 6);
-    let (_, last) = figures.last_error.expect("an error");
+    let measured = stage.measurements("acme", reference(1, 1));
+    assert_eq!((measured.calls, measured.cached), (2 * rows.len() as u64, 0));
+    assert_eq!(measured.failures["timed_out"], 6);
+    let (_, last) = measured.last_error.expect("an error");
     assert_eq!(last, "unavailable: the directory is down");
-    assert_eq!(stage.figures("bolt", good).failures.len(), 0);
+    assert_eq!(stage.measurements("bolt", good).failures.len(), 0);
 }
 
 /// How many calls `GET /metrics` shows for `outcome`.
 fn calls_that_ended(stage: &Stage, outcome: &str) -> u64 {
     let start = format!("portcullis_resolver_calls_total{{outcome=\"{outcome}\"}} ");
-    let text = stage.metrics.render();
+    let text = stage.rendered();
     let count = text.lines().find_map(|line| line.strip_prefix(&start));
     count.and_then(|count| count.parse().ok()).expect("a series")
 }
@@ -107,32 +107,35 @@ async fn whoever_cannot_be_asked_is_named() {
         one.cause().to_owned()
     };
     assert_eq!(cause(None).await, "there is no resolver `test`");
-    assert_eq!(cause(Some(reference(1, 1))).await, "resolver `test` is being loaded");
+    assert_eq!(cause(Some(reference(1, 1))).await, "resolver `test` is still loading");
     stage.resolvers.suspend("acme", reference(1, 2), "is disabled");
     assert_eq!(cause(Some(reference(1, 2))).await, "resolver `test` is disabled");
-    assert_eq!(stage.standing("acme", reference(1, 2)), Standing::Idle("is disabled".into()));
+    assert_eq!(
+        stage.availability("acme", reference(1, 2)),
+        Availability::Unavailable("is disabled".into())
+    );
     // A plan may be older than what is in service, and never newer.
     stage.put("acme", reference(1, 4), "directory", &directory()).await;
     let older = stage.ask("acme", Some(reference(1, 3)), "ann", "department").await;
     assert_eq!(older.resolved, text("sales"));
-    assert_eq!(cause(Some(reference(1, 5))).await, "resolver `test` is being loaded");
+    assert_eq!(cause(Some(reference(1, 5))).await, "resolver `test` is still loading");
     // What comes late changes nothing.
     stage.resolvers.suspend("acme", reference(1, 3), "is disabled");
     let still = stage.ask("acme", Some(reference(1, 4)), "ann", "department").await;
     assert_eq!(still.resolved, text("sales"));
     stage.resolvers.remove("acme", reference(1, 4).id);
     assert_eq!(stage.resolvers.status("acme", reference(1, 4).id), None);
-    assert_eq!(cause(Some(reference(1, 4))).await, "resolver `test` is being loaded");
+    assert_eq!(cause(Some(reference(1, 4))).await, "resolver `test` is still loading");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_load_that_fails_takes_nothing_out_of_service() {
     let stage = Stage::new();
-    let why: Arc<str> = "could not be loaded: the store is not available".into();
-    let is = |version| stage.standing("acme", reference(1, version));
-    let ready = Standing::Ready(BreakerState::Closed);
+    let why: Arc<str> = "could not be loaded: the database is unavailable".into();
+    let is = |version| stage.availability("acme", reference(1, version));
+    let ready = Availability::Active(BreakerState::Closed);
     stage.resolvers.fail("acme", reference(1, 1), &why);
-    assert_eq!(is(1), Standing::Idle(Arc::clone(&why)));
+    assert_eq!(is(1), Availability::Unavailable(Arc::clone(&why)));
     stage.put("acme", reference(1, 1), "directory", &directory()).await;
     for version in [1, 0] {
         stage.resolvers.fail("acme", reference(1, version), &why);
@@ -140,7 +143,7 @@ async fn a_load_that_fails_takes_nothing_out_of_service() {
     }
     // Another cause of the same version is news, and so is a later version.
     stage.resolvers.fail("acme", reference(1, 2), &why);
-    assert_eq!(is(2), Standing::Idle(Arc::clone(&why)));
+    assert_eq!(is(2), Availability::Unavailable(Arc::clone(&why)));
     stage.resolvers.fail("acme", reference(1, 2), "could not be loaded: the host failed");
-    assert_eq!(is(2), Standing::Idle("could not be loaded: the host failed".into()));
+    assert_eq!(is(2), Availability::Unavailable("could not be loaded: the host failed".into()));
 }

@@ -20,11 +20,12 @@ async fn a_breaker_opens_recovers_and_is_one_tenants() {
         assert!(failed.cause().starts_with("panicked: the sky"), "{}", failed.cause());
     }
     let open = BreakerState::Open(Duration::from_secs(10));
-    assert_eq!(stage.standing("acme", ours), Standing::Ready(open));
+    assert_eq!(stage.availability("acme", ours), Availability::Active(open));
     assert!(stage.shows("resolver_breaker_openings_total 1"));
     // Not even what would succeed is called.
     let suspended = stage.ask("acme", Some(ours), "hello", "text").await;
-    let cause = "suspended for 10 s, because calls failed, the last one: panicked: the sky";
+    let cause =
+        "circuit breaker open for 10 s because calls failed, the last one: panicked: the sky";
     assert!(suspended.cause().starts_with(cause), "{}", suspended.cause());
     assert!(suspended.report.call.is_none());
     assert!(stage.shows("resolver_calls_suspended_total 1"));
@@ -32,15 +33,15 @@ async fn a_breaker_opens_recovers_and_is_one_tenants() {
     assert_eq!(other.resolved, text("hello"));
 
     advance(Duration::from_secs(10)).await;
-    assert_eq!(stage.standing("acme", ours), Standing::Ready(BreakerState::HalfOpen));
+    assert_eq!(stage.availability("acme", ours), Availability::Active(BreakerState::HalfOpen));
     stage.ask("acme", Some(ours), "panic", "text").await.cause();
     let open = BreakerState::Open(Duration::from_secs(20));
-    assert_eq!(stage.standing("acme", ours), Standing::Ready(open));
+    assert_eq!(stage.availability("acme", ours), Availability::Active(open));
     advance(Duration::from_secs(20)).await;
     let probe = stage.ask("acme", Some(ours), "hello", "text").await;
     assert_eq!(probe.resolved, text("hello"));
-    assert_eq!(stage.standing("acme", ours), Standing::Ready(BreakerState::Closed));
-    assert_eq!(stage.figures("acme", ours).calls, 7);
+    assert_eq!(stage.availability("acme", ours), Availability::Active(BreakerState::Closed));
+    assert_eq!(stage.measurements("acme", ours).calls, 7);
     assert!(stage.shows("resolver_breaker_openings_total 2"));
 }
 
@@ -54,7 +55,7 @@ async fn a_new_version_is_tried_at_once() {
     stage.put("acme", reference(1, 2), "behaviours", &behaviours(1)).await;
     let fixed = stage.ask("acme", Some(reference(1, 2)), "hello", "text").await;
     assert_eq!(fixed.resolved, text("hello"));
-    assert_eq!(stage.figures("acme", reference(1, 2)).calls, 6, "the figures go on");
+    assert_eq!(stage.measurements("acme", reference(1, 2)).calls, 6, "the figures go on");
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,7 +66,7 @@ async fn whoever_finds_fault_with_requests_is_not_suspended() {
     for _ in 0..40 {
         stage.ask("acme", Some(asked), "invalid", "text").await.cause();
     }
-    assert_eq!(stage.standing("acme", asked), Standing::Ready(BreakerState::Closed));
+    assert_eq!(stage.availability("acme", asked), Availability::Active(BreakerState::Closed));
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +139,7 @@ async fn a_check_that_is_given_up_ends_its_calls() {
         Some(()) = was_asked.recv() => {}
     }
     assert_eq!(was_left.recv().await, Some(0));
-    assert_eq!(stage.figures("acme", slow).calls, 0);
+    assert_eq!(stage.measurements("acme", slow).calls, 0);
     assert_eq!(stage.ask("acme", Some(slow), "hello", "text").await.resolved, text("hello"));
 }
 
@@ -160,7 +161,11 @@ async fn a_probe_that_is_given_up_leaves_its_turn_to_the_next() {
     let others = async {
         was_asked.recv().await.expect("the probe");
         let other = stage.ask("acme", Some(ours), "hello", "text").await;
-        assert!(other.cause().starts_with("suspended while one call"), "{}", other.cause());
+        assert!(
+            other.cause().starts_with("circuit breaker open while a trial call runs"),
+            "{}",
+            other.cause()
+        );
     };
     tokio::select! {
         _ = probe => panic!("nobody answers"),

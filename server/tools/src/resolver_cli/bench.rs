@@ -12,7 +12,7 @@ use portcullis_config::Variables;
 use portcullis_engine::{AttributeRequest, ResolverRef, json};
 use portcullis_model::clock::Clock;
 use portcullis_operations::metrics::Metrics;
-use portcullis_resolvers::{ResolverConfig, Resolvers};
+use portcullis_resolvers::{Registry, ResolverConfig};
 use uuid::Uuid;
 
 use super::checks::{self, ExpectedAnswer, Sample};
@@ -127,19 +127,19 @@ async fn active(
     trial: &Trial,
     variables: &Variables,
     code: &Path,
-) -> anyhow::Result<Resolvers> {
+) -> anyhow::Result<Registry> {
     let config = ResolverConfig { code: Some(code.to_owned()), ..ResolverConfig::default() };
     let (metrics, clock) = (Metrics::new().resolvers, Clock::system());
-    let resolvers = Resolvers::new(&config, &variables.egress()?, metrics, clock)?;
+    let resolvers = Registry::new(&config, &variables.egress()?, metrics, clock)?;
     let module = resolvers.admit(checks::TENANT, project.bytes()?.into()).await?;
     let bound = resolvers.bind(checks::TENANT, module, trial.manifest())?;
-    resolvers.put(checks::TENANT, MEASURED, bound);
+    resolvers.activate(checks::TENANT, MEASURED, bound);
     Ok(resolvers)
 }
 
 /// Measures cached answers, on the first check whose answers are all cached; `None` if there is no such check.
 async fn measure_cached(
-    resolvers: &Resolvers,
+    resolvers: &Registry,
     trial: &Trial,
     samples: &[Sample<'_>],
     calls: u32,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use portcullis_resolver_host::{HostSettings, Module, ResolverHost};
-use portcullis_resolvers::OwnRuntime;
+use portcullis_resolvers::ResolverThreads;
 
 use super::project::Project;
 use super::steps::Step;
@@ -15,7 +15,7 @@ const INSTANCES: u32 = 8;
 
 /// Makes the host. It keeps compiled code in the directory `code`, if there is one.
 pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<ResolverHost>> {
-    let runtime = OwnRuntime::start().context("cannot start threads for resolvers")?;
+    let runtime = ResolverThreads::start().context("cannot start threads for resolvers")?;
     let settings = HostSettings { instances: INSTANCES, compiled: code.map(Path::to_owned) };
     ResolverHost::new(&settings, Arc::new(runtime)).context("cannot run resolvers")
 }

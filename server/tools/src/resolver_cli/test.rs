@@ -68,7 +68,7 @@ async fn test(
 }
 
 /// Returns the differences between the expected and the real result.
-fn faults(expected: &ExpectedAnswer<'_>, outcome: &Outcome) -> Vec<String> {
+fn faults(expected: &ExpectedAnswer<'_>, outcome: &CallOutcome) -> Vec<String> {
     match (expected, &outcome.result) {
         (ExpectedAnswer::Error(part), Err(error)) if error.to_string().contains(part) => vec![],
         (ExpectedAnswer::Error(part), Err(_)) => vec![format!("expected a failure with `{part}`")],
@@ -123,7 +123,7 @@ fn show(
 }
 
 /// Returns the text for one attribute of an answer.
-fn answer_text(answer: Option<&Answered>) -> String {
+fn answer_text(answer: Option<&AnsweredAttribute>) -> String {
     let Some(answer) = answer else {
         return "undetermined: neither answered nor absent".to_owned();
     };

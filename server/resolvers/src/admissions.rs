@@ -1,118 +1,77 @@
-//! Modules that requests bring. A request has less time than a module may take to be compiled. So the admission of a
-//! module goes on when nobody waits for it any more, and what came of it is there for whoever of the same tenant brings
-//! the same module again.
+//! The admission of modules that requests bring. A module can take longer to compile than a request may last.
+//! Therefore the admission continues when its caller gives up, and the result is kept for the same tenant, which can
+//! bring the same module again.
 
-use std::collections::HashMap;
-use std::fmt;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared};
-use portcullis_resolver_host::{CallError, Digest, LoadError, Module};
+use portcullis_resolver_host::{Digest, LoadError, Module};
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
-use crate::service::ResolverService;
+use crate::failure::is_transient;
+use crate::registry::Registry;
+use crate::single_flight::{Flight, SingleFlight};
 
-/// How long what came of an admission is kept for a tenant that has not come again.
+/// How long the result of an admission is kept for a tenant that does not ask again.
 const KEPT: Duration = Duration::from_secs(600);
 
-/// What came of an admission.
+/// The result of an admission.
 pub type Admitted = Result<Arc<Module>, Arc<LoadError>>;
 
-/// The admissions under way, and the last of each tenant for which nobody waited to the end.
-#[derive(Default)]
-pub struct Admissions(Mutex<HashMap<Key, Admission>>);
+/// The admissions under way, and for each tenant the last one whose result no caller fetched.
+#[derive(Debug, Default)]
+pub(crate) struct Admissions(SingleFlight<Key, Admitted>);
 
-/// A tenant and the module that it brings.
+/// A tenant and the digest of the module that it brings.
 type Key = (String, Digest);
 
-struct Admission {
-    begun: Instant,
-    done: Shared<BoxFuture<'static, Admitted>>,
-}
-
-impl ResolverService {
-    /// Admits a module. Goes on with it when the future is dropped.
-    pub async fn admit_module(&self, tenant: &str, bytes: Bytes) -> Admitted {
+impl Admissions {
+    /// Admits a module for `tenant`. The admission continues when the future is dropped.
+    pub(crate) async fn admit(
+        &self,
+        registry: &Arc<Registry>,
+        tenant: &str,
+        bytes: Bytes,
+    ) -> Admitted {
         let hashed = bytes.clone();
+        // A large module takes milliseconds to hash.
         let hash = move || Digest(Sha256::digest(&hashed).into());
         let digest = tokio::task::spawn_blocking(hash).await;
         let digest = digest.map_err(|_| Arc::new(LoadError::Host))?;
-        let (service, owner) = (self.clone(), tenant.to_owned());
-        let work =
-            async move { service.parts().registry.admit(&owner, bytes).await.map_err(Arc::new) };
-        self.parts().admissions.join((tenant.to_owned(), digest), work).await
+        let (registry, owner) = (Arc::clone(registry), tenant.to_owned());
+        let work = async move { registry.admit(&owner, bytes).await.map_err(Arc::new) };
+        self.join((tenant.to_owned(), digest), work).await
     }
-}
 
-impl Admissions {
-    /// What comes of the admission of `key`, which is `work` if there is none yet.
+    /// Returns the result of the admission of `key`. If none is under way or kept, it begins with `work`.
     async fn join(
         &self,
         key: Key,
         work: impl Future<Output = Admitted> + Send + 'static,
     ) -> Admitted {
-        let done = self.begin(&key, work);
-        let admitted = done.await;
-        // Whoever waited to the end needs it no more.
-        self.lock().retain(|other, admission| *other != key || admission.is_under_way());
+        let now = Instant::now();
+        let is_kept = |other: &Key, admission: &Flight<Admitted>| {
+            is_settled(admission)
+                && admission.begun() + KEPT > now
+                // One result for each tenant: the new admission replaces it.
+                && (*other == key || other.0 != key.0)
+        };
+        let admission = self.0.begin(key.clone(), |_| work, is_kept);
+        let admitted = admission.finished().await.unwrap_or_else(|| Err(Arc::new(LoadError::Host)));
+        // A caller that waited to the end does not ask again.
+        self.0.forget(&key);
         admitted
     }
-
-    fn begin(
-        &self,
-        key: &Key,
-        work: impl Future<Output = Admitted> + Send + 'static,
-    ) -> Shared<BoxFuture<'static, Admitted>> {
-        let now = Instant::now();
-        let mut admissions = self.lock();
-        admissions.retain(|other, admission| {
-            admission.is_under_way()
-                || admission.is_settled()
-                    && admission.begun + KEPT > now
-                    && (other == key || other.0 != key.0)
-        });
-        let begin = || {
-            let work = AssertUnwindSafe(work).catch_unwind();
-            let done = work.map(|done| done.unwrap_or_else(|_| Err(Arc::new(LoadError::Host))));
-            let done = done.boxed().shared();
-            // Whoever asks may go away.
-            tokio::spawn(done.clone());
-            Admission { begun: now, done }
-        };
-        admissions.entry(key.clone()).or_insert_with(begin).done.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Admission>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-impl Admission {
-    fn is_under_way(&self) -> bool {
-        self.done.peek().is_none()
-    }
-
-    /// Whether another attempt would come out the same.
-    fn is_settled(&self) -> bool {
-        let admitted = self.done.peek();
-        admitted.is_some_and(|admitted| admitted.as_ref().err().is_none_or(|error| !is_ours(error)))
-    }
-}
-
-/// Whether it is the host's condition that a module was not admitted, and says nothing of the module.
-pub fn is_ours(error: &LoadError) -> bool {
-    use CallError::{Busy, Host};
-    matches!(error, LoadError::Host | LoadError::Slow(_) | LoadError::Describe(Busy(_) | Host))
-}
-
-impl fmt::Debug for Admissions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Admissions").field(&self.lock().len()).finish()
+/// Whether another attempt would have the same result.
+fn is_settled(admission: &Flight<Admitted>) -> bool {
+    match admission.value() {
+        Some(Ok(_)) => true,
+        Some(Err(error)) => !is_transient(error),
+        None => false,
     }
 }
 
@@ -177,7 +136,7 @@ mod tests {
         abandoned(&admissions).await.send(faulty("the fourth")).expect("it goes on");
         tokio::time::sleep(SOON).await;
         let _ = admissions.join(("acme".to_owned(), Digest([8; 32])), async { faulty("") }).await;
-        assert!(admissions.lock().is_empty(), "one of each tenant is kept");
+        assert!(admissions.0.len() == 0, "one of each tenant is kept");
     }
 
     #[tokio::test(start_paused = true)]
@@ -195,6 +154,6 @@ mod tests {
         let admissions = Admissions::default();
         let error = admissions.join(key("acme"), async { panic!("a fault") }).await;
         assert!(matches!(*error.expect_err("it failed"), LoadError::Host));
-        assert!(admissions.lock().is_empty());
+        assert!(admissions.0.len() == 0);
     }
 }

@@ -1,17 +1,16 @@
-//! What became of the calls of one resolver since the process started.
+//! The measurements of the calls of one resolver since the process started.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use parking_lot::{Mutex, MutexGuard};
+use portcullis_model::Timestamp;
 use portcullis_resolver_host::{CallError, limits};
 
-use portcullis_model::Timestamp;
-
 /// Every name that [`outcome`] gives.
-pub const OUTCOMES: [&str; 18] = [
+pub(crate) const OUTCOMES: [&str; 18] = [
     OK,
     "bad_answer",
     "busy",
@@ -33,8 +32,8 @@ pub const OUTCOMES: [&str; 18] = [
 ];
 const OK: &str = "ok";
 
-/// What a call came to, in one word.
-pub(super) fn outcome<T>(result: &Result<T, CallError>) -> &'static str {
+/// Returns the result of a call in one word, for metrics.
+pub(crate) fn outcome<T>(result: &Result<T, CallError>) -> &'static str {
     let Err(error) = result else { return OK };
     match error {
         CallError::Busy(_) => "busy",
@@ -57,9 +56,9 @@ pub(super) fn outcome<T>(result: &Result<T, CallError>) -> &'static str {
     }
 }
 
-/// Figures of one resolver.
+/// The counters of one resolver.
 #[derive(Debug, Default)]
-pub(super) struct Statistics {
+pub(crate) struct Statistics {
     calls: Mutex<Calls>,
     cached: AtomicU64,
     stale: AtomicU64,
@@ -74,28 +73,28 @@ struct Calls {
     last_error: Option<(Timestamp, String)>,
 }
 
-/// The same, as the record shows them.
+/// The measurements of one resolver at one instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub(crate) struct Measurements {
     /// Calls of the module, failed ones included.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Calls that failed, by their outcome.
-    pub failures: BTreeMap<&'static str, u64>,
+    pub(crate) failures: BTreeMap<&'static str, u64>,
     /// Attributes that needed no call.
-    pub cached: u64,
+    pub(crate) cached: u64,
     /// Attributes that were used beyond their time, since the source was unavailable.
-    pub stale: u64,
-    /// Of the calls; none without any.
-    pub latency: Option<Latency>,
-    pub last_error: Option<(Timestamp, String)>,
+    pub(crate) stale: u64,
+    /// The latency of the calls; `None` if there was no call.
+    pub(crate) latency: Option<Latency>,
+    pub(crate) last_error: Option<(Timestamp, String)>,
 }
 
-/// How long calls took.
+/// The latency of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Latency {
-    pub p50: Duration,
-    pub p99: Duration,
-    pub max: Duration,
+pub(crate) struct Latency {
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+    pub(crate) max: Duration,
 }
 
 impl Default for Calls {
@@ -112,8 +111,8 @@ impl Default for Calls {
 }
 
 impl Statistics {
-    /// Takes note of a call that ended at `at`.
-    pub(super) fn called<T>(
+    /// Counts a call that ended at `at`.
+    pub(crate) fn called<T>(
         &self,
         result: &Result<T, CallError>,
         elapsed: Duration,
@@ -130,14 +129,14 @@ impl Statistics {
         }
     }
 
-    /// Takes note of attributes that came from the cache.
-    pub(super) fn found(&self, cached: u64, stale: u64) {
+    /// Counts attributes that came from the cache.
+    pub(crate) fn found(&self, cached: u64, stale: u64) {
         self.cached.fetch_add(cached, Ordering::Relaxed);
         self.stale.fetch_add(stale, Ordering::Relaxed);
     }
 
-    /// How it stands.
-    pub(super) fn figures(&self) -> Figures {
+    /// Returns the measurements so far.
+    pub(crate) fn measurements(&self) -> Measurements {
         let calls = self.calls();
         let percentile = |of: f64| Duration::from_micros(calls.latency.value_at_quantile(of));
         let latency = (!calls.latency.is_empty()).then(|| Latency {
@@ -145,7 +144,7 @@ impl Statistics {
             p99: percentile(0.99),
             max: Duration::from_micros(calls.latency.max()),
         });
-        Figures {
+        Measurements {
             calls: calls.answered + calls.failed.values().sum::<u64>(),
             failures: calls.failed.clone(),
             cached: self.cached.load(Ordering::Relaxed),
@@ -156,7 +155,7 @@ impl Statistics {
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 }
 
@@ -167,7 +166,7 @@ mod tests {
     #[test]
     fn calls_are_counted_by_what_they_came_to() {
         let statistics = Statistics::default();
-        assert_eq!(statistics.figures().latency, None);
+        assert_eq!(statistics.measurements().latency, None);
         let at = Timestamp::from_millis;
         for millis in 1..=99 {
             statistics.called(&Ok(()), Duration::from_millis(millis), at(0));
@@ -175,11 +174,11 @@ mod tests {
         let timed_out = CallError::TimedOut(Duration::from_secs(2));
         statistics.called::<()>(&Err(timed_out), Duration::from_secs(2), at(7));
         statistics.found(3, 1);
-        let figures = statistics.figures();
-        assert_eq!((figures.calls, figures.cached, figures.stale), (100, 3, 1));
-        assert_eq!(figures.failures, BTreeMap::from([("timed_out", 1)]));
-        assert_eq!(figures.last_error, Some((at(7), "timed out after 2000 ms".to_owned())));
-        let latency = figures.latency.expect("calls");
+        let measured = statistics.measurements();
+        assert_eq!((measured.calls, measured.cached, measured.stale), (100, 3, 1));
+        assert_eq!(measured.failures, BTreeMap::from([("timed_out", 1)]));
+        assert_eq!(measured.last_error, Some((at(7), "timed out after 2000 ms".to_owned())));
+        let latency = measured.latency.expect("calls");
         let near = |found: Duration, millis: u64| {
             let found = found.as_secs_f64() * 1e3;
             (found - millis as f64).abs() <= 0.01 * millis as f64

@@ -16,7 +16,7 @@ use portcullis_model::resolver::Manifest;
 /// Largest manifest: 64 values of 16 KiB fit.
 const MANIFEST_BYTES: usize = 2 << 20;
 
-/// What tells a file from what it was.
+/// The parts of a file's metadata that change with its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileId {
     /// Seconds and nanoseconds.
@@ -25,22 +25,22 @@ pub(super) struct FileId {
     pub(super) inode: u64,
 }
 
-/// What tells a component from what it was.
+/// The fingerprint of a component: of its module and of its manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Print {
+pub(super) struct Fingerprint {
     pub(super) module: FileId,
     pub(super) manifest: Option<FileId>,
 }
 
-/// What is in the files of a component.
+/// The content of the files of a component.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) module: Vec<u8>,
     pub(super) manifest: Option<Vec<u8>>,
 }
 
-/// Every component of a directory, by the name that its files share.
-pub(super) async fn list(directory: &Path) -> io::Result<BTreeMap<String, Print>> {
+/// Lists the components of a directory by the name that their files share.
+pub(super) async fn list(directory: &Path) -> io::Result<BTreeMap<String, Fingerprint>> {
     let directory = directory.to_owned();
     blocking(move || {
         let mut found = BTreeMap::new();
@@ -49,9 +49,9 @@ pub(super) async fn list(directory: &Path) -> io::Result<BTreeMap<String, Print>
             let is_module = path.extension().is_some_and(|extension| extension == "wasm");
             let name = path.file_stem().and_then(|stem| stem.to_str());
             if let (true, Some(name)) = (is_module, name)
-                && let Some(print) = print(&directory, name)?
+                && let Some(fingerprint) = fingerprint(&directory, name)?
             {
-                found.insert(name.to_owned(), print);
+                found.insert(name.to_owned(), fingerprint);
             }
         }
         Ok(found)
@@ -59,11 +59,11 @@ pub(super) async fn list(directory: &Path) -> io::Result<BTreeMap<String, Print>
     .await
 }
 
-/// What is in the files of `name`; none if they are not the ones that `expected` was taken of.
+/// Reads the files of `name`. Returns `None` if they no longer have the `expected` fingerprint.
 pub(super) async fn read(
     directory: &Path,
     name: &str,
-    expected: Print,
+    expected: Fingerprint,
 ) -> anyhow::Result<Option<Contents>> {
     let (directory, name) = (directory.to_owned(), name.to_owned());
     blocking(move || {
@@ -73,12 +73,12 @@ pub(super) async fn read(
             read_up_to(&path, MANIFEST_BYTES).with_context(|| format!("`{}`", path.display()))
         });
         let contents = Contents { module, manifest: manifest.transpose()? };
-        Ok((print(&directory, &name)? == Some(expected)).then_some(contents))
+        Ok((fingerprint(&directory, &name)? == Some(expected)).then_some(contents))
     })
     .await
 }
 
-/// The manifest in `text`, or the one that `name` stands for.
+/// Parses the manifest in `text`. Without a text, the manifest grants nothing and `name` is the namespace.
 pub(super) fn manifest(
     name: &str,
     text: Option<&[u8]>,
@@ -87,7 +87,8 @@ pub(super) fn manifest(
     let Some(text) = text else {
         let text = serde_json::json!({"namespace": name.replace('-', "_")}).to_string();
         let manifest = Manifest::parse(&json::parse(text.as_bytes())?, egress);
-        return manifest.context("the name of the file is no namespace, and there is no manifest");
+        return manifest
+            .context("the file name is not a valid namespace, and there is no manifest");
     };
     let read = || Ok::<_, anyhow::Error>(Manifest::parse(&json::parse(text)?, egress)?);
     read().with_context(|| format!("`{name}.json`"))
@@ -98,7 +99,7 @@ fn file(directory: &Path, name: &str, extension: &str) -> PathBuf {
     directory.join(format!("{name}.{extension}"))
 }
 
-fn print(directory: &Path, name: &str) -> io::Result<Option<Print>> {
+fn fingerprint(directory: &Path, name: &str) -> io::Result<Option<Fingerprint>> {
     let id = |extension| match fs::metadata(file(directory, name, extension)) {
         Ok(found) if found.is_file() => Ok(Some(FileId {
             modified: (found.mtime(), found.mtime_nsec()),
@@ -110,7 +111,7 @@ fn print(directory: &Path, name: &str) -> io::Result<Option<Print>> {
         Err(error) => Err(error),
     };
     let (module, manifest) = (id("wasm")?, id("json")?);
-    Ok(module.map(|module| Print { module, manifest }))
+    Ok(module.map(|module| Fingerprint { module, manifest }))
 }
 
 fn read_up_to(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
@@ -122,7 +123,7 @@ fn read_up_to(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Runs what waits for a disk where nobody else waits.
+/// Runs work that waits for a disk on a thread that may block.
 async fn blocking<T, E>(work: impl FnOnce() -> Result<T, E> + Send + 'static) -> Result<T, E>
 where
     T: Send + 'static,

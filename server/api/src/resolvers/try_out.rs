@@ -1,28 +1,27 @@
-//! `POST /api/v1/resolvers/{id}/test`: what a resolver answers to a check that is made up.
+//! `POST /api/v1/resolvers/{id}/test`: the answers of a resolver to a sample check.
 
 use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Check, CheckBody, Invalid, Json as Value};
+use portcullis_engine::{CheckBody, Invalid, Json as Value};
+use portcullis_model::schema::{self, AnySchema};
+use portcullis_operations::app::App;
+use portcullis_operations::resolvers::{self, TryOutResult};
 use portcullis_resolver_host::{AnsweredAttribute, CallOutcome, Level, LogLine};
+use portcullis_resolvers::{LoadFailure, json};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{NOT_FOUND, must_be_own};
-use crate::RecordId;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, ResolversWrite};
 use crate::error::ApiError;
+use crate::path::RecordId;
 use portcullis_model::check::CheckRequest;
 use portcullis_model::document;
 use portcullis_model::fields::{list, string};
 use portcullis_model::input::{self, Field, Members, field};
-use portcullis_model::resolver::StoredResolver;
-use portcullis_model::schema::{self, AnySchema};
-use portcullis_operations::app::App;
-use portcullis_resolvers::{LoadFailure, json};
 
 /// Tries a resolver out.
 ///
@@ -43,36 +42,11 @@ pub(crate) async fn test(
     let body = body.parse()?;
     let TryOut { check, attributes } = TryOut::parse(&body)?;
     let id = id.known("resolver")?;
-    must_be_own(&app, caller.tenant(), id)?;
-    let (stored, bound) = match app.resolvers.resolver_to_try(caller.tenant(), id).await {
-        Ok(found) => found.ok_or(NOT_FOUND)?,
-        Err(failure) if failure.is_passing() => return Err(failure.into()),
-        Err(failure) => return Ok(Json(TriedOut::failed(&failure))),
-    };
-    let wanted = wanted(attributes, &stored)?;
-    let domain = check.domain.unwrap_or(caller.domain());
-    let check = Check::new(check, domain, None, app.clock.now());
-    let outcome = app.resolvers.try_out(&bound, caller.tenant(), &check, &wanted).await;
-    Ok(Json(TriedOut::of(outcome, &wanted)))
-}
-
-/// The attributes that are asked for: all that the module declares, unless some are named.
-fn wanted(named: Option<Vec<String>>, stored: &StoredResolver) -> Result<Vec<Box<str>>, Invalid> {
-    let declared = stored.module.attributes.iter().map(|declared| &*declared.name);
-    let Some(named) = named else { return Ok(declared.map(Box::from).collect()) };
-    let mut problems = Problems::default();
-    let root = Place::root();
-    let list = root.key("attributes");
-    let mut wanted: Vec<Box<str>> = Vec::new();
-    for (index, name) in named.iter().enumerate() {
-        if !declared.clone().any(|declared| declared == name) {
-            let names: Vec<_> = declared.clone().map(|name| format!("`{name}`")).collect();
-            problems.expected(&list.index(index), format!("one of {}", names.join(", ")));
-        } else if !wanted.iter().any(|wanted| **wanted == *name) {
-            wanted.push(name.as_str().into());
-        }
-    }
-    problems.finish(Some(wanted))
+    let tried = resolvers::try_out(&app, &caller, id, check, attributes).await?;
+    Ok(Json(match tried {
+        TryOutResult::Called { outcome, wanted } => TriedOut::of(outcome, &wanted),
+        TryOutResult::NotLoaded(failure) => TriedOut::failed(&failure),
+    }))
 }
 
 /// The body of a test.
@@ -107,7 +81,7 @@ document!(TryOut<'_> as "ResolverTest", naming CheckRequest => {
     }))
 });
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ResolverTestResult, examples(json!({
     "values": {"department": "obstetrics"},
@@ -120,7 +94,7 @@ document!(TryOut<'_> as "ResolverTest", naming CheckRequest => {
     "memory_bytes": 1179648,
 })))]
 pub(crate) struct TriedOut {
-    /// By the attribute's name.
+    /// The values by the attribute's name.
     #[schema(schema_with = values)]
     values: BTreeMap<String, Value<'static>>,
     /// What the resolver says does not exist.

@@ -1,10 +1,10 @@
-//! The secrets of a tenant's resolver, as the store keeps them: they decrypt in that resolver's row alone.
+//! The secrets of a tenant's resolver in the store. They can be decrypted only as those of the same resolver.
 
 use portcullis_model::resolver::{Secrets, StoredResolver};
 use portcullis_storage::encryption::{Context, CryptoError, KeyRing};
 
 /// Encrypts the secrets of `resolver`.
-pub fn seal(
+pub fn encrypt(
     keys: &KeyRing,
     resolver: &StoredResolver,
     secrets: &Secrets,
@@ -12,13 +12,13 @@ pub fn seal(
     keys.encrypt(context(resolver), &secrets.to_plain())
 }
 
-/// Decrypts what [`seal`] gave for the same resolver.
-pub fn open(
+/// Decrypts what [`encrypt`] returned for the same resolver.
+pub fn decrypt(
     keys: &KeyRing,
     resolver: &StoredResolver,
-    sealed: &[u8],
+    encrypted: &[u8],
 ) -> Result<Secrets, CryptoError> {
-    let plain = keys.decrypt(context(resolver), sealed)?;
+    let plain = keys.decrypt(context(resolver), encrypted)?;
     Secrets::from_plain(&plain).ok_or(CryptoError::Format)
 }
 

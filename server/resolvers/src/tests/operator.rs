@@ -27,13 +27,13 @@ fn stage() -> (TempDir, Stage) {
 }
 
 fn namespaces(stage: &Stage) -> Vec<String> {
-    stage.resolvers.installed().into_iter().map(|installed| installed.namespace).collect()
+    stage.resolvers.operator_resolvers().into_iter().map(|installed| installed.namespace).collect()
 }
 
 /// Two looks, after which a change counts.
 async fn look(stage: &Stage) {
-    stage.resolvers.look().await;
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
+    stage.resolvers.refresh_operator_resolvers().await;
 }
 
 async fn department(stage: &Stage, tenant: &str) -> One {
@@ -44,14 +44,14 @@ async fn department(stage: &Stage, tenant: &str) -> One {
 async fn every_tenant_has_them_unless_it_has_its_own() {
     let (files, stage) = stage();
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     assert_eq!(namespaces(&stage), ["test"]);
     for tenant in ["acme", "bolt"] {
         let one = department(&stage, tenant).await;
         assert_eq!((one.resolved, one.source), (text("sales"), Source::Call), "{tenant}");
         assert_eq!(one.report.origin, Some(ResolverOrigin::Operator));
-        let status = stage.resolvers.installed_status(tenant, "test").expect("a resolver");
-        assert_eq!(status.figures.calls, 1, "{tenant}");
+        let status = stage.resolvers.operator_status(tenant, "test").expect("a resolver");
+        assert_eq!(status.measurements.calls, 1, "{tenant}");
     }
     let mut own = directory();
     own["config"]["department"] = "own".into();
@@ -64,12 +64,12 @@ async fn every_tenant_has_them_unless_it_has_its_own() {
 async fn one_tenants_failures_are_not_felt_by_others() {
     let (files, stage) = stage();
     install(files.path(), "hr", "behaviours", Some(behaviours(1)));
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     for _ in 0..5 {
         stage.ask("acme", None, "panic", "text").await.cause();
     }
     let suspended = stage.ask("acme", None, "hello", "text").await;
-    assert!(suspended.cause().starts_with("suspended"), "{}", suspended.cause());
+    assert!(suspended.cause().starts_with("circuit breaker open"), "{}", suspended.cause());
     assert_eq!(stage.ask("bolt", None, "hello", "text").await.resolved, text("hello"));
 }
 
@@ -80,7 +80,7 @@ async fn a_name_is_a_namespace_where_there_is_no_manifest() {
     install(files.path(), "No Namespace", "handles", None);
     install(files.path(), "open-handles", "handles", None);
     fs::write(files.path().join("notes.txt"), "not mine").expect("writes");
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     assert_eq!(namespaces(&stage), ["open_handles"], "the others cannot be installed");
 }
 
@@ -88,15 +88,15 @@ async fn a_name_is_a_namespace_where_there_is_no_manifest() {
 async fn changes_are_picked_up_and_bad_files_change_nothing() {
     let (files, stage) = stage();
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     assert_eq!(department(&stage, "acme").await.resolved, text("sales"));
 
     let mut changed = directory();
     changed["config"]["department"] = "research".into();
     fs::write(files.path().join("hr.json"), changed.to_string()).expect("writes");
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     assert_eq!(department(&stage, "acme").await.source, Source::Cache, "one look is not enough");
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     let one = department(&stage, "acme").await;
     assert_eq!((one.resolved, one.source), (text("research"), Source::Call));
 
@@ -125,12 +125,12 @@ async fn a_namespace_has_one_file_and_the_next_when_that_is_gone() {
     let mut other = directory();
     other["config"]["department"] = "other".into();
     install(files.path(), "b", "directory", Some(other));
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     assert_eq!(namespaces(&stage), ["test"]);
     assert_eq!(department(&stage, "acme").await.resolved, text("sales"));
     fs::remove_file(files.path().join("a.wasm")).expect("is there");
     look(&stage).await;
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     assert_eq!(department(&stage, "acme").await.resolved, text("other"));
 }
 
@@ -138,7 +138,7 @@ async fn a_namespace_has_one_file_and_the_next_when_that_is_gone() {
 async fn a_directory_that_is_gone_changes_nothing() {
     let (files, stage) = stage();
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.look().await;
+    stage.resolvers.refresh_operator_resolvers().await;
     fs::rename(files.path(), files.path().with_extension("away")).expect("moves");
     look(&stage).await;
     assert_eq!(department(&stage, "acme").await.resolved, text("sales"));
@@ -156,13 +156,13 @@ async fn compiled_code_that_a_tenant_gives_up_stays_while_it_is_installed() {
     };
     let stage = Stage::with(config, &[]);
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.look().await;
-    let module = Arc::clone(&stage.resolvers.installed()[0].module);
+    stage.resolvers.refresh_operator_resolvers().await;
+    let module = Arc::clone(&stage.resolvers.operator_resolvers()[0].module);
     let count = || fs::read_dir(&code).expect("a directory").count();
-    stage.resolvers.forget(module.digest());
+    stage.resolvers.forget_code(module.digest());
     assert_eq!(count(), 1);
     fs::remove_file(files.path().join("hr.wasm")).expect("is there");
     look(&stage).await;
-    stage.resolvers.forget(module.digest());
+    stage.resolvers.forget_code(module.digest());
     assert_eq!(count(), 0);
 }

@@ -40,8 +40,8 @@ async fn an_answer_is_used_again_for_the_same_question_to_the_same_resolver() {
     stage.put("acme", reference(1, 2), "directory", &manifest).await;
     let changed = department(&stage, "acme", reference(1, 2)).await;
     assert_eq!(changed, (text("research"), Source::Call));
-    let figures = stage.figures("acme", ours);
-    assert_eq!((figures.calls, figures.cached), (4, 2));
+    let measured = stage.measurements("acme", ours);
+    assert_eq!((measured.calls, measured.cached), (4, 2));
     assert!(stage.shows(r#"resolver_cache_lookups_total{result="hit"} 2"#));
     assert!(stage.shows(r#"resolver_cache_lookups_total{result="miss"} 5"#));
 }
@@ -104,7 +104,7 @@ async fn the_last_good_answer_serves_while_the_source_is_unavailable() {
         let cause = stale.report.cause.expect("a cause");
         assert!(cause.ends_with("unavailable: status 503"), "{cause}");
     }
-    assert_eq!(stage.figures("acme", ours).stale, 7);
+    assert_eq!(stage.measurements("acme", ours).stale, 7);
     assert!(stage.shows(r#"resolver_cache_lookups_total{result="stale"} 7"#));
     // A new answer takes its place.
     *answer.lock().expect("unpoisoned") = OK.replace("a page", "a leaf");

@@ -1,0 +1,163 @@
+//! Loads resolvers that are in the store and not in memory: after a start of the service, or because another replica
+//! wrote them.
+//!
+//! A check waits for the load of a resolver no longer than for an answer of it. All checks that wait for the same
+//! resolver wait for one load, which continues when no check waits. A resolver whose load failed has the cause in its
+//! record and in each explanation until the reconciler loads it again.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use portcullis_engine::ResolverRef;
+use portcullis_model::resolver::StoredResolver;
+use portcullis_resolver_host::{Digest, Module};
+use portcullis_storage::encryption::KeyRing;
+use portcullis_storage::{Store, StoreError, Tx, resolvers};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use crate::binding::Binding;
+use crate::failure::LoadFailure;
+use crate::registry::{DISABLED, Registry};
+use crate::secrets;
+use crate::single_flight::{Flight, SingleFlight};
+use crate::status::Availability;
+
+/// Loads resolvers from the store into the registry.
+#[derive(Debug)]
+pub(crate) struct Loader {
+    registry: Arc<Registry>,
+    store: Store,
+    /// Decrypts the secrets of resolvers.
+    keys: KeyRing,
+    loads: SingleFlight<Key, (), Duration>,
+}
+
+/// A tenant and the version of one of its resolvers.
+type Key = (String, ResolverRef);
+
+/// A load of a resolver. Its note is the time limit of the resolver's calls.
+pub(crate) type Load = Flight<(), Duration>;
+
+impl Loader {
+    pub(crate) fn new(registry: Arc<Registry>, store: Store, keys: KeyRing) -> Self {
+        Self { registry, store, keys, loads: SingleFlight::default() }
+    }
+
+    /// Loads a resolver unless it is in memory. Waits until it is, or for as long as one of its calls may take.
+    pub(crate) async fn wait_for(self: &Arc<Self>, tenant: &str, reference: ResolverRef) {
+        if self.registry.knows(tenant, reference) {
+            return;
+        }
+        let load = self.load(tenant, reference);
+        let mut noted = load.clone();
+        let limit = tokio::select! {
+            _ = load.finished() => return,
+            limit = noted.note() => limit,
+        };
+        if let Some(limit) = limit {
+            let _ = tokio::time::timeout(limit, load.finished()).await;
+        }
+    }
+
+    /// Begins to load a resolver, unless a load of it is under way, and returns the load.
+    pub(crate) fn load(self: &Arc<Self>, tenant: &str, reference: ResolverRef) -> Load {
+        let (loader, owner) = (Arc::clone(self), tenant.to_owned());
+        let work = |limit| async move { loader.load_now(&owner, reference, &limit).await };
+        self.loads.begin((tenant.to_owned(), reference), work, |_, _| false)
+    }
+
+    async fn load_now(
+        &self,
+        tenant: &str,
+        reference: ResolverRef,
+        limit: &watch::Sender<Option<Duration>>,
+    ) {
+        let registry = &self.registry;
+        match self.bind_noting(tenant, reference.id, Some(limit)).await {
+            Ok(Some((stored, binding))) if stored.enabled => {
+                registry.activate(tenant, stored.reference(), binding);
+            }
+            Ok(Some((stored, _))) => registry.suspend(tenant, stored.reference(), DISABLED),
+            Ok(None) => registry.suspend(tenant, reference, "is deleted"),
+            Err(failure) => {
+                let why = format!("could not be loaded: {failure}");
+                if !self.is_known_to_fail(tenant, reference, &why) {
+                    let cause = failure.source().map(tracing::field::display);
+                    tracing::error!(error = %failure, cause, id = %reference.id, "cannot load a resolver");
+                }
+                registry.fail(tenant, reference, &why);
+            }
+        }
+    }
+
+    /// Whether the last load failed in the same way, so that the log has the cause.
+    fn is_known_to_fail(&self, tenant: &str, reference: ResolverRef, why: &str) -> bool {
+        let status = self.registry.status(tenant, reference.id);
+        self.registry.knows(tenant, reference)
+            && status
+                .is_some_and(|status| status.availability == Availability::Unavailable(why.into()))
+    }
+
+    /// Binds the stored resolver of this id. Returns `None` if the tenant has no such resolver.
+    pub(crate) async fn bind(
+        &self,
+        tenant: &str,
+        id: Uuid,
+    ) -> Result<Option<(StoredResolver, Binding)>, LoadFailure> {
+        self.bind_noting(tenant, id, None).await
+    }
+
+    /// Binds the stored resolver of this id, and notes in `limit` how long its calls may take.
+    async fn bind_noting(
+        &self,
+        tenant: &str,
+        id: Uuid,
+        limit: Option<&watch::Sender<Option<Duration>>>,
+    ) -> Result<Option<(StoredResolver, Binding)>, LoadFailure> {
+        let mut tx = self.store.read(tenant).await?;
+        let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
+        if let Some(limit) = limit {
+            // Nobody may be waiting, so a send could fail.
+            limit.send_replace(Some(stored.manifest.limits.timeout));
+        }
+        let encrypted = resolvers::secrets(&mut tx, id).await?.unwrap_or_default();
+        let module = self.module_of_stored(tenant, tx, &stored).await?;
+        let secrets = secrets::decrypt(&self.keys, &stored, &encrypted)?;
+        let manifest = stored.manifest.clone().with_secrets(secrets);
+        let binding = self.registry.bind(tenant, module, &manifest)?;
+        Ok(Some((stored, binding)))
+    }
+
+    /// Returns the module of the stored resolver of this id, or `None` if the tenant has no such resolver.
+    pub(crate) async fn module(
+        &self,
+        tenant: &str,
+        id: Uuid,
+    ) -> Result<Option<Arc<Module>>, LoadFailure> {
+        let mut tx = self.store.read(tenant).await?;
+        let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
+        self.module_of_stored(tenant, tx, &stored).await.map(Some)
+    }
+
+    /// Returns the module of `stored`, which `tx` has read: from memory if it is there, otherwise from the store.
+    async fn module_of_stored(
+        &self,
+        tenant: &str,
+        mut tx: Tx,
+        stored: &StoredResolver,
+    ) -> Result<Arc<Module>, LoadFailure> {
+        let sha256 = &stored.module.sha256;
+        let digest = Digest::parse(sha256);
+        if let Some(module) = digest.and_then(|digest| self.registry.admitted(&digest)) {
+            tx.end().await?;
+            return Ok(module);
+        }
+        let bytes = resolvers::module(&mut tx, sha256).await?;
+        // The compilation takes seconds, and no transaction stays open for it.
+        tx.end().await?;
+        let bytes = bytes.ok_or(StoreError::Corrupt { what: "resolvers.sha256" })?;
+        Ok(self.registry.admit(tenant, bytes.into()).await?)
+    }
+}

@@ -1,0 +1,189 @@
+//! Compares the registry with the store again and again: loads new resolvers before a check needs them, loads again
+//! those that failed, and removes those that are deleted.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::{StreamExt as _, stream};
+use portcullis_engine::ResolverRef;
+use portcullis_model::clock::Clock;
+use portcullis_resolver_host::Digest;
+use portcullis_storage::resolvers::Place;
+use portcullis_storage::{Store, StoreError, resolvers};
+use uuid::Uuid;
+
+use crate::loader::Loader;
+use crate::registry::Registry;
+use crate::status::Availability;
+
+/// The pause between two rounds. A failed load is not tried again before the next round.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// How many loads are under way at once. Each holds the bytes of a module.
+const LOADS: usize = 8;
+/// Rounds between two removals of unused compiled code: 5 minutes.
+const SWEEP_ROUNDS: u64 = 60;
+/// Compiled code that is younger can belong to a module that a request is about to store.
+const SWEEP_AGE: Duration = Duration::from_mins(10);
+/// After so many failed loads the pause between them stays the same: 5 minutes.
+const MAX_DOUBLINGS: u32 = 6;
+
+/// Compares the registry with the store, and repairs the difference.
+#[derive(Debug)]
+pub(crate) struct Reconciler {
+    registry: Arc<Registry>,
+    loader: Arc<Loader>,
+    store: Store,
+    clock: Clock,
+    failed: FailedLoads,
+}
+
+/// The loads that failed.
+#[derive(Debug, Default)]
+struct FailedLoads(HashMap<(String, ResolverRef), Retry>);
+
+/// The next attempt of a failed load.
+#[derive(Debug, Default)]
+struct Retry {
+    failures: u32,
+    /// Rounds until the next attempt.
+    wait: u32,
+}
+
+impl FailedLoads {
+    /// Counts a round for this load, and returns whether it is due.
+    fn is_due(&mut self, place: &Place) -> bool {
+        let Some(retry) = self.0.get_mut(&key(place)) else { return true };
+        retry.wait = retry.wait.saturating_sub(1);
+        retry.wait == 0
+    }
+
+    fn note(&mut self, place: &Place) {
+        let retry = self.0.entry(key(place)).or_default();
+        retry.wait = 1 << retry.failures.min(MAX_DOUBLINGS);
+        retry.failures += 1;
+    }
+
+    fn retain(&mut self, still: impl Fn(&str, ResolverRef) -> bool) {
+        self.0.retain(|(tenant, reference), _| still(tenant, *reference));
+    }
+}
+
+fn key(place: &Place) -> (String, ResolverRef) {
+    (place.tenant.clone(), place.reference)
+}
+
+impl Reconciler {
+    pub(crate) fn new(
+        registry: Arc<Registry>,
+        loader: Arc<Loader>,
+        store: Store,
+        clock: Clock,
+    ) -> Self {
+        Self { registry, loader, store, clock, failed: FailedLoads::default() }
+    }
+
+    /// Reconciles for as long as the process runs.
+    pub(crate) async fn run(mut self) {
+        for round in 0_u64.. {
+            if let Err(error) = self.reconcile().await {
+                tracing::warn!(%error, "cannot read the resolvers");
+            }
+            if round % SWEEP_ROUNDS == 0
+                && let Err(error) = self.sweep_code().await
+            {
+                tracing::warn!(%error, "cannot read the modules of resolvers");
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    async fn reconcile(&mut self) -> Result<(), StoreError> {
+        // Memory is read before the store: a resolver that is created in between is in neither, and stays.
+        let in_memory = self.registry.of_tenants();
+        let mut tx = self.store.read_all().await?;
+        let stored = resolvers::everywhere(&mut tx).await?;
+        tx.end().await?;
+        self.remove_deleted(&in_memory, &stored);
+        self.load_missing(&stored).await;
+        Ok(())
+    }
+
+    fn remove_deleted(&self, in_memory: &[(String, Uuid)], stored: &[Place]) {
+        let stored: HashSet<(&str, Uuid)> =
+            stored.iter().map(|place| (&*place.tenant, place.reference.id)).collect();
+        for (tenant, id) in in_memory {
+            if !stored.contains(&(&**tenant, *id)) {
+                self.registry.remove(tenant, *id);
+            }
+        }
+    }
+
+    async fn load_missing(&mut self, stored: &[Place]) {
+        let (registry, loader) = (&self.registry, &self.loader);
+        self.failed.retain(|tenant, reference| {
+            stored.iter().any(|place| place.tenant == tenant && place.reference == reference)
+                && !is_active(registry, tenant, reference)
+        });
+        let enabled = stored.iter().filter(|place| place.enabled);
+        let missing = enabled.filter(|place| !is_active(registry, &place.tenant, place.reference));
+        let due: Vec<_> = missing.filter(|place| self.failed.is_due(place)).collect();
+        // Several at once: a slow one does not delay the others.
+        let loads = stream::iter(&due);
+        loads
+            .for_each_concurrent(LOADS, |place| async {
+                loader.load(&place.tenant, place.reference).finished().await;
+            })
+            .await;
+        for place in due {
+            if !is_active(registry, &place.tenant, place.reference) {
+                self.failed.note(place);
+            }
+        }
+    }
+
+    /// Removes compiled code that no module needs: failed requests, other replicas and crashes leave it behind.
+    async fn sweep_code(&self) -> Result<(), StoreError> {
+        let before = SystemTime::from(self.clock.now()) - SWEEP_AGE;
+        let mut tx = self.store.read_all().await?;
+        let stored = resolvers::modules(&mut tx).await?;
+        tx.end().await?;
+        let stored = stored.iter().filter_map(|sha256| Digest::parse(sha256)).collect();
+        self.registry.sweep_code(stored, before).await;
+        Ok(())
+    }
+}
+
+fn is_active(registry: &Registry, tenant: &str, reference: ResolverRef) -> bool {
+    let status = registry.status(tenant, reference.id);
+    registry.knows(tenant, reference)
+        && status.is_some_and(|status| matches!(status.availability, Availability::Active(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_goes_on_failing_is_tried_less_and_less_often() {
+        let reference = ResolverRef { id: Uuid::nil(), version: 1 };
+        let place = Place { tenant: "acme".to_owned(), reference, enabled: true };
+        let mut failed = FailedLoads::default();
+        let mut tried = Vec::new();
+        for round in 0..400 {
+            if failed.is_due(&place) {
+                tried.push(round);
+                failed.note(&place);
+            }
+        }
+        assert_eq!(tried, [0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383]);
+        let changed = Place {
+            reference: ResolverRef { version: 2, ..reference },
+            tenant: place.tenant.clone(),
+            enabled: true,
+        };
+        assert!(failed.is_due(&changed), "another version may do better");
+        failed.retain(|_, _| false);
+        assert!(failed.is_due(&place));
+    }
+}

@@ -1,0 +1,221 @@
+//! The registry: all resolvers in memory, those of tenants and those of the operator, found by one type.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use portcullis_egress::EgressConfig;
+use portcullis_engine::{AttributeRequest, Check, ResolverRef};
+use portcullis_model::clock::Clock;
+use portcullis_model::resolver::{Manifest, ResolverOrigin};
+use portcullis_resolver_host::{CallOutcome, Digest, LoadError, Module};
+use uuid::Uuid;
+
+use crate::active::{ActiveResolver, Found};
+use crate::binding::{Binding, BindingError};
+use crate::config::ResolverConfig;
+use crate::entry::Entry;
+use crate::measurements::Measurements;
+use crate::metrics::ResolverMetrics;
+use crate::operator::{OperatorResolver, OperatorResolvers};
+use crate::report::{Asked, Provenance, Report};
+use crate::runtime::ResolverRuntime;
+use crate::status::{Availability, ResolverStatus};
+use crate::tenants::TenantResolvers;
+
+/// The state of a resolver that a manager disabled; completes "resolver `geo` …".
+pub(crate) const DISABLED: &str = "is disabled";
+
+/// The resolvers in memory. It knows no store: the loader and the reconciler fill it.
+#[derive(Debug)]
+pub struct Registry {
+    runtime: ResolverRuntime,
+    tenants: TenantResolvers,
+    operator: OperatorResolvers,
+}
+
+impl Registry {
+    /// Starts the runtime of resolvers. The registry is empty.
+    ///
+    /// # Errors
+    /// The threads or the host cannot start.
+    pub fn new(
+        config: &ResolverConfig,
+        egress: &EgressConfig,
+        metrics: ResolverMetrics,
+        clock: Clock,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            runtime: ResolverRuntime::open(config, egress, metrics, clock)?,
+            tenants: TenantResolvers::default(),
+            operator: OperatorResolvers::new(config.directory.clone(), egress.rules.clone()),
+        })
+    }
+
+    /// Compiles a module, validates it, and calls its `describe`. The threads of the runtime do this, not those that
+    /// serve requests.
+    pub async fn admit(&self, tenant: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
+        self.runtime.admit(tenant, bytes).await
+    }
+
+    /// Returns the module of this digest, if it is in memory.
+    pub(crate) fn admitted(&self, digest: &Digest) -> Option<Arc<Module>> {
+        self.runtime.admitted(digest)
+    }
+
+    /// Grants a module what `manifest` has for it, for calls on behalf of `tenant`.
+    pub fn bind(
+        &self,
+        tenant: &str,
+        module: Arc<Module>,
+        manifest: &Manifest,
+    ) -> Result<Binding, BindingError> {
+        self.runtime.bind(tenant, module, manifest)
+    }
+
+    /// Makes a version of a tenant's resolver the active one, unless a later version is known.
+    ///
+    /// Calls in flight finish on the version before it. No answer that was cached for that version is used again.
+    pub fn activate(&self, tenant: &str, reference: ResolverRef, binding: Binding) {
+        self.tenants.put(tenant, reference, |statistics| {
+            Entry::Active(Arc::new(ActiveResolver::new(binding, statistics)))
+        });
+    }
+
+    /// Makes a tenant's resolver unavailable, unless a later version is known. `why` completes "resolver `geo` …".
+    pub(crate) fn suspend(&self, tenant: &str, reference: ResolverRef, why: &str) {
+        self.tenants.put(tenant, reference, |_| Entry::Unavailable(why.into()));
+    }
+
+    /// Records that a tenant's resolver cannot be loaded, unless this version is active: the request that wrote the
+    /// version has activated it meanwhile.
+    pub(crate) fn fail(&self, tenant: &str, reference: ResolverRef, why: &str) {
+        self.tenants.fail(tenant, reference, why.into());
+    }
+
+    /// Removes a tenant's resolver from memory. Calls in flight finish.
+    pub(crate) fn remove(&self, tenant: &str, id: Uuid) {
+        self.tenants.remove(tenant, id);
+    }
+
+    /// Deletes the compiled code of a module that no tenant has, unless an operator resolver has it.
+    pub(crate) fn forget_code(&self, digest: &Digest) {
+        if !self.operator.has_module(digest) {
+            self.runtime.forget(digest);
+        }
+    }
+
+    /// Deletes the compiled code that is older than `before` and belongs to no module that is `stored` or in memory.
+    pub(crate) async fn sweep_code(&self, stored: HashSet<Digest>, before: SystemTime) {
+        let used = stored.into_iter().chain(self.runtime.in_use()).collect();
+        if let Err(error) = self.runtime.host.sweep(used, before).await {
+            tracing::warn!(%error, "cannot remove outdated compiled code");
+        }
+    }
+
+    /// Whether this version of a resolver, or a later one, is in memory, available or not.
+    pub(crate) fn knows(&self, tenant: &str, reference: ResolverRef) -> bool {
+        self.tenants.find(tenant, reference).is_some()
+    }
+
+    /// Returns the tenant and the id of every resolver of tenants in memory.
+    pub(crate) fn of_tenants(&self) -> Vec<(String, Uuid)> {
+        self.tenants.all()
+    }
+
+    /// Returns the status of a tenant's resolver, or `None` if it is not in memory.
+    pub(crate) fn status(&self, tenant: &str, id: Uuid) -> Option<ResolverStatus> {
+        self.tenants.get(tenant, id).map(|found| self.status_of(found))
+    }
+
+    /// Returns every operator resolver, ordered by namespace.
+    pub(crate) fn operator_resolvers(&self) -> Vec<OperatorResolver> {
+        self.operator.all()
+    }
+
+    /// Returns the status that an operator resolver has for a tenant, or `None` if there is none of this namespace.
+    pub(crate) fn operator_status(&self, tenant: &str, namespace: &str) -> Option<ResolverStatus> {
+        self.operator.get(&self.runtime, tenant, namespace).map(|found| self.status_of(found))
+    }
+
+    /// Reads the directory of the operator resolvers once, and applies the changes.
+    pub(crate) async fn refresh_operator_resolvers(&self) {
+        self.operator.refresh(&self.runtime).await;
+    }
+
+    /// Applies changes of the directory of the operator resolvers for as long as the process runs.
+    pub(crate) async fn watch_operator_resolvers(&self) {
+        self.operator.watch(&self.runtime).await;
+    }
+
+    /// Calls a resolver, past the cache and the circuit breaker.
+    pub(crate) async fn try_out(
+        &self,
+        binding: &Binding,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+    ) -> CallOutcome {
+        self.runtime.try_out(binding, tenant, check, wanted).await
+    }
+
+    /// Answers the attribute requests of `check`: one call of each resolver, all at the same time. To drop the future
+    /// ends the calls.
+    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
+        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask));
+        let mut asked = Asked::default();
+        for (ask, (origin, found)) in asks.iter().zip(join_all(all).await) {
+            let Found { attributes, cause, call } = found;
+            let mut sources = Vec::with_capacity(attributes.len());
+            for (name, resolved, source) in attributes {
+                asked.answers.insert(&ask.namespace, &name, resolved);
+                sources.push(Provenance { name, source });
+            }
+            let namespace = ask.namespace.clone();
+            asked.reports.push(Report { namespace, origin, attributes: sources, cause, call });
+        }
+        asked
+    }
+
+    async fn ask_one(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        ask: &AttributeRequest,
+    ) -> (Option<ResolverOrigin>, Found) {
+        let (namespace, wanted) = (&ask.namespace, &ask.attributes);
+        match self.find(tenant, ask) {
+            Some((origin, Entry::Active(resolver))) => {
+                let found = resolver.ask(&self.runtime, tenant, check, wanted).await;
+                (Some(origin), found.with_namespace(namespace))
+            }
+            Some((origin, Entry::Unavailable(why))) => {
+                (Some(origin), Found::nothing(wanted, format!("resolver `{namespace}` {why}")))
+            }
+            None => (None, Found::nothing(wanted, format!("there is no resolver `{namespace}`"))),
+        }
+    }
+
+    /// Returns the resolver that a plan names, and who owns it. `None` means that no operator resolver has the
+    /// namespace.
+    fn find(&self, tenant: &str, ask: &AttributeRequest) -> Option<(ResolverOrigin, Entry)> {
+        let Some(reference) = ask.resolver else {
+            let entry = self.operator.find(&self.runtime, tenant, &ask.namespace)?;
+            return Some((ResolverOrigin::Operator, entry));
+        };
+        let found = self.tenants.find(tenant, reference);
+        // The loader was called before. The resolver is missing only if the time was too short.
+        let entry = found.unwrap_or_else(|| Entry::Unavailable("is still loading".into()));
+        Some((ResolverOrigin::Tenant, entry))
+    }
+
+    fn status_of(&self, (entry, measurements): (Entry, Measurements)) -> ResolverStatus {
+        let availability = match entry {
+            Entry::Active(resolver) => Availability::Active(resolver.breaker(self.runtime.now())),
+            Entry::Unavailable(why) => Availability::Unavailable(why),
+        };
+        ResolverStatus { availability, measurements }
+    }
+}
