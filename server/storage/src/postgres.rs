@@ -11,7 +11,7 @@ use crate::{migrations, schema};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
-/// How long a request waits for a connection before the store counts as down.
+/// The longest wait for a connection. After it, the store counts as down.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn options(url: &str) -> Result<PgConnectOptions, OpenError> {

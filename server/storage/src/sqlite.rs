@@ -9,11 +9,11 @@ use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use crate::error::OpenError;
 use crate::{migrations, schema};
 
-/// Readers beside the writer: plan loads and lists, none of which takes long.
+/// Connections that read, beside the one that writes: plan loads and lists are short.
 const READERS: u32 = 4;
-/// How long another process, such as `portcullis migrate`, may hold the write lock.
+/// The longest wait for the write lock, which another process such as `portcullis migrate` may hold.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a request waits for a connection before the store counts as down.
+/// The longest wait for a connection. After it, the store counts as down.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn options(url: &str) -> Result<SqliteConnectOptions, OpenError> {

@@ -47,7 +47,7 @@ impl Store {
     /// Opens the database at `url` to read only, without creating or migrating anything. A write gets an error.
     ///
     /// # Errors
-    /// As [`Store::open`], or the schema is not the one of this version.
+    /// The errors of [`Store::open`], or the schema is not the one of this version.
     pub async fn open_to_read(url: &str) -> Result<Self, OpenError> {
         match url.split_once(':') {
             Some(("sqlite", _)) => {
