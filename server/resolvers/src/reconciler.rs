@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use portcullis_engine::ResolverRef;
 use portcullis_model::clock::Clock;
 use portcullis_resolver_host::Digest;
-use portcullis_storage::resolvers::Place;
+use portcullis_storage::resolvers::ResolverLocation;
 use portcullis_storage::{Store, StoreError, resolvers};
 use uuid::Uuid;
 
@@ -52,13 +52,13 @@ struct Retry {
 
 impl FailedLoads {
     /// Counts a round for this load, and returns whether it is due.
-    fn is_due(&mut self, place: &Place) -> bool {
+    fn is_due(&mut self, place: &ResolverLocation) -> bool {
         let Some(retry) = self.0.get_mut(&key(place)) else { return true };
         retry.wait = retry.wait.saturating_sub(1);
         retry.wait == 0
     }
 
-    fn note(&mut self, place: &Place) {
+    fn note(&mut self, place: &ResolverLocation) {
         let retry = self.0.entry(key(place)).or_default();
         retry.wait = 1 << retry.failures.min(MAX_DOUBLINGS);
         retry.failures += 1;
@@ -69,7 +69,7 @@ impl FailedLoads {
     }
 }
 
-fn key(place: &Place) -> (String, ResolverRef) {
+fn key(place: &ResolverLocation) -> (String, ResolverRef) {
     (place.tenant.clone(), place.reference)
 }
 
@@ -109,7 +109,7 @@ impl Reconciler {
         Ok(())
     }
 
-    fn remove_deleted(&self, in_memory: &[(String, Uuid)], stored: &[Place]) {
+    fn remove_deleted(&self, in_memory: &[(String, Uuid)], stored: &[ResolverLocation]) {
         let stored: HashSet<(&str, Uuid)> =
             stored.iter().map(|place| (&*place.tenant, place.reference.id)).collect();
         for (tenant, id) in in_memory {
@@ -119,7 +119,7 @@ impl Reconciler {
         }
     }
 
-    async fn load_missing(&mut self, stored: &[Place]) {
+    async fn load_missing(&mut self, stored: &[ResolverLocation]) {
         let (registry, loader) = (&self.registry, &self.loader);
         self.failed.retain(|tenant, reference| {
             stored.iter().any(|place| place.tenant == tenant && place.reference == reference)
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_load_that_goes_on_failing_is_tried_less_and_less_often() {
         let reference = ResolverRef { id: Uuid::nil(), version: 1 };
-        let place = Place { tenant: "acme".to_owned(), reference, enabled: true };
+        let place = ResolverLocation { tenant: "acme".to_owned(), reference, enabled: true };
         let mut failed = FailedLoads::default();
         let mut tried = Vec::new();
         for round in 0..400 {
@@ -177,7 +177,7 @@ mod tests {
             }
         }
         assert_eq!(tried, [0, 1, 3, 7, 15, 31, 63, 127, 191, 255, 319, 383]);
-        let changed = Place {
+        let changed = ResolverLocation {
             reference: ResolverRef { version: 2, ..reference },
             tenant: place.tenant.clone(),
             enabled: true,

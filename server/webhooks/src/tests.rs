@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use chrono::DateTime;
-use portcullis_egress::Client;
+use portcullis_egress::{Client, EgressConfig};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_model::egress_rules::EgressRules;
@@ -156,10 +156,11 @@ async fn insert(store: &Store, keys: &KeyRing, id: Uuid, url: String) {
 fn worker(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> DeliveryWorker {
     let config = WebhookConfig::default();
     let allow = vec!["127.0.0.0/8".parse().expect("a network")];
-    let rules = EgressRules { allow_http: true, allow, ..EgressRules::default() };
+    let rules = EgressRules { allow_http: true, allow };
+    let egress = EgressConfig { rules, ..EgressConfig::default() };
     DeliveryWorker {
         store,
-        client: Client::guarded(&rules, config.timeout).expect("a client"),
+        client: Client::guarded(&egress, config.timeout).expect("a client"),
         timeout: config.timeout,
         keys,
         clock: Clock::of(move || {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{CheckBody, Invalid, Json as Value};
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_operations::app::App;

@@ -32,7 +32,7 @@ pub async fn try_out(
     caller: &Manager,
     id: Uuid,
     check: CheckBody<'_>,
-    attributes: Option<Vec<&str>>,
+    attributes: Option<Vec<String>>,
 ) -> Result<TryOutResult, OperationError> {
     must_be_own(app, caller.tenant(), id)?;
     let (stored, binding) = match app.resolvers.load(caller.tenant(), id).await {
@@ -48,7 +48,7 @@ pub async fn try_out(
 }
 
 /// Returns the attributes to ask for, each once.
-fn wanted(named: Option<Vec<&str>>, stored: &StoredResolver) -> Result<Vec<Box<str>>, Invalid> {
+fn wanted(named: Option<Vec<String>>, stored: &StoredResolver) -> Result<Vec<Box<str>>, Invalid> {
     let declared: Vec<_> =
         stored.module.attributes.iter().map(|declared| &*declared.name).collect();
     let Some(named) = named else { return Ok(declared.into_iter().map(Box::from).collect()) };
@@ -57,7 +57,7 @@ fn wanted(named: Option<Vec<&str>>, stored: &StoredResolver) -> Result<Vec<Box<s
     let list = root.key("attributes");
     let mut wanted: Vec<Box<str>> = Vec::new();
     for (index, name) in named.into_iter().enumerate() {
-        if !declared.contains(&name) {
+        if !declared.contains(&&*name) {
             let names: Vec<_> = declared.iter().map(|name| format!("`{name}`")).collect();
             problems.expected(&list.index(index), format!("one of {}", names.join(", ")));
         } else if !wanted.iter().any(|wanted| **wanted == *name) {

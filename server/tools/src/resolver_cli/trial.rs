@@ -20,7 +20,7 @@ use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};
 
 /// The files of a command that calls a component.
 #[derive(Debug, clap::Args)]
-pub struct TrialFiles {
+pub(super) struct TrialFiles {
     /// The component, or a folder that contains exactly one.
     #[arg(default_value = ".")]
     path: PathBuf,
