@@ -1,4 +1,4 @@
-//! What webhooks are told, and how: events, signatures, order, retries, and the records of them.
+//! Notifications of webhooks: events, signatures, order, retries, and the records of them.
 
 mod denials;
 mod events;

@@ -1,5 +1,5 @@
 //! Resolvers that do their worst, in a service that must not notice: the decision fails closed, the cause is in the
-//! reason, the explanation and the figures, and another tenant's resolver answers meanwhile.
+//! reason, the explanation and the metrics, and another tenant's resolver answers meanwhile.
 
 use std::sync::mpsc;
 
@@ -9,7 +9,7 @@ use crate::support::resolver::{Form, RESOLVERS, directory, guest};
 use crate::support::tenant::{Decision, condition};
 use crate::support::{Answer, Provider, Receiver, Request, Server, Settings, Tenant};
 
-/// What the guest `behaviours` does for a subject, what the cause says, and what the figures call it.
+/// The behaviour of the guest `behaviours` for a subject, the text of the cause, and the label of the metrics.
 const FAILURES: [(&str, &str, &str); 24] = [
     ("loop", "timed out after 300 ms", "timed_out"),
     ("sleep", "timed out after 300 ms", "timed_out"),
@@ -161,13 +161,13 @@ fn whatever_a_resolver_does_the_decision_fails_closed_and_others_go_on() {
         policies(&tenant, attribute, attribute);
         must_fail_closed(&tenant, &neighbour, attribute, subject, "bad answer: ");
     }
-    let figures = Request::new("GET /metrics").send(stage.server.address).is(200).text;
+    let metrics = Request::new("GET /metrics").send(stage.server.address).is(200).text;
     for (_, _, outcome) in FAILURES {
         let counter = format!("portcullis_resolver_calls_total{{outcome=\"{outcome}\"}} ");
-        let count = figures.lines().find_map(|line| line.strip_prefix(&counter));
+        let count = metrics.lines().find_map(|line| line.strip_prefix(&counter));
         assert!(count.is_some_and(|count| count != "0"), "{counter}{count:?}");
     }
-    assert!(!figures.contains("harmed"), "figures name no tenant");
+    assert!(!metrics.contains("harmed"), "metrics name no tenant");
     Request::new("GET /healthz/ready").send(stage.server.address).is(200);
     assert!(neighbour.decide("ann", "desk:read", "read").allowed());
 }

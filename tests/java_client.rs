@@ -1,4 +1,4 @@
-//! What the Java client library does, against a real OpenID provider: at its start it gets a token and registers its
+//! The behaviour of the Java client library, against a real OpenID provider: at its start it gets a token and registers its
 //! annotated resources; then its interceptor asks, with each user's own token, whether a call may go on.
 
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ impl Desk<'_> {
         request.send(self.server.address)
     }
 
-    /// What the library does at each start: `ADMIN_CLIENT_ID` is `registrar`. Gives the ids of the records.
+    /// The work of the library at each start: `ADMIN_CLIENT_ID` is `registrar`. Gives the ids of the records.
     #[track_caller]
     fn start(&self, reading_roles: &[&str]) -> Vec<String> {
         let resources = json!([
@@ -55,7 +55,7 @@ impl Desk<'_> {
         rules.as_array().unwrap().iter().map(row).collect()
     }
 
-    /// What the interceptor asks before a call, with the token of the user who makes it.
+    /// The check of the interceptor before a call, with the token of the user who makes it.
     #[track_caller]
     fn intercept(&self, user: &str, resource: &str) -> bool {
         let body = json!({"resource": resource});

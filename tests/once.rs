@@ -1,4 +1,4 @@
-//! What neither the mode nor the database matters to, and what is about `selfhost` mode or SQLite itself:
+//! Tests for which neither the mode nor the database matters, and tests of `selfhost` mode or SQLite itself:
 //! it runs once.
 
 #![expect(

@@ -1,4 +1,4 @@
-//! Who may do what: members, managers, foreign domains, and the wall between tenants.
+//! Rights: members, managers, foreign domains, and the wall between tenants.
 
 use serde_json::{Value, json};
 

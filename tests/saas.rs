@@ -1,4 +1,4 @@
-//! What is so in `saas` mode alone, where the operator creates tenants and the issuer of a token decides
+//! Behaviour of `saas` mode alone, where the operator creates tenants and the issuer of a token decides
 //! which one its bearer belongs to.
 
 mod domains;

@@ -1,11 +1,11 @@
-//! What is so in `selfhost` mode alone, where every domain is a tenant.
+//! Behaviour of `selfhost` mode alone, where every domain is a tenant.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "all of it is test code")]
 
 mod domains;
 mod egress;
-mod figures;
 mod kills;
+mod measurements;
 
 use crate::support::{Request, Tenant};
 

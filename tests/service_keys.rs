@@ -17,7 +17,7 @@ fn with_key(tenant: &Tenant<'_>, key: &str, route: &str, body: Option<&Value>) -
     tenant.send(&body.map_or(request.clone(), |body| request.json(body)))
 }
 
-/// The same, whatever the key may do.
+/// The answer is the same, whatever the key may do.
 fn is_known(tenant: &Tenant<'_>, key: &str) -> bool {
     with_key(tenant, key, "GET /api/v1/resources", None).status != 401
 }

@@ -70,7 +70,7 @@ pub(crate) async fn until_stopped(
     app.store.close().await;
 }
 
-/// What delivers events.
+/// The parts that deliver events.
 pub(crate) struct Delivery {
     worker: DeliveryWorker,
     replica: String,

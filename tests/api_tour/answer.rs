@@ -1,4 +1,4 @@
-//! What a command of the tour printed, and how the document shows it.
+//! The output of a command of the tour, and its form in the document.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::{is_timestamp, is_uuid_v7};
 /// Longest line of a body that is not broken up.
 const WIDTH: usize = 110;
 
-/// Where the document's servers listen.
+/// The addresses of the document's servers.
 const PLACES: [&str; 2] = ["http://127.0.0.1:8080", "http://127.0.0.1:8081"];
 
 pub(super) struct Answer {
@@ -73,7 +73,7 @@ impl Answer {
         assert_eq!(self.body_is_shown, !self.body.is_empty(), "the body of: {}", self.command);
     }
 
-    /// What a line `# keeps NAME from …` keeps.
+    /// The values that a line `# keeps NAME from …` keeps.
     pub(super) fn kept(&self, line: &str) -> Option<(String, String)> {
         let (name, place) = line.strip_prefix("# keeps ")?.split_once(" from ")?;
         let found = match place.strip_prefix("the header ") {

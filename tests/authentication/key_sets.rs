@@ -1,4 +1,4 @@
-//! Where keys come from: discovery, rotation, providers that fail, and keys that are never used.
+//! Key sets: discovery, rotation, providers that fail, and keys that are never used.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What the operator can say about tokens.
+//! The operator's settings of tokens.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What ABAC policies decide, alone and together with RBAC.
+//! Decisions of ABAC policies, alone and together with RBAC.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a condition gives: true, false, or undetermined (`docs/semantics.md`, section 4.4).
+//! The truth of conditions: true, false, or undetermined (`docs/semantics.md`, section 4.4).
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const T: Truth = Some(true);
 const F: Truth = Some(false);
 const U: Truth = None;
 
-/// What the tree gives, seen from outside: an allow applies when it is true; a deny applies when it is
+/// The truth of a tree, seen from outside: an allow applies when it is true; a deny applies when it is
 /// true or undetermined.
 #[track_caller]
 fn evaluate(tenant: &Tenant<'_>, number: usize, tree: &Value, attributes: &Value) -> Truth {

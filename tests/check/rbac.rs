@@ -1,4 +1,4 @@
-//! What RBAC rules decide.
+//! Decisions of RBAC rules.
 
 use serde_json::json;
 

@@ -46,7 +46,7 @@ fn a_failed_delivery_is_tried_again_until_it_is_dead() {
     tenant.send(&tenant.managing(unknown)).refused(404, "NOT_FOUND");
 }
 
-/// What the first request is answered by, and what the record says of it.
+/// The answer to the first request, and the record of it.
 fn bad_answers() -> Vec<(Answer, Value, &'static str)> {
     let raw = |text: &str| Answer::Raw(text.as_bytes().to_vec());
     vec![

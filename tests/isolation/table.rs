@@ -1,6 +1,6 @@
-//! What each route is for: who may use it, which record it names, and what a good request is.
+//! The purpose of each route: who may use it, which record it names, and what a good request is.
 
-/// Who may use a route.
+/// The callers that may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Everybody.

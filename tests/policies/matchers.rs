@@ -13,7 +13,7 @@ fn matcher(text: &str) -> Value {
     policy
 }
 
-/// What a check with these attributes of the user is answered.
+/// The answer to a check with these attributes of the user.
 fn decide(tenant: &Tenant<'_>, user: Value) -> Decision {
     let body = json!({
         "subject": "alice", "resource": "doc:read", "action": "read",

@@ -1,4 +1,4 @@
-//! What the process is told, and the one line it says when it cannot use that.
+//! Bad settings, and the one line that the process prints for each.
 
 use std::net::TcpListener;
 

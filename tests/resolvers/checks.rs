@@ -1,4 +1,4 @@
-//! What resolvers answer decides, and every change of them counts for the next check.
+//! Answers of resolvers decide, and every change of a resolver counts for the next check.
 
 use serde_json::{Value, json};
 

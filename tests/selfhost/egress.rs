@@ -1,4 +1,4 @@
-//! What a tenant's addresses may not reach, although the registration was accepted. In `saas` mode the
+//! Addresses that a tenant may not reach, although the registration was accepted. In `saas` mode the
 //! providers of these tests are on the loopback interface, and need what is refused here.
 
 use serde_json::Value;

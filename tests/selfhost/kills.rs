@@ -18,7 +18,7 @@ const WRITERS: usize = 2;
 /// Everything has arrived by then, or never will.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a process is killed.
+/// The point at which a process is killed.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
     /// As soon as a change is acknowledged: committed, and not sent yet.

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 pub(crate) struct Key {
     kid: String,
     secret: Secret,
-    /// What the key set says besides the key itself: `use`, `alg`, …
+    /// The members of the key set beside the key itself: `use`, `alg`, …
     extra: Value,
 }
 
@@ -73,7 +73,7 @@ impl Key {
         json!({"alg": self.algorithm(), "typ": "JWT", "kid": self.kid})
     }
 
-    /// Its entry in a key set.
+    /// Returns the entry of the key in a key set.
     pub(crate) fn jwk(&self) -> Value {
         let mut jwk = match &self.secret {
             Secret::P256(pair) => ec_jwk("P-256", pair.public_key().as_ref()),
@@ -93,7 +93,7 @@ impl Key {
         jwk
     }
 
-    /// Its public half in the forms that somebody might take for the secret of a MAC.
+    /// Returns the public half in the forms that somebody might take for the secret of a MAC.
     pub(crate) fn public_forms(&self) -> Vec<Vec<u8>> {
         let Secret::P256(pair) = &self.secret else { return vec![] };
         let der = AsDer::as_der(pair.public_key()).expect("a public key").as_ref().to_vec();

@@ -1,4 +1,4 @@
-//! What the tests stand on: the built server as a child process, an identity provider with real keys, a
+//! The foundation of the tests: the built server as a child process, an identity provider with real keys, a
 //! thin client, and tenants to work in.
 
 #![allow(dead_code, reason = "each set-up has tests of its own, and uses its part of this")]
@@ -25,7 +25,7 @@ pub(crate) use tenant::Tenant;
 
 use std::time::{Duration, Instant};
 
-/// What has not happened by then never will.
+/// The limit of every wait: an event that is later never happens.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The default management role.

@@ -45,7 +45,7 @@ impl Realm {
         Self::start_on(&target(), &self.name, self.address.port())
     }
 
-    /// Its `iss`, and what a client calls the address of the auth server.
+    /// The value of `iss`, which clients call the address of the auth server.
     pub(crate) fn issuer(&self) -> String {
         format!("http://{}/realms/{}", self.address, self.name)
     }
@@ -79,7 +79,7 @@ fn issuer_address(line: &str) -> Option<SocketAddr> {
     address.parse().ok()
 }
 
-/// Where it is installed.
+/// The folder of its installation.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("oidc-provider")
 }

@@ -66,7 +66,7 @@ impl Operator {
         self.send(format!("POST /admin/tenants/{tenant}/identity-providers"), provider)
     }
 
-    /// The same for one that may be registered already.
+    /// Registers one that may be registered already.
     #[track_caller]
     pub(crate) fn know(&self, tenant: &str, provider: &Value) {
         let reply = self.register(tenant, provider);

@@ -95,7 +95,7 @@ impl Drop for Process {
     }
 }
 
-/// What a process has written so far.
+/// The output of a process so far.
 #[derive(Default)]
 pub(crate) struct Output {
     state: Mutex<(Vec<String>, bool)>,
@@ -117,7 +117,7 @@ impl Output {
         output
     }
 
-    /// What `find` finds in the lines, now or later; `None` when the process ends without.
+    /// Returns the result of `find` in the lines, now or later; `None` when the process ends without.
     pub(crate) fn wait_for<T>(&self, find: impl Fn(&[String]) -> Option<T>) -> Option<T> {
         let deadline = Instant::now() + PATIENCE;
         let mut state = self.state.lock().expect("unpoisoned");

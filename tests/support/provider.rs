@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::keys::Key;
 
-/// How long a token is good.
+/// The lifetime of a token.
 const LIFETIME: i64 = 600;
 
 /// An identity provider. The first of its keys signs unless a token says otherwise.
@@ -19,7 +19,7 @@ pub(crate) struct Provider {
     shared: Arc<Shared>,
 }
 
-/// What its HTTP side shows.
+/// The state that its HTTP side shows.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -31,7 +31,7 @@ struct State {
     fetches: usize,
 }
 
-/// How the key set is served.
+/// The way in which the key set is served.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// As it should be.
@@ -79,7 +79,7 @@ impl Provider {
         })
     }
 
-    /// Its `iss`; discovery is below it.
+    /// The value of `iss`; discovery is below it.
     pub(crate) fn issuer(&self) -> String {
         format!("http://{}/realm", self.address)
     }
@@ -128,7 +128,7 @@ impl Provider {
         self.shared.change(|state| state.mode = mode);
     }
 
-    /// How often the key set was asked for.
+    /// The number of requests for the key set.
     pub(crate) fn fetches(&self) -> usize {
         self.shared.state.lock().expect("unpoisoned").fetches
     }

@@ -12,7 +12,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-/// What has not arrived by then never will.
+/// The limit of every wait: a request that is later never arrives.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A request as it arrived.
@@ -62,7 +62,7 @@ impl Delivery {
     }
 }
 
-/// How a request is answered.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Status(u16),
@@ -143,7 +143,7 @@ impl Receiver {
         self.shared.state.lock().expect("unpoisoned").deliveries.clone()
     }
 
-    /// How many requests got their answer.
+    /// The number of answered requests.
     pub(crate) fn answered(&self) -> usize {
         self.shared.state.lock().expect("unpoisoned").answered
     }

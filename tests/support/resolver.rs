@@ -18,7 +18,7 @@ pub(crate) struct Form(Vec<u8>);
 impl Form {
     const BOUNDARY: &str = "------------------------e4b8a2f1c0d97365";
 
-    /// What a new resolver is made of.
+    /// The parts of a new resolver.
     pub(crate) fn new(manifest: &Value, module: &[u8]) -> Self {
         Self::default().part("manifest", manifest.to_string()).part("module", module)
     }

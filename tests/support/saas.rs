@@ -8,12 +8,12 @@ use super::{Provider, Reply, Request, Server, Settings, Tenant};
 /// The operator's key.
 pub(crate) const ADMIN_KEY: &str = "the-operators-key-in-these-tests-0123456789";
 
-/// What a `saas` server is started with: providers on the loopback interface are allowed.
+/// The settings of a `saas` server: providers on the loopback interface are allowed.
 pub(crate) fn settings() -> Settings {
     strict_settings().set("EGRESS_ALLOW_HTTP", "true").set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8")
 }
 
-/// The same with the strictest egress rules.
+/// Returns the settings with the strictest egress rules.
 pub(crate) fn strict_settings() -> Settings {
     Settings::without_provider().set("MODE", "saas").set("ADMIN_API_KEY", ADMIN_KEY)
 }
@@ -53,7 +53,7 @@ impl Account {
         account
     }
 
-    /// Where its providers are.
+    /// The addresses of its providers.
     pub(crate) fn providers(&self) -> String {
         format!("/admin/tenants/{}/identity-providers", self.id)
     }
@@ -63,7 +63,7 @@ impl Account {
         json!({"issuer_url": self.provider.issuer(), "jwks_uri": self.provider.jwks_uri()})
     }
 
-    /// Its people; the slug is their domain.
+    /// Returns its people; the slug is their domain.
     pub(crate) fn tenant(&self, server: &Server) -> Tenant<'_> {
         Tenant::of(server, &self.provider, &self.slug)
     }

@@ -16,14 +16,14 @@ use crate::setup;
 /// The operator's key, in `saas` mode.
 pub(crate) const ADMIN_KEY: &str = "the-operators-key-of-the-black-box-tests";
 
-/// What a server is started with: a place that lives as long as anybody needs it, and variables.
+/// The settings of a server: a place that lives as long as anybody needs it, and variables.
 #[derive(Clone)]
 pub(crate) struct Settings {
     place: Arc<Place>,
     variables: BTreeMap<&'static str, String>,
 }
 
-/// Where a server keeps what it stores.
+/// The place where a server stores its data.
 struct Place {
     directory: TempDir,
     /// Dropped with the value.
@@ -69,12 +69,12 @@ impl Settings {
             .set("ENCRYPTION_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
     }
 
-    /// The same on a database that is empty yet.
+    /// Starts a server on a database that is still empty.
     pub(crate) fn on_an_empty_database(self) -> Self {
         if setup::POSTGRES { self.on_database(cluster().database()) } else { self }
     }
 
-    /// The same on another database of PostgreSQL.
+    /// Starts a server on another database of PostgreSQL.
     pub(crate) fn on_database(self, database: Database) -> Self {
         let other = Self::on(database);
         let url = other.variables["DATABASE_URL"].clone();

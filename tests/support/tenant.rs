@@ -15,7 +15,7 @@ pub(crate) struct Tenant<'p> {
     pub(crate) address: SocketAddr,
     /// The domain claim of its tokens.
     pub(crate) name: String,
-    /// What its records say as `tenant_id`.
+    /// The `tenant_id` of its records.
     pub(crate) id: String,
     /// The `iss` of its tokens.
     pub(crate) issuer: String,
@@ -51,7 +51,7 @@ impl<'p> Tenant<'p> {
         Self { provider, address, name, id, issuer, _server: None }
     }
 
-    /// The same tenant as another replica serves it.
+    /// Returns this tenant as another replica serves it.
     pub(crate) fn at(&self, server: &Server) -> Tenant<'p> {
         let (name, id, issuer) = (self.name.clone(), self.id.clone(), self.issuer.clone());
         let (provider, address) = (self.provider, server.address);

@@ -3,12 +3,13 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use equivalent::Equivalent;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use papaya::LocalGuard;
+use parking_lot::RwLock;
 use portcullis_engine::{Plan, ResourcePattern};
 
 use crate::changes::ChangeLog;
@@ -189,7 +190,7 @@ impl PlanCache {
 
     /// Returns the last published revision of `tenant`; `None` if the cache does not know the tenant.
     pub fn latest(&self, tenant: &str) -> Option<u64> {
-        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        let tenants = self.tenants.read();
         tenants.get(tenant).map(|changes| changes.latest.load(Ordering::Acquire))
     }
 
@@ -226,12 +227,12 @@ impl PlanCache {
 
     /// Returns the log of a tenant, a new one if the cache does not know the tenant.
     fn changes(&self, tenant: &str) -> Arc<ChangeLog> {
-        let tenants = self.tenants.read().unwrap_or_else(PoisonError::into_inner);
+        let tenants = self.tenants.read();
         if let Some(changes) = tenants.get(tenant) {
             return Arc::clone(changes);
         }
         drop(tenants);
-        let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
+        let mut tenants = self.tenants.write();
         Arc::clone(tenants.entry(tenant.into()).or_default())
     }
 }

@@ -1,8 +1,8 @@
 //! The log of changes to a tenant's rules and policies.
 
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use portcullis_engine::ResourcePattern;
 
@@ -34,7 +34,7 @@ impl ChangeLog {
             touched = vec![ResourcePattern::Any];
         }
         {
-            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut log = self.log.lock();
             // Two commits may be published in the opposite order of their revisions.
             let position = log.partition_point(|change| change.revision < revision);
             // One commit may be published twice: by the process that committed it, and by the store's notification.
@@ -51,7 +51,7 @@ impl ChangeLog {
 
     /// Returns whether every change after `from` up to `to` is in the log and does not touch `resource`.
     pub(crate) fn unaffected(&self, resource: &str, from: u64, to: u64) -> bool {
-        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = self.log.lock();
         let start = log.partition_point(|change| change.revision <= from);
         let between = log.range(start..).take_while(|change| change.revision <= to);
         let mut expected = from;

@@ -90,7 +90,7 @@ pub(super) async fn show(
 
 /// Updates a resolver.
 ///
-/// What the body leaves out stays; `secrets`, like every other member, is replaced as a whole. A new module takes the
+/// Members that the body leaves out stay; `secrets`, like every other member, is replaced as a whole. A new module takes the
 /// place of the old one at once, and calls in flight finish on the old one. What enabled policies read must stay.
 #[utoipa::path(
     put, path = "/api/v1/resolvers/{id}", tag = "Resolvers", operation_id = "updateResolver",

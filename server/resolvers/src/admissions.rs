@@ -14,7 +14,7 @@ use crate::failure::is_transient;
 use crate::registry::Registry;
 use crate::single_flight::{Flight, SingleFlight};
 
-/// How long the result of an admission is kept for a tenant that does not ask again.
+/// The time for which the result of an admission is kept for a tenant that does not ask again.
 const KEPT: Duration = Duration::from_secs(600);
 
 /// The result of an admission.

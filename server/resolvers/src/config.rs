@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// The settings of resolvers that the operator chooses.
 #[derive(Clone, Debug)]
 pub struct ResolverConfig {
-    /// How many calls run at once.
+    /// The number of calls that run at once.
     pub instances: u32,
     /// The size limit of cached answers, in bytes.
     pub cache_bytes: u64,

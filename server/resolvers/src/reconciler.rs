@@ -19,7 +19,7 @@ use crate::status::Availability;
 
 /// The pause between two rounds. A failed load is not tried again before the next round.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// How many loads are under way at once. Each holds the bytes of a module.
+/// The number of loads at the same time. Each holds the bytes of a module.
 const LOADS: usize = 8;
 /// Rounds between two removals of unused compiled code: 5 minutes.
 const SWEEP_ROUNDS: u64 = 60;

@@ -35,7 +35,7 @@ struct Stage {
     metrics: prometheus_client::registry::Registry,
 }
 
-/// What came of asking for one attribute.
+/// The result of a request for one attribute.
 struct One {
     resolved: AttributeAnswer,
     source: Source,
@@ -126,7 +126,7 @@ impl Stage {
         self.rendered().lines().any(|shown| shown == format!("portcullis_{line}"))
     }
 
-    /// What `GET /metrics` shows of resolvers.
+    /// The lines of `GET /metrics` about resolvers.
     fn rendered(&self) -> String {
         let mut text = String::new();
         encode(&mut text, &self.metrics).expect("a string takes everything");

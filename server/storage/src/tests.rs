@@ -290,7 +290,7 @@ async fn write_after_cancelled_begin(
     found.is_some()
 }
 
-/// How many of up to `attempts` acknowledged writes are lost; ends at the first.
+/// Returns the number of lost writes among up to `attempts` acknowledged ones; ends at the first.
 async fn lost_writes(database: &TestDatabase, attempts: u64, guarded: bool) -> usize {
     database.open().await.close().await;
     let TestDatabase::Postgres(postgres) = database else { panic!("of PostgreSQL alone") };

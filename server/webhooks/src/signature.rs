@@ -14,7 +14,7 @@ pub(crate) fn headers(secret: &[u8], event: Uuid, at: Timestamp, body: &[u8]) ->
     let seconds = at.millis().div_euclid(1_000);
     let signed = [format!("{event}.{seconds}.").as_bytes(), body].concat();
     let headers = [
-        ("x-authz-signature", hex(&mac(secret, body))),
+        ("x-authz-signature", hex::encode(mac(secret, body))),
         ("webhook-id", event.to_string()),
         ("webhook-timestamp", seconds.to_string()),
         ("webhook-signature", format!("v1,{}", STANDARD.encode(mac(secret, &signed)))),
@@ -31,10 +31,6 @@ fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
     mac.update(message);
     mac.finalize().into_bytes().to_vec()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -61,7 +57,7 @@ mod tests {
                 "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
             ),
         ] {
-            assert_eq!(hex(&mac(&key, message.as_bytes())), expected);
+            assert_eq!(hex::encode(mac(&key, message.as_bytes())), expected);
         }
     }
 

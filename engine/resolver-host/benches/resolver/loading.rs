@@ -42,8 +42,7 @@ pub(crate) fn memory(group: &mut Group<'_>) -> Result<()> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let suffix = name.split_once('-').context("a name without a suffix")?.1.to_owned();
     for index in 0..MANY {
-        let digest = Sha256::digest(numbered(&bytes, index));
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex::encode(Sha256::digest(numbered(&bytes, index)));
         fs::copy(&file, path.join(format!("{digest}-{suffix}")))?;
     }
     let before = resident()?;

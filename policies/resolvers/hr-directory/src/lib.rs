@@ -12,10 +12,10 @@ use portcullis_guest_sdk::{
     Resolution, Resolver, Value, export_resolver,
 };
 
-/// How long what the directory says may be used: somebody who changes departments is known within five minutes.
+/// The time for which an answer of the directory is used: somebody who changes departments is known within five minutes.
 const TTL_MS: u32 = 300_000;
 
-/// What the directory knows of somebody. What it leaves out, or says is null, they do not have.
+/// The entry of a person in the directory. A member that is absent or null is a property that the person does not have.
 #[derive(Default, serde::Deserialize)]
 struct Person {
     department: Option<String>,

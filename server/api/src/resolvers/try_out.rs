@@ -96,11 +96,11 @@ pub(crate) struct TriedOut {
     /// The values by the attribute's name.
     #[schema(schema_with = values)]
     values: BTreeMap<String, Value<'static>>,
-    /// What the resolver says does not exist.
+    /// The attributes that do not exist, as the resolver says.
     absent: Vec<String>,
-    /// What it said nothing of: undetermined.
+    /// The attributes that the resolver did not answer; they are undetermined.
     unanswered: Vec<String>,
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     #[schema(required)]
     error: Option<String>,
     log: Vec<Line>,

@@ -171,7 +171,7 @@ pub struct ResolverRecord {
     pub updated_at: Option<Timestamp>,
 }
 
-/// How a resolver is doing in the process that answers.
+/// The status of a resolver in the process that answers.
 #[derive(Debug)]
 pub struct StatusRecord {
     pub state: ResolverState,

@@ -19,7 +19,7 @@ use crate::error::OperationError;
 use crate::etag::Precondition;
 use crate::written::Written;
 
-/// How often an update starts again because another request replaced the module in between.
+/// The number of times that an update starts again because another request replaced the module in between.
 const ATTEMPTS: usize = 5;
 
 /// The change of a resolver.

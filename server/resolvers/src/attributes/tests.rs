@@ -1,4 +1,4 @@
-//! When an answer is used, and when it is not. The clock is the tests'.
+//! The conditions under which a cached answer is used. The clock is the tests'.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a request of a guest becomes, and what the guest is told of the response.
+//! The request that a guest's call becomes, and the response that the guest gets.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

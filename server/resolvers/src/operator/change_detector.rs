@@ -24,7 +24,7 @@ struct Seen {
     settled: Option<Fingerprint>,
     /// Rounds until it is reported again.
     again: Option<u32>,
-    /// How often it was reported again since its last change.
+    /// The number of repeated reports since its last change.
     attempts: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What is remembered of answers, and for whom.
+//! The cache of answers: which answers it keeps, and for whom.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -66,7 +66,7 @@ async fn hostile_components_fail_alone_and_with_a_cause() {
     assert_eq!(stage.measurements("bolt", good).failures.len(), 0);
 }
 
-/// How many calls `GET /metrics` shows for `outcome`.
+/// Returns the number of calls that `GET /metrics` shows for `outcome`.
 fn calls_that_ended(stage: &Stage, outcome: &str) -> u64 {
     let start = format!("portcullis_resolver_calls_total{{outcome=\"{outcome}\"}} ");
     let text = stage.rendered();

@@ -1,4 +1,4 @@
-//! What a ring decrypts, and everything that it must refuse.
+//! Values that a key ring decrypts, and values that it must refuse.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the table of webhooks keeps, and from whom.
+//! The table of webhooks keeps records and encrypted secrets.
 
 use super::*;
 use crate::store::Store;

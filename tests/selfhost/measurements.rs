@@ -1,7 +1,7 @@
 //! Figures, for who wants to know: they are printed, and only what is promised is asserted.
 //!
 //! `cargo build --release -p portcullis-server`, and then `PORTCULLIS_BIN=$PWD/target/release/portcullis cargo test
-//! -p portcullis-server --test selfhost_sqlite -- --ignored --test-threads 1 figures`; the same with `selfhost_postgres`.
+//! -p portcullis-server --test selfhost_sqlite -- --ignored --test-threads 1 measurements`; the same with `selfhost_postgres`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ fn processor_time(server: &Server) -> Duration {
 }
 
 #[test]
-#[ignore = "prints figures"]
-fn figures_of_the_first_attempt() {
+#[ignore = "prints measurements"]
+fn measurements_of_the_first_attempt() {
     let server = settings().start();
     let (tenant, receiver) = (tenant(&server), Receiver::start());
     register(&tenant, &receiver.url("/"), &["policy.rbac.changed"]);
@@ -67,8 +67,8 @@ fn figures_of_the_first_attempt() {
 }
 
 #[test]
-#[ignore = "prints figures"]
-fn figures_of_idleness() {
+#[ignore = "prints measurements"]
+fn measurements_of_idleness() {
     let server = settings().start();
     let (tenant, receiver) = (tenant(&server), Receiver::start());
     for number in 0..20 {
@@ -105,8 +105,8 @@ fn denied(tenant: &Tenant<'_>, clients: usize, each: usize) -> (f64, f64, f64) {
 }
 
 #[test]
-#[ignore = "prints figures"]
-fn figures_of_denied_checks() {
+#[ignore = "prints measurements"]
+fn measurements_of_denied_checks() {
     let server = settings().start();
     let receiver = Receiver::start();
     let quiet = tenant(&server);
@@ -138,12 +138,12 @@ fn figures_of_denied_checks() {
 const TENANTS: usize = 100;
 const WEBHOOKS: usize = 10;
 const EVENTS: usize = 100;
-/// Of each two tenants, one webhook is dead or slow.
+/// One webhook of each two tenants is dead or slow.
 const BAD: usize = TENANTS / 2;
 
 #[test]
 #[ignore = "takes minutes"]
-fn figures_of_a_thousand_webhooks() {
+fn measurements_of_a_thousand_webhooks() {
     let server = settings().set("WEBHOOK_BACKOFF", "10s").start();
     // Several, for their ports: each connection needs one.
     let receivers: Vec<_> = (0..WEBHOOKS).map(|_| Receiver::start()).collect();
