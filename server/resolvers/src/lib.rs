@@ -30,6 +30,7 @@ pub mod secrets;
 mod service;
 mod single_flight;
 mod status;
+mod status_records;
 mod tenants;
 mod threads;
 mod values;

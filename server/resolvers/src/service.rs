@@ -20,7 +20,7 @@ use crate::operator::OperatorResolver;
 use crate::reconciler::Reconciler;
 use crate::registry::{DISABLED, Registry};
 use crate::report::Asked;
-use crate::status;
+use crate::status_records;
 
 /// The attribute resolvers of this process. Cheap to clone.
 ///
@@ -127,13 +127,13 @@ impl ResolverService {
 
     /// Returns the record of a tenant's resolver, with its status in this process.
     pub fn record(&self, stored: StoredResolver) -> ResolverRecord {
-        let status = status::of_tenant(&self.0.registry, &stored);
+        let status = status_records::of_tenant(&self.0.registry, &stored);
         ResolverRecord::of_tenant(stored, status)
     }
 
     /// Returns the records of the operator resolvers as `tenant` sees them, ordered by id.
     pub fn operator_records(&self, tenant: &str) -> Vec<ResolverRecord> {
-        status::operator_records(&self.0.registry, tenant)
+        status_records::operator_records(&self.0.registry, tenant)
     }
 
     /// Returns every operator resolver, ordered by namespace.

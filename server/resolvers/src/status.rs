@@ -1,20 +1,9 @@
-//! The status of resolvers in this process, for their records.
+//! The status of a resolver in this process.
 
 use std::sync::Arc;
-use std::time::Duration;
-
-use portcullis_model::resolver::{
-    ActivityRecord, BreakerRecord, LastErrorRecord, LatencyRecord, ResolverRecord, ResolverState,
-    StatusRecord, StoredResolver,
-};
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use crate::breaker::BreakerState;
 use crate::measurements::Measurements;
-use crate::module_record::module_record;
-use crate::operator::OperatorResolver;
-use crate::registry::Registry;
 
 /// The status of a resolver in this process, since it started.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,87 +19,4 @@ pub(crate) enum Availability {
     Active(BreakerState),
     /// It is not called; the text completes "resolver `geo` …".
     Unavailable(Arc<str>),
-}
-
-/// Returns the status of a tenant's resolver.
-pub(crate) fn of_tenant(registry: &Registry, stored: &StoredResolver) -> StatusRecord {
-    let tenant = &stored.tenant_id;
-    let is_known = registry.knows(tenant, stored.reference());
-    let status = registry.status(tenant, stored.id);
-    let activity = status.as_ref().map(activity);
-    // An older version says nothing about this one.
-    let availability = status.filter(|_| is_known).map(|status| status.availability);
-    let (state, error) = match availability {
-        _ if !stored.enabled => (ResolverState::Disabled, None),
-        None => (ResolverState::Loading, None),
-        Some(Availability::Active(_)) => (ResolverState::Ready, None),
-        Some(Availability::Unavailable(why)) => (ResolverState::Failed, Some(why.to_string())),
-    };
-    StatusRecord { state, error, activity }
-}
-
-/// Returns the records of the operator resolvers as `tenant` sees them, ordered by id.
-pub(crate) fn operator_records(registry: &Registry, tenant: &str) -> Vec<ResolverRecord> {
-    let resolvers = registry.operator_resolvers().into_iter();
-    let mut records: Vec<_> =
-        resolvers.map(|resolver| operator_record(registry, tenant, resolver)).collect();
-    records.sort_unstable_by_key(|record| record.id);
-    records
-}
-
-fn operator_record(
-    registry: &Registry,
-    tenant: &str,
-    resolver: OperatorResolver,
-) -> ResolverRecord {
-    let status = registry.operator_status(tenant, &resolver.namespace);
-    let activity = status.as_ref().map(activity);
-    let (state, error) = match status.map(|status| status.availability) {
-        Some(Availability::Unavailable(why)) => (ResolverState::Failed, Some(why.to_string())),
-        _ => (ResolverState::Ready, None),
-    };
-    ResolverRecord::of_operator(
-        operator_id(&resolver.namespace),
-        tenant,
-        resolver.namespace,
-        resolver.description,
-        module_record(&resolver.module),
-        StatusRecord { state, error, activity },
-    )
-}
-
-/// Returns the id of the operator resolver of this namespace, which is the same on every replica.
-///
-/// It begins with zeros, where a UUIDv7 has the time, so the operator resolvers come first in every list.
-fn operator_id(namespace: &str) -> Uuid {
-    let mut bytes = [0; 16];
-    bytes[6..].copy_from_slice(&Sha256::digest(namespace)[..10]);
-    uuid::Builder::from_custom_bytes(bytes).into_uuid()
-}
-
-fn activity(status: &ResolverStatus) -> ActivityRecord {
-    let Measurements { calls, failures, cached, stale, latency, last_error } =
-        status.measurements.clone();
-    ActivityRecord {
-        breaker: match status.availability {
-            Availability::Active(BreakerState::Closed) => Some(BreakerRecord::Closed),
-            Availability::Active(BreakerState::Open(_)) => Some(BreakerRecord::Open),
-            Availability::Active(BreakerState::HalfOpen) => Some(BreakerRecord::HalfOpen),
-            Availability::Unavailable(_) => None,
-        },
-        calls,
-        failures,
-        cached,
-        stale,
-        latency_us: latency.map(|latency| LatencyRecord {
-            p50: micros(latency.p50),
-            p99: micros(latency.p99),
-            max: micros(latency.max),
-        }),
-        last_error: last_error.map(|(at, message)| LastErrorRecord { at, message }),
-    }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
