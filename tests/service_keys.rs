@@ -189,7 +189,8 @@ fn keys_that_are_none_all_answer_alike() {
     send(&good).is(200);
 }
 
-/// The routes that a key can open, with a good body, and the permission that opens each.
+/// Sample routes that a key can open, with a good body, and the permission that opens each. `isolation/table.rs` has
+/// all.
 fn opened() -> Vec<(&'static str, Option<Value>, &'static str)> {
     let rule = json!({"sub": "a", "obj": "doc:read", "act": "read", "effect": "allow"});
     let webhook = json!({

@@ -1,11 +1,12 @@
-//! Every route of the service, for what holds for all of them. `{id}` stands for a record's id.
+//! Sample routes: decisions, resources, rules, policies and probes. `isolation/table.rs` has every route. `{id}` stands
+//! for a record's id.
 
 use super::NO_ID;
 
 /// The routes that answer a check.
 pub(crate) const CHECKS: [&str; 2] = ["POST /api/v1/check", "POST /api/v1/resources/access/check"];
 
-/// The routes that only a manager may use.
+/// Routes that only a manager may use: resources, rules and policies.
 pub(crate) const MANAGEMENT: [&str; 12] = [
     "POST /api/v1/resources",
     "GET /api/v1/resources",
@@ -24,13 +25,13 @@ pub(crate) const MANAGEMENT: [&str; 12] = [
 /// The routes that need no credential.
 pub(crate) const PROBES: [&str; 2] = ["GET /healthz/live", "GET /healthz/ready"];
 
-/// Every route, with an id that no record has.
+/// The sample routes, with an id that no record has.
 pub(crate) fn all() -> Vec<String> {
     let routes = CHECKS.iter().chain(&MANAGEMENT).chain(&PROBES);
     routes.map(|route| with_id(route, NO_ID)).collect()
 }
 
-/// Every route that needs a credential, with an id that no record has.
+/// The sample routes that need a credential, with an id that no record has.
 pub(crate) fn protected() -> Vec<String> {
     CHECKS.iter().chain(&MANAGEMENT).map(|route| with_id(route, NO_ID)).collect()
 }

@@ -75,7 +75,7 @@ pub(super) enum Key {
     Bool(bool),
 }
 
-/// The kind of a value. The discriminant is a bit of [`AttributeValueKinds`] and an array index.
+/// The kind of a value. The discriminant is a bit of [`ValueKinds`] and an array index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
     Absent,
