@@ -313,7 +313,7 @@ fn a_resolver_that_cannot_be_loaded_says_why_and_allows_nothing() {
     let put = |change: Value| tenant.manage(format!("PUT {one}"), &change);
     let cannot = |change: Value| {
         let refused = put(change).refused(409, "CONFLICT");
-        assert!(refused.message().contains("send `secrets`"), "{}", refused.text);
+        assert!(refused.message().contains("send all `secrets` again"), "{}", refused.text);
     };
     cannot(json!({"description": "of no use"}));
     let off = put(json!({"enabled": false})).is(200).json();

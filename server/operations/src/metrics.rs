@@ -32,7 +32,14 @@ pub struct Metrics {
     pub resolvers: ResolverMetrics,
 }
 
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Metrics {
+    /// Registers every series, so that each shows from the start.
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("portcullis");
         let (plan_loads, denials_lost) = (Counter::default(), Counter::default());

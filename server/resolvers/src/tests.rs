@@ -163,7 +163,7 @@ fn egress(allow: &[&str]) -> EgressConfig {
 
 fn rules(allow: &[&str]) -> EgressRules {
     let allow = allow.iter().map(|text| text.parse().expect("a network")).collect();
-    EgressRules { allow_http: true, allow, ..EgressRules::default() }
+    EgressRules { allow_http: true, allow }
 }
 
 /// Read as where every address is allowed: it is requests that must be guarded.

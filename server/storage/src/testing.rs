@@ -1,4 +1,5 @@
 //! Databases for tests: each test runs on an empty one of its own, on every kind.
+#![expect(clippy::expect_used, reason = "only tests use this module, and a failure ends them")]
 
 use portcullis_test_postgres::Cluster;
 use tempfile::TempDir;

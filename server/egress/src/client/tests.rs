@@ -55,7 +55,7 @@ fn config(allow: &[&str]) -> EgressConfig {
 
 fn rules(allow: &[&str]) -> EgressRules {
     let allow = allow.iter().map(|text| text.parse().expect("a network")).collect();
-    EgressRules { allow_http: true, allow, ..EgressRules::default() }
+    EgressRules { allow_http: true, allow }
 }
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok";

@@ -84,7 +84,8 @@ mod tests {
         let is_internal = |error: &_| matches!(error, OperationError::Internal(_));
         let is_too_large = |error: &_| matches!(error, OperationError::TooLarge(MODULE_BYTES));
         let is_invalid = |error: &_| matches!(error, OperationError::Invalid(_));
-        let rows: [(LoadError, fn(&OperationError) -> bool); 7] = [
+        type Check = fn(&OperationError) -> bool;
+        let rows: [(LoadError, Check); 7] = [
             (LoadError::Describe(busy), is_unavailable),
             (LoadError::Slow(slow), is_unavailable),
             (LoadError::Describe(CallError::Host), is_internal),
