@@ -68,7 +68,7 @@ pub(crate) enum Keys {
         /// A name that says what the key is for.
         #[arg(long)]
         name: String,
-        /// The permissions of the key, such as `resources:read,resources:write` [default: all].
+        /// The permissions of the key, such as `resources:read,resources:write` (default: all).
         #[arg(long, value_delimiter = ',')]
         permissions: Vec<String>,
         #[command(flatten)]

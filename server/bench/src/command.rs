@@ -36,7 +36,7 @@ pub struct BenchArguments {
     /// temporary file. Can be repeated.
     #[arg(long, value_name = "URL", requires = "path")]
     scratch: Vec<String>,
-    /// The domain of checks that have no domain [default: the tenant's id].
+    /// The domain of checks that have no domain (default: the tenant's id).
     #[arg(long)]
     domain: Option<String>,
     /// A file of checks: one body of `POST /api/v1/check` on each line. Without it, checks are made from the rules.
@@ -48,7 +48,7 @@ pub struct BenchArguments {
     /// The total time of the measurement, in seconds.
     #[arg(long, default_value_t = 10.0, value_parser = seconds)]
     seconds: f64,
-    /// The largest number of threads [default: the number of cores].
+    /// The largest number of threads (default: the number of cores).
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Write the report to this file as JSON.

@@ -18,7 +18,7 @@ pub struct BuildArguments {
     /// The folder of the crate.
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// The file for the component [default: `<name>.wasm` in the folder of the crate].
+    /// The file for the component (default: `<name>.wasm` in the folder of the crate).
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

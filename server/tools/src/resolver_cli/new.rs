@@ -37,7 +37,7 @@ pub struct NewArguments {
     /// The resolver's name: lower-case letters, digits and `-`, beginning with a letter.
     #[arg(value_parser = name)]
     name: String,
-    /// The folder to create [default: the name].
+    /// The folder to create (default: the name).
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 }

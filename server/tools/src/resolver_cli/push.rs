@@ -42,7 +42,7 @@ pub struct PushArguments {
     /// The URL of the service.
     #[arg(long, value_name = "URL")]
     url: Url,
-    /// The manifest [default: `manifest.json` in the folder of the component].
+    /// The manifest (default: `manifest.json` in the folder of the component).
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
 }

@@ -24,10 +24,10 @@ pub(super) struct TrialFiles {
     /// The component, or a folder that contains exactly one.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// The manifest [default: `manifest.json` in the folder of the component].
+    /// The manifest (default: `manifest.json` in the folder of the component).
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// The checks [default: `checks.json` in the folder of the component].
+    /// The checks (default: `checks.json` in the folder of the component).
     #[arg(long, value_name = "FILE")]
     checks: Option<PathBuf>,
 }
