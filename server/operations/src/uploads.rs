@@ -49,7 +49,7 @@ impl Uploads {
     /// Returns a turn for `tenant`. It waits for uploads of other tenants, but not for those of `tenant`.
     ///
     /// # Errors
-    /// The tenant has its greatest number of uploads, or the wait takes longer than [`WAIT`].
+    /// The tenant has its greatest number of uploads, or the wait takes longer than 10 s.
     pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
         let own = self.begin_own(tenant).ok_or_else(|| full("of this tenant"))?;
         let wait = tokio::time::timeout(WAIT, Arc::clone(&self.all).acquire_owned());
