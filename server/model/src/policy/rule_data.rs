@@ -14,7 +14,7 @@ pub const MAX_RULE_DATA: usize = 256 * 1024;
 pub struct RuleData(Box<RawValue>);
 
 impl RuleData {
-    /// The text from the store, which holds only what [`CompiledRuleData::read`] accepted.
+    /// The text from the store, which holds only what `CompiledRuleData::read` accepted.
     pub fn from_stored(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(Self)
     }
