@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use portcullis_bench as bench;
 use portcullis_tools::{import, resolver_cli};
+use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
 #[derive(Debug, Parser)]
@@ -32,6 +33,12 @@ pub(crate) enum Command {
     /// Manage service API keys.
     #[command(subcommand)]
     Keys(Keys),
+    /// List, suspend, resume and delete tenants.
+    #[command(subcommand)]
+    Tenants(Tenants),
+    /// Manage the encryption of stored secrets.
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Import rules from another system.
     #[command(subcommand)]
     Import(Import),
@@ -68,9 +75,70 @@ pub(crate) enum Keys {
         /// A name that says what the key is for.
         #[arg(long)]
         name: String,
-        /// The permissions of the key, such as `resources:read,resources:write` (default: all).
+        /// The permissions of the key, such as `resources:read,resources:write` (default: all but `audit:read`).
         #[arg(long, value_delimiter = ',')]
         permissions: Vec<String>,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// List the service API keys of a tenant, without their secrets.
+    List {
+        /// The tenant's id, or in `saas` mode its slug.
+        #[arg(long)]
+        tenant: String,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// Revoke a service API key.
+    Revoke {
+        /// The tenant's id, or in `saas` mode its slug.
+        #[arg(long)]
+        tenant: String,
+        /// The id of the key, as `keys list` shows it.
+        id: Uuid,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tenants {
+    /// List all tenants and their states.
+    List {
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// Refuse every credential of a tenant and pause its webhooks, until it is resumed.
+    Suspend {
+        /// The tenant's id, or in `saas` mode its slug.
+        tenant: String,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// End the suspension of a tenant.
+    Resume {
+        /// The tenant's id, or in `saas` mode its slug.
+        tenant: String,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// Delete a tenant with all its data, for ever.
+    ///
+    /// If the command is interrupted, the service or another call continues.
+    Delete {
+        /// The tenant's id, or in `saas` mode its slug.
+        tenant: String,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secrets {
+    /// Encrypt every stored secret with the first key of ENCRYPTION_KEY, and count those that other keys still encrypt.
+    ///
+    /// Ends with exit code 1 while another key is needed. If the command is interrupted, another call continues.
+    Reencrypt {
         #[command(flatten)]
         file: EnvFile,
     },

@@ -11,9 +11,10 @@ use std::process::{ExitCode, Termination};
 use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
-use portcullis_tools::{import, keys, policy_test, resolver_cli};
+use portcullis_operations::tenant_states::StateChange;
+use portcullis_tools::{import, keys, policy_test, resolver_cli, secrets, tenants};
 
-use crate::cli::{Cli, Command, EnvFile, Import, Keys};
+use crate::cli::{Cli, Command, EnvFile, Import, Keys, Secrets, Tenants};
 
 /// The exit code for settings or arguments that cannot be used.
 const BAD_CONFIGURATION: u8 = 2;
@@ -47,11 +48,39 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Migrate(file) => {
             let variables = prepare(&file)?;
-            on_runtime(migrate(variables.database_url()))
+            on_runtime(migrate(variables.database_url()?))
         }
         Command::Keys(Keys::Create { tenant, name, permissions, file }) => {
             let variables = prepare(&file)?;
             on_runtime(keys::create(&variables, &tenant, &name, &permissions))
+        }
+        Command::Keys(Keys::List { tenant, file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(keys::list(&variables, &tenant))
+        }
+        Command::Keys(Keys::Revoke { tenant, id, file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(keys::revoke(&variables, &tenant, id))
+        }
+        Command::Tenants(Tenants::List { file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(tenants::list(&variables))
+        }
+        Command::Tenants(Tenants::Suspend { tenant, file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(tenants::change(&variables, &tenant, StateChange::Suspend))
+        }
+        Command::Tenants(Tenants::Resume { tenant, file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(tenants::change(&variables, &tenant, StateChange::Resume))
+        }
+        Command::Tenants(Tenants::Delete { tenant, file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(tenants::change(&variables, &tenant, StateChange::Delete))
+        }
+        Command::Secrets(Secrets::Reencrypt { file }) => {
+            let variables = prepare(&file)?;
+            on_runtime(secrets::reencrypt(&variables))
         }
         Command::Import(Import::Casbin { arguments, file }) => {
             let variables = prepare(&file)?;

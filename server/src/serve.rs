@@ -7,19 +7,22 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
-use portcullis_auth::{Authenticator, FETCH_TIMEOUT, Mode, Providers};
-use portcullis_config::{Config, open_database};
+use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers};
+use portcullis_config::{Config, open_database, refuse_bypass};
 use portcullis_egress::Client;
+use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
+use portcullis_operations::audit;
 
 use portcullis_api::listener::Listener;
 use portcullis_api::{self as http, Router};
 use portcullis_model::ids::Ids;
 use portcullis_operations::metrics::Metrics;
 use portcullis_operations::plans::Plans;
+use portcullis_operations::refusals::Refusals;
 use portcullis_operations::uploads::Uploads;
 use portcullis_resolvers::{Registry, ResolverService};
 use portcullis_storage::Store;
@@ -31,11 +34,14 @@ use portcullis_webhooks::{
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
     let store = open_database(&config.database_url).await?;
+    if !config.allow_bypass_rls {
+        refuse_bypass(&store).await?;
+    }
     let listener = bind(config.listen).await?;
     let metrics = Metrics::new();
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = wire(store, config, metrics)?;
-    app.reload_providers().await?;
+    app.reload_tenants().await?;
     app.resolvers.refresh_operator_resolvers().await;
     app.webhooks.reload().await;
     app.keep_up();
@@ -57,7 +63,8 @@ pub(crate) async fn until_stopped(
     let dispatcher = Dispatcher::new(Arc::clone(&worker), delivery.replica, app.webhooks.waker());
     let dispatcher = tokio::spawn(dispatcher.run());
     let (store, clock) = (app.store.clone(), app.clock.clone());
-    tokio::spawn(prune_for_ever(store, clock, delivery.retention));
+    tokio::spawn(prune_for_ever(store.clone(), clock.clone(), delivery.retention));
+    tokio::spawn(audit::prune_for_ever(store, clock, delivery.audit));
     let stop = async {
         stop.await;
         worker.stop();
@@ -70,11 +77,12 @@ pub(crate) async fn until_stopped(
     app.store.close().await;
 }
 
-/// The parts that deliver events.
+/// The parts that deliver events and remove old records.
 pub(crate) struct Delivery {
     worker: DeliveryWorker,
     replica: String,
     retention: Duration,
+    audit: AuditRetention,
 }
 
 impl Delivery {
@@ -100,7 +108,8 @@ impl Delivery {
             stopping: AtomicBool::new(false),
             metrics: metrics.attempts.clone(),
         };
-        Ok(Self { worker, replica, retention: config.webhooks.retention })
+        let (retention, audit) = (config.webhooks.retention, config.audit);
+        Ok(Self { worker, replica, retention, audit })
     }
 }
 
@@ -135,6 +144,9 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         store,
         mode: config.mode,
         authenticator,
+        closed_tenants: ClosedTenants::default(),
+        reloading: Mutex::default(),
+        refusals: Refusals::default(),
         manager_roles: config.manager_roles,
         keys: config.encryption_keys,
         egress: config.egress,

@@ -67,7 +67,8 @@ impl HotPlans<'_> {
     pub fn get(&self, tenant: &str, resource: &str, at_least: u64) -> Option<&CachedPlan> {
         let cached = self.plans.get(&KeyRef { tenant, resource })?;
         let needed = cached.changes.latest.load(Ordering::Acquire).max(at_least);
-        (self.cache.is_fresh(cached, resource, needed) && !is_sampled()).then_some(&**cached)
+        let is_usable = !cached.changes.is_ended() && self.cache.is_fresh(cached, resource, needed);
+        (is_usable && !is_sampled()).then_some(&**cached)
     }
 }
 
@@ -156,7 +157,8 @@ impl PlanCache {
         let needed = changes.latest.load(Ordering::Acquire);
         let key = KeyRef { tenant, resource };
         if let Some(cached) = self.plans.get(&key).await {
-            if self.is_fresh(&cached, resource, needed.max(at_least)) {
+            let is_known = Arc::ptr_eq(&cached.changes, &changes);
+            if is_known && self.is_fresh(&cached, resource, needed.max(at_least)) {
                 self.keep_hot(&key, &cached);
                 return Ok(cached);
             }
@@ -175,7 +177,7 @@ impl PlanCache {
                 })
                 .await?;
             // `at_least` is left out: the store may not have that revision, and the loop would not end.
-            if self.is_fresh(&cached, resource, needed) {
+            if Arc::ptr_eq(&cached.changes, &changes) && self.is_fresh(&cached, resource, needed) {
                 return Ok(cached);
             }
             self.plans.invalidate(&key).await;
@@ -192,6 +194,13 @@ impl PlanCache {
     pub fn latest(&self, tenant: &str) -> Option<u64> {
         let tenants = self.tenants.read();
         tenants.get(tenant).map(|changes| changes.latest.load(Ordering::Acquire))
+    }
+
+    /// Forgets the revision of `tenant`, and with it every plan: no later check is decided by one. Its history may begin
+    /// anew, with revisions that were there before.
+    pub fn forget(&self, tenant: &str) {
+        let Some(changes) = self.tenants.write().remove(tenant) else { return };
+        changes.end();
     }
 
     /// Copies a plan that moka returned into the map of hot plans.

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use portcullis_engine::ResourcePattern;
 
@@ -16,6 +16,8 @@ const MAX_TOUCHED: usize = 64;
 pub(crate) struct ChangeLog {
     /// The highest published revision.
     pub(crate) latest: AtomicU64,
+    /// The cache forgot the tenant: no later check may use a plan of this log.
+    is_ended: AtomicBool,
     /// The last changes, by ascending revision.
     log: Mutex<VecDeque<Change>>,
 }
@@ -47,6 +49,16 @@ impl ChangeLog {
         }
         // Last, so that a check that needs this revision finds it in the log.
         self.latest.fetch_max(revision, Ordering::AcqRel);
+    }
+
+    /// Ends the log.
+    pub(crate) fn end(&self) {
+        self.is_ended.store(true, Ordering::Release);
+    }
+
+    /// Returns whether the log has ended.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.is_ended.load(Ordering::Acquire)
     }
 
     /// Returns whether every change after `from` up to `to` is in the log and does not touch `resource`.

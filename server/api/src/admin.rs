@@ -1,12 +1,15 @@
 //! Tenants and their identity providers: the operator's routes, in `saas` mode (`docs/semantics.md`,
 //! sections 6.9 and 6.10).
 
+use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
 use portcullis_model::provider::{NewProvider, ProviderRecord};
+use portcullis_model::service_key::ServiceKeyRecord;
 use portcullis_model::tenant::{NewTenant, TenantRecord};
 use portcullis_operations::app::App;
+use portcullis_operations::tenant_states::{self, StateChange};
 use portcullis_operations::tenants;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -27,7 +30,7 @@ use crate::respond::created_at;
 struct CreatedTenantBody {
     #[serde(flatten)]
     record: TenantRecord,
-    /// A service key of the tenant that may do everything that keys may.
+    /// A service key of the tenant with the default permissions.
     #[schema(examples(
         "pck_019e301f05c07a4e9c1b5f0e8d3a7b69_UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFwhYZTXp"
     ))]
@@ -47,11 +50,11 @@ struct CreatedTenantBody {
 )]
 pub(super) async fn create_tenant(
     State(app): State<App>,
-    _: Admin,
+    operator: Admin,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let tenant = NewTenant::parse(&body.parse()?)?;
-    let created = tenants::create(&app, tenant).await?;
+    let created = tenants::create(&app, &operator, tenant).await?;
     let location = format!("/admin/tenants/{}", created.record.id);
     let body = CreatedTenantBody { record: created.record, bootstrap_key: created.bootstrap_key };
     Ok(created_at(&location, body))
@@ -73,6 +76,114 @@ pub(super) async fn list_tenants(
     Ok(page.respond(records, |record| Uuid::try_parse(&record.id).unwrap_or_default()))
 }
 
+/// Shows a tenant.
+#[utoipa::path(
+    get, path = "/admin/tenants/{id}", tag = "Tenants", operation_id = "getTenant",
+    security(("adminKey" = []), ("adminBearer" = [])),
+    params(("id" = String, Path, description = "The tenant's id")),
+    responses((status = 200, description = "The record", body = TenantRecord)),
+)]
+pub(super) async fn show_tenant(
+    State(app): State<App>,
+    _: Admin,
+    Segments(tenant): Segments<String>,
+) -> Result<Response, ApiError> {
+    Ok(Json(tenants::show(&app, &tenant).await?).into_response())
+}
+
+/// Suspends a tenant.
+///
+/// Every credential of the tenant is refused from now on, and its deliveries pause.
+#[utoipa::path(
+    post, path = "/admin/tenants/{id}/suspend", tag = "Tenants", operation_id = "suspendTenant",
+    security(("adminKey" = []), ("adminBearer" = [])),
+    params(("id" = String, Path, description = "The tenant's id")),
+    responses((status = 200, description = "The record", body = TenantRecord), Conflict),
+)]
+pub(super) async fn suspend_tenant(
+    State(app): State<App>,
+    operator: Admin,
+    Segments(tenant): Segments<String>,
+) -> Result<Response, ApiError> {
+    let record = tenant_states::change(&app, &operator, &tenant, StateChange::Suspend).await?;
+    Ok(Json(record).into_response())
+}
+
+/// Resumes a suspended tenant.
+#[utoipa::path(
+    post, path = "/admin/tenants/{id}/resume", tag = "Tenants", operation_id = "resumeTenant",
+    security(("adminKey" = []), ("adminBearer" = [])),
+    params(("id" = String, Path, description = "The tenant's id")),
+    responses((status = 200, description = "The record", body = TenantRecord), Conflict),
+)]
+pub(super) async fn resume_tenant(
+    State(app): State<App>,
+    operator: Admin,
+    Segments(tenant): Segments<String>,
+) -> Result<Response, ApiError> {
+    let record = tenant_states::change(&app, &operator, &tenant, StateChange::Resume).await?;
+    Ok(Json(record).into_response())
+}
+
+/// Deletes a tenant with all its data.
+///
+/// Every credential of the tenant is refused from now on. The data goes in the background: until it is gone, the tenant
+/// is shown in the state `deleting`, and its slug is taken.
+#[utoipa::path(
+    delete, path = "/admin/tenants/{id}", tag = "Tenants", operation_id = "deleteTenant",
+    security(("adminKey" = []), ("adminBearer" = [])),
+    params(("id" = String, Path, description = "The tenant's id")),
+    responses((status = 202, description = "The deletion has begun", body = TenantRecord)),
+)]
+pub(super) async fn delete_tenant(
+    State(app): State<App>,
+    operator: Admin,
+    Segments(tenant): Segments<String>,
+) -> Result<Response, ApiError> {
+    let record = tenant_states::change(&app, &operator, &tenant, StateChange::Delete).await?;
+    Ok((StatusCode::ACCEPTED, Json(record)).into_response())
+}
+
+/// Lists the service keys of a tenant.
+#[utoipa::path(
+    get, path = "/admin/tenants/{id}/service-api-keys", tag = "Tenants",
+    operation_id = "listTenantServiceKeys", security(("adminKey" = []), ("adminBearer" = [])),
+    params(("id" = String, Path, description = "The tenant's id"), Requested),
+    responses((status = 200, description = "A page", body = [ServiceKeyRecord], headers(("Link")))),
+)]
+pub(super) async fn list_keys(
+    State(app): State<App>,
+    _: Admin,
+    Segments(tenant): Segments<String>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let page = paging::requested(&uri, "tenant-service-api-keys", &tenant, "")?;
+    let records = tenants::list_keys(&app, &tenant, page.fetch()).await?;
+    Ok(page.respond(records, |record| record.id))
+}
+
+/// Revokes a service key of a tenant.
+///
+/// It is refused from now on.
+#[utoipa::path(
+    delete, path = "/admin/tenants/{id}/service-api-keys/{keyId}", tag = "Tenants",
+    operation_id = "revokeTenantServiceKey", security(("adminKey" = []), ("adminBearer" = [])),
+    params(
+        ("id" = String, Path, description = "The tenant's id"),
+        ("keyId" = Uuid, Path, description = "The key's id"),
+    ),
+    responses((status = 204, description = "It is revoked")),
+)]
+pub(super) async fn revoke_key(
+    State(app): State<App>,
+    operator: Admin,
+    Segments((tenant, key)): Segments<(String, String)>,
+) -> Result<Response, ApiError> {
+    let id = Uuid::try_parse(&key).map_err(|_| ApiError::not_found("service key"))?;
+    tenants::revoke_key(&app, &operator, &tenant, id).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
 /// Registers an identity provider of a tenant.
 ///
 /// Tokens of the provider are accepted at once.
@@ -87,12 +198,12 @@ pub(super) async fn list_tenants(
 )]
 pub(super) async fn register_provider(
     State(app): State<App>,
-    _: Admin,
+    operator: Admin,
     Segments(tenant): Segments<String>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let provider = NewProvider::parse(&body.parse()?, &app.egress.rules)?;
-    let record = tenants::register_provider(&app, &tenant, provider).await?;
+    let record = tenants::register_provider(&app, &operator, &tenant, provider).await?;
     let location = format!("/admin/tenants/{tenant}/identity-providers/{}", record.id);
     Ok(created_at(&location, record))
 }
@@ -129,11 +240,11 @@ pub(super) async fn list_providers(
 )]
 pub(super) async fn remove_provider(
     State(app): State<App>,
-    _: Admin,
+    operator: Admin,
     Segments((tenant, provider)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
     let id = Uuid::try_parse(&provider);
     let id = id.map_err(|_| ApiError::not_found("identity provider"))?;
-    tenants::remove_provider(&app, &tenant, id).await?;
+    tenants::remove_provider(&app, &operator, &tenant, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

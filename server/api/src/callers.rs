@@ -2,21 +2,24 @@
 //! (`docs/semantics.md`, section 6).
 
 use std::marker::PhantomData;
+use std::net::IpAddr;
 use std::ops::Deref;
 
-use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::extract::FromRequestParts;
-use http::header::{AUTHORIZATION, HeaderName};
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use http::request::Parts;
-use portcullis_auth::{AuthError, Manager, Mode, TokenHolder, authenticate_key};
-use portcullis_model::service_key::Permission;
+use portcullis_auth::{ADMIN_ACTOR, AuthError, Manager, Mode, TokenHolder, authenticate_key};
+use portcullis_model::audit::{CredentialKind, Origin};
+use portcullis_model::service_key::{Permission, PresentedKey};
 use portcullis_operations::app::App;
 
 use crate::error::ApiError;
 use crate::oversize::refuse_oversize;
+use crate::peer::PeerAddress;
 
 const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A caller with a token, who may request decisions.
 #[derive(Debug)]
@@ -35,9 +38,7 @@ impl FromRequestParts<App> for TenantMember {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(parts)? {
-            Credential::Bearer(token) => {
-                Ok(Self(app.authenticator.verify(token, app.clock.now()).await?))
-            }
+            Credential::Bearer(token) => Ok(Self(app.token_holder(token).await?)),
             Credential::ServiceKey(_) | Credential::AdminKey(_) => {
                 Err(AuthError::CredentialRefused(
                     "this route needs a bearer token, not a key".to_owned(),
@@ -65,7 +66,8 @@ impl FromRequestParts<App> for TenantManager {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let member = TenantMember::from_request_parts(parts, app).await?;
-        Ok(Self(member.0.into_manager(&app.manager_roles)?))
+        let manager = member.0.into_manager(&app.manager_roles)?;
+        Ok(Self(manager.with_request(address(parts), request_id(parts))))
     }
 }
 
@@ -109,7 +111,8 @@ rights!(
     WebhooksRead,
     WebhooksWrite,
     ResolversRead,
-    ResolversWrite
+    ResolversWrite,
+    AuditRead
 );
 
 impl<R: Right> FromRequestParts<App> for Allowed<R> {
@@ -117,7 +120,10 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let manager = match Credential::of(parts)? {
-            Credential::ServiceKey(key) => key_holder(app, key).await?,
+            Credential::ServiceKey(key) => {
+                let holder = key_holder(app, key).await?;
+                holder.with_request(address(parts), request_id(parts))
+            }
             _ => TenantManager::from_request_parts(parts, app).await?.0,
         };
         manager.must_have(R::PERMISSION)?;
@@ -131,9 +137,31 @@ async fn key_holder(app: &App, key: &str) -> Result<Manager, ApiError> {
     Ok(authenticate_key(&app.store, now, key, one_tenant_per_domain).await?)
 }
 
-/// The operator, with the admin key.
+/// Returns the address of the client, if it is known.
+fn address(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<PeerAddress>().map(|PeerAddress(address)| *address)
+}
+
+/// Returns the id of the request, which the layer `observe` has made valid.
+fn request_id(parts: &Parts) -> Option<String> {
+    text(parts.headers.get(REQUEST_ID))
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<String> {
+    value.and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// The operator, with an admin key.
 #[derive(Debug)]
-pub(crate) struct Admin;
+pub(crate) struct Admin(Origin);
+
+impl Deref for Admin {
+    type Target = Origin;
+
+    fn deref(&self) -> &Origin {
+        &self.0
+    }
+}
 
 impl FromRequestParts<App> for Admin {
     type Rejection = ApiError;
@@ -143,16 +171,58 @@ impl FromRequestParts<App> for Admin {
             Credential::AdminKey(key) | Credential::Bearer(key) => key,
             Credential::ServiceKey(_) => "",
         };
-        let is_key = match &app.mode {
-            Mode::Saas { admin_key } => {
-                verify_slices_are_equal(sent.as_bytes(), admin_key.as_bytes()).is_ok()
-            }
-            Mode::Selfhost(_) => false,
+        let name = match &app.mode {
+            Mode::Saas { admin_keys } => admin_keys.name_of(sent),
+            Mode::Selfhost(_) => None,
         };
-        if is_key {
-            return Ok(Self);
-        }
-        Err(AuthError::CredentialRefused("this route needs the admin key".to_owned()).into())
+        let origin = match name {
+            Some("") => Origin::new(ADMIN_ACTOR, CredentialKind::AdminKey),
+            Some(name) => Origin::new(&format!("{ADMIN_ACTOR}:{name}"), CredentialKind::AdminKey)
+                .with_key(name),
+            None => {
+                let what = "this route needs the admin key".to_owned();
+                return Err(AuthError::CredentialRefused(what).into());
+            }
+        };
+        Ok(Self(origin.with_request(address(parts), request_id(parts))))
+    }
+}
+
+/// What a request says of its credential, apart from its secret: for the audit record if it is refused.
+#[derive(Debug)]
+pub(crate) struct SentCredential {
+    kind: CredentialKind,
+    /// The service key, until its id is read from it.
+    service_key: Option<HeaderValue>,
+    address: Option<IpAddr>,
+    request_id: Option<HeaderValue>,
+}
+
+impl SentCredential {
+    /// Returns `None` if the request has no credential. It allocates nothing: most credentials are good.
+    pub(crate) fn of(parts: &Parts) -> Option<Self> {
+        let headers = &parts.headers;
+        let service_key = headers.get(SERVICE_KEY).cloned();
+        let kind = if service_key.is_some() {
+            CredentialKind::ServiceKey
+        } else if headers.contains_key(ADMIN_KEY) || parts.uri.path().starts_with("/admin/") {
+            CredentialKind::AdminKey
+        } else {
+            CredentialKind::Token
+        };
+        let is_there = service_key.is_some()
+            || headers.contains_key(ADMIN_KEY)
+            || headers.contains_key(AUTHORIZATION);
+        let (address, request_id) = (address(parts), headers.get(REQUEST_ID).cloned());
+        is_there.then_some(Self { kind, service_key, address, request_id })
+    }
+
+    /// Returns the origin of the request. The secret is not part of it.
+    pub(crate) fn into_origin(self) -> Origin {
+        let key = text(self.service_key.as_ref());
+        let key = key.and_then(|key| PresentedKey::parse(&key)).map(|key| key.id.to_string());
+        let request_id = text(self.request_id.as_ref());
+        Origin { key, ..Origin::new("", self.kind).with_request(self.address, request_id) }
     }
 }
 

@@ -111,6 +111,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::TokenRefused(_) | OperationError::CredentialRefused(_) => {
             (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED")
         }
+        OperationError::TenantSuspended => (StatusCode::FORBIDDEN, "TENANT_SUSPENDED"),
         OperationError::AccessDenied(_) => (StatusCode::FORBIDDEN, "ACCESS_DENIED"),
         OperationError::NotFound(_) => (StatusCode::NOT_FOUND, "NOT_FOUND"),
         OperationError::Conflict(_) | OperationError::StillRead(..) => {
@@ -137,6 +138,9 @@ fn operation_message(error: &OperationError) -> String {
         | OperationError::StillRead(message, _)
         | OperationError::NotNow(message) => message.clone(),
         OperationError::TooLarge(limit) => too_large(*limit),
+        OperationError::TenantSuspended => {
+            "the tenant is suspended; the operator of the service can resume it".to_owned()
+        }
         OperationError::NotFound(what) => format!("there is no such {what}"),
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()

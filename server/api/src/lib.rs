@@ -7,6 +7,7 @@
 //! clients; `openapi.rs` makes the API document from all of them.
 
 mod admin;
+mod audit;
 mod body;
 mod callers;
 mod checks;
@@ -24,6 +25,7 @@ mod oversize;
 mod paging;
 mod parameters;
 mod path;
+mod peer;
 mod policies;
 mod raw_body;
 mod resolvers;
@@ -37,6 +39,7 @@ mod webhooks;
 
 pub use axum::Router;
 pub use checks::answer_text;
+pub use peer::PeerAddress;
 pub use routes::{finish, router, routes};
 
 use parameters::{digits, parameter, query};

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
 use crate::{
-    admin, checks, docs, health, layers, metrics, policies, resolvers, resources, rules,
+    admin, audit, checks, docs, health, layers, metrics, policies, resolvers, resources, rules,
     service_keys, webhooks,
 };
 
@@ -23,7 +23,8 @@ pub fn router(app: App) -> Router {
 
 /// Returns every route of the service, without the outer layers.
 pub fn routes(app: App) -> Router {
-    described_routes(&app.mode).0.with_state(app)
+    let noting = middleware::from_fn_with_state(app.clone(), audit::note_refusals);
+    described_routes(&app.mode).0.with_state(app).layer(noting)
 }
 
 /// Returns every route, and the document that describes them. The document is a route too.
@@ -66,9 +67,16 @@ pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
             "/api/v1/resolvers/{id}",
             routes!(resolvers::show, resolvers::update, resolvers::delete),
         )
-        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test));
+        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
+        .at("/api/v1/audit", routes!(audit::list));
     let admin = OpenApiRouter::new()
         .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
+        .at("/admin/tenants/{id}", routes!(admin::show_tenant, admin::delete_tenant))
+        .at("/admin/tenants/{id}/suspend", routes!(admin::suspend_tenant))
+        .at("/admin/tenants/{id}/resume", routes!(admin::resume_tenant))
+        .at("/admin/tenants/{id}/service-api-keys", routes!(admin::list_keys))
+        .at("/admin/tenants/{id}/service-api-keys/{keyId}", routes!(admin::revoke_key))
+        .at("/admin/audit", routes!(audit::list_all))
         .at(
             "/admin/tenants/{id}/identity-providers",
             routes!(admin::register_provider, admin::list_providers),

@@ -1,5 +1,8 @@
 //! Callers and their rights (`docs/semantics.md`, section 6).
 
+use std::net::IpAddr;
+
+use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
 
 use crate::error::AuthError;
@@ -15,6 +18,11 @@ pub struct TokenHolder {
 }
 
 impl TokenHolder {
+    /// The tenant that the token belongs to.
+    pub fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
     /// Returns the tenant of a check in `domain`. In `selfhost` mode another domain is another tenant, and only a caller
     /// who administers it may check there.
     pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {
@@ -58,7 +66,7 @@ impl TokenHolder {
         Ok(Manager {
             tenant: self.tenant,
             domain: identity.domain,
-            actor: identity.subject,
+            origin: Origin::new(&identity.subject, CredentialKind::Token),
             administers: identity.administers,
             one_tenant_per_domain: self.one_tenant_per_domain,
             permissions: Permission::ALL.to_vec(),
@@ -71,7 +79,7 @@ impl TokenHolder {
 pub struct Manager {
     pub(crate) tenant: String,
     pub(crate) domain: String,
-    pub(crate) actor: String,
+    pub(crate) origin: Origin,
     pub(crate) administers: Vec<String>,
     pub(crate) one_tenant_per_domain: bool,
     pub(crate) permissions: Vec<Permission>,
@@ -90,7 +98,18 @@ impl Manager {
 
     /// The author of the caller's changes: the `sub` of a token, or `key:<id>`.
     pub fn actor(&self) -> &str {
-        &self.actor
+        &self.origin.actor
+    }
+
+    /// The author of the caller's changes, as audit records name it.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Returns this caller with the request that it sent.
+    #[must_use]
+    pub fn with_request(self, address: Option<IpAddr>, request_id: Option<String>) -> Self {
+        Self { origin: self.origin.with_request(address, request_id), ..self }
     }
 
     /// Refuses a rule in a domain that belongs to another tenant, unless the admin-domain claim names it. `*` is every

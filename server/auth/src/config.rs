@@ -5,18 +5,19 @@ use std::fmt;
 use portcullis_model::provider::ClaimConfig;
 use url::Url;
 
+use crate::admin_keys::AdminKeys;
+
 /// The mode of the service: the source of tenants and of their tokens.
-#[derive(Clone)]
 pub enum Mode {
     /// One identity provider, and every domain is a tenant. `None` when `OIDC_ENABLED` is false: bearer
     /// tokens are refused.
     Selfhost(Option<OidcConfig>),
-    /// Each tenant has its own identity providers. The operator has a key.
-    Saas { admin_key: String },
+    /// Each tenant has its own identity providers. The operator has keys.
+    Saas { admin_keys: AdminKeys },
 }
 
 impl fmt::Debug for Mode {
-    /// Shows the mode without the key.
+    /// Shows the mode without the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Selfhost(_) => "Selfhost",

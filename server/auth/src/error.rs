@@ -13,6 +13,8 @@ pub enum AuthError {
     CredentialRefused(String),
     /// The caller does not have the right.
     AccessDenied(String),
+    /// The credential is good, but the operator suspended its tenant, or is deleting it.
+    TenantSuspended,
     /// The key set of the identity provider is not available; the text is for the log.
     NoKeys(String),
     /// The store failed.

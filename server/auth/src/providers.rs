@@ -7,9 +7,9 @@ use arc_swap::ArcSwap;
 use chrono::{DateTime, Utc};
 use portcullis_egress::Client;
 use portcullis_model::provider::ProviderRecord;
-use tokio::sync::Mutex;
 use url::Url;
 
+use crate::closed_tenants::ClosedTenants;
 use crate::config::OidcConfig;
 use crate::identity::Identity;
 use crate::keysets::{KeySource, http_fetch};
@@ -22,54 +22,55 @@ pub struct Providers {
     /// The guarded client for key sets, whose addresses tenants choose.
     client: Client,
     by_issuer: ArcSwap<HashMap<String, Arc<Provider>>>,
-    /// Held while the records are read and applied.
-    reloading: Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Provider {
     record: ProviderRecord,
-    verifier: Verifier,
+    /// `None` while the tenant is closed: its key set is not fetched then.
+    verifier: Option<Verifier>,
+}
+
+impl Provider {
+    /// Returns whether this is the provider of `record`, in the present state of its tenant.
+    fn is(&self, record: &ProviderRecord, closed: &ClosedTenants) -> bool {
+        self.record == *record && self.verifier.is_none() == closed.contains(&record.tenant_id)
+    }
 }
 
 impl Providers {
     /// Returns an empty set of providers. `client` must be guarded.
     pub fn new(client: Client) -> Self {
-        Self { client, by_issuer: ArcSwap::default(), reloading: Mutex::new(()) }
-    }
-
-    /// Applies the registered providers that `read` returns. One reload runs at a time, because records that were read
-    /// before a registration or a removal must not be applied after it.
-    pub async fn reload<E>(
-        &self,
-        read: impl Future<Output = Result<Vec<ProviderRecord>, E>>,
-    ) -> Result<(), E> {
-        let _one_at_a_time = self.reloading.lock().await;
-        self.replace(read.await?);
-        Ok(())
+        Self { client, by_issuer: ArcSwap::default() }
     }
 
     /// Applies the registered providers. An unchanged provider keeps its keys. A new one fetches its keys in the
-    /// background. A removed one verifies no more tokens.
-    fn replace(&self, records: Vec<ProviderRecord>) {
+    /// background. A removed one verifies no more tokens. One whose tenant is closed neither fetches keys nor verifies
+    /// tokens. One call at a time: records that were read before a registration must not be applied after it.
+    pub fn replace(&self, records: Vec<ProviderRecord>, closed: &ClosedTenants) {
         let before = self.by_issuer.load();
         let same = records.len() == before.len()
             && records.iter().all(|record| {
-                before.get(&record.issuer_url).is_some_and(|provider| provider.record == *record)
+                before.get(&record.issuer_url).is_some_and(|provider| provider.is(record, closed))
             });
         if same {
             return;
         }
         let after = records.into_iter().filter_map(|record| {
             let issuer = record.issuer_url.clone();
-            let kept = before.get(&issuer).filter(|provider| provider.record == record);
-            Some((issuer, kept.cloned().or_else(|| self.start(record))?))
+            let kept = before.get(&issuer).filter(|provider| provider.is(&record, closed));
+            if let Some(kept) = kept {
+                return Some((issuer, Arc::clone(kept)));
+            }
+            let is_closed = closed.contains(&record.tenant_id);
+            let verifier = if is_closed { None } else { Some(self.start(&record)?) };
+            Some((issuer, Arc::new(Provider { record, verifier })))
         });
         self.by_issuer.store(Arc::new(after.collect()));
     }
 
     /// Starts to fetch the keys of a provider. A stored address is valid, so that `None` does not occur.
-    fn start(&self, record: ProviderRecord) -> Option<Arc<Provider>> {
+    fn start(&self, record: &ProviderRecord) -> Option<Verifier> {
         let jwks_uri: Url = record.jwks_uri.parse().ok()?;
         let fetch = http_fetch(self.client.clone(), &record.issuer_url, Some(jwks_uri.clone()));
         let keys = KeySource::new(fetch);
@@ -80,7 +81,7 @@ impl Providers {
             audience: record.audience.clone(),
             claims: record.claim_config.clone(),
         };
-        Some(Arc::new(Provider { record, verifier: Verifier::new(config, keys) }))
+        Some(Verifier::new(config, keys))
     }
 
     /// Returns the tenant and the identity that `token` proves at `now`.
@@ -94,7 +95,8 @@ impl Providers {
         let Some(provider) = provider else {
             return Err(TokenError::unknown_issuer());
         };
-        let identity = provider.verifier.verify_read(token, now).await?;
+        let verifier = provider.verifier.as_ref().ok_or(TokenError::TenantSuspended)?;
+        let identity = verifier.verify_read(token, now).await?;
         Ok((provider.record.tenant_id.clone(), identity))
     }
 }

@@ -1,8 +1,10 @@
 //! Verifies service keys.
 
 use portcullis_model::Timestamp;
-use portcullis_model::service_key::{PresentedKey, ServiceKeyRecord};
-use portcullis_storage::{Store, StoreError, service_keys};
+use portcullis_model::audit::{CredentialKind, Origin};
+use portcullis_model::service_key::PresentedKey;
+use portcullis_storage::service_keys::{self, FoundKey};
+use portcullis_storage::{Store, StoreError};
 use uuid::Uuid;
 
 use crate::callers::Manager;
@@ -24,16 +26,20 @@ pub async fn authenticate_key(
     // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
     let found = tokio::spawn(find(store.clone(), id));
     let found = found.await.map_err(|failed| AuthError::Internal(failed.into()))??;
-    let (record, tenant, slug) = found.ok_or_else(refused)?;
+    let FoundKey { record, tenant, slug, is_open } = found.ok_or_else(refused)?;
     if !presented.proves(&record, now) {
         return Err(refused());
+    }
+    if !is_open {
+        return Err(AuthError::TenantSuspended);
     }
     if record.last_used_at.is_none_or(|last| now.millis() - last.millis() >= LAST_USED_LAG) {
         tokio::spawn(store_use(store.clone(), tenant.clone(), id, now));
     }
     Ok(Manager {
         domain: slug.unwrap_or_else(|| tenant.clone()),
-        actor: format!("key:{id}"),
+        origin: Origin::new(&format!("key:{id}"), CredentialKind::ServiceKey)
+            .with_key(id.to_string()),
         tenant,
         administers: Vec::new(),
         one_tenant_per_domain,
@@ -44,9 +50,6 @@ pub async fn authenticate_key(
 fn refused() -> AuthError {
     AuthError::CredentialRefused("the service key is unknown, expired or revoked".to_owned())
 }
-
-/// The record of a key, its tenant, and the slug of the tenant.
-type FoundKey = (ServiceKeyRecord, String, Option<String>);
 
 async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
     let mut tx = store.read_all().await?;

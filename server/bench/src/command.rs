@@ -150,7 +150,7 @@ async fn open(
     let Some(path) = &arguments.path else {
         let mut urls = arguments.database.clone();
         if urls.is_empty() {
-            urls.push(variables.database_url());
+            urls.push(variables.database_url()?);
         }
         let mut named = arguments.tenant.clone().unwrap_or_default();
         let mut tenants = Vec::new();

@@ -4,24 +4,24 @@ use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 
 use crate::error::ConfigError;
+use crate::secrets::{SERVICE_API_KEY, TOKEN};
 use crate::variables::Variables;
 
 impl Variables {
     /// Returns the service key with which `import` calls a Portcullis service.
-    pub fn service_api_key(&self) -> Result<&str, ConfigError> {
-        self.required("SERVICE_API_KEY", "a service key with `policies:write`")
+    pub fn service_api_key(&self) -> Result<String, ConfigError> {
+        self.required_secret(SERVICE_API_KEY, "a service key with `policies:write`")
     }
 
     /// Returns the header with which `resolver push` calls a Portcullis service.
     pub fn credential(&self) -> Result<(HeaderName, HeaderValue), ConfigError> {
         let expected = "a service key with `resolvers:write`; or in TOKEN, a manager's token";
-        let (name, header, text) = match self.get("TOKEN") {
-            Some(token) if self.get("SERVICE_API_KEY").is_none() => {
-                ("TOKEN", AUTHORIZATION, format!("Bearer {token}"))
-            }
+        let key = self.secret(SERVICE_API_KEY)?;
+        let (name, header, text) = match self.secret(TOKEN)? {
+            Some(token) if key.is_none() => ("TOKEN", AUTHORIZATION, format!("Bearer {token}")),
             _ => {
-                let key = self.required("SERVICE_API_KEY", expected)?;
-                ("SERVICE_API_KEY", HeaderName::from_static("x-service-api-key"), key.to_owned())
+                let key = self.required_secret(SERVICE_API_KEY, expected)?;
+                ("SERVICE_API_KEY", HeaderName::from_static("x-service-api-key"), key)
             }
         };
         // The message must not have the secret.

@@ -15,6 +15,17 @@ pub async fn open_database(url: &str) -> anyhow::Result<Store> {
     }
 }
 
+/// Refuses a role of PostgreSQL that bypasses row-level security: then one forgotten condition in a statement shows a
+/// tenant the rows of others.
+pub async fn refuse_bypass(store: &Store) -> anyhow::Result<()> {
+    if !store.bypasses_row_security().await? {
+        return Ok(());
+    }
+    let expected = "a role that is no superuser, has no BYPASSRLS and owns the tables with forced row-level security; \
+                    or POSTGRES_ALLOW_BYPASS_RLS=true";
+    Err(ConfigError { name: "DATABASE_URL", expected: expected.to_owned(), found: None }.into())
+}
+
 /// Returns `url` without its password, for messages.
 pub fn without_password(url: &str) -> String {
     match Url::parse(url) {

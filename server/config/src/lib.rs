@@ -7,11 +7,12 @@ mod database;
 mod egress;
 mod error;
 mod process;
+mod secrets;
 mod service;
 mod units;
 mod variables;
 
-pub use database::{open_database, without_password};
+pub use database::{open_database, refuse_bypass, without_password};
 pub use error::ConfigError;
 pub use process::LogFormat;
 pub use service::Config;

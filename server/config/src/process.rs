@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use tracing_subscriber::EnvFilter;
 
 use crate::error::ConfigError;
+use crate::secrets::DATABASE_URL;
 use crate::units::parse_size;
 use crate::variables::Variables;
 
@@ -51,8 +52,9 @@ impl Variables {
     }
 
     /// Returns the URL of the database.
-    pub fn database_url(&self) -> String {
-        self.get("DATABASE_URL").unwrap_or("sqlite://portcullis.db").to_owned()
+    pub fn database_url(&self) -> Result<String, ConfigError> {
+        let url = self.secret(DATABASE_URL)?;
+        Ok(url.unwrap_or_else(|| "sqlite://portcullis.db".to_owned()))
     }
 
     /// Returns the most bytes that plans may take in memory.

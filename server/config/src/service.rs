@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_egress::EgressConfig;
+use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::encryption::KeyRing;
@@ -21,6 +22,8 @@ use crate::variables::Variables;
 pub struct Config {
     pub listen: SocketAddr,
     pub database_url: String,
+    /// Accepts a role of PostgreSQL that bypasses row-level security.
+    pub allow_bypass_rls: bool,
     pub mode: Mode,
     /// The keys that encrypt secrets at rest.
     pub encryption_keys: KeyRing,
@@ -33,13 +36,11 @@ pub struct Config {
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
+    pub audit: AuditRetention,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
 const MAX_INSTANCES: u32 = 1_000;
-
-/// Fewest characters of the admin key.
-const MIN_ADMIN_KEY: usize = 32;
 
 impl Config {
     /// Reads every setting of `portcullis serve`.
@@ -47,15 +48,17 @@ impl Config {
         let manager_roles = variables.get("MANAGER_ROLES").unwrap_or("admin");
         Ok(Self {
             listen: variables.listen()?,
-            database_url: variables.database_url(),
+            database_url: variables.database_url()?,
+            allow_bypass_rls: variables.boolean("POSTGRES_ALLOW_BYPASS_RLS")?.unwrap_or(false),
             mode: mode(variables)?,
-            encryption_keys: encryption_keys(variables)?,
+            encryption_keys: variables.encryption_keys()?,
             egress: variables.egress()?,
             manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
             plan_cache_bytes: variables.plan_cache_bytes()?,
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
+            audit: audit(variables)?,
         })
     }
 }
@@ -65,18 +68,18 @@ fn mode(variables: &Variables) -> Result<Mode, ConfigError> {
     if !variables.is_saas()? {
         return oidc(variables).map(Mode::Selfhost);
     }
-    let expected = format!("at least {MIN_ADMIN_KEY} characters");
-    let admin_key = variables.required("ADMIN_API_KEY", &expected)?;
-    if admin_key.chars().count() < MIN_ADMIN_KEY {
-        return Err(ConfigError { name: "ADMIN_API_KEY", expected, found: None });
-    }
-    Ok(Mode::Saas { admin_key: admin_key.to_owned() })
+    Ok(Mode::Saas { admin_keys: variables.admin_keys()? })
 }
 
-fn encryption_keys(variables: &Variables) -> Result<KeyRing, ConfigError> {
-    let text = variables.required("ENCRYPTION_KEY", "32 bytes in base64")?;
-    let fault = |expected| ConfigError { name: "ENCRYPTION_KEY", expected, found: None };
-    KeyRing::parse(text).map_err(fault)
+fn audit(variables: &Variables) -> Result<AuditRetention, ConfigError> {
+    let default = AuditRetention::default();
+    let records = variables.parsed("AUDIT_MAX_RECORDS", "a number of at least 1", |text| {
+        text.parse().ok().filter(|records| *records > 0)
+    })?;
+    Ok(AuditRetention {
+        age: variables.positive_duration("AUDIT_RETENTION", default.age)?,
+        records: records.unwrap_or(default.records),
+    })
 }
 
 fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {
@@ -107,12 +110,13 @@ fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
     let directory = variables.parsed("RESOLVERS_DIR", "a directory that can be read", |path| {
         std::fs::read_dir(path).is_ok().then(|| PathBuf::from(path))
     })?;
+    let database_url = variables.database_url()?;
     let code = variables.get("RESOLVER_CODE_DIR").map(PathBuf::from);
     Ok(ResolverConfig {
         instances: instances.unwrap_or(default.instances),
         cache_bytes: cache_bytes.unwrap_or(default.cache_bytes),
         directory,
-        code: code.or_else(|| code_directory(&variables.database_url())),
+        code: code.or_else(|| code_directory(&database_url)),
     })
 }
 

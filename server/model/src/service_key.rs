@@ -40,10 +40,26 @@ pub enum Permission {
     WebhooksWrite,
     ResolversRead,
     ResolversWrite,
+    AuditRead,
 }
 
 impl Permission {
-    pub const ALL: [Self; 8] = [
+    /// Every permission.
+    pub const ALL: [Self; 9] = [
+        Self::ResourcesRead,
+        Self::ResourcesWrite,
+        Self::PoliciesRead,
+        Self::PoliciesWrite,
+        Self::WebhooksRead,
+        Self::WebhooksWrite,
+        Self::ResolversRead,
+        Self::ResolversWrite,
+        Self::AuditRead,
+    ];
+
+    /// The permissions of a key that is created without `permissions`. Later versions add none to them: a key must not
+    /// gain rights that nobody named.
+    pub const DEFAULT: [Self; 8] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -64,6 +80,7 @@ impl Permission {
             Self::WebhooksWrite => "webhooks:write",
             Self::ResolversRead => "resolvers:read",
             Self::ResolversWrite => "resolvers:write",
+            Self::AuditRead => "audit:read",
         }
     }
 
@@ -126,12 +143,12 @@ pub struct NewServiceKey {
 }
 
 impl NewServiceKey {
-    /// A key that may do everything that keys may.
+    /// Returns the input of a key with the default permissions.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
             description: None,
-            permissions: Permission::ALL.to_vec(),
+            permissions: Permission::DEFAULT.to_vec(),
             expires_at: None,
         }
     }
@@ -148,7 +165,8 @@ impl NewServiceKey {
         let permissions = one_or_more(named::<Permission, _>(Permission::field()), "permission");
         let name = members.required("name", text(MAX_NAME));
         let description = members.optional("description", short(MAX_DESCRIPTION));
-        let permissions = members.optional("permissions", permissions.about("All, when absent"));
+        let permissions =
+            members.optional("permissions", permissions.about("All but `audit:read`, when absent"));
         let expires_at = members.optional("expires_at", instant().about("In the future"));
         if expires_at.is_some_and(|instant| instant <= now) {
             members.expected_at("expires_at", "an instant in the future");
@@ -156,7 +174,7 @@ impl NewServiceKey {
         Some(Self {
             name: name?,
             description,
-            permissions: permissions.unwrap_or_else(|| Permission::ALL.to_vec()),
+            permissions: permissions.unwrap_or_else(|| Permission::DEFAULT.to_vec()),
             expires_at,
         })
     }
@@ -251,6 +269,13 @@ mod tests {
         let (other, _) = issued();
         assert!(!presented.proves(&other, Timestamp::from_millis(0)), "another secret");
         assert!(key.starts_with(&record.prefix) && key.is_ascii());
+    }
+
+    #[test]
+    fn audit_records_are_for_keys_that_name_them() {
+        let named = |permission| Permission::DEFAULT.contains(&permission);
+        let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
+        assert_eq!(unnamed, [Permission::AuditRead]);
     }
 
     #[test]

@@ -29,6 +29,30 @@ pub struct TenantRecord {
     pub name: String,
     pub slug: String,
     pub created_at: Timestamp,
+    /// Absent while the tenant is active.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub state: Option<TenantState>,
+}
+
+/// A state in which every credential of a tenant is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(examples("suspended"))]
+pub enum TenantState {
+    /// Until the operator resumes it.
+    Suspended,
+    /// For ever: its data is being deleted.
+    Deleting,
+}
+
+impl TenantState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Suspended => "suspended",
+            Self::Deleting => "deleting",
+        }
+    }
 }
 
 /// The body that creates a tenant.
@@ -55,7 +79,13 @@ impl NewTenant {
 
     /// Returns the record of a new tenant.
     pub fn into_record(self, id: Uuid, created_at: Timestamp) -> TenantRecord {
-        TenantRecord { id: id.to_string(), name: self.name, slug: self.slug, created_at }
+        TenantRecord {
+            id: id.to_string(),
+            name: self.name,
+            slug: self.slug,
+            created_at,
+            state: None,
+        }
     }
 }
 

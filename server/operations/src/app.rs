@@ -4,23 +4,25 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::erasure;
 use crate::metrics::Metrics;
 use crate::plans::Plans;
+use crate::refusals::Refusals;
 use crate::uploads::Uploads;
-use portcullis_auth::{Authenticator, Mode};
+use portcullis_auth::{AuthError, Authenticator, ClosedTenants, Manager, Mode, TokenHolder};
 use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
-use portcullis_model::provider::ProviderRecord;
 use portcullis_resolvers::ResolverService;
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::{Notice, Store, StoreError, Tx, providers};
+use portcullis_storage::{Notice, Store, StoreError, Tx, providers, tenants};
 use portcullis_webhooks::Webhooks;
+use tokio::sync::Mutex;
 
-/// The time between two reads of the registered identity providers. A change on another replica counts here
-/// within a second.
-const PROVIDER_INTERVAL: Duration = Duration::from_millis(800);
+/// The time between two reads of the closed tenants and of the identity providers. A change on another replica counts
+/// here within a second.
+const TENANT_INTERVAL: Duration = Duration::from_millis(800);
 
 /// The pause before the next attempt to listen for changes.
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
@@ -36,6 +38,11 @@ pub struct Parts {
     pub plans: Plans,
     pub mode: Mode,
     pub authenticator: Authenticator,
+    pub closed_tenants: ClosedTenants,
+    /// Held while the closed tenants and the identity providers are read and applied.
+    pub reloading: Mutex<()>,
+    /// Keeps the refused credentials for the audit records.
+    pub refusals: Refusals,
     pub manager_roles: Vec<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
@@ -67,19 +74,44 @@ impl App {
         Ok(committed.revision)
     }
 
-    /// Reads the identity providers that are registered now. Does nothing in `selfhost` mode.
-    pub async fn reload_providers(&self) -> Result<(), StoreError> {
-        if let Authenticator::Saas(registered) = &self.authenticator {
-            registered.reload(self.registered_providers()).await?;
-        }
-        Ok(())
+    /// Begins a transaction in which `caller` changes its tenant.
+    pub async fn write(&self, caller: &Manager, by: &Authorship) -> Result<Tx, StoreError> {
+        let mut tx = self.store.write(caller.tenant(), by.at.millis()).await?;
+        tx.attribute_to(caller.origin(), by.at);
+        Ok(tx)
     }
 
-    async fn registered_providers(&self) -> Result<Vec<ProviderRecord>, StoreError> {
+    /// Returns the caller that `token` proves now.
+    ///
+    /// # Errors
+    /// The token is refused, its tenant is closed, or its key set cannot be had.
+    pub async fn token_holder(&self, token: &str) -> Result<TokenHolder, AuthError> {
+        let holder = self.authenticator.verify(token, self.clock.now()).await?;
+        self.closed_tenants.must_be_open(holder.tenant())?;
+        Ok(holder)
+    }
+
+    /// Reads the closed tenants and the registered identity providers. Every request that begins after the return obeys
+    /// them.
+    pub async fn reload_tenants(&self) -> Result<(), StoreError> {
+        let _one_at_a_time = self.reloading.lock().await;
         let mut tx = self.store.read_all().await?;
-        let records = providers::list_all(&mut tx).await?;
+        let closed = tenants::closed(&mut tx).await?;
+        let providers = match &self.authenticator {
+            Authenticator::Saas(registered) => {
+                Some((registered, providers::list_all(&mut tx).await?))
+            }
+            _ => None,
+        };
         tx.end().await?;
-        Ok(records)
+        self.closed_tenants.replace(closed.into_iter().collect());
+        if let Some((registered, records)) = providers {
+            registered.replace(records, &self.closed_tenants);
+        }
+        for tenant in &*self.closed_tenants.all() {
+            self.plans.forget(tenant);
+        }
+        Ok(())
     }
 
     /// Starts the tasks that keep this process up to date with the writes of others.
@@ -95,15 +127,19 @@ impl App {
         let app = self.clone();
         tokio::spawn(async move { app.listen().await });
         let app = self.clone();
-        tokio::spawn(async move { app.poll_providers().await });
+        tokio::spawn(async move { app.poll_tenants().await });
+        let app = self.clone();
+        tokio::spawn(erasure::erase_for_ever(app.store.clone(), app.clock.clone()));
+        let app = self.clone();
+        tokio::spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
     }
 
-    async fn poll_providers(&self) {
+    async fn poll_tenants(&self) {
         loop {
-            if let Err(error) = self.reload_providers().await {
-                tracing::warn!(%error, "cannot read the identity providers");
+            if let Err(error) = self.reload_tenants().await {
+                tracing::warn!(%error, "cannot read the tenants and their identity providers");
             }
-            tokio::time::sleep(PROVIDER_INTERVAL).await;
+            tokio::time::sleep(TENANT_INTERVAL).await;
         }
     }
 

@@ -85,6 +85,8 @@ pub async fn check<'c>(
     let began = Instant::now();
     let domain = body.domain.unwrap_or(&caller.identity.domain);
     let tenant = caller.tenant_of(domain)?;
+    // A token of one tenant may ask about another one that it administers.
+    app.closed_tenants.must_be_open(tenant)?;
     let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
     let decided = decide(app, tenant, check, options).await?;
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());

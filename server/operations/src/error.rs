@@ -30,6 +30,8 @@ pub enum OperationError {
     TokenRefused(String),
     /// A key is refused, or this use case does not accept keys; the text never holds the key.
     CredentialRefused(String),
+    /// The operator suspended the tenant, or is deleting it.
+    TenantSuspended,
     /// The caller does not have the right.
     AccessDenied(String),
     /// The tenant has no such record.
@@ -97,7 +99,9 @@ impl From<StoreError> for OperationError {
 
 impl From<Arc<StoreError>> for OperationError {
     fn from(error: Arc<StoreError>) -> Self {
-        if error.is_unavailable() {
+        if matches!(*error, StoreError::TenantClosed) {
+            Self::TenantSuspended
+        } else if error.is_unavailable() {
             Self::Unavailable("the database", error.into())
         } else {
             Self::Internal(error.into())
@@ -122,6 +126,7 @@ impl From<AuthError> for OperationError {
         match error {
             AuthError::TokenRefused(why) => Self::TokenRefused(why),
             AuthError::CredentialRefused(why) => Self::CredentialRefused(why),
+            AuthError::TenantSuspended => Self::TenantSuspended,
             AuthError::AccessDenied(why) => Self::AccessDenied(why),
             AuthError::NoKeys(why) => {
                 Self::Unavailable("the identity provider's key set", why.into())

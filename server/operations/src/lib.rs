@@ -4,17 +4,22 @@
 //! [`error::OperationError`]. A function that takes a transaction is a part of several use cases.
 
 pub mod app;
+pub mod audit;
 pub mod checks;
+pub mod erasure;
 pub mod error;
 pub mod etag;
 pub mod metrics;
 pub mod plans;
 pub mod policies;
+pub mod refusals;
 pub mod registration;
 pub mod resolvers;
 pub mod resources;
 pub mod rules;
+pub mod secrets;
 pub mod service_keys;
+pub mod tenant_states;
 pub mod tenants;
 pub mod uploads;
 pub mod webhooks;

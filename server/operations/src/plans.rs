@@ -162,6 +162,11 @@ impl Plans {
         Ok(revisions.into_iter().collect())
     }
 
+    /// Drops what is in memory of `tenant`: nobody may ask about it any more.
+    pub fn forget(&self, tenant: &str) {
+        self.cache.forget(tenant);
+    }
+
     /// Publishes a change that another replica committed.
     pub fn publish(&self, notice: &RevisionNotice) {
         // Without a plan of the tenant in memory, there is nothing that could be outdated.

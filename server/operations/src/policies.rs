@@ -36,7 +36,7 @@ pub async fn create(
     policy: NewPolicy,
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     check_attributes(app, &mut tx, &policy.rule_data.condition).await?;
     let record = insert(&mut tx, policy, &by, &app.ids).await?;
     let revision = app.commit(tx).await?;
@@ -89,7 +89,7 @@ pub async fn update(
     update: &PolicyUpdate,
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     precondition.check(&old)?;
     let mut record = update.applied_to(&old)?;
@@ -112,7 +112,7 @@ pub async fn delete(
     precondition: &Precondition,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     precondition.check(&record)?;
     policies::delete(&mut tx, &record, &by).await?;

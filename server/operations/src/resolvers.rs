@@ -68,7 +68,7 @@ pub async fn create(
     let by = app.authored_by(caller.actor());
     let digest = admitted.digest().to_string();
     let written = match prepare(app, tenant, manifest, module, admitted, &by) {
-        Ok(prepared) => store(app, prepared).await,
+        Ok(prepared) => store(app, caller, prepared, &by).await,
         Err(error) => Err(error),
     };
     if written.is_err() {
@@ -100,10 +100,12 @@ pub fn prepare(
 /// Stores a prepared resolver, and activates it.
 async fn store(
     app: &App,
+    caller: &Manager,
     prepared: PreparedResolver,
+    by: &Authorship,
 ) -> Result<Written<StoredResolver>, OperationError> {
     let record = &prepared.record;
-    let mut tx = app.store.write(&record.tenant_id, record.created_at.millis()).await?;
+    let mut tx = app.write(caller, by).await?;
     if resolvers::list(&mut tx).await?.len() >= MAX_RESOLVERS {
         let what =
             format!("the tenant already has {MAX_RESOLVERS} resolvers, which is the maximum");
@@ -171,8 +173,8 @@ pub async fn delete(
     precondition: &Precondition,
 ) -> Result<u64, OperationError> {
     must_be_own(app, caller.tenant(), id)?;
-    let now = app.clock.now().timestamp_millis();
-    let mut tx = app.store.write(caller.tenant(), now).await?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write(caller, &by).await?;
     let stored = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     precondition.check(&stored)?;
     let namespace = &stored.manifest.namespace;

@@ -32,7 +32,7 @@ pub async fn register(
 ) -> Result<Written<Registered>, OperationError> {
     check_default_roles(caller, &registration)?;
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let (record, is_new) =
         registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
     let revision = app.commit(tx).await?;
@@ -52,7 +52,7 @@ pub async fn register_all(
         check_default_roles(caller, registration)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let mut records = Vec::with_capacity(registrations.len());
     for registration in registrations {
         let (record, _) =

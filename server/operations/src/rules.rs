@@ -23,7 +23,7 @@ pub async fn create(
 ) -> Result<Written<RuleRecord>, OperationError> {
     caller.may_write_domain(&rule.tuple.dom)?;
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let record = rule.into_record(app.ids.next(by.at), RuleOrigin::Explicit, &by);
     if !rules::insert(&mut tx, &record).await? {
         return Err(conflict(&record));
@@ -58,7 +58,7 @@ pub async fn update(
         caller.may_write_domain(domain)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let old = find_updated(&mut tx, update).await?.ok_or(NOT_FOUND)?;
     let mut record = update.applied_to(&old);
     // An update that confirms a default rule makes it explicit, even if nothing else changes.
@@ -85,7 +85,7 @@ pub async fn delete(app: &App, caller: &Manager, name: &RuleName) -> Result<u64,
         caller.may_write_domain(&tuple.dom)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
     rules::delete(&mut tx, &rule, &by).await?;
     Ok(app.commit(tx).await?)

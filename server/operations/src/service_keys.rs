@@ -2,6 +2,7 @@
 
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
+use portcullis_model::audit::Origin;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
@@ -25,7 +26,7 @@ pub async fn create(
     key: NewServiceKey,
 ) -> Result<IssuedKey, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let issued = issue(&mut tx, key, &by, &app.ids).await?;
     app.commit(tx).await?;
     Ok(issued)
@@ -36,10 +37,11 @@ pub async fn create_offline(
     store: &Store,
     tenant: &str,
     key: NewServiceKey,
-    by: &Authorship,
+    (operator, by): (&Origin, &Authorship),
     ids: &Ids,
 ) -> Result<IssuedKey, StoreError> {
     let mut tx = store.write(tenant, by.at.millis()).await?;
+    tx.attribute_to(operator, by.at);
     let issued = issue(&mut tx, key, by, ids).await?;
     tx.commit().await?;
     Ok(issued)
@@ -75,7 +77,7 @@ pub async fn list(
 /// The tenant has no such key, or the store failed.
 pub async fn revoke(app: &App, caller: &Manager, id: Uuid) -> Result<(), OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     if !service_keys::delete(&mut tx, id, &by).await? {
         return Err(OperationError::NotFound("service key"));
     }

@@ -2,23 +2,25 @@
 //! sections 6.9 and 6.10).
 
 use portcullis_auth::ADMIN_ACTOR;
+use portcullis_model::Authorship;
+use portcullis_model::audit::Origin;
 use portcullis_model::page::Page;
 use portcullis_model::provider::{NewProvider, ProviderRecord};
-use portcullis_model::service_key::NewServiceKey;
-use portcullis_model::tenant::{NewTenant, TenantRecord};
-use portcullis_storage::{Store, StoreError, Tx, providers, tenants};
+use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
+use portcullis_model::tenant::{NewTenant, TenantRecord, TenantState};
+use portcullis_storage::{Store, StoreError, Tx, providers, service_keys, tenants};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
-use crate::service_keys;
+use crate::service_keys::issue;
 
 const NO_TENANT: OperationError = OperationError::NotFound("tenant");
 
 /// A new tenant, with the service key for its first calls.
 pub struct CreatedTenant {
     pub record: TenantRecord,
-    /// A service key with every permission.
+    /// A service key with the default permissions.
     pub bootstrap_key: String,
 }
 
@@ -26,16 +28,21 @@ pub struct CreatedTenant {
 ///
 /// # Errors
 /// Another tenant has the slug, or the store failed.
-pub async fn create(app: &App, tenant: NewTenant) -> Result<CreatedTenant, OperationError> {
+pub async fn create(
+    app: &App,
+    operator: &Origin,
+    tenant: NewTenant,
+) -> Result<CreatedTenant, OperationError> {
     let by = app.authored_by(ADMIN_ACTOR);
     let record = tenant.into_record(app.ids.next(by.at), by.at);
     let mut tx = app.store.write_as(&record.id).await?;
+    tx.attribute_to(operator, by.at);
     if !tenants::insert(&mut tx, &record).await? {
         let what = format!("a tenant `{}` already exists", record.slug);
         return Err(OperationError::Conflict(what));
     }
     let key = NewServiceKey::named("bootstrap");
-    let bootstrap_key = service_keys::issue(&mut tx, key, &by, &app.ids).await?.key;
+    let bootstrap_key = issue(&mut tx, key, &by, &app.ids).await?.key;
     app.commit(tx).await?;
     Ok(CreatedTenant { record, bootstrap_key })
 }
@@ -44,6 +51,29 @@ pub async fn create(app: &App, tenant: NewTenant) -> Result<CreatedTenant, Opera
 pub async fn list(app: &App, page: Page) -> Result<Vec<TenantRecord>, OperationError> {
     let mut tx = app.store.read_all().await?;
     let records = tenants::list(&mut tx, page).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Returns the tenant with this id.
+///
+/// # Errors
+/// There is no such tenant, or the store failed.
+pub async fn show(app: &App, tenant: &str) -> Result<TenantRecord, OperationError> {
+    let mut tx = app.store.read_all().await?;
+    let found = tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
+    tx.end().await?;
+    Ok(found)
+}
+
+/// Lists a page of all tenants of a store without a running service, by id.
+pub async fn list_offline(
+    store: &Store,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<TenantRecord>, StoreError> {
+    let mut tx = store.read_all().await?;
+    let records = tenants::list_every(&mut tx, after, limit).await?;
     tx.end().await?;
     Ok(records)
 }
@@ -62,18 +92,19 @@ pub async fn find(store: &Store, name: &str) -> Result<Option<TenantRecord>, Sto
 /// There is no such tenant, the issuer is registered, or the store failed.
 pub async fn register_provider(
     app: &App,
+    operator: &Origin,
     tenant: &str,
     provider: NewProvider,
 ) -> Result<ProviderRecord, OperationError> {
     let by = app.authored_by(ADMIN_ACTOR);
     let record = provider.into_record(app.ids.next(by.at), tenant, by.at);
-    let mut tx = write_existing(app, tenant).await?;
+    let mut tx = write_existing(app, operator, tenant, &by).await?;
     if !providers::insert(&mut tx, &record).await? {
         let what = format!("the issuer `{}` is registered already", record.issuer_url);
         return Err(OperationError::Conflict(what));
     }
     app.commit(tx).await?;
-    app.reload_providers().await?;
+    app.reload_tenants().await?;
     Ok(record)
 }
 
@@ -97,18 +128,105 @@ pub async fn list_providers(
 ///
 /// # Errors
 /// There is no such tenant or provider, or the store failed.
-pub async fn remove_provider(app: &App, tenant: &str, id: Uuid) -> Result<(), OperationError> {
-    let mut tx = write_existing(app, tenant).await?;
+pub async fn remove_provider(
+    app: &App,
+    operator: &Origin,
+    tenant: &str,
+    id: Uuid,
+) -> Result<(), OperationError> {
+    let by = app.authored_by(ADMIN_ACTOR);
+    let mut tx = write_existing(app, operator, tenant, &by).await?;
     if !providers::delete(&mut tx, id).await? {
         return Err(OperationError::NotFound("identity provider"));
     }
     app.commit(tx).await?;
-    Ok(app.reload_providers().await?)
+    Ok(app.reload_tenants().await?)
 }
 
-/// Begins a transaction that may write for `tenant`, which must exist.
-async fn write_existing(app: &App, tenant: &str) -> Result<Tx, OperationError> {
-    let mut tx = app.store.write_as(tenant).await?;
+/// Lists the service keys of `tenant`, in order of creation.
+///
+/// # Errors
+/// There is no such tenant, or the store failed.
+pub async fn list_keys(
+    app: &App,
+    tenant: &str,
+    page: Page,
+) -> Result<Vec<ServiceKeyRecord>, OperationError> {
+    keys_of(&app.store, tenant, page).await
+}
+
+/// Lists the service keys of `tenant` in a store without a running service.
+///
+/// # Errors
+/// The errors of [`list_keys`].
+pub async fn keys_of(
+    store: &Store,
+    tenant: &str,
+    page: Page,
+) -> Result<Vec<ServiceKeyRecord>, OperationError> {
+    let mut tx = store.read(tenant).await?;
     tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
-    Ok(tx)
+    let records = service_keys::list(&mut tx, page).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Revokes a service key of `tenant`. It is refused from then on, on every replica.
+///
+/// # Errors
+/// There is no such tenant or key, or the store failed.
+pub async fn revoke_key(
+    app: &App,
+    operator: &Origin,
+    tenant: &str,
+    id: Uuid,
+) -> Result<(), OperationError> {
+    let by = app.authored_by(ADMIN_ACTOR);
+    let mut tx = write_existing(app, operator, tenant, &by).await?;
+    revoke_in(&mut tx, id, &by).await?;
+    app.commit(tx).await?;
+    Ok(())
+}
+
+/// Revokes a service key of `tenant` in a store without a running service.
+///
+/// # Errors
+/// The errors of [`revoke_key`].
+pub async fn revoke_key_offline(
+    store: &Store,
+    (operator, by): (&Origin, &Authorship),
+    tenant: &str,
+    id: Uuid,
+) -> Result<(), OperationError> {
+    let mut tx = store.write_as(tenant).await?;
+    tx.attribute_to(operator, by.at);
+    tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
+    revoke_in(&mut tx, id, by).await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+async fn revoke_in(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<(), OperationError> {
+    if service_keys::delete(tx, id, by).await? {
+        Ok(())
+    } else {
+        Err(OperationError::NotFound("service key"))
+    }
+}
+
+/// Begins a transaction in which the operator changes `tenant`, which must exist. It may be suspended.
+async fn write_existing(
+    app: &App,
+    operator: &Origin,
+    tenant: &str,
+    by: &Authorship,
+) -> Result<Tx, OperationError> {
+    let mut tx = app.store.write_as(tenant).await?;
+    tx.attribute_to(operator, by.at);
+    match tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?.state {
+        Some(TenantState::Deleting) => {
+            Err(OperationError::Conflict("the tenant is being deleted".to_owned()))
+        }
+        _ => Ok(tx),
+    }
 }

@@ -1,6 +1,7 @@
 //! The use cases of webhooks (`docs/semantics.md`, sections 7.1 and 7.9).
 
 use portcullis_auth::Manager;
+use portcullis_model::audit::AuditAction;
 use portcullis_model::delivery::AttemptRecord;
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
@@ -23,7 +24,7 @@ pub async fn create(
     let by = app.authored_by(caller.actor());
     let (record, secret) = webhook.into_record(app.ids.next(by.at), caller.tenant(), &by);
     let secret = encrypt_secret(app, &record, &secret)?;
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     webhooks::insert(&mut tx, &record, &secret).await?;
     app.commit(tx).await?;
     Ok(record)
@@ -52,7 +53,7 @@ pub async fn update(
     update: &WebhookUpdate,
 ) -> Result<WebhookRecord, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let old = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     let mut record = update.applied_to(&old);
     let secret = update.secret.as_ref();
@@ -70,8 +71,8 @@ pub async fn update(
 /// # Errors
 /// The tenant has no such webhook, or the store failed.
 pub async fn delete(app: &App, caller: &Manager, id: Uuid) -> Result<(), OperationError> {
-    let now = app.clock.now().timestamp_millis();
-    let mut tx = app.store.write(caller.tenant(), now).await?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write(caller, &by).await?;
     if !webhooks::delete(&mut tx, id).await? {
         return Err(NOT_FOUND);
     }
@@ -85,9 +86,10 @@ pub async fn delete(app: &App, caller: &Manager, id: Uuid) -> Result<(), Operati
 /// The tenant has no such webhook, or the store failed.
 pub async fn test(app: &App, caller: &Manager, id: Uuid) -> Result<Uuid, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     tx.record(Event::test(id, by.at));
+    tx.audit(AuditAction::WebhookTested, id);
     let written = events::write(&mut tx).await?;
     app.commit(tx).await?;
     Ok(written.first().copied().unwrap_or_default())
@@ -121,7 +123,7 @@ pub async fn redeliver(
     delivery: Uuid,
 ) -> Result<Uuid, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.write(caller, &by).await?;
     let event = deliveries::redeliver(&mut tx, webhook, delivery, by.at).await?;
     let event = event.ok_or(OperationError::NotFound("delivery"))?;
     app.commit(tx).await?;

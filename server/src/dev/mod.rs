@@ -21,6 +21,7 @@ use portcullis_api as http;
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, Case};
 use portcullis_config::{Config, open_database};
+use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
@@ -54,6 +55,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
     let config = Config {
         listen,
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
+        allow_bypass_rls: false,
         mode: Mode::Selfhost(Some(oidc)),
         encryption_keys: encryption_keys(&data_dir.join("encryption-key"))?,
         egress: resolvers::egress(listener.address()),
@@ -65,11 +67,13 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
             code: Some(data_dir.join("portcullis-code")),
             ..ResolverConfig::default()
         },
+        audit: AuditRetention::default(),
     };
     let store = open_database(&config.database_url).await?;
     let metrics = Metrics::new();
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
+    app.reload_tenants().await?;
     app.keep_up();
     for bundle in &bundles {
         let loaded = load(&app, bundle, &base_url).await;

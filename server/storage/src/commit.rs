@@ -1,10 +1,10 @@
-//! The commit of a transaction: stores its events, raises the revision, and notifies other replicas.
+//! The commit of a transaction: stores its audit records and events, raises the revision, and notifies other replicas.
 
 use portcullis_engine::ResourcePattern;
 
 use crate::error::StoreError;
 use crate::tx::{Inner, Tx, WebhookWrites};
-use crate::{events, notices, tenants};
+use crate::{audit, events, notices, tenants};
 
 /// The effects of a committed transaction.
 #[derive(Debug)]
@@ -21,6 +21,7 @@ impl Tx {
     /// Commits the transaction. If it changed decision data, the revision of the tenant rises by one and the other
     /// replicas are notified.
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
+        audit::write(&mut self).await?;
         events::write(&mut self).await?;
         let revision = match self.touched.take() {
             None => tenants::revision(&mut self).await?,

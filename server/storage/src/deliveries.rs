@@ -1,6 +1,7 @@
 //! The tables of deliveries and of delivery attempts.
 
 use portcullis_model::Timestamp;
+use portcullis_model::audit::AuditAction;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
 use portcullis_model::page::Page;
 use uuid::Uuid;
@@ -208,6 +209,7 @@ pub async fn redeliver(
     delivery_queues::schedule_attempt(tx, webhook, now.millis()).await?;
     execute!(tx, SQL, &tx.tenant, id, now.millis())?;
     tx.writes.deliveries = true;
+    tx.audit(AuditAction::DeliveryRepeated, id);
     Ok(Some(event))
 }
 

@@ -83,7 +83,7 @@ pub(crate) async fn schedule_first_attempt(tx: &mut Tx, webhook: Uuid) -> Result
     schedule_attempt(tx, webhook, 0).await
 }
 
-/// Makes the queue due at `due_at`, unless it is due earlier.
+/// Makes the queue due at `due_at`, unless it is due earlier or its tenant is closed.
 pub(crate) async fn schedule_attempt(
     tx: &mut Tx,
     webhook: Uuid,
@@ -91,9 +91,41 @@ pub(crate) async fn schedule_attempt(
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhook_lanes \
         SET due_at = CASE WHEN due_at < $3 THEN due_at ELSE $3 END \
-        WHERE tenant_id = $1 AND webhook_id = $2";
+        WHERE tenant_id = $1 AND webhook_id = $2 AND NOT EXISTS (SELECT 1 FROM tenants \
+        WHERE id = $1 AND (suspended_at IS NOT NULL OR deleting_at IS NOT NULL))";
     execute!(tx, SQL, &tx.tenant, webhook, due_at)?;
     Ok(())
+}
+
+/// Pauses every queue of the tenant: no delivery worker can claim it, and one that holds it writes nothing more.
+pub(crate) async fn pause(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET due_at = NULL, holder = NULL, fence = fence + 1 \
+        WHERE tenant_id = $1 AND webhook_id = $2";
+    for webhook in all(tx, tenant).await? {
+        execute!(tx, SQL, tenant, webhook)?;
+    }
+    Ok(())
+}
+
+/// Makes every queue of the tenant due when its first pending delivery is.
+pub(crate) async fn resume(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET due_at = (SELECT MIN(d.due_at) \
+        FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2) \
+        WHERE tenant_id = $1 AND webhook_id = $2";
+    for webhook in all(tx, tenant).await? {
+        execute!(tx, SQL, tenant, webhook)?;
+    }
+    tx.writes.deliveries = true;
+    Ok(())
+}
+
+/// Lists the queues of the tenant in the order in which a transaction with events locks them, so that two transactions
+/// never wait for each other.
+async fn all(tx: &mut Tx, tenant: &str) -> Result<Vec<Uuid>, StoreError> {
+    const SQL: &str =
+        "SELECT webhook_id FROM webhook_lanes WHERE tenant_id = $1 ORDER BY webhook_id";
+    let rows = fetch_all!(tx, (Uuid,), SQL, tenant)?;
+    Ok(rows.into_iter().map(|(webhook,)| webhook).collect())
 }
 
 /// Returns the time from which `holder` can claim a queue; a time that has passed means now, `None` means never.

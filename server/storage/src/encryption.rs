@@ -21,6 +21,9 @@ const KEY_BYTES: usize = 32;
 /// Bytes of a key id. If two keys of a ring have the same id, both are tried.
 const ID_BYTES: usize = 4;
 
+/// The id of a key: the first bytes of its SHA-256. An encrypted value names the key that encrypted it.
+pub type KeyId = [u8; ID_BYTES];
+
 /// A value cannot be encrypted or decrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptoError {
@@ -81,7 +84,7 @@ pub struct KeyRing {
 
 struct Key {
     /// The first bytes of the key's SHA-256.
-    id: [u8; ID_BYTES],
+    id: KeyId,
     /// Draws a random nonce for each message, so that no caller can repeat one. NIST SP 800-38D section 8.3
     /// bounds such a key to 2^32 messages; a message here is a secret that somebody registered.
     cipher: RandomizedNonceKey,
@@ -120,6 +123,17 @@ impl KeyRing {
         let mut key = [0; KEY_BYTES];
         rand::fill(&mut key).map_err(|_| CryptoError::Library)?;
         Ok(STANDARD.encode(key))
+    }
+
+    /// Returns the id of the key that encrypts.
+    pub fn first_id(&self) -> KeyId {
+        self.first.id
+    }
+
+    /// Returns whether another key of the ring has the id of the first. Then nobody can tell which of the two encrypted a
+    /// value.
+    pub fn is_ambiguous(&self) -> bool {
+        self.older.iter().any(|key| key.id == self.first.id)
     }
 
     /// Encrypts `plain` for `context`.

@@ -6,6 +6,9 @@ pub enum StoreError {
     /// The database failed or cannot be reached.
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
+    /// The operator suspended the tenant, or is deleting it.
+    #[error("the tenant is suspended")]
+    TenantClosed,
     /// A row holds a value that no version of this service writes.
     #[error("cannot read the stored {what}")]
     Corrupt {
@@ -27,7 +30,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::Corrupt { .. } => false,
+            Self::Corrupt { .. } | Self::TenantClosed => false,
         }
     }
 }

@@ -4,10 +4,12 @@
 //! tenant, so it does not find the id of another tenant's record. Each statement is written once, in SQL that
 //! SQLite and PostgreSQL both read (`$1`, `ON CONFLICT`, `RETURNING`), and runs through the macros of `macros.rs`.
 
+pub mod audit;
 mod commit;
 pub mod deliveries;
 pub mod delivery_queues;
 pub mod encryption;
+pub mod erasure;
 mod error;
 pub mod events;
 mod json_list;
@@ -21,6 +23,7 @@ pub mod resolvers;
 pub mod resources;
 pub mod rules;
 mod schema;
+pub mod secrets;
 pub mod service_keys;
 mod sqlite;
 mod store;

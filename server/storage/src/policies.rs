@@ -1,6 +1,7 @@
 //! The table of ABAC policies.
 
 use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
+use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
 use portcullis_model::policy::{PolicyRecord, RuleData};
@@ -147,6 +148,7 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
     )?;
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_created(policy));
+    tx.audit(AuditAction::PolicyCreated, policy.id);
     Ok(())
 }
 
@@ -177,6 +179,7 @@ pub async fn update(
     )?;
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_updated(old, policy, by));
+    tx.audit(AuditAction::PolicyUpdated, policy.id);
     Ok(())
 }
 
@@ -186,5 +189,6 @@ pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Resu
     execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_deleted(policy, by));
+    tx.audit(AuditAction::PolicyDeleted, policy.id);
     Ok(())
 }

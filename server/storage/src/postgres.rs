@@ -64,6 +64,15 @@ pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
     Ok(tables == 0)
 }
 
+/// Returns whether some table with a column `tenant_id` has no row-level security for the role of this connection.
+pub(crate) async fn bypasses_row_security(pool: &PgPool) -> Result<bool, sqlx::Error> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM pg_class c \
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant_id' \
+        WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace \
+        AND NOT row_security_active(c.oid))";
+    sqlx::query_scalar(SQL).fetch_one(pool).await
+}
+
 /// Begins a transaction that reads one snapshot, behind the row-level security of `tenant`.
 pub(crate) async fn begin_read(
     pool: &PgPool,

@@ -1,6 +1,7 @@
 //! The table of identity providers.
 
 use portcullis_model::Timestamp;
+use portcullis_model::audit::AuditAction;
 use portcullis_model::page::Page;
 use portcullis_model::provider::{ClaimConfig, ProviderRecord};
 use uuid::Uuid;
@@ -85,11 +86,18 @@ pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, Stor
         &claims.admin_domain_claim,
         provider.created_at.millis(),
     )?;
+    if inserted > 0 {
+        tx.audit(AuditAction::ProviderRegistered, provider.id);
+    }
     Ok(inserted > 0)
 }
 
 /// Deletes the provider with this id. False if there is none.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM identity_providers WHERE tenant_id = $1 AND id = $2";
-    Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
+    let deleted = execute!(tx, SQL, &tx.tenant, id)? > 0;
+    if deleted {
+        tx.audit(AuditAction::ProviderRemoved, id);
+    }
+    Ok(deleted)
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use portcullis_engine::{ResolverRef, ResourcePattern};
 use portcullis_model::Timestamp;
+use portcullis_model::audit::AuditAction;
 use portcullis_model::resolver::StoredResolver;
 use uuid::Uuid;
 
@@ -83,9 +84,11 @@ pub struct ResolverLocation {
     pub enabled: bool,
 }
 
-/// Lists every resolver. For a transaction that sees every tenant.
+/// Lists every resolver whose tenant is neither suspended nor being deleted. For a transaction that sees every tenant.
 pub async fn everywhere(tx: &mut Tx) -> Result<Vec<ResolverLocation>, StoreError> {
-    const SQL: &str = "SELECT tenant_id, id, version, enabled FROM resolvers ORDER BY id";
+    const SQL: &str = "SELECT tenant_id, id, version, enabled FROM resolvers \
+        WHERE tenant_id NOT IN (SELECT id FROM tenants \
+        WHERE suspended_at IS NOT NULL OR deleting_at IS NOT NULL) ORDER BY id";
     let rows = fetch_all!(tx, (String, Uuid, i64, bool), SQL)?;
     let location = |(tenant, id, version, enabled)| {
         Ok(ResolverLocation { tenant, reference: reference(id, version)?, enabled })
@@ -164,6 +167,7 @@ pub async fn insert(
         resolver.created_at.millis(),
     )?;
     tx.touch([ResourcePattern::Any]);
+    tx.audit(AuditAction::ResolverCreated, resolver.id);
     Ok(true)
 }
 
@@ -201,6 +205,7 @@ pub async fn update(
     )?;
     delete_unused_modules(tx).await?;
     tx.touch([ResourcePattern::Any]);
+    tx.audit(AuditAction::ResolverUpdated, resolver.id);
     Ok(true)
 }
 
@@ -210,6 +215,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
     execute!(tx, SQL, &tx.tenant, id)?;
     delete_unused_modules(tx).await?;
     tx.touch([ResourcePattern::Any]);
+    tx.audit(AuditAction::ResolverDeleted, id);
     Ok(())
 }
 

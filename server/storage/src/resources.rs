@@ -1,5 +1,6 @@
 //! The table of registered resources.
 
+use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
 use portcullis_model::resource::{Registration, ResourceRecord};
@@ -102,5 +103,6 @@ pub async fn upsert(
     )?;
     tx.touch([]);
     tx.record(Event::resource(resource, by));
+    tx.audit(AuditAction::ResourceRegistered, resource.id);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The table of RBAC rules.
 
 use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple};
+use portcullis_model::audit::AuditAction;
 use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::Page;
 use portcullis_model::rule::{RuleOrigin, RuleRecord};
@@ -144,6 +145,7 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
     tx.touch([rule.tuple.obj.clone()]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
+    tx.audit(AuditAction::RuleCreated, rule.id);
     Ok(true)
 }
 
@@ -175,6 +177,7 @@ pub async fn update(
     )?;
     tx.touch([old.tuple.obj.clone(), new.tuple.obj.clone()]);
     tx.record(Event::rule(RuleChange::Updated, new, by));
+    tx.audit(AuditAction::RuleUpdated, new.id);
     Ok(true)
 }
 
@@ -184,5 +187,6 @@ pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(
     execute!(tx, SQL, &tx.tenant, rule.id)?;
     tx.touch([rule.tuple.obj.clone()]);
     tx.record(Event::rule(RuleChange::Deleted, rule, by));
+    tx.audit(AuditAction::RuleDeleted, rule.id);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The table of service API keys.
 
+use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
 use portcullis_model::service_key::{Permission, ServiceKeyRecord, key_prefix};
@@ -60,22 +61,28 @@ impl TryFrom<Row> for ServiceKeyRecord {
     }
 }
 
-/// Finds the key with this id in any tenant, with the tenant's id and slug. For a transaction that sees every tenant:
-/// the key determines the tenant.
-pub async fn find_anywhere(
-    tx: &mut Tx,
-    id: Uuid,
-) -> Result<Option<(ServiceKeyRecord, String, Option<String>)>, StoreError> {
-    const TENANT: &str = "SELECT t.id, t.slug FROM service_keys k JOIN tenants t \
-        ON t.id = k.tenant_id WHERE k.id = $1";
+/// A service key, and the tenant that it determines.
+#[derive(Debug)]
+pub struct FoundKey {
+    pub record: ServiceKeyRecord,
+    pub tenant: String,
+    pub slug: Option<String>,
+    /// False if the tenant is suspended or being deleted.
+    pub is_open: bool,
+}
+
+/// Finds the key with this id in any tenant. For a transaction that sees every tenant.
+pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
+    const TENANT: &str = "SELECT t.id, t.slug, \
+        t.suspended_at IS NULL AND t.deleting_at IS NULL AS is_open \
+        FROM service_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.id = $1";
     const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id = $2";
-    let Some((tenant, slug)) = fetch_optional!(tx, (String, Option<String>), TENANT, id)? else {
-        return Ok(None);
-    };
+    let found = fetch_optional!(tx, (String, Option<String>, bool), TENANT, id)?;
+    let Some((tenant, slug, is_open)) = found else { return Ok(None) };
     let Some(row) = fetch_optional!(tx, Row, SQL, &tenant, id)? else {
         return Ok(None);
     };
-    Ok(Some((row.try_into()?, tenant, slug)))
+    Ok(Some(FoundKey { record: row.try_into()?, tenant, slug, is_open }))
 }
 
 /// Lists a page of the tenant's keys, in order of creation.
@@ -106,6 +113,7 @@ pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreErro
     )?;
     let by = Authorship { actor: key.created_by.clone(), at: key.created_at };
     tx.record(Event::service_key(EventType::ServiceKeyCreated, key.id, &key.name, &by));
+    tx.audit(AuditAction::ServiceKeyCreated, key.id);
     Ok(())
 }
 
@@ -123,5 +131,6 @@ pub async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, Stor
         return Ok(false);
     };
     tx.record(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
+    tx.audit(AuditAction::ServiceKeyRevoked, id);
     Ok(true)
 }

@@ -2,15 +2,13 @@
 
 use std::net::SocketAddr;
 
+use portcullis_model::Timestamp;
 use sqlx::{PgPool, SqlitePool};
 
 use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
-use crate::tx::{Inner, Tx};
+use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::{postgres, sqlite, tenants};
-
-/// The tenant of transactions of the service itself, which see the rows of every tenant.
-pub(crate) const EVERY_TENANT: &str = "*";
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
@@ -74,8 +72,12 @@ impl Store {
 
     /// Begins a transaction that may write, for `tenant`. The first write of a tenant creates it. Writes of one
     /// tenant run one after the other.
+    ///
+    /// # Errors
+    /// [`StoreError::TenantClosed`] if the tenant is suspended or being deleted, or the database failed.
     pub async fn write(&self, tenant: &str, now: i64) -> Result<Tx, StoreError> {
         let mut tx = self.write_as(tenant).await?;
+        tx.at = Timestamp::from_millis(now);
         tenants::lock(&mut tx, now).await?;
         Ok(tx)
     }
@@ -117,6 +119,15 @@ impl Store {
                 let host = rustix::system::uname();
                 format!("{} {address} ", host.nodename().to_string_lossy())
             }
+        }
+    }
+
+    /// Returns whether the role of the connection bypasses row-level security on some table of tenants: as a superuser,
+    /// by `BYPASSRLS`, or as the owner of a table without forced row-level security. False on SQLite, which has none.
+    pub async fn bypasses_row_security(&self) -> Result<bool, StoreError> {
+        match self {
+            Self::Sqlite { .. } => Ok(false),
+            Self::Postgres(pool) => Ok(postgres::bypasses_row_security(pool).await?),
         }
     }
 

@@ -1,9 +1,11 @@
-//! The tenants and their revisions.
+//! The tenants, their revisions and their states.
 
 use portcullis_model::Timestamp;
+use portcullis_model::audit::AuditAction;
 use portcullis_model::page::Page;
-use portcullis_model::tenant::TenantRecord;
+use portcullis_model::tenant::{TenantRecord, TenantState};
 
+use crate::delivery_queues;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::tx::Tx;
@@ -13,9 +15,11 @@ struct Row {
     name: Option<String>,
     slug: Option<String>,
     created_at: i64,
+    suspended_at: Option<i64>,
+    deleting_at: Option<i64>,
 }
 
-from_row!(Row { id, name, slug, created_at });
+from_row!(Row { id, name, slug, created_at, suspended_at, deleting_at });
 
 impl From<Row> for TenantRecord {
     fn from(row: Row) -> Self {
@@ -24,17 +28,26 @@ impl From<Row> for TenantRecord {
             slug: row.slug.unwrap_or_else(|| row.id.clone()),
             id: row.id,
             created_at: Timestamp::from_millis(row.created_at),
+            state: state(row.suspended_at, row.deleting_at),
         }
     }
 }
 
+fn state(suspended_at: Option<i64>, deleting_at: Option<i64>) -> Option<TenantState> {
+    let deleting = deleting_at.map(|_| TenantState::Deleting);
+    deleting.or(suspended_at.map(|_| TenantState::Suspended))
+}
+
 /// Locks the row of the tenant until the transaction ends, so that the writes of one tenant run one after the other.
-/// Creates the row if it is missing.
+/// Creates the row if it is missing. Fails if the tenant is closed.
 pub(crate) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
-        ON CONFLICT (id) DO UPDATE SET id = excluded.id";
-    execute!(tx, SQL, &tx.tenant, now)?;
-    Ok(())
+        ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING suspended_at, deleting_at";
+    let locked = fetch_optional!(tx, (Option<i64>, Option<i64>), SQL, &tx.tenant, now)?;
+    match locked.and_then(|(suspended_at, deleting_at)| state(suspended_at, deleting_at)) {
+        None => Ok(()),
+        Some(_) => Err(StoreError::TenantClosed),
+    }
 }
 
 /// Raises the revision by one and returns the new one.
@@ -67,20 +80,37 @@ pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreErr
     const SQL: &str = "INSERT INTO tenants (id, revision, name, slug, created_at) \
         VALUES ($1, 0, $2, $3, $4) ON CONFLICT DO NOTHING";
     let created_at = tenant.created_at.millis();
-    Ok(execute!(tx, SQL, &tenant.id, &tenant.name, &tenant.slug, created_at)? > 0)
+    let inserted = execute!(tx, SQL, &tenant.id, &tenant.name, &tenant.slug, created_at)? > 0;
+    if inserted {
+        tx.audit(AuditAction::TenantCreated, &tenant.id);
+    }
+    Ok(inserted)
 }
 
 /// Lists a page of the tenants, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<TenantRecord>, StoreError> {
-    const SQL: &str = "SELECT id, name, slug, created_at FROM tenants \
+    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
         WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
     let rows = fetch_all!(tx, Row, SQL, page.after.to_string(), page.limit)?;
     Ok(rows.into_iter().map(TenantRecord::from).collect())
 }
 
+/// Lists a page of all tenants by id, those of `selfhost` mode too.
+pub async fn list_every(
+    tx: &mut Tx,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<TenantRecord>, StoreError> {
+    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
+        WHERE id > $1 AND erased_at IS NULL ORDER BY id LIMIT $2";
+    let rows = fetch_all!(tx, Row, SQL, after, limit)?;
+    Ok(rows.into_iter().map(TenantRecord::from).collect())
+}
+
 /// Finds the tenant with this id.
 pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<TenantRecord>, StoreError> {
-    const SQL: &str = "SELECT id, name, slug, created_at FROM tenants WHERE id = $1";
+    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
+        WHERE id = $1 AND erased_at IS NULL";
     Ok(fetch_optional!(tx, Row, SQL, id)?.map(TenantRecord::from))
 }
 
@@ -89,6 +119,49 @@ pub async fn find_by_id_or_slug(
     tx: &mut Tx,
     name: &str,
 ) -> Result<Option<TenantRecord>, StoreError> {
-    const SQL: &str = "SELECT id, name, slug, created_at FROM tenants WHERE id = $1 OR slug = $1";
+    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
+        WHERE (id = $1 OR slug = $1) AND erased_at IS NULL";
     Ok(fetch_optional!(tx, Row, SQL, name)?.map(TenantRecord::from))
+}
+
+/// Creates the tenant of the transaction if it is missing, without locking it.
+pub async fn ensure(tx: &mut Tx, at: Timestamp) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
+        ON CONFLICT DO NOTHING";
+    execute!(tx, SQL, &tx.tenant, at.millis())?;
+    Ok(())
+}
+
+/// Suspends the tenant of the transaction and pauses its deliveries. False if it is not active.
+pub async fn suspend(tx: &mut Tx, at: Timestamp) -> Result<bool, StoreError> {
+    const SQL: &str = "UPDATE tenants SET suspended_at = $2 \
+        WHERE id = $1 AND suspended_at IS NULL AND deleting_at IS NULL";
+    if execute!(tx, SQL, &tx.tenant, at.millis())? == 0 {
+        return Ok(false);
+    }
+    let tenant = tx.tenant.clone();
+    delivery_queues::pause(tx, &tenant).await?;
+    tx.audit(AuditAction::TenantSuspended, tenant);
+    Ok(true)
+}
+
+/// Resumes the tenant of the transaction and its deliveries. False if it is not suspended.
+pub async fn resume(tx: &mut Tx) -> Result<bool, StoreError> {
+    const SQL: &str = "UPDATE tenants SET suspended_at = NULL \
+        WHERE id = $1 AND suspended_at IS NOT NULL AND deleting_at IS NULL";
+    if execute!(tx, SQL, &tx.tenant)? == 0 {
+        return Ok(false);
+    }
+    let tenant = tx.tenant.clone();
+    delivery_queues::resume(tx, &tenant).await?;
+    tx.audit(AuditAction::TenantResumed, tenant);
+    Ok(true)
+}
+
+/// Lists the tenants that are suspended or being deleted. Each process refuses their credentials.
+pub async fn closed(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
+    const SQL: &str =
+        "SELECT id FROM tenants WHERE suspended_at IS NOT NULL OR deleting_at IS NOT NULL";
+    let rows = fetch_all!(tx, (String,), SQL)?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
 }

@@ -1,10 +1,15 @@
 //! The transaction: bound to one tenant, it collects the changes and events that its commit writes.
 
 use portcullis_engine::ResourcePattern;
+use portcullis_model::Timestamp;
+use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_model::event::Event;
 use sqlx::{Postgres, Sqlite, Transaction};
 
 use crate::error::StoreError;
+
+/// The tenant of transactions of the service itself, which see the rows of every tenant.
+pub(crate) const EVERY_TENANT: &str = "*";
 
 /// A transaction of one tenant. Dropped without a commit, it is rolled back.
 #[derive(Debug)]
@@ -16,6 +21,12 @@ pub struct Tx {
     /// The recorded events that are not stored yet.
     pub(crate) events: Vec<Event>,
     pub(crate) writes: WebhookWrites,
+    /// The changes whose audit records are not stored yet.
+    pub(crate) changes: Vec<AuditEntry>,
+    /// The author of the changes.
+    pub(crate) origin: Origin,
+    /// The instant of the changes.
+    pub(crate) at: Timestamp,
 }
 
 /// The connection of a transaction.
@@ -23,6 +34,14 @@ pub struct Tx {
 pub(crate) enum Inner {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),
+}
+
+/// A change that a transaction made.
+#[derive(Debug)]
+pub(crate) struct AuditEntry {
+    pub(crate) action: AuditAction,
+    /// The id of the record that changed.
+    pub(crate) record: String,
 }
 
 /// The writes of a transaction that change the work of webhooks.
@@ -36,8 +55,16 @@ pub struct WebhookWrites {
 
 impl Tx {
     pub(crate) fn new(tenant: &str, inner: Inner) -> Self {
-        let (tenant, writes) = (tenant.to_owned(), WebhookWrites::default());
-        Self { tenant, inner, touched: None, events: Vec::new(), writes }
+        Self {
+            tenant: tenant.to_owned(),
+            inner,
+            touched: None,
+            events: Vec::new(),
+            writes: WebhookWrites::default(),
+            changes: Vec::new(),
+            origin: Origin::service(),
+            at: Timestamp::from_millis(0),
+        }
     }
 
     /// The tenant that every statement is bound to.
@@ -55,6 +82,23 @@ impl Tx {
     /// to calls it, so that no write can forget its event.
     pub fn record(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    /// Names the author and the instant of the changes. Without it they count as changes of the service itself.
+    pub fn attribute_to(&mut self, origin: &Origin, at: Timestamp) {
+        self.origin = origin.clone();
+        self.at = at;
+    }
+
+    /// Names the service itself as the author, and the instant of the changes.
+    pub fn attribute_to_service(&mut self, at: Timestamp) {
+        self.attribute_to(&Origin::service(), at);
+    }
+
+    /// Notes a change of the record with this id, of which the commit stores an audit record. Every function that writes
+    /// a change that somebody decided on calls it, so that no change can miss its audit record.
+    pub fn audit(&mut self, action: AuditAction, record: impl ToString) {
+        self.changes.push(AuditEntry { action, record: record.to_string() });
     }
 
     /// Ends a transaction that only read.

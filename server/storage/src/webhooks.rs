@@ -1,6 +1,7 @@
 //! The table of webhooks. No decision reads it, so no function in this file raises the policy revision.
 
 use portcullis_model::Timestamp;
+use portcullis_model::audit::AuditAction;
 use portcullis_model::page::Page;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 use uuid::Uuid;
@@ -78,6 +79,7 @@ pub async fn insert(tx: &mut Tx, webhook: &WebhookRecord, secret: &[u8]) -> Resu
     )?;
     delivery_queues::insert(tx, webhook.id).await?;
     tx.writes.webhooks = true;
+    tx.audit(AuditAction::WebhookCreated, webhook.id);
     Ok(())
 }
 
@@ -100,6 +102,7 @@ pub async fn update(
         webhook.updated_at.map(Timestamp::millis),
     )?;
     tx.writes.webhooks = true;
+    tx.audit(AuditAction::WebhookUpdated, webhook.id);
     Ok(())
 }
 
@@ -110,6 +113,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     delivery_queues::delete(tx, id).await?;
     deliveries::delete_of(tx, id).await?;
     tx.writes.webhooks = true;
+    tx.audit(AuditAction::WebhookDeleted, id);
     Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
 }
 

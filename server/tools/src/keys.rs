@@ -1,16 +1,19 @@
-//! `portcullis keys create`: a first service key, without an identity provider.
+//! `portcullis keys`: service keys without an identity provider and without a running service.
 
 use std::io::Write;
 
 use anyhow::Context;
-use portcullis_auth::ADMIN_ACTOR;
-use portcullis_config::{Variables, open_database};
-use portcullis_model::Authorship;
-use portcullis_model::clock::Clock;
+use portcullis_config::Variables;
 use portcullis_model::ids::Ids;
+use portcullis_model::page::Page;
 use portcullis_model::service_key::{NewServiceKey, Permission};
 use portcullis_operations::{service_keys, tenants};
-use portcullis_storage::Store;
+use uuid::Uuid;
+
+use crate::operator::{OfflineOperator, shown};
+
+/// The most keys that are read at a time.
+const PAGE: i64 = 500;
 
 /// Creates a key for `tenant` and prints it. In `saas` mode `tenant` is an id or a slug of an existing tenant; in
 /// `selfhost` mode it is an id, and the first write creates the tenant.
@@ -21,18 +24,47 @@ pub async fn create(
     permissions: &[String],
 ) -> anyhow::Result<()> {
     let key = new_key(name, permissions)?;
-    let is_saas = variables.is_saas()?;
-    let store = open_database(&variables.database_url()).await?;
-    let tenant = if is_saas { id_of(&store, tenant).await? } else { tenant.to_owned() };
-    // Whoever reaches the database is the operator.
-    let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
-    let issued = service_keys::create_offline(&store, &tenant, key, &by, &Ids::new()).await?;
+    let operator = OfflineOperator::open(variables).await?;
+    let tenant = operator.tenant(tenant).await.context("--tenant")?;
+    let OfflineOperator { store, origin, by, .. } = &operator;
+    let issued =
+        service_keys::create_offline(store, &tenant, key, (origin, by), &Ids::new()).await?;
     store.close().await;
     writeln!(std::io::stdout(), "{}", issued.key)?;
     Ok(())
 }
 
-/// Returns the input of the use case. Without `permissions` the key has every permission.
+/// Prints each key of `tenant` without its secret, as a line of JSON.
+pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
+    let operator = OfflineOperator::open(variables).await?;
+    let tenant = operator.tenant(tenant).await.context("--tenant")?;
+    let mut out = std::io::stdout();
+    let mut page = Page { after: Uuid::nil(), limit: PAGE };
+    loop {
+        let keys = tenants::keys_of(&operator.store, &tenant, page).await.map_err(shown)?;
+        let Some(last) = keys.last() else { break };
+        page.after = last.id;
+        for key in &keys {
+            // The form of JSON: a name may hold any character.
+            writeln!(out, "{}", serde_json::to_string(key)?)?;
+        }
+    }
+    operator.store.close().await;
+    Ok(())
+}
+
+/// Revokes the key `id` of `tenant`.
+pub async fn revoke(variables: &Variables, tenant: &str, id: Uuid) -> anyhow::Result<()> {
+    let operator = OfflineOperator::open(variables).await?;
+    let tenant = operator.tenant(tenant).await.context("--tenant")?;
+    let OfflineOperator { store, origin, by, .. } = &operator;
+    tenants::revoke_key_offline(store, (origin, by), &tenant, id).await.map_err(shown)?;
+    store.close().await;
+    writeln!(std::io::stdout(), "the key {id} is revoked")?;
+    Ok(())
+}
+
+/// Returns the input of the use case. Without `permissions` the key has the default permissions.
 fn new_key(name: &str, permissions: &[String]) -> anyhow::Result<NewServiceKey> {
     let mut key = NewServiceKey::named(name);
     if !permissions.is_empty() {
@@ -47,11 +79,4 @@ fn permission(text: &str) -> anyhow::Result<Permission> {
         let known = Permission::ALL.map(Permission::as_str).join(", ");
         format!("--permissions: `{text}` is unknown; there are {known}")
     })
-}
-
-/// Returns the id of the tenant whose id or slug is `name`.
-async fn id_of(store: &Store, name: &str) -> anyhow::Result<String> {
-    let found = tenants::find(store, name).await?;
-    let found = found.with_context(|| format!("--tenant: there is no tenant `{name}`"))?;
-    Ok(found.id)
 }

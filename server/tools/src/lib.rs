@@ -1,7 +1,10 @@
-//! The commands `test`, `import`, `keys` and `resolver` of the binary.
+//! The commands `test`, `import`, `keys`, `tenants`, `secrets` and `resolver` of the binary.
 
 pub mod humanize;
 pub mod import;
 pub mod keys;
+mod operator;
 pub mod policy_test;
 pub mod resolver_cli;
+pub mod secrets;
+pub mod tenants;

@@ -335,3 +335,29 @@ fn without_the_freshness_rule_checks_are_stale_under_writes() {
     let (_, _, stale) = checks_during_writes(cache);
     assert!(stale > 0, "the control must be stale");
 }
+
+/// A tenant is deleted, and its name begins anew with a lower revision.
+async fn revision_after_a_new_beginning(is_forgotten: bool) -> u64 {
+    let (cache, store) = (PlanCache::new(1 << 20), Store::open());
+    store.revision.store(50, Ordering::SeqCst);
+    // The second read makes the plan hot.
+    for _ in 0..2 {
+        assert_eq!(revision_of(&cache, &store, "doc:read").await, 50);
+    }
+    store.revision.store(1, Ordering::SeqCst);
+    if is_forgotten {
+        cache.forget("acme");
+        assert_eq!(cache.latest("acme"), None);
+        // Some hot reads go through moka by chance; none of these may find the old plan.
+        for _ in 0..1_000 {
+            assert!(cache.hot().get("acme", "doc:read", 0).is_none());
+        }
+    }
+    revision_of(&cache, &store, "doc:read").await
+}
+
+#[tokio::test]
+async fn no_plan_outlives_its_tenant() {
+    assert_eq!(revision_after_a_new_beginning(true).await, 1);
+    assert_eq!(revision_after_a_new_beginning(false).await, 50, "the control");
+}

@@ -11,7 +11,7 @@ use portcullis_model::document;
 use portcullis_model::schema::{self, AnySchema};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 14] {
+fn kinds() -> [(ApiError, &'static str); 15] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -44,6 +44,7 @@ fn kinds() -> [(ApiError, &'static str); 14] {
             .into(),
             "The caller may not do this",
         ),
+        (OperationError::TenantSuspended.into(), "The operator suspended the tenant"),
         (
             OperationError::NotFound("policy").into(),
             "There is no such record in the caller's tenant",

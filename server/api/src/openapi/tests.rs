@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
 use crate::routes::described_routes;
-use portcullis_auth::Mode;
+use portcullis_auth::{AdminKeys, Mode};
 
 /// The document in each mode, as a client reads it.
 fn documents() -> [Value; 2] {
-    let saas = Mode::Saas { admin_key: String::new() };
+    let saas = Mode::Saas { admin_keys: AdminKeys::default() };
     [Mode::Selfhost(None), saas].map(|mode| {
         let (_, Document(text)) = described_routes(&mode);
         serde_json::from_slice(&text).expect("JSON")
@@ -48,7 +48,7 @@ fn served(mode: &Mode) -> BTreeMap<String, BTreeSet<String>> {
 
 #[test]
 fn what_is_served_is_described() {
-    let modes = [Mode::Selfhost(None), Mode::Saas { admin_key: String::new() }];
+    let modes = [Mode::Selfhost(None), Mode::Saas { admin_keys: AdminKeys::default() }];
     for (mode, document) in modes.iter().zip(documents()) {
         let mut described: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (path, method, _) in all_operations(&document) {
@@ -184,7 +184,8 @@ fn every_json_body_has_an_example_and_every_response_its_id() {
 fn a_header_that_is_named_is_described() {
     // A name that `headers` does not know would vanish from the response.
     let known = headers();
-    let described = crate::routes::table(&Mode::Saas { admin_key: String::new() }).into_openapi();
+    let described =
+        crate::routes::table(&Mode::Saas { admin_keys: AdminKeys::default() }).into_openapi();
     walk(&json!(described.paths), &mut |object| {
         for name in object.get("headers").and_then(Value::as_object).into_iter().flat_map(Map::keys)
         {

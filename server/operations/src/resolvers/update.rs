@@ -54,7 +54,7 @@ pub async fn update(
         Some(bytes) => Some(admit(app, tenant, bytes.clone(), ready_by).await?),
         None => None,
     };
-    let attempt = Attempt { app, tenant, id, precondition, change, by: &by };
+    let attempt = Attempt { app, caller, id, precondition, change, by: &by };
     for _ in 0..ATTEMPTS {
         let made = attempt.make(module.clone()).await;
         if let (Some(module), true) = (&module, made.is_err()) {
@@ -86,7 +86,7 @@ async fn stored_module(
 /// One attempt to make a change.
 struct Attempt<'a> {
     app: &'a App,
-    tenant: &'a str,
+    caller: &'a Manager,
     id: Uuid,
     precondition: &'a Precondition,
     change: &'a ResolverChange,
@@ -109,8 +109,9 @@ impl Attempt<'_> {
         &self,
         module: Option<Arc<Module>>,
     ) -> Result<Option<Written<StoredResolver>>, OperationError> {
-        let Self { app, tenant, id, change, by, .. } = self;
-        let mut tx = app.store.write(tenant, by.at.millis()).await?;
+        let Self { app, caller, id, change, by, .. } = self;
+        let tenant = caller.tenant();
+        let mut tx = app.write(caller, by).await?;
         let old = resolvers::find(&mut tx, *id).await?.ok_or(NOT_FOUND)?;
         self.precondition.check(&old)?;
         let enabled = change.update.enabled.unwrap_or(old.enabled);

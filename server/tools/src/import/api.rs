@@ -39,7 +39,7 @@ impl Target {
         let key = match key_file {
             Some(file) => fs::read_to_string(file)
                 .with_context(|| format!("--key-file {}", file.display()))?,
-            None => variables.service_api_key()?.to_owned(),
+            None => variables.service_api_key()?,
         };
         // The message must not show the key.
         let mut key = HeaderValue::from_str(key.trim()).map_err(|_| {

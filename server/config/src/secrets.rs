@@ -1,0 +1,119 @@
+//! Secrets: the value of a variable, or the content of the file that another variable names.
+
+use std::path::Path;
+
+use portcullis_auth::AdminKeys;
+use portcullis_storage::encryption::KeyRing;
+
+use crate::error::ConfigError;
+use crate::variables::Variables;
+
+/// A secret that a variable holds, or a file that a second variable names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SecretVariable {
+    name: &'static str,
+    file: &'static str,
+}
+
+pub(crate) const DATABASE_URL: SecretVariable =
+    SecretVariable { name: "DATABASE_URL", file: "DATABASE_URL_FILE" };
+pub(crate) const SERVICE_API_KEY: SecretVariable =
+    SecretVariable { name: "SERVICE_API_KEY", file: "SERVICE_API_KEY_FILE" };
+pub(crate) const TOKEN: SecretVariable = SecretVariable { name: "TOKEN", file: "TOKEN_FILE" };
+const ENCRYPTION_KEY: SecretVariable =
+    SecretVariable { name: "ENCRYPTION_KEY", file: "ENCRYPTION_KEY_FILE" };
+const ADMIN_API_KEY: SecretVariable =
+    SecretVariable { name: "ADMIN_API_KEY", file: "ADMIN_API_KEY_FILE" };
+const ADMIN_API_KEYS: SecretVariable =
+    SecretVariable { name: "ADMIN_API_KEYS", file: "ADMIN_API_KEYS_FILE" };
+
+/// Fewest characters of an admin key.
+const MIN_ADMIN_KEY: usize = 32;
+/// Most characters of the name of an admin key.
+const MAX_KEY_NAME: usize = 64;
+
+impl Variables {
+    /// Returns the secret without the line break at its end, which most tools write into a file. An empty one is absent.
+    ///
+    /// # Errors
+    /// Both variables are set, or the file cannot be read as text. The error holds no secret.
+    pub(crate) fn secret(&self, secret: SecretVariable) -> Result<Option<String>, ConfigError> {
+        let SecretVariable { name, file } = secret;
+        let Some(path) = self.get(file) else { return Ok(self.get(name).map(str::to_owned)) };
+        if self.get(name).is_some() {
+            let expected = format!("only one of {name} and {file}, but both are set");
+            return Err(ConfigError { name: file, expected, found: None });
+        }
+        let text = std::fs::read_to_string(Path::new(path)).map_err(|_| ConfigError {
+            name: file,
+            expected: "a readable file in UTF-8".to_owned(),
+            found: Some(path.to_owned()),
+        })?;
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+    }
+
+    /// Returns a secret that must be set.
+    pub(crate) fn required_secret(
+        &self,
+        secret: SecretVariable,
+        expected: &str,
+    ) -> Result<String, ConfigError> {
+        self.secret(secret)?.ok_or_else(|| ConfigError {
+            name: secret.name,
+            expected: format!("{expected}, but it is not set"),
+            found: None,
+        })
+    }
+
+    /// Returns the keys that encrypt secrets at rest.
+    pub fn encryption_keys(&self) -> Result<KeyRing, ConfigError> {
+        let text = self.required_secret(ENCRYPTION_KEY, "32 bytes in base64")?;
+        let fault = |expected| ConfigError { name: ENCRYPTION_KEY.name, expected, found: None };
+        KeyRing::parse(&text).map_err(fault)
+    }
+
+    /// Returns the keys of the operator: the one of `ADMIN_API_KEY`, which has no name, and those of `ADMIN_API_KEYS`.
+    pub(crate) fn admin_keys(&self) -> Result<AdminKeys, ConfigError> {
+        let mut keys = AdminKeys::default();
+        let named = self.secret(ADMIN_API_KEYS)?;
+        let expected = format!("at least {MIN_ADMIN_KEY} characters");
+        let unnamed = match &named {
+            None => Some(self.required_secret(ADMIN_API_KEY, &expected)?),
+            Some(_) => self.secret(ADMIN_API_KEY)?,
+        };
+        if let Some(key) = unnamed {
+            if key.chars().count() < MIN_ADMIN_KEY {
+                return Err(ConfigError { name: ADMIN_API_KEY.name, expected, found: None });
+            }
+            // It is the first.
+            let _ = keys.add("", &key);
+        }
+        for (entry, number) in named.iter().flat_map(|named| named.split(',')).zip(1..) {
+            add_named_key(&mut keys, entry.trim(), number)?;
+        }
+        Ok(keys)
+    }
+}
+
+/// Adds a key of the form `name=key`. A fault names the number of the key and not the key.
+fn add_named_key(keys: &mut AdminKeys, entry: &str, number: usize) -> Result<(), ConfigError> {
+    let fault = |what: &str| ConfigError {
+        name: ADMIN_API_KEYS.name,
+        expected: format!(
+            "`name=key` with commas in between, names of letters, digits, `.`, `_` and `-`, and keys of at least \
+             {MIN_ADMIN_KEY} characters; key {number} {what}"
+        ),
+        found: None,
+    };
+    let (name, key) = entry.split_once('=').ok_or_else(|| fault("has no name"))?;
+    let usual = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    if !(1..=MAX_KEY_NAME).contains(&name.len()) || !name.chars().all(usual) {
+        return Err(fault("has another name"));
+    }
+    if key.chars().count() < MIN_ADMIN_KEY {
+        return Err(fault("is too short"));
+    }
+    if keys.add(name, key) { Ok(()) } else { Err(fault("or its name is there twice")) }
+}

@@ -1,0 +1,208 @@
+//! Audit records: who changed what, when, and by which request (`docs/semantics.md`, section 6.11).
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{Timestamp, document, schema};
+
+/// The kind of credential with which a change was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialKind {
+    Token,
+    ServiceKey,
+    AdminKey,
+    /// The operator, on the command line.
+    CommandLine,
+    /// The service itself.
+    Service,
+}
+
+impl CredentialKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::ServiceKey => "service_key",
+            Self::AdminKey => "admin_key",
+            Self::CommandLine => "command_line",
+            Self::Service => "service",
+        }
+    }
+}
+
+/// The author of a change and the request that made it. It never holds a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub actor: String,
+    pub credential: CredentialKind,
+    /// The id of the service key, or the name of the admin key.
+    pub key: Option<String>,
+    /// The address of the client, if it is known.
+    pub address: Option<IpAddr>,
+    pub request_id: Option<String>,
+}
+
+impl Origin {
+    /// Returns the origin of a change by `actor` outside of any request.
+    pub fn new(actor: &str, credential: CredentialKind) -> Self {
+        let actor = actor.to_owned();
+        Self { actor, credential, key: None, address: None, request_id: None }
+    }
+
+    /// Returns the origin of what the service does by itself.
+    pub fn service() -> Self {
+        Self::new("service", CredentialKind::Service)
+    }
+
+    /// Names the key of the credential.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), ..self }
+    }
+
+    /// Names the request.
+    #[must_use]
+    pub fn with_request(self, address: Option<IpAddr>, request_id: Option<String>) -> Self {
+        Self { address, request_id, ..self }
+    }
+}
+
+macro_rules! actions {
+    ($($variant:ident = $name:literal),+ $(,)?) => {
+        /// The kind of a recorded change.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum AuditAction {
+            $($variant),+
+        }
+
+        impl AuditAction {
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),+
+                }
+            }
+        }
+    };
+}
+
+actions! {
+    ResourceRegistered = "resource.registered",
+    RuleCreated = "rule.created",
+    RuleUpdated = "rule.updated",
+    RuleDeleted = "rule.deleted",
+    PolicyCreated = "policy.created",
+    PolicyUpdated = "policy.updated",
+    PolicyDeleted = "policy.deleted",
+    ServiceKeyCreated = "service_key.created",
+    ServiceKeyRevoked = "service_key.revoked",
+    WebhookCreated = "webhook.created",
+    WebhookUpdated = "webhook.updated",
+    WebhookDeleted = "webhook.deleted",
+    WebhookTested = "webhook.tested",
+    DeliveryRepeated = "delivery.repeated",
+    ResolverCreated = "resolver.created",
+    ResolverUpdated = "resolver.updated",
+    ResolverDeleted = "resolver.deleted",
+    ProviderRegistered = "provider.registered",
+    ProviderRemoved = "provider.removed",
+    TenantCreated = "tenant.created",
+    TenantSuspended = "tenant.suspended",
+    TenantResumed = "tenant.resumed",
+    TenantDeletionRequested = "tenant.deletion_requested",
+    TenantDeleted = "tenant.deleted",
+    CredentialRefused = "credential.refused",
+    SecretsReencrypted = "secrets.reencrypted",
+}
+
+impl AuditAction {
+    /// Returns the action with this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.as_str() == text)
+    }
+}
+
+document!(AuditAction => schema::string()
+    .enum_values(Some(AuditAction::ALL.iter().map(|action| action.as_str()))));
+
+/// An audit record as the store keeps it and the API lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70",
+    "tenant_id": "general-hospital",
+    "at": "2026-05-16T09:30:00.000Z",
+    "actor": "ines-admin",
+    "credential": "token",
+    "key": null,
+    "action": "policy.updated",
+    "records": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68"],
+    "count": 1,
+    "address": "203.0.113.7",
+    "request_id": "019e3020-2ac4-7d54-8f0b-2c4b1a9d6e70",
+})))]
+pub struct AuditRecord {
+    pub id: Uuid,
+    /// `null` if the record belongs to no tenant.
+    #[schema(required)]
+    pub tenant_id: Option<String>,
+    pub at: Timestamp,
+    /// As in `created_by`; `admin:<name>` if the admin key has a name; `-` if the credential was refused.
+    pub actor: String,
+    /// `token`, `service_key`, `admin_key`, `command_line` or `service`.
+    pub credential: String,
+    /// The id of the service key, or the name of the admin key.
+    #[schema(required)]
+    pub key: Option<String>,
+    #[schema(value_type = AuditAction)]
+    pub action: String,
+    /// The ids of the records that changed.
+    pub records: Vec<String>,
+    /// The number of changes, or of refusals, that the record stands for.
+    pub count: i64,
+    /// The address of the client, if it is known.
+    #[schema(required)]
+    pub address: Option<String>,
+    #[schema(required)]
+    pub request_id: Option<String>,
+}
+
+/// The criteria by which audit records are listed.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    pub action: Option<AuditAction>,
+    pub actor: Option<String>,
+    /// Only audit records about the record with this id.
+    pub record: Option<Uuid>,
+}
+
+/// The audit records that are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct AuditRetention {
+    /// The longest time that a record is kept.
+    pub age: Duration,
+    /// The most records of one tenant.
+    pub records: i64,
+}
+
+impl Default for AuditRetention {
+    fn default() -> Self {
+        Self { age: Duration::from_secs(365 * 24 * 60 * 60), records: 100_000 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_action_has_a_name_of_its_own() {
+        for action in AuditAction::ALL {
+            assert_eq!(AuditAction::parse(action.as_str()), Some(*action));
+        }
+        assert_eq!(AuditAction::parse("policy"), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! Every encrypted value of the database, for the re-encryption of secrets.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use crate::encryption::{Context, KeyId, KeyRing};
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, from_row};
+use crate::tx::Tx;
+
+/// A column of encrypted values.
+#[derive(Clone, Copy, Debug)]
+pub struct SecretColumn {
+    list: &'static str,
+    replace: &'static str,
+    count: &'static str,
+    context: for<'c> fn(&'c str, Uuid) -> Context<'c>,
+}
+
+/// Writes the statements of a column. Bytes 2 to 5 of a value are the id of its key.
+macro_rules! column {
+    ($table:literal, $column:literal, $context:expr) => {
+        SecretColumn {
+            list: concat!(
+                "SELECT tenant_id, id, ",
+                $column,
+                " AS secret FROM ",
+                $table,
+                " WHERE (tenant_id > $1 OR (tenant_id = $1 AND id > $2)) AND substr(",
+                $column,
+                ", 2, 4) <> $3 ORDER BY tenant_id, id LIMIT $4"
+            ),
+            replace: concat!(
+                "UPDATE ",
+                $table,
+                " SET ",
+                $column,
+                " = $4 WHERE tenant_id = $1 AND id = $2 AND ",
+                $column,
+                " = $3"
+            ),
+            count: concat!(
+                "SELECT substr(",
+                $column,
+                ", 2, 4), count(*) FROM ",
+                $table,
+                " GROUP BY substr(",
+                $column,
+                ", 2, 4)"
+            ),
+            context: $context,
+        }
+    };
+}
+
+/// Every column of encrypted values.
+pub const COLUMNS: [SecretColumn; 2] = [
+    column!("webhooks", "secret", |tenant, id| Context::of_webhook_secret(tenant, id)),
+    column!("resolvers", "secrets", |tenant, id| Context::of_resolver_secrets(tenant, id)),
+];
+
+struct Row {
+    tenant_id: String,
+    id: Uuid,
+    secret: Vec<u8>,
+}
+
+from_row!(Row { tenant_id, id, secret });
+
+/// The row after which a step begins.
+pub type Position = (String, Uuid);
+
+/// The outcome of a step of re-encryption.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ReencryptedRows {
+    /// The number of values that the first key encrypts now.
+    pub reencrypted: usize,
+    /// The last row of the step; `None` if no row was left.
+    pub last: Option<Position>,
+}
+
+/// Encrypts up to `limit` values of a column that another key encrypts with the first key of the ring. A value that
+/// cannot be decrypted, or that somebody replaced meanwhile, stays. For a transaction that sees every tenant.
+pub async fn reencrypt(
+    tx: &mut Tx,
+    column: &SecretColumn,
+    keys: &KeyRing,
+    (tenant, id): &Position,
+    limit: i64,
+) -> Result<ReencryptedRows, StoreError> {
+    let first = keys.first_id().to_vec();
+    let rows = fetch_all!(tx, Row, column.list, tenant, *id, first, limit)?;
+    let mut outcome = ReencryptedRows::default();
+    for row in rows {
+        let context = (column.context)(&row.tenant_id, row.id);
+        let plain = keys.decrypt(context, &row.secret);
+        if let Ok(encrypted) = plain.and_then(|plain| keys.encrypt(context, &plain)) {
+            let changed =
+                execute!(tx, column.replace, &row.tenant_id, row.id, &row.secret, encrypted)?;
+            outcome.reencrypted += usize::from(changed > 0);
+        }
+        outcome.last = Some((row.tenant_id, row.id));
+    }
+    Ok(outcome)
+}
+
+/// Counts the values of a column by the id of their key. For a transaction that sees every tenant.
+pub async fn count(
+    tx: &mut Tx,
+    column: &SecretColumn,
+    counts: &mut BTreeMap<KeyId, u64>,
+) -> Result<(), StoreError> {
+    for (id, number) in fetch_all!(tx, (Vec<u8>, i64), column.count)? {
+        let id = KeyId::try_from(id).map_err(|_| StoreError::Corrupt { what: "a secret" })?;
+        *counts.entry(id).or_default() += u64::try_from(number).unwrap_or_default();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! What the commands of the operator share.
+
+use anyhow::{Context, anyhow};
+use portcullis_auth::ADMIN_ACTOR;
+use portcullis_config::{Variables, open_database};
+use portcullis_model::Authorship;
+use portcullis_model::audit::{CredentialKind, Origin};
+use portcullis_model::clock::Clock;
+use portcullis_operations::error::OperationError;
+use portcullis_operations::tenants;
+use portcullis_storage::Store;
+
+/// The database of a command, and the operator: whoever reaches the database is the operator.
+pub(crate) struct OfflineOperator {
+    pub(crate) store: Store,
+    pub(crate) origin: Origin,
+    pub(crate) by: Authorship,
+    is_saas: bool,
+}
+
+impl OfflineOperator {
+    /// Opens the database that the variables name, and migrates it.
+    pub(crate) async fn open(variables: &Variables) -> anyhow::Result<Self> {
+        let is_saas = variables.is_saas()?;
+        let store = open_database(&variables.database_url()?).await?;
+        let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
+        let origin = Origin::new(ADMIN_ACTOR, CredentialKind::CommandLine);
+        Ok(Self { store, origin, by, is_saas })
+    }
+
+    /// Returns whether a tenant begins to exist with its first write, as in `selfhost` mode.
+    pub(crate) fn creates_tenants(&self) -> bool {
+        !self.is_saas
+    }
+
+    /// Returns the id of the tenant that a user names: in `saas` mode by its id or its slug, and it must exist; in
+    /// `selfhost` mode by its id.
+    pub(crate) async fn tenant(&self, name: &str) -> anyhow::Result<String> {
+        if !self.is_saas {
+            return Ok(name.to_owned());
+        }
+        let found = tenants::find(&self.store, name).await?;
+        Ok(found.with_context(|| format!("there is no tenant `{name}`"))?.id)
+    }
+}
+
+/// Returns the error of a use case as a command shows it.
+pub(crate) fn shown(error: OperationError) -> anyhow::Error {
+    match error {
+        OperationError::NotFound(what) => anyhow!("there is no such {what}"),
+        OperationError::Conflict(why) => anyhow!(why),
+        OperationError::Unavailable(what, cause) => anyhow!("{what} is unavailable: {cause}"),
+        OperationError::Internal(cause) => anyhow!("{cause}"),
+        other => anyhow!("{other:?}"),
+    }
+}
