@@ -10,7 +10,7 @@ use crate::support::resolver::{Form, guest};
 use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
 use crate::support::{
-    MANAGER, NO_ID, PERMISSIONS, Provider, Reply, Request, Server, Settings, Tenant,
+    ALL_PERMISSIONS, MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant,
     eventually_some,
 };
 
@@ -25,7 +25,9 @@ struct Party<'p> {
     id: String,
     /// A service key that may do everything.
     key: String,
-    /// For each of [`PERMISSIONS`], a key that has all others.
+    /// The id of that key.
+    key_id: String,
+    /// For each of [`ALL_PERMISSIONS`], a key that has all others.
     lacking: Vec<String>,
     /// Numbers the records, so that names are new where they must be.
     next: Cell<usize>,
@@ -35,14 +37,16 @@ impl<'p> Party<'p> {
     fn new(tenant: Tenant<'p>, id: &str) -> Self {
         let issue = |permissions: &[&str]| {
             let body = json!({"name": "k", "permissions": permissions});
-            tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key")
+            tenant.manage("POST /api/v1/service-api-keys", &body).is(201)
         };
         let others = |left_out: &str| {
-            issue(&PERMISSIONS.into_iter().filter(|one| *one != left_out).collect::<Vec<_>>())
+            let others = ALL_PERMISSIONS.into_iter().filter(|one| *one != left_out);
+            issue(&others.collect::<Vec<_>>()).text_of("key")
         };
-        let lacking = PERMISSIONS.into_iter().map(others).collect();
-        let key = issue(&PERMISSIONS);
-        Self { id: id.to_owned(), key, lacking, tenant, next: Cell::new(0) }
+        let lacking = ALL_PERMISSIONS.into_iter().map(others).collect();
+        let issued = issue(&ALL_PERMISSIONS);
+        let (key, key_id) = (issued.text_of("key"), issued.id());
+        Self { id: id.to_owned(), key, key_id, lacking, tenant, next: Cell::new(0) }
     }
 
     fn number(&self) -> usize {
@@ -78,11 +82,16 @@ impl<'p> Party<'p> {
                 let delivery = attempt["delivery_id"].as_str().expect("an id");
                 format!("{webhook}/deliveries/{delivery}")
             }
-            Kind::Key => {
+            Kind::Key | Kind::TenantKey => {
                 let body = json!({"name": format!("record-{n}")});
                 tenant.manage("POST /api/v1/service-api-keys", &body).is(201).id()
             }
             Kind::Tenant => self.id.clone(),
+            Kind::SpareTenant => {
+                let body =
+                    json!({"name": "Spare", "slug": format!("{}-spare-{n}", self.tenant.name)});
+                saas::operating("POST /admin/tenants").json(&body).send(tenant.address).is(201).id()
+            }
             Kind::Provider => {
                 let issuer = format!("https://{}.example/{n}", tenant.name);
                 let body = json!({"issuer_url": issuer, "jwks_uri": "https://keys.example/"});
@@ -97,6 +106,7 @@ impl<'p> Party<'p> {
         let n = format!("new-{}", self.number());
         let path = match row.kind {
             Kind::Provider => row.route.replace("{id}", &self.id).replace("{idpId}", id),
+            Kind::TenantKey => row.route.replace("{id}", &self.id).replace("{keyId}", id),
             Kind::File => row.route.replace("{file}", "swagger-ui.css"),
             Kind::Delivery if id.starts_with('/') => format!("POST {id}/redeliver"),
             Kind::Delivery => row.route.replace("{id}", id).replace("{delivery_id}", id),
@@ -154,9 +164,10 @@ impl Credential {
             Self::LackingKey => {
                 let needed = match access {
                     Access::Manage(permission) => permission,
-                    _ => PERMISSIONS[0],
+                    _ => ALL_PERMISSIONS[0],
                 };
-                let index = PERMISSIONS.iter().position(|one| *one == needed).expect("it is known");
+                let index =
+                    ALL_PERMISSIONS.iter().position(|one| *one == needed).expect("it is known");
                 request.header("x-service-api-key", &party.lacking[index])
             }
             Self::AdminKey => request.header("x-admin-api-key", ADMIN_KEY),
@@ -251,7 +262,7 @@ fn judge(row: &Row, credential: Credential, own: &Reply, others: &[Reply; 2]) {
             assert_eq!((foreign.status, unknown.status), (own.status, own.status))
         }
         // The operator has no tenant: any one is its own.
-        Kind::Tenant => {
+        Kind::Tenant | Kind::SpareTenant => {
             unknown.clone().refused(404, "NOT_FOUND");
         }
         _ => {
@@ -259,6 +270,49 @@ fn judge(row: &Row, credential: Credential, own: &Reply, others: &[Reply; 2]) {
             assert_eq!(foreign.outcome(), unknown.outcome(), "{what}");
         }
     }
+}
+
+/// Whether a good request of the row changes something.
+fn changes(row: &Row) -> bool {
+    let only_tries_out = row.route.ends_with("/resolvers/{id}/test");
+    // The spare tenant is active.
+    let is_idle = row.route.ends_with("/resume");
+    let is_check = matches!(row.access, Access::Open | Access::Check);
+    !(row.route.starts_with("GET ") || is_check || only_tries_out || is_idle)
+}
+
+#[test]
+fn each_change_has_an_audit_record_and_nothing_else_has_one() {
+    in_both_modes(|_, saas, [own, _]| {
+        for (n, row) in rows(saas).enumerate() {
+            let id = own.record(row.kind);
+            let (credential, expected) = match row.access {
+                Access::Operate => (Credential::AdminKey, json!(["admin", "admin_key", null])),
+                Access::Manage(_) => (
+                    Credential::Key,
+                    json!([format!("key:{}", own.key_id), "service_key", own.key_id]),
+                ),
+                _ => (Credential::Manager, json!(["boss", "token", null])),
+            };
+            let request = credential.put_on(own.request(row, &id), own, row.access);
+            let request_id = format!("audited-{n}");
+            let request = request.header("x-request-id", &request_id);
+            assert_eq!(request.send(own.tenant.address).status, row.served, "{}", row.route);
+            let list = match row.access {
+                Access::Operate => saas::operating("GET /admin/audit").send(own.tenant.address),
+                _ => own.tenant.get("/api/v1/audit"),
+            };
+            let records = list.is(200).json();
+            let records = records.as_array().into_iter().flatten();
+            let found: Vec<_> =
+                records.filter(|record| record["request_id"] == *request_id).collect();
+            assert_eq!(!found.is_empty(), changes(row), "{}: {found:?}", row.route);
+            for record in found {
+                let who = json!([record["actor"], record["credential"], record["key"]]);
+                assert_eq!(who, expected, "{}: {record}", row.route);
+            }
+        }
+    });
 }
 
 /// The lists of a tenant, and what is in them.

@@ -10,6 +10,7 @@
 
 mod admin;
 mod api_tour;
+mod audit;
 mod bench;
 #[path = "process/configuration.rs"]
 mod configuration;
@@ -31,6 +32,7 @@ mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]
 mod settings;
+mod tenant_states;
 mod webhooks;
 #[path = "health/without_database.rs"]
 mod without_database;

@@ -28,6 +28,10 @@ pub(crate) enum Kind {
     Delivery,
     Key,
     Tenant,
+    /// A tenant that nobody else uses.
+    SpareTenant,
+    /// A service key of a tenant, as the operator names it.
+    TenantKey,
     Provider,
 }
 
@@ -60,6 +64,7 @@ const WEBHOOKS_READ: Access = Access::Manage("webhooks:read");
 const WEBHOOKS_WRITE: Access = Access::Manage("webhooks:write");
 const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
 const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
+const AUDIT_READ: Access = Access::Manage("audit:read");
 
 const CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "action": "read"}"#;
 const LEGACY_CHECK: &str = r#"{"resource": "doc:read"}"#;
@@ -84,7 +89,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 41] = [
+pub(crate) const ROUTES: [Row; 49] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -153,6 +158,20 @@ pub(crate) const ROUTES: [Row; 41] = [
         201,
     ),
     row("GET /admin/tenants", Access::Operate, Kind::None, "", 200),
+    row("GET /admin/tenants/{id}", Access::Operate, Kind::Tenant, "", 200),
+    row("DELETE /admin/tenants/{id}", Access::Operate, Kind::SpareTenant, "", 202),
+    row("POST /admin/tenants/{id}/suspend", Access::Operate, Kind::SpareTenant, "", 200),
+    row("POST /admin/tenants/{id}/resume", Access::Operate, Kind::SpareTenant, "", 200),
+    row("GET /admin/tenants/{id}/service-api-keys", Access::Operate, Kind::Tenant, "", 200),
+    row(
+        "DELETE /admin/tenants/{id}/service-api-keys/{keyId}",
+        Access::Operate,
+        Kind::TenantKey,
+        "",
+        204,
+    ),
+    row("GET /admin/audit", Access::Operate, Kind::None, "", 200),
+    row("GET /api/v1/audit", AUDIT_READ, Kind::None, "", 200),
     row(
         "POST /admin/tenants/{id}/identity-providers",
         Access::Operate,

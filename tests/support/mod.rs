@@ -34,7 +34,7 @@ pub(crate) const MANAGER: &str = "admin";
 /// A UUID that no record has.
 pub(crate) const NO_ID: &str = "01890000-0000-7000-8000-000000000000";
 
-/// Every permission of a service key (`docs/semantics.md`, section 6.2).
+/// The permissions of a service key that is created without any (`docs/semantics.md`, section 6.2).
 pub(crate) const PERMISSIONS: [&str; 8] = [
     "resources:read",
     "resources:write",
@@ -44,6 +44,19 @@ pub(crate) const PERMISSIONS: [&str; 8] = [
     "webhooks:write",
     "resolvers:read",
     "resolvers:write",
+];
+
+/// Every permission of a service key.
+pub(crate) const ALL_PERMISSIONS: [&str; 9] = [
+    "resources:read",
+    "resources:write",
+    "policies:read",
+    "policies:write",
+    "webhooks:read",
+    "webhooks:write",
+    "resolvers:read",
+    "resolvers:write",
+    "audit:read",
 ];
 
 /// Every event that a change or a check causes (`docs/semantics.md`, section 7.3).

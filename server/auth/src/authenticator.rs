@@ -8,7 +8,7 @@ use crate::config::OidcConfig;
 use crate::error::AuthError;
 use crate::keysets::{FETCH_TIMEOUT, KeySource, http_fetch};
 use crate::providers::Providers;
-use crate::token::{TokenError, Verifier};
+use crate::token::Verifier;
 
 /// The verifier of bearer tokens. It also determines the tenant of a token.
 #[derive(Debug)]
@@ -33,20 +33,17 @@ impl Authenticator {
 
     /// Returns the caller that `token` proves at `now`.
     pub async fn verify(&self, token: &str, now: DateTime<Utc>) -> Result<TokenHolder, AuthError> {
-        let verified = match self {
-            Self::Off => Err(TokenError::Refused("bearer tokens are switched off".to_owned())),
-            Self::Selfhost(verifier) => verifier.verify(token, now).await.map(|identity| {
+        match self {
+            Self::Off => Err(AuthError::TokenRefused("bearer tokens are switched off".to_owned())),
+            Self::Selfhost(verifier) => {
+                let identity = verifier.verify(token, now).await?;
                 let tenant = identity.domain.clone();
-                TokenHolder { tenant, identity, one_tenant_per_domain: true }
-            }),
-            Self::Saas(providers) => {
-                providers.verify(token, now).await.map(|(tenant, identity)| TokenHolder {
-                    tenant,
-                    identity,
-                    one_tenant_per_domain: false,
-                })
+                Ok(TokenHolder { tenant, identity, one_tenant_per_domain: true })
             }
-        };
-        verified.map_err(AuthError::from)
+            Self::Saas(providers) => {
+                let (tenant, identity) = providers.verify(token, now).await?;
+                Ok(TokenHolder { tenant, identity, one_tenant_per_domain: false })
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@ use url::Url;
 
 use crate::closed_tenants::ClosedTenants;
 use crate::config::OidcConfig;
+use crate::error::AuthError;
 use crate::identity::Identity;
 use crate::keysets::{KeySource, http_fetch};
 use crate::token::{TokenError, Unverified, Verifier};
@@ -89,13 +90,13 @@ impl Providers {
         &self,
         token: &str,
         now: DateTime<Utc>,
-    ) -> Result<(String, Identity), TokenError> {
+    ) -> Result<(String, Identity), AuthError> {
         let token = Unverified::read(token)?;
         let provider = self.by_issuer.load().get(token.issuer()?).cloned();
         let Some(provider) = provider else {
-            return Err(TokenError::unknown_issuer());
+            return Err(TokenError::unknown_issuer().into());
         };
-        let verifier = provider.verifier.as_ref().ok_or(TokenError::TenantSuspended)?;
+        let verifier = provider.verifier.as_ref().ok_or(AuthError::TenantSuspended)?;
         let identity = verifier.verify_read(token, now).await?;
         Ok((provider.record.tenant_id.clone(), identity))
     }

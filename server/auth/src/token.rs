@@ -29,8 +29,6 @@ const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "
 pub enum TokenError {
     /// The token is bad. The text is for the client.
     Refused(String),
-    /// The operator suspended the tenant of the issuer, or is deleting it.
-    TenantSuspended,
     /// The issuer's keys could not be fetched. The text is for the log.
     NoKeys(String),
 }
@@ -45,7 +43,6 @@ impl From<TokenError> for AuthError {
     fn from(error: TokenError) -> Self {
         match error {
             TokenError::Refused(why) => Self::TokenRefused(why),
-            TokenError::TenantSuspended => Self::TenantSuspended,
             TokenError::NoKeys(why) => Self::NoKeys(why),
         }
     }

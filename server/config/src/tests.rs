@@ -78,6 +78,9 @@ fn a_bad_value_is_named_in_one_line() {
         ("WEBHOOK_RETENTION", "30", "WEBHOOK_RETENTION: expected a duration"),
         ("RESOLVER_INSTANCES", "0", "RESOLVER_INSTANCES: expected a number from 1 to 1000"),
         ("RESOLVER_CACHE_BYTES", "64", "RESOLVER_CACHE_BYTES: expected a size"),
+        ("AUDIT_RETENTION", "0s", "AUDIT_RETENTION: expected a duration"),
+        ("AUDIT_MAX_RECORDS", "0", "AUDIT_MAX_RECORDS: expected a number"),
+        ("POSTGRES_ALLOW_BYPASS_RLS", "1", "POSTGRES_ALLOW_BYPASS_RLS: expected `true` or `false`"),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
     ] {
         refused(&[ISSUER, KEY, (name, value)], expected);
@@ -94,6 +97,93 @@ fn secrets_are_never_shown() {
     let key = "a-secret-of-the-operator-that-is-long";
     let config = Config::read(&variables(&[KEY, ("MODE", "saas"), ("ADMIN_API_KEY", key)]));
     assert!(!format!("{:?}", config.expect("valid").mode).contains("secret"));
+}
+
+/// The names of the keys that `saas` mode accepts, each with the key that was sent.
+fn admin_names(entries: &[(&str, &str)], sent: &[&str]) -> Vec<Option<String>> {
+    let entries = [&[KEY, ("MODE", "saas")], entries].concat();
+    let config = Config::read(&variables(&entries)).expect("valid");
+    let Mode::Saas { admin_keys } = config.mode else { panic!("saas") };
+    sent.iter().map(|key| admin_keys.name_of(key).map(str::to_owned)).collect()
+}
+
+#[test]
+fn several_admin_keys_have_names() {
+    let (first, second) =
+        ("a-key-of-the-operator-that-is-long", "b-key-of-the-operator==that-is-long");
+    let both = format!("alice={first}, bob={second}");
+    let names = |names: &[Option<&str>]| {
+        names.iter().map(|name| name.map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let keys = ("ADMIN_API_KEYS", &*both);
+    assert_eq!(
+        admin_names(&[keys], &[first, second, "x"]),
+        names(&[Some("alice"), Some("bob"), None])
+    );
+    let third = "c-key-of-the-operator-that-is-long";
+    let sent = [third, second];
+    let unnamed = ("ADMIN_API_KEY", third);
+    assert_eq!(admin_names(&[keys, unnamed], &sent), names(&[Some(""), Some("bob")]));
+    for (keys, expected) in [
+        (first.to_owned(), "key 1 has no name"),
+        (format!("alice={first},short=key"), "key 2 is too short"),
+        (format!("al ice={first}"), "key 1 has another name"),
+        (format!("={first}"), "key 1 has another name"),
+        (format!("alice={first},alice={second}"), "key 2 or its name is there twice"),
+        (format!("alice={first},bob={first}"), "key 2 or its name is there twice"),
+    ] {
+        let entries = [KEY, ("MODE", "saas"), ("ADMIN_API_KEYS", &*keys)];
+        refused(&entries, expected);
+        let error = Config::read(&variables(&entries)).expect_err("refused").to_string();
+        assert!(!error.contains("key-of-the-operator"), "{error}");
+    }
+}
+
+#[test]
+fn a_secret_can_be_in_a_file() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = |name: &str, content: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, content).expect("writes");
+        path.display().to_string()
+    };
+    let admin = "a-key-of-the-operator-that-is-long";
+    let (key, admin_file) =
+        (file("key", &format!("{}\n", KEY.1)), file("admin", &format!("{admin}\r\n")));
+    let named = file("named", &format!("alice={admin}"));
+    let url = file("url", "sqlite://here.db\n");
+    let saas = ("MODE", "saas");
+    let entries = [
+        saas,
+        ("ENCRYPTION_KEY_FILE", &*key),
+        ("ADMIN_API_KEY_FILE", &*admin_file),
+        ("DATABASE_URL_FILE", &*url),
+    ];
+    let config = Config::read(&variables(&entries)).expect("valid");
+    assert_eq!(config.database_url, "sqlite://here.db");
+    let Mode::Saas { admin_keys } = config.mode else { panic!("saas") };
+    assert_eq!(admin_keys.name_of(admin), Some(""));
+    let found = admin_names(&[("ADMIN_API_KEYS_FILE", &*named)], &[admin]);
+    assert_eq!(found, [Some("alice".to_owned())]);
+    for (name, both) in [
+        ("ENCRYPTION_KEY_FILE", [KEY, ("ENCRYPTION_KEY_FILE", &*key)]),
+        ("ADMIN_API_KEY_FILE", [("ADMIN_API_KEY", admin), ("ADMIN_API_KEY_FILE", &*admin_file)]),
+        ("DATABASE_URL_FILE", [("DATABASE_URL", "sqlite://x"), ("DATABASE_URL_FILE", &*url)]),
+    ] {
+        let entries = [&[KEY, saas, ("ADMIN_API_KEYS", "")], &both[..]].concat();
+        refused(&entries, &format!("{name}: expected only one of"));
+    }
+    refused(
+        &[saas, ("ENCRYPTION_KEY_FILE", "/nowhere")],
+        "ENCRYPTION_KEY_FILE: expected a readable file",
+    );
+    let empty = file("empty", "\n");
+    refused(
+        &[ISSUER, ("ENCRYPTION_KEY_FILE", &*empty)],
+        "ENCRYPTION_KEY: expected 32 bytes in base64, but it is not set",
+    );
+    let client = variables(&[("SERVICE_API_KEY_FILE", &*file("service", "pck_1\n"))]);
+    assert_eq!(client.service_api_key().expect("is there"), "pck_1");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use sqlx::SqlSafeStr;
 use uuid::Uuid;
 
 use crate::commit::Committed;
-use crate::error::OpenError;
+use crate::error::{OpenError, StoreError};
 use crate::macros::{execute, fetch_all};
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
@@ -268,6 +268,51 @@ async fn a_statement_without_its_tenant_sees_no_row_of_others() {
     assert!(execute!(tx, foreign).is_err(), "nor can it write into another tenant");
 }
 
+/// The start refuses a role that the second wall does not hold.
+#[tokio::test]
+async fn a_role_that_bypasses_row_level_security_is_known() {
+    let Some(database) = TestDatabase::postgres() else { return };
+    let store = database.open().await;
+    assert!(
+        !store.bypasses_row_security().await.expect("works"),
+        "the owner, with forced security"
+    );
+    let superuser = database.url().replacen("portcullis@", "postgres@", 1);
+    let store = Store::open(&superuser).await.expect("opens");
+    assert!(store.bypasses_row_security().await.expect("works"), "a superuser");
+    let TestDatabase::Postgres(postgres) = &database else { panic!("of PostgreSQL alone") };
+    postgres.sql("ALTER TABLE rbac_rules NO FORCE ROW LEVEL SECURITY");
+    let store = database.open().await;
+    assert!(store.bypasses_row_security().await.expect("works"), "an owner without force");
+}
+
+/// A suspended tenant is closed for writes on every replica from the commit on.
+#[tokio::test]
+async fn a_suspension_stops_writes_and_deliveries() {
+    let database = TestDatabase::sqlite().expect("a directory");
+    let store = database.open().await;
+    insert(&store, "acme", &rule(1, "doc:read")).await;
+    let change = async |suspends: bool| {
+        let mut tx = store.write_as("acme").await.expect("begins");
+        let at = Timestamp::from_millis(2_000);
+        let changed = if suspends {
+            tenants::suspend(&mut tx, at).await
+        } else {
+            tenants::resume(&mut tx).await
+        };
+        tx.commit().await.expect("commits");
+        changed.expect("works")
+    };
+    assert!(change(true).await && !change(true).await);
+    let refused = store.write("acme", 3_000).await.map(drop);
+    assert!(matches!(refused, Err(StoreError::TenantClosed)), "{refused:?}");
+    insert(&store, "other", &rule(1, "doc:read")).await;
+    let mut tx = store.read_all().await.expect("begins");
+    assert_eq!(tenants::closed(&mut tx).await.expect("works"), ["acme"]);
+    assert!(change(false).await && !change(false).await);
+    insert(&store, "acme", &rule(2, "doc:write")).await;
+}
+
 /// A begin that is given up after some microseconds, on the one connection of `pool`; then a statement that
 /// writes without a transaction of its own, and is acknowledged. Gives whether `observer`, on another
 /// connection, finds what it wrote.
@@ -391,9 +436,9 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     assert!(!service_keys::delete(&mut tx, key.id, &by()).await.expect("works"), "a foreign key");
     tx.commit().await.expect("commits");
     let mut tx = store.read_all().await.expect("begins");
-    let (found, tenant, slug) =
-        service_keys::find_anywhere(&mut tx, key.id).await.expect("works").expect("there");
-    assert_eq!((found.secret_hash, &*tenant, slug), (key.secret_hash, "acme", None));
-    assert_eq!(found.permissions, key.permissions);
+    let found = service_keys::find_anywhere(&mut tx, key.id).await.expect("works").expect("there");
+    assert_eq!((&*found.tenant, found.slug, found.is_open), ("acme", None, true));
+    assert_eq!(found.record.secret_hash, key.secret_hash);
+    assert_eq!(found.record.permissions, key.permissions);
     assert_eq!(providers::list_all(&mut tx).await.expect("works"), [provider]);
 }

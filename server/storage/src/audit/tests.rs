@@ -1,0 +1,157 @@
+//! Audit records in every database: they come back, they stay, and they never change.
+
+use portcullis_model::audit::CredentialKind;
+use sqlx::AssertSqlSafe;
+
+use super::*;
+use crate::store::Store;
+use crate::testing::{TestDatabase, on_every_database};
+
+on_every_database!(
+    a_change_and_its_audit_record_are_one_transaction,
+    filters_and_pages_select,
+    many_changes_share_records,
+    nobody_changes_or_deletes_an_audit_record,
+    tenants_see_their_own_records,
+);
+
+fn origin() -> Origin {
+    let address = "203.0.113.7".parse().expect("an address");
+    Origin::new("ann", CredentialKind::ServiceKey)
+        .with_key("7")
+        .with_request(Some(address), Some("r-1".to_owned()))
+}
+
+/// Commits one change of each of `records`.
+async fn changed(store: &Store, tenant: &str, at: i64, action: AuditAction, records: &[Uuid]) {
+    let mut tx = store.write(tenant, at).await.expect("begins");
+    tx.attribute_to(&origin(), Timestamp::from_millis(at));
+    records.iter().for_each(|record| tx.audit(action, record));
+    tx.commit().await.expect("commits");
+}
+
+async fn listed(store: &Store, tenant: &str, filter: &AuditFilter, page: Page) -> Vec<AuditRecord> {
+    let mut tx = store.read(tenant).await.expect("begins");
+    list(&mut tx, filter, page).await.expect("works")
+}
+
+async fn a_change_and_its_audit_record_are_one_transaction(database: TestDatabase) {
+    let store = database.open().await;
+    let id = Uuid::from_u128(1);
+    changed(&store, "acme", 1_000, AuditAction::RuleCreated, &[id]).await;
+    let mut tx = store.write("acme", 2_000).await.expect("begins");
+    tx.audit(AuditAction::RuleDeleted, id);
+    drop(tx);
+    let records = listed(&store, "acme", &AuditFilter::default(), Page::ALL).await;
+    let expected = AuditRecord {
+        id: records.first().expect("one").id,
+        tenant_id: Some("acme".to_owned()),
+        at: Timestamp::from_millis(1_000),
+        actor: "ann".to_owned(),
+        credential: "service_key".to_owned(),
+        key: Some("7".to_owned()),
+        action: "rule.created".to_owned(),
+        records: vec![id.to_string()],
+        count: 1,
+        address: Some("203.0.113.7".to_owned()),
+        request_id: Some("r-1".to_owned()),
+    };
+    assert_eq!(records, [expected]);
+}
+
+async fn filters_and_pages_select(database: TestDatabase) {
+    let store = database.open().await;
+    let [one, two] = [1, 2].map(Uuid::from_u128);
+    for (at, action, id) in [
+        (1_000, AuditAction::RuleCreated, one),
+        (2_000, AuditAction::RuleCreated, two),
+        (3_000, AuditAction::RuleDeleted, one),
+    ] {
+        changed(&store, "acme", at, action, &[id]).await;
+    }
+    let of = |action: Option<AuditAction>, actor: Option<&str>, record| AuditFilter {
+        action,
+        actor: actor.map(str::to_owned),
+        record,
+    };
+    for (filter, expected) in [
+        (of(None, None, None), &[3_000, 2_000, 1_000][..]),
+        (of(Some(AuditAction::RuleCreated), None, None), &[2_000, 1_000]),
+        (of(None, Some("ann"), Some(one)), &[3_000, 1_000]),
+        (of(None, Some("bob"), None), &[]),
+        (of(None, None, Some(Uuid::from_u128(3))), &[]),
+    ] {
+        let times = |records: Vec<AuditRecord>| {
+            records.iter().map(|record| record.at.millis()).collect::<Vec<_>>()
+        };
+        assert_eq!(times(listed(&store, "acme", &filter, Page::ALL).await), expected);
+        let mut tx = store.read_all().await.expect("begins");
+        let all = list_all(&mut tx, Some("acme"), &filter, Page::ALL).await.expect("works");
+        assert_eq!(times(all), expected);
+        let mut after = Uuid::nil();
+        for expected in expected {
+            let page = listed(&store, "acme", &filter, Page { after, limit: 1 }).await;
+            after = page.first().expect("one").id;
+            assert_eq!(times(page), [*expected]);
+        }
+    }
+}
+
+async fn many_changes_share_records(database: TestDatabase) {
+    let store = database.open().await;
+    let ids: Vec<_> = (0..250).map(Uuid::from_u128).collect();
+    changed(&store, "acme", 1_000, AuditAction::ResourceRegistered, &ids).await;
+    let records = listed(&store, "acme", &AuditFilter::default(), Page::ALL).await;
+    let counts: Vec<_> = records.iter().map(|one| (one.count, one.records.len())).collect();
+    assert_eq!(counts, [(50, 50), (100, 100), (100, 100)]);
+    let last = AuditFilter { record: ids.last().copied(), ..AuditFilter::default() };
+    assert_eq!(listed(&store, "acme", &last, Page::ALL).await.len(), 1);
+}
+
+async fn nobody_changes_or_deletes_an_audit_record(database: TestDatabase) {
+    let store = database.open().await;
+    changed(&store, "acme", 1_000, AuditAction::RuleCreated, &[Uuid::nil()]).await;
+    let is_postgres = matches!(database, TestDatabase::Postgres(_));
+    for sql in [
+        "UPDATE audit_records SET actor = 'nobody'",
+        "UPDATE audit_records SET count = count",
+        "DELETE FROM audit_records",
+        "TRUNCATE audit_records",
+    ] {
+        if sql.starts_with("TRUNCATE") && !is_postgres {
+            continue;
+        }
+        let mut tx = store.write_all().await.expect("begins");
+        execute!(tx, AssertSqlSafe(sql)).expect_err(sql);
+    }
+    assert_eq!(listed(&store, "acme", &AuditFilter::default(), Page::ALL).await.len(), 1);
+    // The control: only the permission is missing.
+    let mut tx = store.write_all().await.expect("begins");
+    let now = Timestamp::from_millis(5_000);
+    assert_eq!(prune(&mut tx, "other", now, 10, 10).await.expect("works"), 0);
+    assert_eq!(prune(&mut tx, "acme", now, 10, 10).await.expect("works"), 1);
+    execute!(tx, "SELECT 1").expect("works");
+    tx.commit().await.expect("commits");
+    assert!(listed(&store, "acme", &AuditFilter::default(), Page::ALL).await.is_empty());
+    changed(&store, "acme", 1_000, AuditAction::RuleCreated, &[Uuid::nil()]).await;
+    let mut tx = store.write_all().await.expect("begins");
+    execute!(tx, "DELETE FROM audit_records").expect_err("the permission ended with the deletion");
+}
+
+async fn tenants_see_their_own_records(database: TestDatabase) {
+    let store = database.open().await;
+    for tenant in ["a", "b"] {
+        changed(&store, tenant, 1_000, AuditAction::RuleCreated, &[Uuid::nil()]).await;
+    }
+    let mut tx = store.write_all().await.expect("begins");
+    let at = Timestamp::from_millis(2_000);
+    insert_refusal(&mut tx, Uuid::from_u128(9), &origin(), at, 3).await.expect("works");
+    tx.commit().await.expect("commits");
+    let own = listed(&store, "a", &AuditFilter::default(), Page::ALL).await;
+    assert_eq!(own.iter().map(|one| one.tenant_id.as_deref()).collect::<Vec<_>>(), [Some("a")]);
+    let mut tx = store.read_all().await.expect("begins");
+    for (tenant, expected) in [(None, 3), (Some("b"), 1), (Some(NO_TENANT), 1), (Some("c"), 0)] {
+        let found = list_all(&mut tx, tenant, &AuditFilter::default(), Page::ALL).await;
+        assert_eq!(found.expect("works").len(), expected, "{tenant:?}");
+    }
+}

@@ -1,0 +1,166 @@
+//! Nothing of a deleted tenant stays, in any table that the schema has.
+
+use std::collections::BTreeSet;
+
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use super::*;
+use crate::macros::fetch_optional;
+use crate::store::Store;
+use crate::testing::{TestDatabase, on_every_database};
+
+on_every_database!(
+    each_table_with_rows_of_tenants_is_erased,
+    nothing_of_the_tenant_stays_and_nothing_of_others_goes,
+);
+
+/// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
+const ROWS: [(&str, &str); 13] = [
+    (
+        "resources",
+        "INSERT INTO resources (tenant_id, id, name, default_roles, created_at) \
+        VALUES ($1, $2, 'x:y', '[]', 0)",
+    ),
+    (
+        "rbac_rules",
+        "INSERT INTO rbac_rules (tenant_id, id, sub, dom, obj, act, effect, origin, created_by, \
+        created_at) VALUES ($1, $2, 'a', 'b', 'c:d', 'e', 'allow', 'explicit', 'f', 0)",
+    ),
+    (
+        "abac_policies",
+        "INSERT INTO abac_policies (tenant_id, id, name, resource, effect, format, rule_data, \
+        priority, enabled, created_by, created_at) \
+        VALUES ($1, $2, 'p', 'x:y', 'deny', 'f', '{}', 1, TRUE, 'a', 0)",
+    ),
+    (
+        "identity_providers",
+        "INSERT INTO identity_providers (tenant_id, id, issuer_url, jwks_uri, roles_claim, \
+        domain_claim, admin_domain_claim, created_at) VALUES ($1, $2, $1, 'k', 'r', 'd', 'a', 0)",
+    ),
+    (
+        "service_keys",
+        "INSERT INTO service_keys (tenant_id, id, name, secret_hash, permissions, created_by, \
+        created_at) VALUES ($1, $2, 'n', $3, '[]', 'a', 0)",
+    ),
+    (
+        "webhooks",
+        "INSERT INTO webhooks (tenant_id, id, url, events, secret, created_by, created_at) \
+        VALUES ($1, $2, 'u', '[]', $3, 'a', 0)",
+    ),
+    ("webhook_lanes", "INSERT INTO webhook_lanes (tenant_id, webhook_id) VALUES ($1, $2)"),
+    (
+        "webhook_events",
+        "INSERT INTO webhook_events (tenant_id, id, type, body, created_at) \
+        VALUES ($1, $2, 't', $3, 0)",
+    ),
+    (
+        "webhook_deliveries",
+        "INSERT INTO webhook_deliveries (tenant_id, id, webhook_id, event_id) \
+        VALUES ($1, $2, $2, $2)",
+    ),
+    (
+        "webhook_attempts",
+        "INSERT INTO webhook_attempts (tenant_id, id, webhook_id, delivery_id, retry_count, \
+        duration_ms, state, attempted_at) VALUES ($1, $2, $2, $2, 0, 0, 'dead', 0)",
+    ),
+    (
+        "resolver_modules",
+        "INSERT INTO resolver_modules (tenant_id, sha256, bytes) VALUES ($1, 'aa', $3)",
+    ),
+    (
+        "resolvers",
+        "INSERT INTO resolvers (tenant_id, id, namespace, version, enabled, manifest, secrets, \
+        module, sha256, created_by, created_at) \
+        VALUES ($1, $2, 'n', 1, TRUE, '{}', $3, '{}', 'aa', 'a', 0)",
+    ),
+    (
+        "audit_records",
+        "INSERT INTO audit_records (tenant_id, id, created_at, actor, credential, action, records, \
+        count) VALUES ($1, $2, 0, 'a', 'token', 'x', '[]', 1)",
+    ),
+];
+
+/// Another rule of the tenant `$1`.
+const RULE: &str = "INSERT INTO rbac_rules (tenant_id, id, sub, dom, obj, act, effect, origin, \
+    created_by, created_at) VALUES ($1, $2, $3, 'b', 'c:d', 'e', 'allow', 'explicit', 'f', 0)";
+
+/// The tables with a column `tenant_id`, as the database itself knows them.
+async fn tables(store: &Store) -> BTreeSet<String> {
+    const SQLITE: &str = "SELECT m.name FROM sqlite_master m, pragma_table_info(m.name) c \
+        WHERE m.type = 'table' AND c.name = 'tenant_id'";
+    const POSTGRES: &str = "SELECT table_name::text FROM information_schema.columns \
+        WHERE table_schema = current_schema() AND column_name = 'tenant_id'";
+    let mut tx = store.read_all().await.expect("begins");
+    let sql = if matches!(store, Store::Sqlite { .. }) { SQLITE } else { POSTGRES };
+    let rows = fetch_all!(tx, (String,), sql).expect("works");
+    rows.into_iter().map(|(name,)| name).collect()
+}
+
+async fn each_table_with_rows_of_tenants_is_erased(database: TestDatabase) {
+    let store = database.open().await;
+    let of_schema = tables(&store).await;
+    let erased: BTreeSet<_> = STEPS.iter().map(|(table, _)| (*table).to_owned()).collect();
+    assert_eq!(erased, of_schema, "a new table needs a step in `erasure.rs`");
+    let filled: BTreeSet<_> = ROWS.iter().map(|(table, _)| (*table).to_owned()).collect();
+    assert_eq!(filled, of_schema, "and a row in this test");
+}
+
+/// Stores a row of `tenant` in each table.
+async fn fill(store: &Store, tenant: &str) {
+    let mut tx = store.write(tenant, 0).await.expect("begins");
+    for (table, sql) in ROWS {
+        let id = Uuid::from_u128(if tenant == "gone" { 1 } else { 2 });
+        let inserted = if sql.contains("$3") {
+            execute!(tx, sql, tenant, id, b"bytes".to_vec())
+        } else if sql.contains("$2") {
+            execute!(tx, sql, tenant, id)
+        } else {
+            execute!(tx, sql, tenant)
+        };
+        inserted.unwrap_or_else(|error| panic!("{table}: {error}"));
+    }
+    tx.commit().await.expect("commits");
+}
+
+async fn count(store: &Store, table: &str, tenant: &str) -> i64 {
+    let mut tx = store.read_all().await.expect("begins");
+    let sql = format!("SELECT count(*) FROM {table} WHERE tenant_id = $1");
+    let row = fetch_optional!(tx, (i64,), AssertSqlSafe(sql.clone()), tenant);
+    row.expect("works").expect("a number").0
+}
+
+async fn nothing_of_the_tenant_stays_and_nothing_of_others_goes(database: TestDatabase) {
+    let store = database.open().await;
+    fill(&store, "gone").await;
+    fill(&store, "stays").await;
+    let mut tx = store.write("gone", 0).await.expect("begins");
+    for n in 0..1_200_u32 {
+        let id = Uuid::from_u128(1_000 + u128::from(n));
+        execute!(tx, RULE, "gone", id, format!("role-{n}")).expect("works");
+    }
+    tx.commit().await.expect("commits");
+    let mut steps = 0;
+    let mut before = 1_201;
+    let mut store = store;
+    loop {
+        let mut tx = store.write_as("gone").await.expect("begins");
+        let more = step(&mut tx).await.expect("works");
+        tx.commit().await.expect("commits");
+        let left = count(&store, "rbac_rules", "gone").await;
+        assert!(before - left <= 500, "a step is bounded: {before}, then {left}");
+        before = left;
+        if !more {
+            break;
+        }
+        steps += 1;
+        // A crash after a step: the next process continues.
+        store.close().await;
+        store = database.open().await;
+    }
+    assert_eq!(steps, STEPS.len() + 2, "one for each table, and two more for the rules");
+    for table in tables(&store).await {
+        assert_eq!(count(&store, &table, "gone").await, 0, "{table}");
+        assert_eq!(count(&store, &table, "stays").await, 1, "{table}");
+    }
+}
