@@ -28,16 +28,32 @@ fn answers(server: &Server, account: &Account) -> [Reply; 3] {
     ]
 }
 
+/// Asserts that each kind of credential of the account is good.
+#[track_caller]
+fn served(server: &Server, account: &Account) {
+    for answer in answers(server, account) {
+        answer.is(200);
+    }
+}
+
+/// Asserts that each kind of credential of the account is refused.
+#[track_caller]
+fn refused(server: &Server, account: &Account, status: u16, code: &str) {
+    for answer in answers(server, account) {
+        answer.refused(status, code);
+    }
+}
+
 #[test]
 fn a_suspended_tenant_is_refused_at_once_until_it_is_resumed() {
     let server = saas::settings().start();
     let [stopped, other] = ["stopped", "other"].map(|slug| Account::open(&server, slug));
     for _ in 0..2 {
-        answers(&server, &stopped).map(|answer| answer.is(200));
+        served(&server, &stopped);
         let record = operate(&server, "POST /admin/tenants/{}/suspend", &stopped.id).is(200);
         assert_eq!(record.json()["state"], "suspended");
-        answers(&server, &stopped).map(|answer| answer.refused(403, "TENANT_SUSPENDED"));
-        answers(&server, &other).map(|answer| answer.is(200));
+        refused(&server, &stopped, 403, "TENANT_SUSPENDED");
+        served(&server, &other);
         operate(&server, "POST /admin/tenants/{}/suspend", &stopped.id).is(200);
         let shown = operate(&server, "GET /admin/tenants/{}", &stopped.id).is(200).json();
         assert_eq!(shown, record.json());
@@ -46,7 +62,7 @@ fn a_suspended_tenant_is_refused_at_once_until_it_is_resumed() {
         let record = operate(&server, "POST /admin/tenants/{}/resume", &stopped.id).is(200).json();
         assert_eq!(record.get("state"), None, "an active tenant has no state");
     }
-    answers(&server, &stopped).map(|answer| answer.is(200));
+    served(&server, &stopped);
 }
 
 #[test]
@@ -84,7 +100,7 @@ fn a_deletion_survives_a_crash_and_frees_the_slug() {
     eventually("the tenant is gone", || {
         operate(&server, "GET /admin/tenants/{}", &account.id).status == 404
     });
-    answers(&server, &account).map(|answer| answer.refused(401, "UNAUTHENTICATED"));
+    refused(&server, &account, 401, "UNAUTHENTICATED");
     let again = Account::open(&server, "acme");
     assert_ne!(again.id, account.id);
     again.tenant(&server).get("/api/v1/resources").is(200).has(&json!([]));
