@@ -188,7 +188,7 @@ impl FromRequestParts<App> for Admin {
     }
 }
 
-/// What a request says of its credential, apart from its secret: for the audit record if it is refused.
+/// The credential of a request without its secret, for the audit record if it is refused.
 #[derive(Debug)]
 pub(crate) struct SentCredential {
     kind: CredentialKind,

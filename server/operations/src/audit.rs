@@ -82,15 +82,17 @@ async fn prune_tenant(
     let mut tx = store.read_all().await?;
     let is_due = audit::is_prunable(&mut tx, tenant, before, records).await?;
     tx.end().await?;
-    while is_due {
+    if !is_due {
+        return Ok(());
+    }
+    loop {
         let mut tx = store.write_all().await?;
         let removed = audit::prune(&mut tx, tenant, before, records, BATCH).await?;
         tx.commit().await?;
         if removed == 0 {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ fn statements() -> Vec<String> {
         include_str!("resolvers.rs"),
         include_str!("resources.rs"),
         include_str!("rules.rs"),
-        include_str!("secrets.rs"),
+        include_str!("erasure.rs"),
         include_str!("service_keys.rs"),
         include_str!("tenants.rs"),
         include_str!("webhooks.rs"),

@@ -1,4 +1,4 @@
-//! What the commands of the operator share.
+//! The operator on the command line.
 
 use anyhow::{Context, anyhow};
 use portcullis_auth::ADMIN_ACTOR;
