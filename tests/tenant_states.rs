@@ -161,6 +161,10 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     done(&settings.run(&["tenants", "delete", "stopped"]));
     eventually("it is refused", || stopped.check(&check).status == 403);
     assert!(!done(&settings.run(&["tenants", "list"])).contains("stopped"));
+    let audit = settings.run(&["audit"]);
+    let newest = done(&audit).lines().next().expect("a record");
+    assert!(newest.contains("\"action\":\"tenant.deleted\""), "{newest}");
+    assert!(done(&settings.run(&["audit", "--tenant", "stopped"])).is_empty());
 }
 
 #[test]

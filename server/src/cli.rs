@@ -36,6 +36,14 @@ pub(crate) enum Command {
     /// List, suspend, resume and delete tenants.
     #[command(subcommand)]
     Tenants(Tenants),
+    /// Print the audit records, newest first.
+    Audit {
+        /// Only those of one tenant: its id, or in `saas` mode its slug.
+        #[arg(long)]
+        tenant: Option<String>,
+        #[command(flatten)]
+        file: EnvFile,
+    },
     /// Manage the encryption of stored secrets.
     #[command(subcommand)]
     Secrets(Secrets),

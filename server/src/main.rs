@@ -12,7 +12,7 @@ use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
 use portcullis_operations::tenant_states::StateChange;
-use portcullis_tools::{import, keys, policy_test, resolver_cli, secrets, tenants};
+use portcullis_tools::{audit, import, keys, policy_test, resolver_cli, secrets, tenants};
 
 use crate::cli::{Cli, Command, EnvFile, Import, Keys, Secrets, Tenants};
 
@@ -77,6 +77,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Tenants(Tenants::Delete { tenant, file }) => {
             let variables = prepare(&file)?;
             on_runtime(tenants::change(&variables, &tenant, StateChange::Delete))
+        }
+        Command::Audit { tenant, file } => {
+            let variables = prepare(&file)?;
+            on_runtime(async move { audit::list(&variables, tenant.as_deref()).await })
         }
         Command::Secrets(Secrets::Reencrypt { file }) => {
             let variables = prepare(&file)?;

@@ -53,7 +53,7 @@ pub(super) async fn list_all(
         }
     }
     let page = paging::requested(&uri, "all-audit", "", &format!("{tenant:?} {filter:?}"))?;
-    let records = audit::list_all(&app, tenant.as_deref(), &filter, page.fetch()).await?;
+    let records = audit::list_all(&app.store, tenant.as_deref(), &filter, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 

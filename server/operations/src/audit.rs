@@ -34,12 +34,12 @@ pub async fn list(
 
 /// Lists the audit records of the service, newest first: of every tenant, or of `tenant` alone.
 pub async fn list_all(
-    app: &App,
+    store: &Store,
     tenant: Option<&str>,
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Vec<AuditRecord>, OperationError> {
-    let mut tx = app.store.read_all().await?;
+    let mut tx = store.read_all().await?;
     let records = audit::list_all(&mut tx, tenant, filter, page).await?;
     tx.end().await?;
     Ok(records)

@@ -1,5 +1,6 @@
-//! The commands `test`, `import`, `keys`, `tenants`, `secrets` and `resolver` of the binary.
+//! The commands `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
 
+pub mod audit;
 pub mod humanize;
 pub mod import;
 pub mod keys;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
-use crate::{deliveries, events, webhooks};
+use crate::{deliveries, events, tenants, webhooks};
 use portcullis_model::event::Event;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 
@@ -15,6 +15,7 @@ on_every_database!(
     a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked,
     what_a_process_held_is_given_back_and_no_other,
     slow_queues_are_claimed_apart,
+    the_queues_of_a_suspended_tenant_pause,
 );
 
 const T0: i64 = 1_700_000_000_000;
@@ -221,4 +222,33 @@ async fn slow_queues_are_claimed_apart(database: TestDatabase) {
     give_back(&store, &queues[1], false, T0).await;
     assert_eq!(claim_all(&store, "x", T0, true).await[0].webhook, id(1));
     assert_eq!(claim_all(&store, "x", T0, false).await[0].webhook, id(2));
+}
+
+async fn the_queues_of_a_suspended_tenant_pause(database: TestDatabase) {
+    let store = database.open().await;
+    for (tenant, number) in [("a", 1), ("a", 2), ("b", 3)] {
+        webhook(&store, tenant, number).await;
+        event(&store, tenant, number, T0).await;
+    }
+    let held = claim_all(&store, "x", T0, false).await;
+    assert!(renewed(&store, &held[0], "x", T0).await, "the control: nothing is paused yet");
+    let mut tx = store.write_as("a").await.expect("begins");
+    assert!(tenants::suspend(&mut tx, Timestamp::from_millis(T0)).await.expect("works"));
+    tx.commit().await.expect("commits");
+    assert!(
+        !renewed(&store, &held[0], "x", T0).await,
+        "a worker that holds it writes nothing more"
+    );
+    assert!(renewed(&store, &held[2], "x", T0).await, "the queue of another tenant");
+    // The operator revokes a key, which is an event.
+    let mut tx = store.write_as("a").await.expect("begins");
+    tx.record(Event::test(id(1), Timestamp::from_millis(T0)));
+    tx.commit().await.expect("commits");
+    let claimed = claim_all(&store, "y", T0 + 60 * MINUTE, false).await;
+    assert_eq!(claimed.iter().map(|queue| queue.webhook).collect::<Vec<_>>(), [id(3)]);
+    let mut tx = store.write_as("a").await.expect("begins");
+    assert!(tenants::resume(&mut tx).await.expect("works"));
+    assert!(tx.commit().await.expect("commits").writes.deliveries, "the dispatcher wakes");
+    let claimed = claim_all(&store, "y", T0, false).await;
+    assert_eq!(claimed.iter().map(|queue| queue.webhook).collect::<Vec<_>>(), [id(1), id(2)]);
 }
