@@ -24,6 +24,7 @@ mod oversize;
 mod paging;
 mod parameters;
 mod path;
+pub mod peer;
 mod policies;
 mod raw_body;
 mod resolvers;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -18,6 +18,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::Sleep;
+
+use crate::peer::PeerAddress;
 
 /// Longest time until a client shows its protocol, and then for each whole header.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,15 +71,16 @@ impl Listener {
                 accepted = accepted => accepted,
                 () = &mut stop => break,
             };
-            let stream = match stream {
-                Ok((stream, _)) => stream,
+            let (stream, peer) = match stream {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
             };
-            let service = TowerToHyperService::new(router.clone());
+            let address = PeerAddress(peer.ip().to_canonical());
+            let service = TowerToHyperService::new(router.clone().layer(Extension(address)));
             let watcher = connections.watcher();
             let server = server.clone();
             tokio::spawn(async move {
