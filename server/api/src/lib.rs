@@ -8,6 +8,7 @@
 
 mod admin;
 mod body;
+mod body_budget;
 mod callers;
 mod checks;
 mod deadline;
@@ -17,7 +18,9 @@ mod etag;
 mod explain;
 mod health;
 mod layers;
+mod leftover;
 pub mod listener;
+mod loopback;
 mod metrics;
 mod openapi;
 mod oversize;
@@ -37,8 +40,10 @@ mod upload;
 mod webhooks;
 
 pub use axum::Router;
+pub use body_budget::BodyBudget;
 pub use checks::answer_text;
-pub use routes::{finish, router, routes};
+pub use loopback::only_loopback;
+pub use routes::{RouteSet, finish, router, routes};
 
 use parameters::{digits, parameter, query};
 use respond::revision_header;
