@@ -13,6 +13,7 @@ mod setup {
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answers;
 mod cost;
 mod edge;
 
@@ -34,6 +35,9 @@ const ATTACKS: &[Attack] = &[
     },
     Attack { number: "6", name: "1,100 idle connections", run: edge::idle_connections },
     Attack { number: "17", name: "reading the database file", run: edge::database_files },
+    Attack { number: "1", name: "very many faults below long names", run: answers::errors },
+    Attack { number: "9", name: "a list of 24 MB for 20 clients", run: answers::pages },
+    Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
 ];
 
 fn main() {

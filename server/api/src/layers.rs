@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use http::header::EXPECT;
+use http::header::{EXPECT, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderName, HeaderValue, StatusCode, Version};
 use portcullis_operations::error::OperationError;
 use tokio::time::Instant;
@@ -56,6 +56,8 @@ pub(super) async fn observe(mut request: Request, next: Next) -> Response {
     let (status, millis) = (response.status().as_u16(), began.elapsed().as_secs_f64() * 1e3);
     tracing::debug!(request_id = id_text, %method, path, status, millis, "request");
     response.headers_mut().insert(REQUEST_ID, id);
+    // A browser must not take JSON that quotes a request for a page or a script.
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 

@@ -24,6 +24,8 @@ use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::raw_body::UnreadBody;
 
+/// Largest manifest, in bytes: as large as a body, because its tree takes many times the memory of its text.
+const MAX_MANIFEST: usize = 1 << 20;
 const FORM: &str = "multipart/form-data";
 
 /// Whether the route of a request takes an upload, and the body is one.
@@ -77,6 +79,10 @@ impl UploadParts {
         read: impl FnOnce(&Json<'_>) -> Result<T, Invalid>,
     ) -> Result<Option<T>, ApiError> {
         let Some(text) = &self.manifest else { return Ok(None) };
+        if text.len() > MAX_MANIFEST {
+            let expected = format!("at most {MAX_MANIFEST} bytes");
+            return Err(Invalid::expected("/manifest", expected).into());
+        }
         let json = json::parse(text).map_err(|error| match error {
             JsonError::Syntax(_) => {
                 OperationError::BadRequest(format!("the part `manifest` is not valid: {error}"))

@@ -14,6 +14,7 @@ mod json_list;
 mod macros;
 mod migrations;
 mod notices;
+mod paging;
 pub mod policies;
 mod postgres;
 pub mod providers;
