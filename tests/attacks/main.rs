@@ -14,6 +14,7 @@ mod setup {
 mod support;
 
 mod cost;
+mod plans;
 
 use cost::Figure;
 
@@ -25,7 +26,18 @@ struct Attack {
 }
 
 /// Every attack, in the order of `docs/security.md`.
-const ATTACKS: &[Attack] = &[];
+const ATTACKS: &[Attack] = &[
+    Attack {
+        number: "10",
+        name: "a member invents resources, in a tenant with 1,000 policies for all of them",
+        run: plans::invented_resources,
+    },
+    Attack {
+        number: "15",
+        name: "a check demands a revision that never comes",
+        run: plans::future_revision,
+    },
+];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
