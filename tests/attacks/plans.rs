@@ -42,7 +42,8 @@ pub(crate) fn invented_resources() -> Vec<Figure> {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     let number = invented.fetch_add(1, Ordering::Relaxed);
-                    let _ = check(&token, &format!("invented-{number}:read")).try_send(server.address);
+                    let _ =
+                        check(&token, &format!("invented-{number}:read")).try_send(server.address);
                 }
             });
         }
@@ -99,6 +100,7 @@ fn p99(tenant: &Tenant<'_>) -> Duration {
 
 fn loads(server: &Server) -> usize {
     let metrics = Request::new("GET /metrics").send(server.address).is(200).text;
-    let line = metrics.lines().find_map(|line| line.strip_prefix("portcullis_plan_cache_loads_total "));
+    let line =
+        metrics.lines().find_map(|line| line.strip_prefix("portcullis_plan_cache_loads_total "));
     line.and_then(|count| count.parse().ok()).expect("the metric")
 }

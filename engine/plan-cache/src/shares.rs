@@ -83,7 +83,8 @@ impl Shares {
         if let Some(after) = after {
             self.by_bytes.insert((after, Arc::clone(tenant)));
         }
-        self.bytes = self.bytes.saturating_sub(before.unwrap_or_default()) + after.unwrap_or_default();
+        self.bytes =
+            self.bytes.saturating_sub(before.unwrap_or_default()) + after.unwrap_or_default();
     }
 }
 

@@ -80,7 +80,11 @@ struct MapLabels {
 
 fn register_entries(registry: &mut Registry) -> Family<MapLabels, Gauge> {
     let entries = Family::<MapLabels, Gauge>::default();
-    registry.register("map_entries", "Entries of maps in memory that callers can fill", entries.clone());
+    registry.register(
+        "map_entries",
+        "Entries of maps in memory that callers can fill",
+        entries.clone(),
+    );
     entries
 }
 

@@ -49,10 +49,8 @@ impl ResolverService {
     /// Returns the number of entries of each map in memory, for metrics.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let Parts { registry, loader, admissions, .. } = &*self.0;
-        let own = [
-            ("resolver_loads", loader.entries()),
-            ("resolver_admissions", admissions.entries()),
-        ];
+        let own =
+            [("resolver_loads", loader.entries()), ("resolver_admissions", admissions.entries())];
         registry.entries().chain(own)
     }
 

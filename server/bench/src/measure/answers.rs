@@ -52,7 +52,8 @@ impl Bench<'_> {
         source: &Source,
         clock: u64,
     ) -> anyhow::Result<Histogram<u64>> {
-        let step = self.progress.step("answering from plans in memory that are kept", self.share(GETS));
+        let step =
+            self.progress.step("answering from plans in memory that are kept", self.share(GETS));
         time_each(&step, questions, clock, async |question| {
             Ok(question.decide(&*question.plan(cache, source).await?))
         })

@@ -56,9 +56,8 @@ impl Question<'_> {
         cache: &BenchCache,
         source: &Source,
     ) -> anyhow::Result<Arc<CachedPlan>> {
-        let load = || async {
-            source.load(self.tenant, self.check.resource).await.map_err(Arc::new)
-        };
+        let load =
+            || async { source.load(self.tenant, self.check.resource).await.map_err(Arc::new) };
         let cached = cache.get(&self.tenant.id, self.check.resource, 0, load).await;
         cached.map_err(|error| anyhow::anyhow!("{}: {error}", source.name))
     }

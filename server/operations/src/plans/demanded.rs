@@ -61,10 +61,7 @@ impl DemandedRevisions {
 }
 
 /// Returns a revision that was read within the last [`POLL`], by another check or now.
-async fn latest<F>(
-    last: &Mutex<Option<LastRead>>,
-    read: &impl Fn() -> F,
-) -> Result<u64, PlanError>
+async fn latest<F>(last: &Mutex<Option<LastRead>>, read: &impl Fn() -> F) -> Result<u64, PlanError>
 where
     F: Future<Output = Result<u64, PlanError>>,
 {

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn a_tenant_has_at_most_half_of_the_turns() {
-        for (cores, at_once, of_tenant) in [(1, 4, 1), (2, 4, 1), (4, 8, 2), (8, 8, 4), (64, 8, 4)] {
+        for (cores, at_once, of_tenant) in [(1, 4, 1), (2, 4, 1), (4, 8, 2), (8, 8, 4), (64, 8, 4)]
+        {
             let limits = LoadLimits::for_cores(cores);
             assert_eq!((limits.at_once, limits.of_tenant), (at_once, of_tenant), "{cores}");
         }
