@@ -31,11 +31,13 @@ impl CachedPlan {
     }
 
     /// Returns the plan.
+    #[inline]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// Returns the latest revision of the tenant that the plan is known to reflect.
+    #[inline]
     pub fn revision(&self) -> u64 {
         self.valid_through.load(Ordering::Acquire)
     }

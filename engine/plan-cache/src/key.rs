@@ -19,6 +19,7 @@ pub(crate) struct KeyRef<'k> {
 }
 
 impl Hash for KeyRef<'_> {
+    #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.tenant.hash(state);
         self.resource.hash(state);
@@ -26,6 +27,7 @@ impl Hash for KeyRef<'_> {
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
+    #[inline]
     fn equivalent(&self, key: &Key) -> bool {
         *self.tenant == *key.tenant && *self.resource == *key.resource
     }

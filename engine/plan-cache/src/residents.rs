@@ -44,6 +44,7 @@ impl HotPlans<'_> {
     /// Returns the plan of `(tenant, resource)`, if it is hot: in memory, and no older than any write that was published
     /// before the call, nor than revision `at_least`. `None` means that the caller must use
     /// [`PlanCache::get`](crate::PlanCache::get).
+    // Each check calls it, and the caller knows the lengths of its keys.
     #[inline]
     pub fn get(&self, tenant: &str, resource: &str, at_least: u64) -> Option<&CachedPlan> {
         let cached = self.plans.get(&KeyRef { tenant, resource })?;
@@ -69,6 +70,7 @@ impl Residents {
     }
 
     /// Pins the plans for a read.
+    #[inline]
     pub(crate) fn pin(&self) -> HotPlans<'_> {
         HotPlans { residents: self, plans: self.plans.pin() }
     }
