@@ -106,7 +106,7 @@ impl Residents {
         shares.keep(&key, before.map(|before| before.weight() as u64), weight);
         self.make_room(&mut shares, &guard);
         drop(shares);
-        // Dropped plans leave the memory as soon as the last reader is done, not when many have come together.
+        // Without this, each thread would hold 32 dropped plans before it frees one.
         guard.flush();
         cached
     }
