@@ -134,9 +134,9 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         Registry::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
-    let plan_loads = metrics.plan_loads.clone();
+    let plans = metrics.plans.clone();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plan_loads),
+        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
         webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),
         resolvers,
         metrics,
