@@ -15,6 +15,8 @@ mod support;
 
 mod answers;
 mod cost;
+mod edge;
+mod plans;
 
 use cost::Figure;
 
@@ -27,9 +29,25 @@ struct Attack {
 
 /// Every attack, in the order of `docs/security.md`.
 const ATTACKS: &[Attack] = &[
+    Attack {
+        number: "3",
+        name: "500 unfinished bodies without a credential",
+        run: edge::unfinished_bodies,
+    },
+    Attack { number: "6", name: "1,100 idle connections", run: edge::idle_connections },
+    Attack { number: "17", name: "reading the database file", run: edge::database_files },
     Attack { number: "1", name: "very many faults below long names", run: answers::errors },
     Attack { number: "9", name: "a list of 24 MB for 20 clients", run: answers::pages },
     Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
+        number: "10",
+        name: "a member invents resources, in a tenant with 1,000 policies for all of them",
+        run: plans::invented_resources,
+    },
+    Attack {
+        number: "15",
+        name: "a check demands a revision that never comes",
+        run: plans::future_revision,
+    },
 ];
 
 fn main() {

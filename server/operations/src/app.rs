@@ -67,6 +67,15 @@ impl App {
         Ok(committed.revision)
     }
 
+    /// Returns the metrics of the process, as `GET /metrics` shows them.
+    pub fn render_metrics(&self) -> String {
+        let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
+        for (map, entries) in maps.chain([("uploads", self.uploads.tenants())]) {
+            self.metrics.set_entries(map, entries);
+        }
+        self.metrics.render()
+    }
+
     /// Reads the identity providers that are registered now. Does nothing in `selfhost` mode.
     pub async fn reload_providers(&self) -> Result<(), StoreError> {
         if let Authenticator::Saas(registered) = &self.authenticator {

@@ -110,9 +110,11 @@ impl From<PlanError> for OperationError {
         match error {
             PlanError::Store(error) => error.into(),
             PlanError::TooStale => Self::Unavailable("the database", error.into()),
-            PlanError::NoSuchRevision { .. } => {
-                Self::Unavailable("the required policy revision", error.into())
-            }
+            // Wishes and loads of the client: no fault of the service, and so no line in the log.
+            PlanError::NoSuchRevision { .. } => Self::NotNow(
+                "the required policy revision is unavailable; try again later".to_owned(),
+            ),
+            PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),
         }
     }
 }

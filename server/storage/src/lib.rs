@@ -24,6 +24,7 @@ pub mod rules;
 mod schema;
 pub mod service_keys;
 mod sqlite;
+mod sqlite_files;
 mod store;
 pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
