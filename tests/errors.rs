@@ -279,7 +279,8 @@ fn an_error_is_short_whatever_the_body() {
     let long = "n".repeat(200_000);
     let control = "\\u0001".repeat(50_000);
     let duplicates = vec![r#""":1"#; 20_000].join(",");
-    let unknown: Vec<String> = (0..20_000).map(|n| format!(r#""{n}-{}":1"#, "x".repeat(20))).collect();
+    let unknown: Vec<String> =
+        (0..20_000).map(|n| format!(r#""{n}-{}":1"#, "x".repeat(20))).collect();
     let registrations = vec![r#"{"x":1,"y":2}"#; 1_000].join(",");
     let bodies = [
         format!(r#"{{"{long}":{{{duplicates}}}}}"#),

@@ -216,7 +216,8 @@ fn a_bad_cursor_is_refused() {
 fn a_page_ends_where_its_records_reach_a_mebibyte() {
     let tenant = Tenant::new();
     let value = "x".repeat(250 * 1024);
-    let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": value});
+    let tree =
+        json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": value});
     let ids: Vec<String> =
         (0..9).map(|_| tenant.policy("p", "doc:read", "deny", 1, &tree)).collect();
     let (mut joined, mut pages) = (Vec::new(), Vec::new());

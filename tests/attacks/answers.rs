@@ -92,7 +92,8 @@ pub(crate) fn pages() -> Vec<Figure> {
     let server = Settings::of(provider).start();
     let tenant = Tenant::of(&server, provider, "attacker");
     let value = "x".repeat(240_000);
-    let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": value});
+    let tree =
+        json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": value});
     for _ in 0..100 {
         tenant.policy("p", "a:b", "deny", 1, &tree);
     }

@@ -119,8 +119,7 @@ fn the_right_is_judged_before_the_record_is_looked_for() {
 fn tenants_whose_names_resemble_each_other_are_separate() {
     let provider = Provider::shared();
     let server = Server::shared();
-    let names =
-        ["acme", "Acme", "acme ", "acme/x", "acm\u{e9}", "acme%", "a_me", "\u{202e}acme"];
+    let names = ["acme", "Acme", "acme ", "acme/x", "acm\u{e9}", "acme%", "a_me", "\u{202e}acme"];
     let tenants = names.map(|name| Tenant::of(&server, provider, name));
     let ids = tenants.each_ref().map(|tenant| tenant.rule("alice", "doc:read", "read", "allow"));
     for (tenant, id) in tenants.iter().zip(&ids) {

@@ -36,7 +36,8 @@ fn many(item: &str, count: usize) -> String {
 fn an_error_is_short_whatever_the_input() {
     let long = "n".repeat(200_000);
     let escaped = "\\u0001".repeat(30_000);
-    let unknown: Vec<String> = (0..20_000).map(|n| format!(r#""{n}-{}":1"#, "x".repeat(20))).collect();
+    let unknown: Vec<String> =
+        (0..20_000).map(|n| format!(r#""{n}-{}":1"#, "x".repeat(20))).collect();
     let unknown = unknown.join(",");
     let bad_attributes: Vec<String> = (0..4_000).map(|n| format!(r#""a{n}":null"#)).collect();
     let bad_attributes = bad_attributes.join(",");
@@ -53,10 +54,20 @@ fn an_error_is_short_whatever_the_input() {
         format!("{{{unknown}}}"),
         format!(r#"{{"attributes":{{"user":{{{bad_attributes}}}}}}}"#),
         // Deep.
-        format!("{}{}{}", r#"{"aaaaaaaaaaaaaaaaaaaa":"#.repeat(120), many(r#"{"":1,"":2}"#, 1), "}".repeat(120)),
+        format!(
+            "{}{}{}",
+            r#"{"aaaaaaaaaaaaaaaaaaaa":"#.repeat(120),
+            many(r#"{"":1,"":2}"#, 1),
+            "}".repeat(120)
+        ),
     ] {
         let invalid = refused(&text, |json| CheckBody::parse(json).map(drop));
-        assert!(answer_len(&invalid) <= MAX_ANSWER, "{}: {} bytes", &text[..40], answer_len(&invalid));
+        assert!(
+            answer_len(&invalid) <= MAX_ANSWER,
+            "{}: {} bytes",
+            &text[..40],
+            answer_len(&invalid)
+        );
     }
     let bad = r#"{"type":"CONDITION","attribute":"user.a","operator":"nope","value":1,"extra":2}"#;
     let tree = format!(r#"{{"type":"AND","children":[{}]}}"#, many(bad, 900));

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::tx::Tx;
 use crate::paging::fetch_page;
+use crate::tx::Tx;
 use crate::{deliveries, delivery_queues};
 
 /// All columns except the secret, which only a delivery needs.
