@@ -39,6 +39,7 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "1", name: "very many faults below long names", run: answers::errors },
     Attack { number: "9", name: "a list of 24 MB for 20 clients", run: answers::pages },
     Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
+    Attack {
         number: "10",
         name: "a member invents resources, in a tenant with 1,000 policies for all of them",
         run: plans::invented_resources,
