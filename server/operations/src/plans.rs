@@ -74,6 +74,10 @@ impl Plans {
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
         self.require_proof()?;
+        // A plan in memory may be of a later revision than the last one that was published here.
+        if let Some(cached) = self.cache.find(tenant, resource, at_least) {
+            return Ok(cached);
+        }
         if self.cache.latest(tenant).unwrap_or_default() < at_least {
             self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
         }

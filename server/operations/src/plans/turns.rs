@@ -80,6 +80,8 @@ impl LoadTurns {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use tokio::time::Instant;
 
     use super::*;
@@ -101,11 +103,17 @@ mod tests {
 
     /// Begins so many loads of a noisy tenant, and returns once they wait.
     async fn begin_many(turns: &Arc<LoadTurns>, count: usize) {
+        let begun = Arc::new(AtomicUsize::new(0));
         for _ in 0..count {
-            let turns = Arc::clone(turns);
-            tokio::spawn(async move { load(&turns, "noisy").await });
+            let (turns, begun) = (Arc::clone(turns), Arc::clone(&begun));
+            tokio::spawn(async move {
+                begun.fetch_add(1, Ordering::Relaxed);
+                load(&turns, "noisy").await
+            });
         }
-        tokio::task::yield_now().await;
+        while begun.load(Ordering::Relaxed) < count {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Returns how long a load of another tenant waits behind 100 loads of one.
