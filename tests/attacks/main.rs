@@ -10,6 +10,7 @@ mod setup {
     pub(crate) const POSTGRES: bool = false;
 }
 
+#[allow(unused_imports, reason = "the black-box tests use all of it")]
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -192,8 +192,8 @@ fn fill(tenant: &Tenant<'_>) {
     let webhook = tenant.manage("POST /api/v1/webhooks", &webhook).is(201).id();
 
     for resource in [
-        json!({"name": "chart", "actions": ["read", "write"], "default_roles": ["editor"]}),
-        json!({"name": "invoice", "actions": ["read"], "description": "bills"}),
+        json!({"name": "chart:read", "displayName": "Read a chart", "defaultRoles": ["editor"]}),
+        json!({"name": "invoice:read", "serviceName": "bills"}),
     ] {
         let reply = tenant.manage("POST /api/v1/resources", &resource);
         assert_eq!(reply.status, 201, "{}", reply.text);
