@@ -30,9 +30,10 @@ use portcullis_webhooks::{
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
-    let store = open_database(&config.database_url).await?;
+    let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
     let listener = bind(config.listen).await?;
     let metrics = Metrics::new();
+    metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = wire(store, config, metrics)?;
     app.reload_providers().await?;
@@ -129,7 +130,11 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let plan_loads = metrics.plan_loads.clone();
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plan_loads),
-        webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),
+        webhooks: Webhooks::new(
+            store.clone(),
+            metrics.denials_lost.clone(),
+            metrics.denials_dropped.clone(),
+        ),
         resolvers,
         metrics,
         store,

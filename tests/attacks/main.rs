@@ -14,6 +14,9 @@ mod setup {
 mod support;
 
 mod cost;
+mod denials;
+mod quotas;
+mod writes;
 
 use cost::Figure;
 
@@ -25,7 +28,11 @@ struct Attack {
 }
 
 /// Every attack, in the order of `docs/security.md`.
-const ATTACKS: &[Attack] = &[];
+const ATTACKS: &[Attack] = &[
+    Attack { number: "7", name: "27,000 denied checks for one webhook", run: denials::flood },
+    Attack { number: "8", name: "3,000 webhooks of one tenant", run: quotas::webhooks },
+    Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
+];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use crate::body::JsonBody;
 use crate::callers::TenantManager;
 use crate::error::ApiError;
+use crate::openapi::QuotaExceeded;
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
 use crate::respond::created_at;
@@ -33,7 +34,10 @@ struct IssuedServiceKey {
 #[utoipa::path(
     post, path = "/api/v1/service-api-keys", tag = "Service API keys", operation_id = "createServiceKey",
     security(("bearer" = [])), request_body = NewServiceKey,
-    responses((status = 201, description = "The key", body = IssuedServiceKey, headers(("Location")))),
+    responses(
+        (status = 201, description = "The key", body = IssuedServiceKey, headers(("Location"))),
+        QuotaExceeded,
+    ),
 )]
 pub(super) async fn create(
     State(app): State<App>,

@@ -7,6 +7,7 @@ mod database;
 mod egress;
 mod error;
 mod process;
+mod quotas;
 mod service;
 mod units;
 mod variables;

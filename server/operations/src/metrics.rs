@@ -12,6 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::quota_metrics::QuotaMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
@@ -28,6 +29,9 @@ pub struct Metrics {
     pub plan_loads: Counter,
     /// Counts the denied checks whose event may be lost.
     pub denials_lost: Counter,
+    /// Counts the deliveries of denied checks that were dropped because too many waited for their webhook.
+    pub denials_dropped: Counter,
+    pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
 }
@@ -47,10 +51,15 @@ impl Metrics {
         registry.register("plan_cache_loads", loads, plan_loads.clone());
         let lost = "Denied checks whose event may be lost because the database was unavailable";
         registry.register("denials_lost", lost, denials_lost.clone());
+        let denials_dropped = Counter::default();
+        let dropped = "Deliveries of denied checks that were dropped because too many waited for their webhook";
+        registry.register("denials_dropped", dropped, denials_dropped.clone());
         Self {
             checks: CheckMetrics::register(&mut registry),
             plan_loads,
             denials_lost,
+            denials_dropped,
+            quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
             registry,
@@ -154,6 +163,8 @@ mod tests {
             r#"portcullis_check_duration_seconds_count{kind="combined"} 0"#,
             "portcullis_plan_cache_loads_total 0",
             "portcullis_denials_lost_total 0",
+            "portcullis_denials_dropped_total 0",
+            r#"portcullis_quota_refusals_total{quota="stored_bytes"} 0"#,
             r#"portcullis_webhook_attempts_total{outcome="dead"} 0"#,
             r#"portcullis_resolver_calls_total{outcome="timed_out"} 0"#,
             "portcullis_resolver_call_duration_seconds_count 0",

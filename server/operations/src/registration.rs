@@ -3,6 +3,8 @@
 //! Only the difference to the stored registration changes rules. A service may therefore register everything again at
 //! each start: this never restores a rule that an operator removed, and never overwrites one that an operator changed.
 
+use std::collections::HashSet;
+
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::resource::{Registration, ResourceRecord};
@@ -29,14 +31,16 @@ pub async fn register(
         created_at: stored.as_ref().map_or(by.at, |stored| stored.created_at),
         updated_at: stored.as_ref().map(|_| by.at),
     };
-    resources::upsert(tx, &record, by).await?;
+    resources::upsert(tx, stored.as_ref(), &record, by).await?;
     let before = stored.map_or_else(Vec::new, |stored| stored.registration.default_roles);
     let roles = &record.registration.default_roles;
-    for role in roles.iter().filter(|role| !before.contains(role)) {
+    let (old, new): (HashSet<&String>, HashSet<&String>) =
+        (before.iter().collect(), roles.iter().collect());
+    for role in roles.iter().filter(|role| !old.contains(role)) {
         let rule = record.registration.default_rule(role, domain);
         insert_rule(tx, rule, RuleOrigin::DefaultRole, by, ids).await?;
     }
-    for role in before.iter().filter(|role| !roles.contains(role)) {
+    for role in before.iter().filter(|role| !new.contains(role)) {
         remove_default_rule(tx, &record.registration, role, domain, by).await?;
     }
     Ok((record, is_new))

@@ -1,5 +1,7 @@
 //! The errors of the store.
 
+use portcullis_model::quota::QuotaExcess;
+
 /// A failed statement or transaction.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -12,6 +14,12 @@ pub enum StoreError {
         /// Table and column.
         what: &'static str,
     },
+    /// The transaction adds something of which the tenant has as much as its quota allows.
+    #[error("{0}")]
+    Quota(QuotaExcess),
+    /// Too many writes of the tenant wait.
+    #[error("too many writes of this tenant are waiting")]
+    Busy,
 }
 
 impl StoreError {
@@ -27,7 +35,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::Corrupt { .. } => false,
+            Self::Corrupt { .. } | Self::Quota(_) | Self::Busy => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use portcullis_model::event::Event;
 use portcullis_model::page::Page;
+use portcullis_model::quota::Quota;
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
@@ -9,6 +10,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::quotas::resource_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -74,10 +76,11 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ResourceRecord>, StoreE
     rows.into_iter().map(ResourceRecord::try_from).collect()
 }
 
-/// Inserts `resource`, or replaces the one with its id. No decision reads this table, so the change touches no
+/// Inserts `resource`, or replaces `old`, which has the same id. No decision reads this table, so the change touches no
 /// plan.
 pub async fn upsert(
     tx: &mut Tx,
+    old: Option<&ResourceRecord>,
     resource: &ResourceRecord,
     by: &Authorship,
 ) -> Result<(), StoreError> {
@@ -100,6 +103,8 @@ pub async fn upsert(
         resource.created_at.millis(),
         resource.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::Resources, i64::from(old.is_none()));
+    tx.count(Quota::StoredBytes, resource_bytes(resource) - old.map_or(0, resource_bytes));
     tx.touch([]);
     tx.record(Event::resource(resource, by));
     Ok(())
