@@ -136,14 +136,15 @@ pub async fn record_attempt(
         job.failures + failed,
         if next.is_none() { Some(now.millis()) } else { None },
     )?;
-    if written > 0 && next.is_none() && queue.denials {
-        denial_queues::settled(tx, queue.webhook).await?;
-    }
     // A denial may have been dropped during the attempt.
     if written == 0 && !exists(tx, job.delivery).await? {
         return Ok(());
     }
-    insert_attempt(tx, queue.webhook, attempt).await
+    insert_attempt(tx, queue.webhook, attempt).await?;
+    if written > 0 && next.is_none() && queue.denials {
+        denial_queues::settled(tx, queue.webhook).await?;
+    }
+    Ok(())
 }
 
 async fn exists(tx: &mut Tx, delivery: Uuid) -> Result<bool, StoreError> {

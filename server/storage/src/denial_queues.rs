@@ -11,6 +11,8 @@ use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::tx::Tx;
 
+/// The settled deliveries beyond the limit after which they are deleted, because finding them reads all that are kept.
+const SETTLED_SLACK: i64 = 500;
 /// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds fewer, so a queue
 /// that an earlier version filled becomes shorter with each.
 const MAX_DROPPED: i64 = 1_000;
@@ -50,11 +52,51 @@ async fn drop_oldest(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<Vec<Uuid>
     Ok(gone.into_iter().map(|(event, _)| event).collect())
 }
 
-/// Counts one delivery less that waits: it was delivered or is dead.
+/// Counts one delivery less that waits: it was delivered or is dead. Of these, a queue keeps as many as may wait.
 pub(crate) async fn settled(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE webhook_lanes SET waiting = waiting - 1 \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
-    execute!(tx, SQL, &tx.tenant, webhook)?;
+    const SQL: &str = "UPDATE webhook_lanes SET waiting = waiting - 1, settled = settled + 1 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials RETURNING settled";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, webhook)?;
+    let kept = i64::from(tx.max_waiting_denials);
+    match row {
+        Some((settled,)) if settled >= kept + SETTLED_SLACK => {
+            delete_settled(tx, webhook, kept).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Deletes the settled deliveries but the newest `kept`, and counts them anew: redeliveries and the retention change
+/// their number, too.
+async fn delete_settled(tx: &mut Tx, webhook: Uuid, kept: i64) -> Result<(), StoreError> {
+    const LAST: &str = "SELECT settled_at FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL \
+        ORDER BY settled_at DESC LIMIT 1 OFFSET $3";
+    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id IN \
+        (SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND denials \
+        AND settled_at IS NOT NULL AND settled_at < $3)";
+    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL AND settled_at < $3 \
+        RETURNING event_id";
+    const COUNT: &str = "UPDATE webhook_lanes SET settled = (SELECT count(*) \
+        FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials \
+        AND d.settled_at IS NOT NULL) WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
+    let last = fetch_optional!(tx, (i64,), LAST, &tx.tenant, webhook, kept - 1)?;
+    if let Some((last,)) = last {
+        execute!(tx, ATTEMPTS, &tx.tenant, webhook, last)?;
+        for (event,) in fetch_all!(tx, (Uuid,), DELIVERIES, &tx.tenant, webhook, last)? {
+            delete_unsent(tx, event).await?;
+        }
+    }
+    execute!(tx, COUNT, &tx.tenant, webhook)?;
+    Ok(())
+}
+
+/// Deletes an event of which no delivery is left.
+pub(crate) async fn delete_unsent(tx: &mut Tx, event: Uuid) -> Result<(), StoreError> {
+    const SQL: &str = "DELETE FROM webhook_events WHERE tenant_id = $1 AND id = $2 AND NOT EXISTS \
+        (SELECT 1 FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.event_id = $2)";
+    execute!(tx, SQL, &tx.tenant, event)?;
     Ok(())
 }
 

@@ -72,7 +72,7 @@ async fn schedule(tx: &mut Tx, added: BTreeMap<QueueId, i64>) -> Result<(), Stor
         }
     }
     for event in dropped {
-        delete_unsent(tx, event).await?;
+        denial_queues::delete_unsent(tx, event).await?;
     }
     Ok(())
 }
@@ -169,14 +169,6 @@ async fn insert_deliveries(tx: &mut Tx, deliveries: &[NewDelivery]) -> Result<()
             Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
         }?;
     }
-    Ok(())
-}
-
-/// Deletes an event whose deliveries were all dropped.
-async fn delete_unsent(tx: &mut Tx, event: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "DELETE FROM webhook_events WHERE tenant_id = $1 AND id = $2 AND NOT EXISTS \
-        (SELECT 1 FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.event_id = $2)";
-    execute!(tx, SQL, &tx.tenant, event)?;
     Ok(())
 }
 

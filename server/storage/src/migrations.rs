@@ -74,7 +74,7 @@ mod tests {
         ),
         (
             "postgres/0005_quotas_and_denials.sql",
-            "ea25ae456da48333824eaa2a94b5c1915fbc6f1ccaf2b9d77473ad01aaff638d77a07d49015be7c1f952abfd9b02280a",
+            "05593bcccf4f1fd5b07765752ca13917f04cd7556cc52c02f7248666911047d5c8edb9548ae54db4f4402a69983f4b77",
         ),
         (
             "sqlite/0001_rules.sql",
@@ -94,7 +94,7 @@ mod tests {
         ),
         (
             "sqlite/0005_quotas_and_denials.sql",
-            "f99535a46d1bc20235c05cc4b19ad85fc8ef28b8e88b17356fb6f950383af5416ce9cc2b72e778141fd0b798b3aa9694",
+            "97b6a51a4beb6ff3181502f915a0c36d7be905132f107bc0e504bb7defa3e2387730bccd17ea7b2e3d154a4baaf34170",
         ),
     ];
 

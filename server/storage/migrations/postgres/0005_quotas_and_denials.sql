@@ -49,6 +49,9 @@ CREATE INDEX webhook_deliveries_by_queue
 -- Finds the oldest denials that wait.
 CREATE INDEX webhook_deliveries_of_denials
     ON webhook_deliveries (tenant_id, webhook_id, event_id) WHERE denials AND due_at IS NOT NULL;
+-- Finds the oldest denials that are over.
+CREATE INDEX webhook_deliveries_of_settled_denials
+    ON webhook_deliveries (tenant_id, webhook_id, settled_at) WHERE denials AND settled_at IS NOT NULL;
 
 -- Two queues for each webhook.
 -- Whether it is the queue of denied checks.
@@ -57,6 +60,8 @@ ALTER TABLE webhook_lanes ADD COLUMN denials BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE webhook_lanes ADD COLUMN waiting BIGINT NOT NULL DEFAULT 0;
 -- In a queue of denied checks: the dropped denials that no delivery reports yet.
 ALTER TABLE webhook_lanes ADD COLUMN dropped BIGINT NOT NULL DEFAULT 0;
+-- In a queue of denied checks: the settled deliveries, or a few more.
+ALTER TABLE webhook_lanes ADD COLUMN settled BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE webhook_lanes DROP CONSTRAINT webhook_lanes_pkey;
 ALTER TABLE webhook_lanes ADD PRIMARY KEY (tenant_id, webhook_id, denials);
 
@@ -68,4 +73,7 @@ UPDATE webhook_lanes SET
         AND d.webhook_id = webhook_lanes.webhook_id AND d.denials = webhook_lanes.denials),
     waiting = (SELECT count(*) FROM webhook_deliveries d WHERE d.tenant_id = webhook_lanes.tenant_id
         AND d.webhook_id = webhook_lanes.webhook_id AND d.denials AND d.due_at IS NOT NULL
+        AND webhook_lanes.denials),
+    settled = (SELECT count(*) FROM webhook_deliveries d WHERE d.tenant_id = webhook_lanes.tenant_id
+        AND d.webhook_id = webhook_lanes.webhook_id AND d.denials AND d.settled_at IS NOT NULL
         AND webhook_lanes.denials);

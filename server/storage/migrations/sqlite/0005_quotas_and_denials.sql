@@ -46,6 +46,9 @@ CREATE INDEX webhook_deliveries_by_queue
 -- Finds the oldest denials that wait.
 CREATE INDEX webhook_deliveries_of_denials
     ON webhook_deliveries (tenant_id, webhook_id, event_id) WHERE denials AND due_at IS NOT NULL;
+-- Finds the oldest denials that are over.
+CREATE INDEX webhook_deliveries_of_settled_denials
+    ON webhook_deliveries (tenant_id, webhook_id, settled_at) WHERE denials AND settled_at IS NOT NULL;
 
 -- Two queues for each webhook: SQLite changes a primary key only by a new table.
 CREATE TABLE webhook_queues (
@@ -65,6 +68,8 @@ CREATE TABLE webhook_queues (
     waiting     INTEGER NOT NULL DEFAULT 0,
     -- In a queue of denied checks: the dropped denials that no delivery reports yet.
     dropped     INTEGER NOT NULL DEFAULT 0,
+    -- In a queue of denied checks: the settled deliveries, or a few more.
+    settled     INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, webhook_id, denials),
     FOREIGN KEY (tenant_id, webhook_id) REFERENCES webhooks (tenant_id, id)
 ) STRICT, WITHOUT ROWID;
@@ -81,6 +86,9 @@ UPDATE webhook_lanes SET
         AND d.webhook_id = webhook_lanes.webhook_id AND d.denials = webhook_lanes.denials),
     waiting = (SELECT count(*) FROM webhook_deliveries d WHERE d.tenant_id = webhook_lanes.tenant_id
         AND d.webhook_id = webhook_lanes.webhook_id AND d.denials AND d.due_at IS NOT NULL
+        AND webhook_lanes.denials),
+    settled = (SELECT count(*) FROM webhook_deliveries d WHERE d.tenant_id = webhook_lanes.tenant_id
+        AND d.webhook_id = webhook_lanes.webhook_id AND d.denials AND d.settled_at IS NOT NULL
         AND webhook_lanes.denials);
 
 CREATE INDEX webhook_lanes_due ON webhook_lanes (due_at) WHERE due_at IS NOT NULL;

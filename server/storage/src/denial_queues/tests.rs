@@ -26,6 +26,7 @@ on_every_database!(
     what_is_settled_makes_room_and_what_is_redelivered_takes_it,
     an_event_stays_until_no_webhook_waits_for_it,
     webhooks_get_their_deliveries_in_batches,
+    of_what_is_over_as_much_is_kept_as_may_wait,
 );
 
 const T0: i64 = 1_700_000_000_000;
@@ -304,4 +305,27 @@ async fn webhooks_get_their_deliveries_in_batches(database: TestDatabase) {
         let job = deliveries::next_first(&mut tx, queue).await.expect("works").expect("there");
         assert_eq!(job.event_type, "access.denied", "{webhook}");
     }
+}
+
+async fn of_what_is_over_as_much_is_kept_as_may_wait(database: TestDatabase) {
+    let store = opened(&database, 5, 1).await;
+    let total = 5 + u32::try_from(SETTLED_SLACK).expect("small");
+    for first in (0..total).step_by(5) {
+        deny(&store, first..first + 5).await;
+        let queue = QueueId { webhook: id(1), denials: true };
+        let mut tx = store.write(TENANT, T0).await.expect("begins");
+        for number in first..first + 5 {
+            let job = deliveries::next_first(&mut tx, queue).await.expect("works").expect("waits");
+            const SETTLE: &str = "UPDATE webhook_deliveries SET due_at = NULL, settled_at = $3 \
+                WHERE tenant_id = $1 AND id = $2";
+            execute!(tx, SETTLE, TENANT, job.delivery, i64::from(number)).expect("works");
+            settled(&mut tx, queue.webhook).await.expect("works");
+        }
+        tx.commit().await.expect("commits");
+    }
+    assert_eq!(rows(&store).await, [5, 5, 0]);
+    const OLDEST: &str = "SELECT MIN(settled_at), MAX(settled_at) FROM webhook_deliveries";
+    let mut tx = store.read(TENANT).await.expect("begins");
+    let kept = fetch_optional!(tx, (i64, i64), OLDEST).expect("works").expect("a row");
+    assert_eq!(kept, (i64::from(total) - 5, i64::from(total) - 1));
 }
