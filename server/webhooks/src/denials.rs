@@ -147,3 +147,32 @@ impl Shared {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use portcullis_model::Timestamp;
+    use portcullis_storage::testing::TestDatabase;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_tenant_has_a_limited_number_of_events_in_memory() {
+        let Some(database) = TestDatabase::sqlite() else { return };
+        let (store, wake) = (database.open().await, Arc::new(Notify::new()));
+        let Denials(shared) = Denials::new(store, wake, Counter::default(), Counter::default());
+        let add = |tenant| {
+            let event = Event::test(Uuid::nil(), Timestamp::from_millis(0));
+            shared.enqueue(tenant, Waiting { event, written: oneshot::channel().0 })
+        };
+        assert!(matches!(add("acme"), Added::Idle));
+        assert!((1..MAX_WAITING).all(|_| matches!(add("acme"), Added::Busy)));
+        assert!(matches!(add("acme"), Added::Full));
+        assert!(matches!(add("bolt"), Added::Idle), "another tenant");
+        // A tenant without an event takes no memory.
+        for tenant in ["acme", "bolt"] {
+            while !shared.dequeue(tenant).is_empty() {}
+        }
+        assert!(shared.queues.lock().is_empty());
+    }
+}
