@@ -13,6 +13,7 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
+use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
 use crate::variables::Variables;
@@ -36,6 +37,7 @@ pub struct Config {
     pub resolvers: ResolverConfig,
     /// The limits of what each tenant stores.
     pub store_limits: StoreLimits,
+    pub edge: EdgeConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -60,6 +62,7 @@ impl Config {
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
             store_limits: variables.store_limits()?,
+            edge: variables.edge()?,
         })
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod checks;
+pub mod edge_metrics;
 pub mod error;
 pub mod etag;
 pub mod metrics;

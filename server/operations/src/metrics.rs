@@ -12,6 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
 use crate::quota_metrics::QuotaMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
@@ -34,6 +35,8 @@ pub struct Metrics {
     pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
+    pub connections: ConnectionMetrics,
+    pub bodies: BodyMetrics,
 }
 
 impl Default for Metrics {
@@ -62,6 +65,8 @@ impl Metrics {
             quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
+            connections: ConnectionMetrics::register(&mut registry),
+            bodies: BodyMetrics::register(&mut registry),
             registry,
         }
     }

@@ -34,16 +34,20 @@ pub async fn register(
     resources::upsert(tx, stored.as_ref(), &record, by).await?;
     let before = stored.map_or_else(Vec::new, |stored| stored.registration.default_roles);
     let roles = &record.registration.default_roles;
-    let (old, new): (HashSet<&String>, HashSet<&String>) =
-        (before.iter().collect(), roles.iter().collect());
-    for role in roles.iter().filter(|role| !old.contains(role)) {
+    for role in not_in(roles, &before) {
         let rule = record.registration.default_rule(role, domain);
         insert_rule(tx, rule, RuleOrigin::DefaultRole, by, ids).await?;
     }
-    for role in before.iter().filter(|role| !new.contains(role)) {
+    for role in not_in(&before, roles) {
         remove_default_rule(tx, &record.registration, role, domain, by).await?;
     }
     Ok((record, is_new))
+}
+
+/// Returns the `roles` that `others` do not have, in their order.
+fn not_in<'r>(roles: &'r [String], others: &[String]) -> Vec<&'r String> {
+    let others: HashSet<&String> = others.iter().collect();
+    roles.iter().filter(|role| !others.contains(role)).collect()
 }
 
 /// Deletes the rule of a default role, unless an operator made it explicit.

@@ -1,5 +1,7 @@
 //! The errors of the store.
 
+use std::convert::Infallible;
+
 use portcullis_model::quota::QuotaExcess;
 
 /// A failed statement or transaction.
@@ -20,6 +22,15 @@ pub enum StoreError {
     /// Too many writes of the tenant wait.
     #[error("too many writes of this tenant are waiting")]
     Busy,
+    /// The name of the tenant is `*`, which stands for every tenant.
+    #[error("`*` is not the name of a tenant")]
+    NotATenant,
+}
+
+impl From<Infallible> for StoreError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl StoreError {
@@ -35,7 +46,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::Corrupt { .. } | Self::Quota(_) | Self::Busy => false,
+            Self::Corrupt { .. } | Self::NotATenant | Self::Quota(_) | Self::Busy => false,
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::tx::{Inner, Tx};
 use crate::write_turns::{WriteTurn, WriteTurns};
 use crate::{postgres, sqlite, tenants};
 
-/// The tenant of transactions of the service itself, which see the rows of every tenant.
-pub(crate) const EVERY_TENANT: &str = "*";
+/// The setting of row-level security in transactions of the service itself, which see the rows of every tenant.
+const EVERY_TENANT: &str = "*";
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
@@ -132,22 +132,30 @@ impl Store {
 
     /// Begins a transaction that reads one snapshot, for `tenant`.
     pub async fn read(&self, tenant: &str) -> Result<Tx, StoreError> {
+        self.begin_read(one_tenant(tenant)?).await
+    }
+
+    async fn begin_read(&self, tenant: &str) -> Result<Tx, StoreError> {
         Ok(self.tx(tenant, self.database.begin_read(tenant).await?))
     }
 
     /// Begins a transaction of the service itself, which sees every tenant, to read.
     pub async fn read_all(&self) -> Result<Tx, StoreError> {
-        self.read(EVERY_TENANT).await
+        self.begin_read(EVERY_TENANT).await
     }
 
     /// Begins a transaction of the service itself, which sees every tenant, to write.
     pub async fn write_all(&self) -> Result<Tx, StoreError> {
-        self.write_as(EVERY_TENANT).await
+        self.begin_write(EVERY_TENANT).await
     }
 
     /// Begins a transaction that may write, for a tenant that it neither locks nor creates. It waits for no turn, and
     /// no quota holds for it.
     pub async fn write_as(&self, tenant: &str) -> Result<Tx, StoreError> {
+        self.begin_write(one_tenant(tenant)?).await
+    }
+
+    async fn begin_write(&self, tenant: &str) -> Result<Tx, StoreError> {
         Ok(self.tx(tenant, self.database.begin_write(tenant).await?))
     }
 
@@ -187,4 +195,10 @@ impl Store {
             Database::Postgres(pool) => Ok(Some(Notices::listen(pool).await?)),
         }
     }
+}
+
+/// Returns the name of one tenant. Refuses the name that stands for every tenant: a caller who could choose it would see
+/// the rows of all.
+fn one_tenant(tenant: &str) -> Result<&str, StoreError> {
+    if tenant == EVERY_TENANT { Err(StoreError::NotATenant) } else { Ok(tenant) }
 }

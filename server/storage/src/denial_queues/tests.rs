@@ -271,8 +271,9 @@ async fn what_is_settled_makes_room_and_what_is_redelivered_takes_it(database: T
     assert_eq!(redeliver().await, None, "it was the oldest");
     // The attempts of what was dropped go with it.
     let mut tx = store.read(TENANT).await.expect("begins");
-    let attempts = deliveries::attempts(&mut tx, id(1), Page::ALL).await.expect("works");
-    assert!(attempts.is_empty());
+    let page = Page { after: Uuid::nil(), limit: 10 };
+    let attempts = deliveries::attempts(&mut tx, id(1), page).await.expect("works");
+    assert!(attempts.records.is_empty());
 }
 
 async fn an_event_stays_until_no_webhook_waits_for_it(database: TestDatabase) {
