@@ -36,9 +36,10 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
-    let store = open_database(&config.database_url).await?;
+    let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
     let listeners = Listeners::bind(config.listen, &config.edge).await?;
     let metrics = Metrics::new();
+    metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
     let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
     let app = wire(store, config, metrics)?;
@@ -137,7 +138,11 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let plans = metrics.plans.clone();
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
-        webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),
+        webhooks: Webhooks::new(
+            store.clone(),
+            metrics.denials_lost.clone(),
+            metrics.denials_dropped.clone(),
+        ),
         resolvers,
         metrics,
         store,

@@ -16,8 +16,11 @@ mod support;
 
 mod answers;
 mod cost;
+mod denials;
 mod edge;
 mod plans;
+mod quotas;
+mod writes;
 
 use cost::Figure;
 
@@ -30,6 +33,9 @@ struct Attack {
 
 /// Every attack, in the order of `docs/security.md`.
 const ATTACKS: &[Attack] = &[
+    Attack { number: "7", name: "27,000 denied checks for one webhook", run: denials::flood },
+    Attack { number: "8", name: "3,000 webhooks of one tenant", run: quotas::webhooks },
+    Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
     Attack {
         number: "3",
         name: "500 unfinished bodies without a credential",

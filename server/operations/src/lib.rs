@@ -11,6 +11,7 @@ pub mod etag;
 pub mod metrics;
 pub mod plans;
 pub mod policies;
+pub mod quota_metrics;
 pub mod registration;
 pub mod resolvers;
 pub mod resources;
