@@ -15,6 +15,8 @@ mod bench;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;
+#[path = "connections/edge.rs"]
+mod edge;
 mod entity_tags;
 mod hostile;
 mod https;
@@ -33,6 +35,8 @@ mod service_keys;
 #[path = "authentication/settings.rs"]
 mod settings;
 mod tenant_states;
+#[path = "connections/tls.rs"]
+mod tls;
 mod webhooks;
 #[path = "health/without_database.rs"]
 mod without_database;

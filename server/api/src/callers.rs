@@ -16,6 +16,7 @@ use portcullis_operations::app::App;
 use crate::error::ApiError;
 use crate::oversize::refuse_oversize;
 use crate::peer::PeerAddress;
+use crate::raw_body::charge_body_to;
 
 const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
@@ -38,7 +39,11 @@ impl FromRequestParts<App> for TenantMember {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(parts)? {
-            Credential::Bearer(token) => Ok(Self(app.token_holder(token).await?)),
+            Credential::Bearer(token) => {
+                let holder = app.token_holder(token).await?;
+                charge_body_to(parts, holder.tenant());
+                Ok(Self(holder))
+            }
             Credential::ServiceKey(_) | Credential::AdminKey(_) => {
                 Err(AuthError::CredentialRefused(
                     "this route needs a bearer token, not a key".to_owned(),
@@ -122,6 +127,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
         let manager = match Credential::of(parts)? {
             Credential::ServiceKey(key) => {
                 let holder = key_holder(app, key).await?;
+                charge_body_to(parts, holder.tenant());
                 holder.with_request(address(parts), request_id(parts))
             }
             _ => TenantManager::from_request_parts(parts, app).await?.0,

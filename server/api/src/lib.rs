@@ -9,6 +9,7 @@
 mod admin;
 mod audit;
 mod body;
+mod body_budget;
 mod callers;
 mod checks;
 mod deadline;
@@ -18,14 +19,16 @@ mod etag;
 mod explain;
 mod health;
 mod layers;
+mod leftover;
 pub mod listener;
+mod loopback;
 mod metrics;
 mod openapi;
 mod oversize;
 mod paging;
 mod parameters;
 mod path;
-mod peer;
+pub mod peer;
 mod policies;
 mod raw_body;
 mod resolvers;
@@ -38,9 +41,10 @@ mod upload;
 mod webhooks;
 
 pub use axum::Router;
+pub use body_budget::BodyBudget;
 pub use checks::answer_text;
-pub use peer::PeerAddress;
-pub use routes::{finish, router, routes};
+pub use loopback::only_loopback;
+pub use routes::{RouteSet, finish, router, routes};
 
 use parameters::{digits, parameter, query};
 use respond::revision_header;

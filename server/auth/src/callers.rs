@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
 
@@ -18,18 +19,19 @@ pub struct TokenHolder {
 }
 
 impl TokenHolder {
-    /// The tenant that the token belongs to.
+    /// The tenant of the token.
     pub fn tenant(&self) -> &str {
         &self.tenant
     }
 
     /// Returns the tenant of a check in `domain`. In `selfhost` mode another domain is another tenant, and only a caller
-    /// who administers it may check there.
+    /// who administers it may check there. `*` is no tenant, whoever names it.
     pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {
         if !self.one_tenant_per_domain {
             return Ok(&self.tenant);
         }
-        if domain == self.identity.domain || self.identity.administers(domain) {
+        let may_check = domain == self.identity.domain || self.identity.administers(domain);
+        if may_check && domain != WILDCARD {
             return Ok(domain);
         }
         Err(AuthError::AccessDenied(format!(

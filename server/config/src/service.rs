@@ -9,10 +9,12 @@ use portcullis_egress::EgressConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
+use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
+use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
 use crate::variables::Variables;
@@ -37,6 +39,9 @@ pub struct Config {
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
     pub audit: AuditRetention,
+    /// The limits of what each tenant stores.
+    pub store_limits: StoreLimits,
+    pub edge: EdgeConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -59,6 +64,8 @@ impl Config {
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
             audit: audit(variables)?,
+            store_limits: variables.store_limits()?,
+            edge: variables.edge()?,
         })
     }
 }

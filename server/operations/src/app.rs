@@ -16,7 +16,7 @@ use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
 use portcullis_resolvers::ResolverService;
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::{Notice, Store, StoreError, Tx, providers, tenants};
+use portcullis_storage::{Notice, Store, StoreError, Tx, WriteTurn, providers, tenants};
 use portcullis_webhooks::Webhooks;
 use tokio::sync::Mutex;
 
@@ -68,8 +68,15 @@ impl App {
 
     /// Commits `tx` and returns the tenant's revision. Every check that begins after the return sees the change,
     /// and the delivery of its events has begun.
+    ///
+    /// # Errors
+    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
     pub async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
-        let committed = self.plans.commit(tx).await?;
+        let committed = self.plans.commit(tx).await.inspect_err(|error| {
+            if let StoreError::Quota(excess) = error {
+                self.metrics.quotas.refused(excess.quota);
+            }
+        })?;
         self.webhooks.committed(committed.writes).await;
         Ok(committed.revision)
     }
@@ -79,6 +86,27 @@ impl App {
         let mut tx = self.store.write(caller.tenant(), by.at.millis()).await?;
         tx.attribute_to(caller.origin(), by.at);
         Ok(tx)
+    }
+
+    /// Begins the transaction of [`App::write`] in a turn.
+    pub async fn write_in(
+        &self,
+        turn: WriteTurn,
+        caller: &Manager,
+        by: &Authorship,
+    ) -> Result<Tx, StoreError> {
+        let mut tx = self.store.write_in(turn, by.at.millis()).await?;
+        tx.attribute_to(caller.origin(), by.at);
+        Ok(tx)
+    }
+
+    /// Returns the metrics of the process, as `GET /metrics` shows them.
+    pub fn render_metrics(&self) -> String {
+        let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
+        for (map, entries) in maps.chain([("uploads", self.uploads.tenants())]) {
+            self.metrics.set_entries(map, entries);
+        }
+        self.metrics.render()
     }
 
     /// Returns the caller that `token` proves now.

@@ -86,8 +86,9 @@ mod tests {
     async fn recorded(store: &Store) -> Vec<(String, Vec<String>)> {
         let mut tx = store.read_all().await.expect("begins");
         let filter = AuditFilter::default();
-        let records = audit::list_all(&mut tx, Some(""), &filter, Page::ALL).await.expect("works");
-        records.into_iter().rev().map(|record| (record.action, record.records)).collect()
+        let records =
+            audit::list_all(&mut tx, Some(""), &filter, Page::FIRST).await.expect("works");
+        records.records.into_iter().rev().map(|record| (record.action, record.records)).collect()
     }
 
     async fn a_deletion_ends_with_the_tenant(database: TestDatabase) {

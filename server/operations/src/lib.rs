@@ -6,12 +6,14 @@
 pub mod app;
 pub mod audit;
 pub mod checks;
+pub mod edge_metrics;
 pub mod erasure;
 pub mod error;
 pub mod etag;
 pub mod metrics;
 pub mod plans;
 pub mod policies;
+pub mod quota_metrics;
 pub mod refusals;
 pub mod registration;
 pub mod resolvers;

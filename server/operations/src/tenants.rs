@@ -4,7 +4,7 @@
 use portcullis_auth::ADMIN_ACTOR;
 use portcullis_model::Authorship;
 use portcullis_model::audit::Origin;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::provider::{NewProvider, ProviderRecord};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
 use portcullis_model::tenant::{NewTenant, TenantRecord, TenantState};
@@ -48,7 +48,7 @@ pub async fn create(
 }
 
 /// Lists all tenants, in order of creation.
-pub async fn list(app: &App, page: Page) -> Result<Vec<TenantRecord>, OperationError> {
+pub async fn list(app: &App, page: Page) -> Result<Listed<TenantRecord>, OperationError> {
     let mut tx = app.store.read_all().await?;
     let records = tenants::list(&mut tx, page).await?;
     tx.end().await?;
@@ -116,7 +116,7 @@ pub async fn list_providers(
     app: &App,
     tenant: &str,
     page: Page,
-) -> Result<Vec<ProviderRecord>, OperationError> {
+) -> Result<Listed<ProviderRecord>, OperationError> {
     let mut tx = app.store.read(tenant).await?;
     tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
     let records = providers::list(&mut tx, page).await?;
@@ -151,7 +151,7 @@ pub async fn list_keys(
     app: &App,
     tenant: &str,
     page: Page,
-) -> Result<Vec<ServiceKeyRecord>, OperationError> {
+) -> Result<Listed<ServiceKeyRecord>, OperationError> {
     keys_of(&app.store, tenant, page).await
 }
 
@@ -163,7 +163,7 @@ pub async fn keys_of(
     store: &Store,
     tenant: &str,
     page: Page,
-) -> Result<Vec<ServiceKeyRecord>, OperationError> {
+) -> Result<Listed<ServiceKeyRecord>, OperationError> {
     let mut tx = store.read(tenant).await?;
     tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
     let records = service_keys::list(&mut tx, page).await?;

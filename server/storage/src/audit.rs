@@ -3,12 +3,13 @@
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord, Origin};
 use portcullis_model::ids::Ids;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{execute, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::{AuditEntry, EVERY_TENANT, Tx};
 
 /// The `tenant_id` of audit records that belong to no tenant.
@@ -66,7 +67,7 @@ impl TryFrom<Row> for AuditRecord {
 
 /// Stores what the transaction changed. Changes of one kind that follow each other share audit records.
 pub(crate) async fn write(tx: &mut Tx) -> Result<(), StoreError> {
-    let entries = std::mem::take(&mut tx.changes);
+    let entries = std::mem::take(&mut tx.audited);
     let ids = Ids::new();
     for group in entries.chunk_by(|one, next| one.action == next.action) {
         for part in group.chunks(MAX_IDS) {
@@ -126,14 +127,17 @@ pub async fn list(
     tx: &mut Tx,
     filter: &AuditFilter,
     page: Page,
-) -> Result<Vec<AuditRecord>, StoreError> {
+) -> Result<Listed<AuditRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) AS BIGINT) \
+        FROM audit_records WHERE tenant_id = $1 AND id < $2 \
+        AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
+        AND (CAST($5 AS TEXT) IS NULL OR records LIKE $5) ORDER BY id DESC LIMIT $6";
     const SQL: &str = "SELECT * FROM audit_records WHERE tenant_id = $1 AND id < $2 \
         AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
         AND (CAST($5 AS TEXT) IS NULL OR records LIKE $5) ORDER BY id DESC LIMIT $6";
     let Filter { action, actor, record } = Filter::of(filter);
-    let tenant = &tx.tenant;
-    let rows = fetch_all!(tx, Row, SQL, tenant, before(page), action, actor, record, page.limit)?;
-    rows.into_iter().map(AuditRecord::try_from).collect()
+    let before = before(page);
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, before, action, actor, record.as_deref())
 }
 
 /// Lists a page of all audit records, newest first; with `tenant` only those of this tenant. For a transaction that sees
@@ -143,14 +147,19 @@ pub async fn list_all(
     tenant: Option<&str>,
     filter: &AuditFilter,
     page: Page,
-) -> Result<Vec<AuditRecord>, StoreError> {
+) -> Result<Listed<AuditRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) AS BIGINT) \
+        FROM audit_records WHERE id < $1 \
+        AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
+        AND (CAST($4 AS TEXT) IS NULL OR records LIKE $4) \
+        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) ORDER BY id DESC LIMIT $6";
     const SQL: &str = "SELECT * FROM audit_records WHERE id < $1 \
         AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
         AND (CAST($4 AS TEXT) IS NULL OR records LIKE $4) \
         AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) ORDER BY id DESC LIMIT $6";
     let Filter { action, actor, record } = Filter::of(filter);
-    let rows = fetch_all!(tx, Row, SQL, before(page), action, actor, record, tenant, page.limit)?;
-    rows.into_iter().map(AuditRecord::try_from).collect()
+    let before = before(page);
+    fetch_page!(tx, Row, page, SIZES, SQL, before, action, actor, record.as_deref(), tenant)
 }
 
 /// The filter as statements take it.

@@ -6,8 +6,10 @@
 
 pub mod audit;
 mod commit;
+mod database;
 pub mod deliveries;
 pub mod delivery_queues;
+mod denial_queues;
 pub mod encryption;
 pub mod erasure;
 mod error;
@@ -16,28 +18,34 @@ mod json_list;
 mod macros;
 mod migrations;
 mod notices;
+mod paging;
 pub mod policies;
 mod postgres;
 pub mod providers;
+mod quotas;
 pub mod resolvers;
 pub mod resources;
+pub mod retention;
 pub mod rules;
 mod schema;
 pub mod secrets;
 pub mod service_keys;
 mod sqlite;
+mod sqlite_files;
 mod store;
 pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod tx;
 pub mod webhooks;
+mod write_turns;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
 pub use notices::{Notice, Notices, RevisionNotice};
-pub use store::Store;
+pub use store::{Store, StoreLimits};
 pub use tx::{Tx, WebhookWrites};
+pub use write_turns::WriteTurn;
 
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,11 @@ use portcullis_engine::ResourcePattern;
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_model::event::Event;
+use portcullis_model::quota::{PerQuota, Quota, Quotas};
 use sqlx::{Postgres, Sqlite, Transaction};
 
 use crate::error::StoreError;
+use crate::write_turns::WriteTurn;
 
 /// The tenant of transactions of the service itself, which see the rows of every tenant.
 pub(crate) const EVERY_TENANT: &str = "*";
@@ -22,11 +24,19 @@ pub struct Tx {
     pub(crate) events: Vec<Event>,
     pub(crate) writes: WebhookWrites,
     /// The changes whose audit records are not stored yet.
-    pub(crate) changes: Vec<AuditEntry>,
+    pub(crate) audited: Vec<AuditEntry>,
     /// The author of the changes.
     pub(crate) origin: Origin,
     /// The instant of the changes.
     pub(crate) at: Timestamp,
+    /// The changes so far of the numbers that quotas limit.
+    pub(crate) change: PerQuota<i64>,
+    /// The quotas that hold for the transaction.
+    pub(crate) quotas: Quotas,
+    /// The most denied checks that wait for one webhook.
+    pub(crate) max_waiting_denials: u32,
+    /// Dropped last: the next write of the tenant begins after the end of this transaction.
+    pub(crate) turn: Option<WriteTurn>,
 }
 
 /// The connection of a transaction.
@@ -51,19 +61,26 @@ pub struct WebhookWrites {
     pub deliveries: bool,
     /// A webhook was created, changed or deleted.
     pub webhooks: bool,
+    /// The number of denied checks that were dropped.
+    pub dropped_denials: u64,
 }
 
 impl Tx {
-    pub(crate) fn new(tenant: &str, inner: Inner) -> Self {
+    /// Wraps a transaction that waited for no turn, and for which no quota holds.
+    pub(crate) fn new(tenant: &str, inner: Inner, max_waiting_denials: u32) -> Self {
         Self {
             tenant: tenant.to_owned(),
             inner,
             touched: None,
             events: Vec::new(),
             writes: WebhookWrites::default(),
-            changes: Vec::new(),
+            audited: Vec::new(),
             origin: Origin::service(),
             at: Timestamp::from_millis(0),
+            change: PerQuota::default(),
+            quotas: Quotas::NONE,
+            max_waiting_denials,
+            turn: None,
         }
     }
 
@@ -76,6 +93,12 @@ impl Tx {
     /// calls it, so that no write can forget to raise the revision.
     pub(crate) fn touch(&mut self, touched: impl IntoIterator<Item = ResourcePattern>) {
         self.touched.get_or_insert_default().extend(touched);
+    }
+
+    /// Notes that the tenant has `change` more of what a quota limits. Every function that writes such a record calls
+    /// it, so that no write can forget to count. The commit refuses what exceeds the quota.
+    pub(crate) fn count(&mut self, quota: Quota, change: i64) {
+        *self.change.of_mut(quota) += change;
     }
 
     /// Records an event, which the commit stores. Every function that writes something that webhooks can subscribe
@@ -98,7 +121,7 @@ impl Tx {
     /// Notes a change of the record with this id, of which the commit stores an audit record. Every function that writes
     /// a change that somebody decided on calls it, so that no change can miss its audit record.
     pub fn audit(&mut self, action: AuditAction, record: impl ToString) {
-        self.changes.push(AuditEntry { action, record: record.to_string() });
+        self.audited.push(AuditEntry { action, record: record.to_string() });
     }
 
     /// Ends a transaction that only read.

@@ -26,9 +26,9 @@ pub async fn list(variables: &Variables, tenant: Option<&str>) -> anyhow::Result
     loop {
         let records = audit::list_all(&operator.store, tenant.as_deref(), &filter, page).await;
         let records = records.map_err(shown)?;
-        let Some(last) = records.last() else { break };
+        let Some(last) = records.records.last() else { break };
         page.after = last.id;
-        for record in &records {
+        for record in &records.records {
             writeln!(out, "{}", serde_json::to_string(record)?)?;
         }
     }

@@ -42,9 +42,9 @@ pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
     let mut page = Page { after: Uuid::nil(), limit: PAGE };
     loop {
         let keys = tenants::keys_of(&operator.store, &tenant, page).await.map_err(shown)?;
-        let Some(last) = keys.last() else { break };
+        let Some(last) = keys.records.last() else { break };
         page.after = last.id;
-        for key in &keys {
+        for key in &keys.records {
             // The form of JSON: a name may hold any character.
             writeln!(out, "{}", serde_json::to_string(key)?)?;
         }

@@ -32,7 +32,7 @@ async fn changed(store: &Store, tenant: &str, at: i64, action: AuditAction, reco
 
 async fn listed(store: &Store, tenant: &str, filter: &AuditFilter, page: Page) -> Vec<AuditRecord> {
     let mut tx = store.read(tenant).await.expect("begins");
-    list(&mut tx, filter, page).await.expect("works")
+    list(&mut tx, filter, page).await.expect("works").records
 }
 
 async fn a_change_and_its_audit_record_are_one_transaction(database: TestDatabase) {
@@ -42,7 +42,7 @@ async fn a_change_and_its_audit_record_are_one_transaction(database: TestDatabas
     let mut tx = store.write("acme", 2_000).await.expect("begins");
     tx.audit(AuditAction::RuleDeleted, id);
     drop(tx);
-    let records = listed(&store, "acme", &AuditFilter::default(), Page::ALL).await;
+    let records = listed(&store, "acme", &AuditFilter::default(), Page::FIRST).await;
     let expected = AuditRecord {
         id: records.first().expect("one").id,
         tenant_id: Some("acme".to_owned()),
@@ -84,10 +84,10 @@ async fn filters_and_pages_select(database: TestDatabase) {
         let times = |records: Vec<AuditRecord>| {
             records.iter().map(|record| record.at.millis()).collect::<Vec<_>>()
         };
-        assert_eq!(times(listed(&store, "acme", &filter, Page::ALL).await), expected);
+        assert_eq!(times(listed(&store, "acme", &filter, Page::FIRST).await), expected);
         let mut tx = store.read_all().await.expect("begins");
-        let all = list_all(&mut tx, Some("acme"), &filter, Page::ALL).await.expect("works");
-        assert_eq!(times(all), expected);
+        let all = list_all(&mut tx, Some("acme"), &filter, Page::FIRST).await.expect("works");
+        assert_eq!(times(all.records), expected);
         let mut after = Uuid::nil();
         for expected in expected {
             let page = listed(&store, "acme", &filter, Page { after, limit: 1 }).await;
@@ -101,11 +101,11 @@ async fn many_changes_share_records(database: TestDatabase) {
     let store = database.open().await;
     let ids: Vec<_> = (0..250).map(Uuid::from_u128).collect();
     changed(&store, "acme", 1_000, AuditAction::ResourceRegistered, &ids).await;
-    let records = listed(&store, "acme", &AuditFilter::default(), Page::ALL).await;
+    let records = listed(&store, "acme", &AuditFilter::default(), Page::FIRST).await;
     let counts: Vec<_> = records.iter().map(|one| (one.count, one.records.len())).collect();
     assert_eq!(counts, [(50, 50), (100, 100), (100, 100)]);
     let last = AuditFilter { record: ids.last().copied(), ..AuditFilter::default() };
-    assert_eq!(listed(&store, "acme", &last, Page::ALL).await.len(), 1);
+    assert_eq!(listed(&store, "acme", &last, Page::FIRST).await.len(), 1);
 }
 
 async fn nobody_changes_or_deletes_an_audit_record(database: TestDatabase) {
@@ -124,7 +124,7 @@ async fn nobody_changes_or_deletes_an_audit_record(database: TestDatabase) {
         let mut tx = store.write_all().await.expect("begins");
         execute!(tx, AssertSqlSafe(sql)).expect_err(sql);
     }
-    assert_eq!(listed(&store, "acme", &AuditFilter::default(), Page::ALL).await.len(), 1);
+    assert_eq!(listed(&store, "acme", &AuditFilter::default(), Page::FIRST).await.len(), 1);
     // The control: only the permission is missing.
     let mut tx = store.write_all().await.expect("begins");
     let now = Timestamp::from_millis(5_000);
@@ -132,7 +132,7 @@ async fn nobody_changes_or_deletes_an_audit_record(database: TestDatabase) {
     assert_eq!(prune(&mut tx, "acme", now, 10, 10).await.expect("works"), 1);
     execute!(tx, "SELECT 1").expect("works");
     tx.commit().await.expect("commits");
-    assert!(listed(&store, "acme", &AuditFilter::default(), Page::ALL).await.is_empty());
+    assert!(listed(&store, "acme", &AuditFilter::default(), Page::FIRST).await.is_empty());
     changed(&store, "acme", 1_000, AuditAction::RuleCreated, &[Uuid::nil()]).await;
     let mut tx = store.write_all().await.expect("begins");
     execute!(tx, "DELETE FROM audit_records").expect_err("the permission ended with the deletion");
@@ -147,11 +147,11 @@ async fn tenants_see_their_own_records(database: TestDatabase) {
     let at = Timestamp::from_millis(2_000);
     insert_refusal(&mut tx, Uuid::from_u128(9), &origin(), at, 3).await.expect("works");
     tx.commit().await.expect("commits");
-    let own = listed(&store, "a", &AuditFilter::default(), Page::ALL).await;
+    let own = listed(&store, "a", &AuditFilter::default(), Page::FIRST).await;
     assert_eq!(own.iter().map(|one| one.tenant_id.as_deref()).collect::<Vec<_>>(), [Some("a")]);
     let mut tx = store.read_all().await.expect("begins");
     for (tenant, expected) in [(None, 3), (Some("b"), 1), (Some(NO_TENANT), 1), (Some("c"), 0)] {
-        let found = list_all(&mut tx, tenant, &AuditFilter::default(), Page::ALL).await;
-        assert_eq!(found.expect("works").len(), expected, "{tenant:?}");
+        let found = list_all(&mut tx, tenant, &AuditFilter::default(), Page::FIRST).await;
+        assert_eq!(found.expect("works").records.len(), expected, "{tenant:?}");
     }
 }

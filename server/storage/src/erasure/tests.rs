@@ -9,6 +9,7 @@ use super::*;
 use crate::macros::fetch_optional;
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
+use crate::tx::Inner;
 
 on_every_database!(
     each_table_with_rows_of_tenants_is_erased,
@@ -92,7 +93,7 @@ async fn tables(store: &Store) -> BTreeSet<String> {
     const POSTGRES: &str = "SELECT table_name::text FROM information_schema.columns \
         WHERE table_schema = current_schema() AND column_name = 'tenant_id'";
     let mut tx = store.read_all().await.expect("begins");
-    let sql = if matches!(store, Store::Sqlite { .. }) { SQLITE } else { POSTGRES };
+    let sql = if matches!(tx.inner, Inner::Sqlite(_)) { SQLITE } else { POSTGRES };
     let rows = fetch_all!(tx, (String,), sql).expect("works");
     rows.into_iter().map(|(name,)| name).collect()
 }
