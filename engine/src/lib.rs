@@ -47,6 +47,7 @@ pub mod json;
 mod namespaces;
 mod number;
 pub mod operator;
+pub mod pattern;
 mod plan;
 mod policy;
 pub mod rbac;

@@ -14,6 +14,7 @@ mod setup {
 mod support;
 
 mod cost;
+mod patterns;
 
 use cost::Figure;
 
@@ -25,7 +26,11 @@ struct Attack {
 }
 
 /// Every attack, in the order of `docs/security.md`.
-const ATTACKS: &[Attack] = &[];
+const ATTACKS: &[Attack] = &[
+    Attack { number: "4", name: "patterns that are expensive to compile", run: patterns::compile },
+    Attack { number: "5", name: "a pattern that is expensive to match", run: patterns::matching },
+    Attack { number: "11", name: "a stop during #5", run: patterns::stop },
+];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();

@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod checks;
+pub mod compilations;
 pub mod error;
 pub mod etag;
 pub mod metrics;

@@ -11,6 +11,7 @@ use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
 use prometheus_client::metrics::counter::Counter;
 use tokio::time::Instant;
 
+use crate::compilations::Compilations;
 use portcullis_storage::{
     Committed, RevisionNotice, Store, StoreError, Tx, policies, resolvers, rules, tenants,
 };
@@ -31,6 +32,7 @@ const MIN_REVISION_POLL: Duration = Duration::from_millis(100);
 pub struct Plans {
     store: Store,
     cache: PlanCache,
+    compilations: Compilations,
     freshness: Freshness,
     /// Counts the loads of plans.
     loads: Counter,
@@ -84,7 +86,18 @@ impl Plans {
     pub fn new(store: Store, max_bytes: u64, max_staleness: Duration, loads: Counter) -> Self {
         let start = Instant::now();
         let freshness = Freshness { start, max_staleness, proved_at: AtomicU64::new(0) };
-        Self { store, cache: PlanCache::new(max_bytes), freshness, loads }
+        Self {
+            store,
+            cache: PlanCache::new(max_bytes),
+            compilations: Compilations::default(),
+            freshness,
+            loads,
+        }
+    }
+
+    /// Returns the compilations of policies and plans.
+    pub fn compilations(&self) -> &Compilations {
+        &self.compilations
     }
 
     /// Pins the plans that most checks need. Such a plan is no older than any write acknowledged here so far.
@@ -109,7 +122,7 @@ impl Plans {
         loop {
             let load = || {
                 self.loads.inc();
-                load(&self.store, tenant, resource)
+                load(&self.store, &self.compilations, tenant, resource)
             };
             let cached = self.cache.get(tenant, resource, at_least, load).await?;
             if cached.revision() >= at_least {
@@ -175,12 +188,14 @@ impl Plans {
 /// sqlx could lose another request's write (transact-rs/sqlx#4385).
 pub fn load(
     store: &Store,
+    compilations: &Compilations,
     tenant: &str,
     resource: &str,
 ) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-    let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
+    let (store, compilations) = (store.clone(), compilations.clone());
+    let (tenant, resource) = (tenant.to_owned(), resource.to_owned());
     async move {
-        match tokio::spawn(load_snapshot(store, tenant, resource)).await {
+        match tokio::spawn(load_snapshot(store, compilations, tenant, resource)).await {
             Ok(loaded) => loaded,
             Err(failed) => std::panic::resume_unwind(failed.into_panic()),
         }
@@ -188,13 +203,22 @@ pub fn load(
 }
 
 /// Reads the rules and the revision in one snapshot, so that they belong together.
-async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
+async fn load_snapshot(
+    store: Store,
+    compilations: Compilations,
+    tenant: String,
+    resource: String,
+) -> Result<Plan, StoreError> {
     let mut tx = store.read(&tenant).await?;
     let revision = tenants::revision(&mut tx).await?;
     let rules = rules::of_plan(&mut tx, &resource).await?;
-    let policies = policies::of_plan(&mut tx, &resource).await?;
+    let records = policies::of_plan(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
     tx.end().await?;
-    let plan = Plan::compile(&resource, revision, &rules, policies);
-    Ok(plan.with_resolvers(|namespace| resolvers.get(namespace).copied()))
+    let compile = move || {
+        let policies = records.into_iter().map(policies::planned);
+        let plan = Plan::compile(&resource, revision, &rules, policies);
+        plan.with_resolvers(|namespace| resolvers.get(namespace).copied())
+    };
+    Ok(compilations.plan(&tenant, compile).await)
 }

@@ -1,6 +1,7 @@
 //! One run of a program, for one check.
 
 use super::Program;
+use super::matching::PatternResults;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
 use crate::condition::{Operand, Predicate, Test};
@@ -16,6 +17,10 @@ pub(crate) enum Cause {
     Unresolved(Slot),
     /// The operator does not compare the attribute's type, or the pair of types.
     Incomparable(Slot, &'static str),
+    /// The attribute is too long to be matched.
+    TooLong(Slot),
+    /// The pattern is over the budget of its policy or plan.
+    PatternTooLarge(Slot),
 }
 
 /// One run of a program, for one check.
@@ -29,11 +34,13 @@ pub(crate) struct Run<'r> {
     truths: u64,
     /// Among the known parts: the undetermined ones.
     undetermined: u64,
+    patterns: PatternResults,
 }
 
 impl<'r> Run<'r> {
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
-        Self { program, values, known: 0, truths: 0, undetermined: 0 }
+        let patterns = program.patterns.begin(values);
+        Self { program, values, known: 0, truths: 0, undetermined: 0, patterns }
     }
 
     /// Returns the value of an attribute; `None` if it is absent.
@@ -74,6 +81,12 @@ impl<'r> Run<'r> {
             Step::Order { operator, slot, bound } => match self.value(slot) {
                 Some(AttributeValue::Number(number)) => {
                     operator.holds_in_order(number.cmp(&steps.number(bound)))
+                }
+                _ => self.evaluate_node(node),
+            },
+            Step::Matches { slot, test } => match self.value(slot) {
+                Some(AttributeValue::Text(text)) => {
+                    self.program.patterns.matches(test, text, &mut self.patterns)
                 }
                 _ => self.evaluate_node(node),
             },
@@ -154,16 +167,14 @@ impl<'r> Run<'r> {
             }
             (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
             (Predicate::Exists, _) => Some(true),
-            (Predicate::Matches(pattern), AttributeValue::Text(text)) => {
-                Some(pattern.matches(text))
-            }
             (Predicate::IpIn(networks), AttributeValue::Text(text)) => networks.contain(text),
+            // A text that is matched has a step of its own.
             (Predicate::Matches(_) | Predicate::IpIn(_), _) => None,
         }
     }
 
-    /// Returns the cause of a test that is undetermined.
-    pub(crate) fn cause(&self, test: &Test<Slot>) -> Cause {
+    /// Returns the cause of `test`, the undetermined test of `node`.
+    pub(crate) fn cause(&self, node: NodeId, test: &Test<Slot>) -> Cause {
         let right = match &test.predicate {
             Predicate::Compare(_, Operand::Attribute(other)) => Some(*other),
             _ => None,
@@ -177,7 +188,16 @@ impl<'r> Run<'r> {
                 Some(_) => {}
             }
         }
-        Cause::Incomparable(test.attribute, test.predicate.operator_name())
+        match (self.program.steps.step(node), self.value(test.attribute)) {
+            (Step::Matches { slot, test }, Some(AttributeValue::Text(_))) => {
+                if self.program.patterns.is_compiled(test) {
+                    Cause::TooLong(slot)
+                } else {
+                    Cause::PatternTooLarge(slot)
+                }
+            }
+            _ => Cause::Incomparable(test.attribute, test.predicate.operator_name()),
+        }
     }
 
     /// Collects the causes of a node that is undetermined, in the order in which the condition was written.
@@ -191,7 +211,7 @@ impl<'r> Run<'r> {
                 }
             }
             Operation::Not(child) => self.causes(*child, causes),
-            Operation::Test(test) => causes.push(self.cause(test)),
+            Operation::Test(test) => causes.push(self.cause(node, test)),
         }
     }
 }
