@@ -55,7 +55,7 @@ pub enum Undetermined<'p> {
     Unresolved(&'p AttributePath, Box<str>),
     /// The operator does not compare the types of the attribute and the right side.
     Incomparable(&'p AttributePath, &'static str),
-    /// The attribute is too long to be matched with its pattern, or with the patterns of the decision together.
+    /// The attribute is too long to be compared: by itself, or with all else that the decision compares.
     TooLong(&'p AttributePath),
     /// The pattern for the attribute is over the budget of its policy or plan.
     PatternTooLarge(&'p AttributePath),
@@ -191,7 +191,7 @@ impl fmt::Display for Undetermined<'_> {
             Self::Incomparable(path, operator) => {
                 write!(f, "attribute `{path}` is not of a type that `{operator}` compares here")
             }
-            Self::TooLong(path) => write!(f, "attribute `{path}` is too long to be matched"),
+            Self::TooLong(path) => write!(f, "attribute `{path}` is too long to be compared"),
             Self::PatternTooLarge(path) => {
                 write!(f, "the pattern for attribute `{path}` is too large")
             }

