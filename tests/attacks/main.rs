@@ -13,7 +13,9 @@ mod setup {
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answers;
 mod cost;
+mod edge;
 mod patterns;
 
 use cost::Figure;
@@ -30,6 +32,16 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "4", name: "patterns that are expensive to compile", run: patterns::compile },
     Attack { number: "5", name: "a pattern that is expensive to match", run: patterns::matching },
     Attack { number: "11", name: "a stop during #5", run: patterns::stop },
+    Attack {
+        number: "3",
+        name: "500 unfinished bodies without a credential",
+        run: edge::unfinished_bodies,
+    },
+    Attack { number: "6", name: "1,100 idle connections", run: edge::idle_connections },
+    Attack { number: "17", name: "reading the database file", run: edge::database_files },
+    Attack { number: "1", name: "very many faults below long names", run: answers::errors },
+    Attack { number: "9", name: "a list of 24 MB for 20 clients", run: answers::pages },
+    Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
 ];
 
 fn main() {

@@ -64,6 +64,8 @@ impl HotPlans<'_> {
     /// The plan of `(tenant, resource)`, if that plan is hot: no older than any write that was published before
     /// the call, nor than revision `at_least`. `None` means that the caller must use [`PlanCache::get`]. A
     /// hot plan gives `None` now and then, too, so that moka counts its reads.
+    // Each check calls it, and the caller knows the lengths of its keys.
+    #[inline]
     pub fn get(&self, tenant: &str, resource: &str, at_least: u64) -> Option<&CachedPlan> {
         let cached = self.plans.get(&KeyRef { tenant, resource })?;
         let needed = cached.changes.latest.load(Ordering::Acquire).max(at_least);
@@ -127,6 +129,7 @@ impl PlanCache {
     }
 
     /// Pins the hot plans, so that lookups give references to plans and write nothing that threads share.
+    #[inline]
     pub fn hot(&self) -> HotPlans<'_> {
         HotPlans { cache: self, plans: self.hot.pin() }
     }

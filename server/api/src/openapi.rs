@@ -212,6 +212,11 @@ fn headers() -> Value {
     let text = || json!({"type": "string"});
     json!({
         "Allow": header(true, "The methods that the path has", text()),
+        "Cache-Control": header(
+            true,
+            "The answer has a key, which no cache may store",
+            json!({"type": "string", "const": "no-store"}),
+        ),
         "ETag": header(
             true,
             "Changes with every change of the record; for `If-Match`",

@@ -40,7 +40,7 @@ pub(super) async fn create(
     caller: Allowed<ResolversWrite>,
     upload: Upload,
 ) -> Result<Response, ApiError> {
-    let ready_by = upload.deadline.instant();
+    let ready_by = upload.deadline().instant();
     let parts = upload.read(&app.uploads, caller.tenant()).await?;
     let (module, manifest) = parts.complete(|json| Manifest::parse(json, &app.egress.rules))?;
     let written = resolvers::create(&app, &caller, &manifest, module, ready_by).await?;

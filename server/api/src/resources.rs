@@ -19,7 +19,7 @@ use crate::respond::{created, revision_header};
 /// Registers a resource, or replaces the one of that name.
 ///
 /// A role that is newly listed in `defaultRoles` gets an allow rule; one that is listed no longer loses it,
-/// unless somebody changed that rule. A service key needs `policies:write` too if there are default roles.
+/// unless somebody changed that rule. A service key needs `policies:write` too if there are default roles, or were.
 #[utoipa::path(
     post, path = "/api/v1/resources", tag = "Resources", operation_id = "registerResource",
     security(("bearer" = []), ("serviceKey" = ["resources:write"])), request_body = Registration,

@@ -4,6 +4,7 @@
 
 mod clients;
 mod database;
+mod edge;
 mod egress;
 mod error;
 mod process;
@@ -12,6 +13,7 @@ mod units;
 mod variables;
 
 pub use database::{open_database, without_password};
+pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;
 pub use process::LogFormat;
 pub use service::Config;

@@ -12,6 +12,7 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
+use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
 use crate::variables::Variables;
@@ -33,6 +34,7 @@ pub struct Config {
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
+    pub edge: EdgeConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -56,6 +58,7 @@ impl Config {
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
+            edge: variables.edge()?,
         })
     }
 }

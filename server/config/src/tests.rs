@@ -52,6 +52,8 @@ fn the_defaults_need_an_issuer_and_a_key() {
     assert_eq!(config.manager_roles, ["admin"]);
     assert_eq!((config.resolvers.instances, config.resolvers.cache_bytes), (64, 67_108_864));
     assert_eq!(config.resolvers.directory, None);
+    assert_eq!((config.edge.admin_listen, config.edge.tls), (None, None));
+    assert_eq!((config.edge.body_memory, config.edge.max_connections), (134_217_728, None));
     assert_eq!(oidc.claims, ClaimConfig::default());
 }
 
@@ -79,6 +81,15 @@ fn a_bad_value_is_named_in_one_line() {
         ("RESOLVER_INSTANCES", "0", "RESOLVER_INSTANCES: expected a number from 1 to 1000"),
         ("RESOLVER_CACHE_BYTES", "64", "RESOLVER_CACHE_BYTES: expected a size"),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
+        ("ADMIN_LISTEN_ADDR", "9090", "ADMIN_LISTEN_ADDR: expected an address"),
+        ("TLS_CERT_FILE", "/nowhere", "TLS_CERT_FILE: expected a readable file in PEM"),
+        ("TLS_KEY_FILE", "/nowhere", "TLS_KEY_FILE: expected a readable file in PEM"),
+        ("TLS_CERT_FILE", "/dev/null", "TLS_KEY_FILE: expected a readable file in PEM beside"),
+        ("TLS_KEY_FILE", "/dev/null", "TLS_CERT_FILE: expected a readable file in PEM beside"),
+        ("REQUEST_BODY_MEMORY", "33MiB", "REQUEST_BODY_MEMORY: expected a size of at least"),
+        ("MAX_CONNECTIONS", "0", "MAX_CONNECTIONS: expected a number of at least 1"),
+        ("CONNECTION_IDLE_TIMEOUT", "0s", "CONNECTION_IDLE_TIMEOUT: expected a duration"),
+        ("CONNECTION_WRITE_TIMEOUT", "30", "CONNECTION_WRITE_TIMEOUT: expected a duration"),
     ] {
         refused(&[ISSUER, KEY, (name, value)], expected);
     }

@@ -6,6 +6,7 @@
 pub mod app;
 pub mod checks;
 pub mod compilations;
+pub mod edge_metrics;
 pub mod error;
 pub mod etag;
 pub mod metrics;

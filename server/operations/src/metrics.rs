@@ -12,6 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
@@ -30,6 +31,8 @@ pub struct Metrics {
     pub denials_lost: Counter,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
+    pub connections: ConnectionMetrics,
+    pub bodies: BodyMetrics,
 }
 
 impl Default for Metrics {
@@ -53,6 +56,8 @@ impl Metrics {
             denials_lost,
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
+            connections: ConnectionMetrics::register(&mut registry),
+            bodies: BodyMetrics::register(&mut registry),
             registry,
         }
     }

@@ -2,12 +2,13 @@
 
 use portcullis_model::Timestamp;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use uuid::Uuid;
 
 use crate::delivery_queues::{self, ClaimTerms};
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{execute, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 
 /// A delivery whose next attempt is due, and everything that the attempt needs.
@@ -176,7 +177,11 @@ pub async fn attempts(
     tx: &mut Tx,
     webhook: Uuid,
     page: Page,
-) -> Result<Vec<AttemptRecord>, StoreError> {
+) -> Result<Listed<AttemptRecord>, StoreError> {
+    // Every attempt has a delivery, and every delivery an event.
+    const SIZES: &str = "SELECT CAST(COALESCE(octet_length(response_body), 0) \
+        + COALESCE(octet_length(error), 0) AS BIGINT) FROM webhook_attempts \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4";
     const SQL: &str = "SELECT a.id, a.delivery_id, d.event_id, e.type AS event_type, \
         a.retry_count, a.http_status, a.response_body, a.error, a.duration_ms, a.state, \
         a.attempted_at, a.next_attempt_at FROM webhook_attempts a \
@@ -184,8 +189,7 @@ pub async fn attempts(
         JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
         WHERE a.tenant_id = $1 AND a.webhook_id = $2 AND a.id < $3 ORDER BY a.id DESC LIMIT $4";
     let before = if page.after.is_nil() { Uuid::max() } else { page.after };
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, webhook, before, page.limit)?;
-    rows.into_iter().map(AttemptRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, webhook, before)
 }
 
 /// Starts a delivery of `webhook` again from the beginning, at `now`, and returns the id of its event. `None` if

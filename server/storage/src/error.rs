@@ -1,5 +1,7 @@
 //! The errors of the store.
 
+use std::convert::Infallible;
+
 /// A failed statement or transaction.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -12,6 +14,15 @@ pub enum StoreError {
         /// Table and column.
         what: &'static str,
     },
+    /// The name of the tenant is `*`, which stands for every tenant.
+    #[error("`*` is not the name of a tenant")]
+    NotATenant,
+}
+
+impl From<Infallible> for StoreError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl StoreError {
@@ -27,7 +38,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::Corrupt { .. } => false,
+            Self::Corrupt { .. } | Self::NotATenant => false,
         }
     }
 }

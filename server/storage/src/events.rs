@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use portcullis_model::Timestamp;
 use portcullis_model::event::Event;
 use portcullis_model::ids::Ids;
-use portcullis_model::page::Page;
 use portcullis_model::webhook::WebhookRecord;
 use uuid::Uuid;
 
@@ -23,7 +22,7 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
     if events.is_empty() {
         return Ok(Vec::new());
     }
-    let webhooks = webhooks::list(tx, Page::ALL).await?;
+    let webhooks = webhooks::all(tx).await?;
     if !events.iter().any(|event| subscribers(event, &webhooks).next().is_some()) {
         return Ok(Vec::new());
     }

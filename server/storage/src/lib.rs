@@ -14,6 +14,7 @@ mod json_list;
 mod macros;
 mod migrations;
 mod notices;
+mod paging;
 pub mod policies;
 mod postgres;
 pub mod providers;
@@ -23,6 +24,7 @@ pub mod rules;
 mod schema;
 pub mod service_keys;
 mod sqlite;
+mod sqlite_files;
 mod store;
 pub mod tenants;
 #[cfg(any(test, feature = "testing"))]

@@ -2,13 +2,14 @@
 
 use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
 use portcullis_model::event::Event;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{PolicyRecord, RuleData};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 
 struct Row {
@@ -85,14 +86,19 @@ pub async fn list(
     resource: Option<&str>,
     effect: Option<Effect>,
     page: Page,
-) -> Result<Vec<PolicyRecord>, StoreError> {
+) -> Result<Listed<PolicyRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
+        + octet_length(rule_data) AS BIGINT) FROM abac_policies \
+        WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
+        AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
+        ORDER BY id LIMIT $5";
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
         AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
         ORDER BY id LIMIT $5";
     let effect = effect.map(Effect::as_str);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, resource, effect, page.after, page.limit)?;
-    rows.into_iter().map(PolicyRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
 /// Lists the enabled policies that can match `resource`. The order is the order of creation, so

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 
 use portcullis_engine::{ResolverRef, ResourcePattern};
 use portcullis_model::Timestamp;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::resolver::StoredResolver;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 
 /// All columns except the secrets, which only the loader needs.
@@ -73,6 +75,16 @@ pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
         created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 ORDER BY id";
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(StoredResolver::try_from).collect()
+}
+
+/// Lists a page of the tenant's resolvers, in order of creation.
+pub async fn list_page(tx: &mut Tx, page: Page) -> Result<Listed<StoredResolver>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(manifest) + octet_length(module) AS BIGINT) \
+        FROM resolvers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
+        created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3";
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
 /// The tenant and the version of a stored resolver.

@@ -9,8 +9,8 @@ use crate::notices::Notices;
 use crate::tx::{Inner, Tx};
 use crate::{postgres, sqlite, tenants};
 
-/// The tenant of transactions of the service itself, which see the rows of every tenant.
-pub(crate) const EVERY_TENANT: &str = "*";
+/// The setting of row-level security in transactions of the service itself, which see the rows of every tenant.
+const EVERY_TENANT: &str = "*";
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
@@ -82,6 +82,10 @@ impl Store {
 
     /// Begins a transaction that reads one snapshot, for `tenant`.
     pub async fn read(&self, tenant: &str) -> Result<Tx, StoreError> {
+        self.begin_read(one_tenant(tenant)?).await
+    }
+
+    async fn begin_read(&self, tenant: &str) -> Result<Tx, StoreError> {
         let inner = match self {
             Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
             Self::Postgres(pool) => Inner::Postgres(postgres::begin_read(pool, tenant).await?),
@@ -91,16 +95,20 @@ impl Store {
 
     /// Begins a transaction of the service itself, which sees every tenant, to read.
     pub async fn read_all(&self) -> Result<Tx, StoreError> {
-        self.read(EVERY_TENANT).await
+        self.begin_read(EVERY_TENANT).await
     }
 
     /// Begins a transaction of the service itself, which sees every tenant, to write.
     pub async fn write_all(&self) -> Result<Tx, StoreError> {
-        self.write_as(EVERY_TENANT).await
+        self.begin_write(EVERY_TENANT).await
     }
 
     /// Begins a transaction that may write, for a tenant that it neither locks nor creates.
     pub async fn write_as(&self, tenant: &str) -> Result<Tx, StoreError> {
+        self.begin_write(one_tenant(tenant)?).await
+    }
+
+    async fn begin_write(&self, tenant: &str) -> Result<Tx, StoreError> {
         let inner = match self {
             Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
             Self::Postgres(pool) => Inner::Postgres(postgres::begin_write(pool, tenant).await?),
@@ -146,4 +154,10 @@ impl Store {
             Self::Postgres(pool) => Ok(Some(Notices::listen(pool).await?)),
         }
     }
+}
+
+/// Returns the name of one tenant. Refuses the name that stands for every tenant: a caller who could choose it would see
+/// the rows of all.
+fn one_tenant(tenant: &str) -> Result<&str, StoreError> {
+    if tenant == EVERY_TENANT { Err(StoreError::NotATenant) } else { Ok(tenant) }
 }

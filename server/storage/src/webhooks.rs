@@ -1,13 +1,14 @@
 //! The table of webhooks. No decision reads it, so no function in this file raises the policy revision.
 
 use portcullis_model::Timestamp;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::webhook::{EventType, WebhookRecord};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 use crate::{deliveries, delivery_queues};
 
@@ -52,12 +53,21 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<WebhookRecord>, StoreE
     row.map(WebhookRecord::try_from).transpose()
 }
 
+/// Lists all webhooks of the tenant, in order of creation.
+pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<WebhookRecord>, StoreError> {
+    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
+        FROM webhooks WHERE tenant_id = $1 ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(WebhookRecord::try_from).collect()
+}
+
 /// Lists a page of the tenant's webhooks, in order of creation.
-pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<WebhookRecord>, StoreError> {
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<WebhookRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(url) + octet_length(events) AS BIGINT) \
+        FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
         FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
-    rows.into_iter().map(WebhookRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
 /// Inserts `webhook` with its secret, which is encrypted already.

@@ -141,7 +141,16 @@ fn error_body() -> AnySchema {
                 .description(Some("Characters before the token at which a matcher cannot be read")),
         )
         .property("token", about("That token; empty at the end of the matcher"))
-        .property("errors", schema::list(problem).description(Some("Every problem")))
+        .property(
+            "errors",
+            schema::list(problem).description(Some("The first problems, at most 100")),
+        )
+        .property(
+            "more_errors",
+            schema::typed(Type::Integer).description(Some(
+                "The number of problems that `errors` leaves out, if there are any",
+            )),
+        )
         .property("allow", schema::nullable(about("The methods that the path has")))
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
