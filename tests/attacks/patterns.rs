@@ -87,8 +87,8 @@ pub(crate) fn matching() -> Vec<Figure> {
     // The first text is too long for its pattern. The others are matched, and take as many steps as a decision may.
     for (what, pattern, length) in [
         ("CPU of a check of 1 MB by 2,000 states", "[ab]*a[ab]{2000}", LONG),
-        ("CPU of a check of 8 KB by 2,000 states", "[ab]*a[ab]{2000}", 8_000),
-        ("CPU of a check of 1 MB by 12 states", "[ab]*a[ab]{10}", LONG),
+        ("CPU of a check of 4 KB by 2,000 states", "[ab]*a[ab]{2000}", 4_000),
+        ("CPU of a check of 500 KB by 16 states", "[ab]*a[ab]{10}", LONG / 2),
     ] {
         let tree = condition("user.text", "matches", pattern);
         let id = tenant.policy("slow", "doc:read", "deny", 1, &tree);
@@ -114,7 +114,7 @@ pub(crate) fn stop() -> Vec<Figure> {
     );
     let stopping = AtomicBool::new(false);
     let address = server.address;
-    let body = check_of(LONG);
+    let body = check_of(LONG / 2);
     let token = tenant.token("gateway", &["service"]);
     let mut time_to_stop = Duration::ZERO;
     std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! Compiles patterns within a budget, which is counted before it is spent.
 //!
-//! The unit of cost is about 10 ns on one core, and at least one byte of memory. So a budget bounds time and memory at
-//! once.
+//! The unit of cost is at most about 10 ns on one core, and at least one byte of memory that stays. So a budget bounds
+//! time and memory at once.
 
 use std::sync::Arc;
 
@@ -130,13 +130,13 @@ impl PatternCompiler {
             .utf8(false)
             .nfa_size_limit(Some(limit));
         let nfa = self.thompson.configure(config).build_from_hir(hir);
-        match nfa.and_then(Automaton::new) {
-            Ok(automaton) => {
+        match nfa.ok().and_then(Automaton::new) {
+            Some(automaton) => {
                 self.spend(PER_AUTOMATON_BYTE * automaton.weight() as u64)?;
                 Ok(automaton)
             }
-            Err(_) if limit < MAX_AUTOMATON => Err(self.exhausted()),
-            Err(_) => {
+            None if limit < MAX_AUTOMATON => Err(self.exhausted()),
+            None => {
                 self.spend(PER_AUTOMATON_BYTE * MAX_AUTOMATON as u64)?;
                 Err(PatternFault::TooLarge)
             }
