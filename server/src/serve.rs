@@ -32,6 +32,8 @@ use portcullis_webhooks::{
 const DELIVERY_STOP: Duration = Duration::from_millis(10_100);
 /// Longest time for closing the database.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
+/// Longest time from the signal to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
+const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
@@ -168,5 +170,19 @@ pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping: running requests may finish");
+        end_after_timeout();
     })
+}
+
+/// Ends the process after [`STOP_TIMEOUT`] if it has not ended by then. A thread of its own does this, because the timers
+/// of the runtime stand still while all its threads compute.
+fn end_after_timeout() {
+    let watch = || {
+        std::thread::sleep(STOP_TIMEOUT);
+        tracing::error!("stopped without an orderly end: work was still running");
+        std::process::exit(1);
+    };
+    if let Err(error) = std::thread::Builder::new().name("stop".to_owned()).spawn(watch) {
+        tracing::warn!(%error, "cannot limit the time of the stop");
+    }
 }

@@ -18,6 +18,7 @@ mod answers;
 mod cost;
 mod denials;
 mod edge;
+mod patterns;
 mod plans;
 mod quotas;
 mod writes;
@@ -36,6 +37,9 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "7", name: "27,000 denied checks for one webhook", run: denials::flood },
     Attack { number: "8", name: "3,000 webhooks of one tenant", run: quotas::webhooks },
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
+    Attack { number: "4", name: "patterns that are expensive to compile", run: patterns::compile },
+    Attack { number: "5", name: "a pattern that is expensive to match", run: patterns::matching },
+    Attack { number: "11", name: "a stop during #5", run: patterns::stop },
     Attack {
         number: "3",
         name: "500 unfinished bodies without a credential",

@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod checks;
+pub mod compilations;
 pub mod edge_metrics;
 pub mod error;
 pub mod etag;
@@ -18,6 +19,7 @@ pub mod resources;
 pub mod rules;
 pub mod service_keys;
 pub mod tenants;
+mod turns;
 pub mod uploads;
 pub mod webhooks;
 pub mod written;
