@@ -11,9 +11,12 @@ use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::Fault;
+use portcullis_limits::RateRefusal;
 use portcullis_operations::error::OperationError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+use crate::rate_answer;
 
 /// The reason why a request was not served. Each variant has one status and one code.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub(crate) enum ApiError {
     PayloadTooLarge(usize),
     /// 415, with the type that is expected.
     UnsupportedMediaType(&'static str),
+    /// 429, with the levels of the rates.
+    RateLimited(Box<RateRefusal>),
 }
 
 impl ApiError {
@@ -50,6 +55,7 @@ impl ApiError {
             Self::UnsupportedMediaType(_) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
+            Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
         }
     }
 
@@ -70,6 +76,7 @@ impl ApiError {
             Self::UnsupportedMediaType(expected) => {
                 format!("the body is of another type: send `Content-Type: {expected}`")
             }
+            Self::RateLimited(refusal) => rate_answer::message(refusal),
         }
     }
 
@@ -80,6 +87,7 @@ impl ApiError {
                 json!({"policy_ids": policies})
             }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
+            Self::RateLimited(refusal) => json!({"limit": refusal.refused.name}),
             _ => json!({}),
         }
     }
@@ -97,6 +105,9 @@ impl ApiError {
             }
             Self::Operation(OperationError::Unavailable(..) | OperationError::NotNow(_)) => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Self::RateLimited(refusal) => {
+                rate_answer::add_refusal(refusal, headers);
             }
             _ => {}
         }

@@ -5,6 +5,7 @@ use axum::{Extension, Router, middleware};
 use http::StatusCode;
 use http::header::ALLOW;
 use portcullis_auth::Mode;
+use portcullis_limits::Class;
 use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -12,7 +13,7 @@ use utoipa_axum::routes;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
 use crate::{
-    admin, checks, docs, health, layers, metrics, policies, resolvers, resources, rules,
+    admin, checks, docs, health, layers, limits, metrics, policies, resolvers, resources, rules,
     service_keys, webhooks,
 };
 
@@ -23,7 +24,9 @@ pub fn router(app: App) -> Router {
 
 /// Returns every route of the service, without the outer layers.
 pub fn routes(app: App) -> Router {
-    described_routes(&app.mode).0.with_state(app)
+    let has_rates = app.limits.rates.are_limited();
+    let routes = described_routes(&app.mode).0.with_state(app);
+    if has_rates { routes.layer(middleware::from_fn(limits::report_rates)) } else { routes }
 }
 
 /// Returns every route, and the document that describes them. The document is a route too.
@@ -38,6 +41,7 @@ pub(crate) fn described_routes(mode: &Mode) -> (Router<App>, Document) {
 
 /// Returns every route but the document, each with its description.
 pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
+    // A route without a class is a check, so that checks pay for no layer.
     let decisions = OpenApiRouter::new()
         .at("/api/v1/check", routes!(checks::check))
         .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
@@ -61,19 +65,24 @@ pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
             "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
             routes!(webhooks::redeliver),
         )
+        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
+        .route_layer(Extension(Class::Management));
+    let uploads = OpenApiRouter::new()
         .at("/api/v1/resolvers", routes!(resolvers::create, resolvers::list))
         .at(
             "/api/v1/resolvers/{id}",
             routes!(resolvers::show, resolvers::update, resolvers::delete),
         )
-        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test));
+        .route_layer(Extension(Class::Uploads));
+    let management = management.merge(uploads);
     let admin = OpenApiRouter::new()
         .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
         .at(
             "/admin/tenants/{id}/identity-providers",
             routes!(admin::register_provider, admin::list_providers),
         )
-        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider));
+        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider))
+        .route_layer(Extension(Class::Operator));
     let management = match mode {
         Mode::Saas { .. } => management.merge(admin),
         Mode::Selfhost(_) => management,

@@ -15,6 +15,11 @@ pub struct TokenHolder {
 }
 
 impl TokenHolder {
+    /// Returns the tenant of the token.
+    pub fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
     /// Returns the tenant of a check in `domain`. In `selfhost` mode another domain is another tenant, and only a caller
     /// who administers it may check there.
     pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {

@@ -6,6 +6,7 @@ mod clients;
 mod database;
 mod egress;
 mod error;
+mod limits;
 mod process;
 mod service;
 mod units;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_egress::EgressConfig;
+use portcullis_limits::LimitConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::encryption::KeyRing;
@@ -33,6 +34,8 @@ pub struct Config {
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
+    /// The limits of callers.
+    pub limits: LimitConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -56,6 +59,7 @@ impl Config {
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
+            limits: variables.limits()?,
         })
     }
 }

@@ -9,6 +9,7 @@ use crate::plans::Plans;
 use crate::uploads::Uploads;
 use portcullis_auth::{Authenticator, Mode};
 use portcullis_egress::EgressConfig;
+use portcullis_limits::Limits;
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -44,6 +45,7 @@ pub struct Parts {
     pub webhooks: Webhooks,
     pub resolvers: ResolverService,
     pub uploads: Uploads,
+    pub limits: Limits,
     pub metrics: Metrics,
     pub clock: Clock,
     pub ids: Ids,

@@ -12,6 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use portcullis_limits::LimitMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
@@ -30,6 +31,7 @@ pub struct Metrics {
     pub denials_lost: Counter,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
+    pub limits: LimitMetrics,
 }
 
 impl Default for Metrics {
@@ -53,6 +55,7 @@ impl Metrics {
             denials_lost,
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
+            limits: LimitMetrics::register(&mut registry),
             registry,
         }
     }
@@ -159,6 +162,7 @@ mod tests {
             "portcullis_resolver_call_duration_seconds_count 0",
             r#"portcullis_resolver_cache_lookups_total{result="stale"} 0"#,
             "portcullis_resolver_breaker_openings_total 0",
+            r#"portcullis_requests_refused_total{reason="queue_full",class="checks"} 0"#,
         ] {
             assert!(text.lines().any(|line| line == series), "{series}\n{text}");
         }

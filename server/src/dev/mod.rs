@@ -21,6 +21,7 @@ use portcullis_api as http;
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, Case};
 use portcullis_config::{Config, open_database};
+use portcullis_limits::LimitConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
@@ -65,6 +66,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
             code: Some(data_dir.join("portcullis-code")),
             ..ResolverConfig::default()
         },
+        limits: LimitConfig::default(),
     };
     let store = open_database(&config.database_url).await?;
     let metrics = Metrics::new();

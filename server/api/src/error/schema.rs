@@ -2,7 +2,9 @@
 //! that a client gets.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use portcullis_limits::{BucketLevel, Rate, RateLevel, RateLevels, RefusalReason};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 
@@ -11,7 +13,7 @@ use portcullis_model::document;
 use portcullis_model::schema::{self, AnySchema};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 14] {
+fn kinds() -> [(ApiError, &'static str); 15] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -63,12 +65,22 @@ fn kinds() -> [(ApiError, &'static str); 14] {
         ),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
         (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
+        (rate_limited(), "A limit refuses the request for now"),
         (OperationError::Internal("".into()).into(), "An internal error, which the log explains"),
         (
             OperationError::Unavailable("the database", "".into()).into(),
             "A dependency of the service is down",
         ),
     ]
+}
+
+fn rate_limited() -> ApiError {
+    let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+    let level = BucketLevel { remaining: 0, full_in: minute, next_in: second };
+    let refused = RateLevel { name: "tenant-checks", rate: Rate::new(60, 60), level };
+    let levels = RateLevels::from_iter([refused]);
+    let reason = RefusalReason::TenantRate;
+    ApiError::RateLimited(Box::new(RateRefusal { reason, refused, levels }))
 }
 
 /// Returns the response of each error status. Its headers have only names here.
@@ -143,6 +155,7 @@ fn error_body() -> AnySchema {
         .property("token", about("That token; empty at the end of the matcher"))
         .property("errors", schema::list(problem).description(Some("Every problem")))
         .property("allow", schema::nullable(about("The methods that the path has")))
+        .property("limit", about("The limit that refused the request"))
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .description(Some("For a program. What is there depends on `error`"));
