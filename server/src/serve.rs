@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use portcullis_auth::{Authenticator, FETCH_TIMEOUT, Mode, Providers};
 use portcullis_config::{Config, open_database};
 use portcullis_egress::Client;
-use portcullis_limits::Limits;
+use portcullis_limits::CallerLimits;
 use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 
@@ -128,7 +128,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plan_loads = metrics.plan_loads.clone();
-    let limits = Limits::new(config.limits, metrics.limits.clone());
+    let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plan_loads),
         webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),

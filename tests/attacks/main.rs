@@ -14,6 +14,7 @@ mod setup {
 mod support;
 
 mod cost;
+mod overload;
 
 use cost::Figure;
 
@@ -25,7 +26,15 @@ struct Attack {
 }
 
 /// Every attack, in the order of `docs/security.md`.
-const ATTACKS: &[Attack] = &[];
+const ATTACKS: &[Attack] = &[
+    Attack { number: "12", name: "guessed credentials", run: overload::guesses },
+    Attack {
+        number: "load",
+        name: "three times the capacity",
+        run: overload::three_times_the_capacity,
+    },
+    Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
+];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();

@@ -9,7 +9,7 @@ use axum::extract::FromRequestParts;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 use portcullis_auth::{AuthError, Manager, Mode, TokenHolder, authenticate_key};
-use portcullis_limits::{CredentialKind, Place};
+use portcullis_limits::{RefusedCredential, RequestPlace};
 use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
 
@@ -25,7 +25,7 @@ const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
 pub(crate) struct TenantMember {
     holder: TokenHolder,
     /// Held until the handler has its answer.
-    place: Place,
+    place: RequestPlace,
 }
 
 impl Deref for TenantMember {
@@ -46,7 +46,7 @@ impl FromRequestParts<App> for TenantMember {
                 let now = app.clock.now();
                 let verified = app.authenticator.verify(token, now).await;
                 let holder = verified.map_err(|error| {
-                    limits::failed(app, parts, CredentialKind::Token, now, error)
+                    limits::failed(app, parts, RefusedCredential::Token, now, error)
                 })?;
                 let subject = &holder.identity.subject;
                 let place = limits::admit(app, parts, holder.tenant(), subject, now).await?;
@@ -66,7 +66,7 @@ impl FromRequestParts<App> for TenantMember {
 #[derive(Debug)]
 pub(crate) struct TenantManager {
     manager: Manager,
-    place: Place,
+    place: RequestPlace,
 }
 
 impl Deref for TenantManager {
@@ -90,7 +90,7 @@ impl FromRequestParts<App> for TenantManager {
 #[derive(Debug)]
 pub(crate) struct Allowed<R> {
     manager: Manager,
-    _place: Place,
+    _place: RequestPlace,
     right: PhantomData<R>,
 }
 
@@ -150,9 +150,8 @@ async fn key_holder(app: &App, parts: &Parts, key: &str) -> Result<TenantManager
     let lookup = limits::key_lookup(app, parts, key, now)?;
     let found = authenticate_key(&app.store, now.into(), key, one_tenant_per_domain).await;
     drop(lookup);
-    let manager = found.map_err(|error| {
-        limits::failed(app, parts, CredentialKind::ServiceKey, now, error)
-    })?;
+    let manager = found
+        .map_err(|error| limits::failed(app, parts, RefusedCredential::ServiceKey, now, error))?;
     app.limits.failures.proved(key);
     let place = limits::admit(app, parts, manager.tenant(), manager.actor(), now).await?;
     Ok(TenantManager { manager, place })
@@ -161,7 +160,7 @@ async fn key_holder(app: &App, parts: &Parts, key: &str) -> Result<TenantManager
 /// The operator, with the admin key.
 #[derive(Debug)]
 pub(crate) struct Admin {
-    _place: Place,
+    _place: RequestPlace,
 }
 
 impl FromRequestParts<App> for Admin {
@@ -183,7 +182,7 @@ impl FromRequestParts<App> for Admin {
             return Ok(Self { _place: limits::admit_operator(app, now).await? });
         }
         let error = AuthError::CredentialRefused("this route needs the admin key".to_owned());
-        Err(limits::failed(app, parts, CredentialKind::AdminKey, now, error))
+        Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error))
     }
 }
 

@@ -12,8 +12,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 use portcullis_auth::AuthError;
 use portcullis_limits::{
-    Admission, Class, CredentialKind, KeyLookup, Moment, Place, RateLevels, RateRefusal,
-    RefusalReason, RequestKind,
+    Admission, Class, KeyLookup, Moment, RateLevels, RateRefusal, RefusalReason, RefusedCredential,
+    RequestKind, RequestPlace,
 };
 use portcullis_operations::app::App;
 use portcullis_operations::error::OperationError;
@@ -67,7 +67,7 @@ pub(crate) fn key_lookup(
 ) -> Result<Option<KeyLookup>, ApiError> {
     let Some(address) = client_address(app, parts) else { return Ok(None) };
     let lookup = app.limits.failures.lookup(address, key, Moment::of(now));
-    let kind = CredentialKind::ServiceKey;
+    let kind = RefusedCredential::ServiceKey;
     lookup.map(Some).map_err(|refusal| beyond_failures(app, parts, kind, address, refusal, now))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn key_lookup(
 pub(crate) fn failed(
     app: &App,
     parts: &Parts,
-    kind: CredentialKind,
+    kind: RefusedCredential,
     now: DateTime<Utc>,
     error: AuthError,
 ) -> ApiError {
@@ -95,7 +95,7 @@ pub(crate) fn failed(
 fn beyond_failures(
     app: &App,
     parts: &Parts,
-    kind: CredentialKind,
+    kind: RefusedCredential,
     address: IpAddr,
     refusal: Box<RateRefusal>,
     now: DateTime<Utc>,
@@ -118,14 +118,17 @@ pub(crate) async fn admit(
     tenant: &str,
     actor: &str,
     now: DateTime<Utc>,
-) -> Result<Place, ApiError> {
+) -> Result<RequestPlace, ApiError> {
     let (class, now) = (class_of(parts), Moment::of(now));
     count(app, parts, class, (tenant, actor), now)?;
     find_place(app, class, tenant, now).await
 }
 
 /// Returns the place of a request of the operator, whose rate is not limited.
-pub(crate) async fn admit_operator(app: &App, now: DateTime<Utc>) -> Result<Place, ApiError> {
+pub(crate) async fn admit_operator(
+    app: &App,
+    now: DateTime<Utc>,
+) -> Result<RequestPlace, ApiError> {
     find_place(app, Class::Operator, "", Moment::of(now)).await
 }
 
@@ -168,7 +171,7 @@ async fn find_place(
     class: Class,
     tenant: &str,
     now: Moment,
-) -> Result<Place, ApiError> {
+) -> Result<RequestPlace, ApiError> {
     let places = &app.limits.places;
     let receiver = match places.enter(class, tenant, now) {
         Admission::Entered(place) => return Ok(place),

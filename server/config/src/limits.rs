@@ -13,9 +13,10 @@ impl Variables {
     /// Returns the limits of callers.
     pub fn limits(&self) -> Result<LimitConfig, ConfigError> {
         let default = LimitConfig::default();
-        let failures = self.parsed("RATE_LIMIT_FAILURES", "a rate such as `60/m`, or `off`", |text| {
-            if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }
-        })?;
+        let failures =
+            self.parsed("RATE_LIMIT_FAILURES", "a rate such as `60/m`, or `off`", |text| {
+                if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }
+            })?;
         let networks = "networks such as `10.0.0.0/8,192.168.1.7`, with host bits zero";
         let trusted_proxies = self.parsed("TRUSTED_PROXIES", networks, |text| {
             text.split(',').map(|network| parse_network(network.trim())).collect()
@@ -86,7 +87,10 @@ mod tests {
         assert_eq!(limits.rates, RateSettings::default());
         assert_eq!(limits.failures, Rate::parse("60/m"));
         assert!(limits.trusted_proxies.is_empty());
-        assert_eq!(limits.capacities, ClassCapacities { checks: 1_024, management: 128, uploads: 16 });
+        assert_eq!(
+            limits.capacities,
+            ClassCapacities { checks: 1_024, management: 64, uploads: 16 }
+        );
     }
 
     #[test]

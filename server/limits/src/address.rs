@@ -44,7 +44,11 @@ impl TrustedProxies {
 
     /// Returns the first address from the right that is no trusted proxy. Stops at a hop without an address: the last
     /// proxy before it is all that is known. Returns `None` if there are no hops.
-    fn rightmost(&self, peer: IpAddr, hops: impl Iterator<Item = Option<IpAddr>>) -> Option<IpAddr> {
+    fn rightmost(
+        &self,
+        peer: IpAddr,
+        hops: impl Iterator<Item = Option<IpAddr>>,
+    ) -> Option<IpAddr> {
         let mut hops = hops.peekable();
         hops.peek()?;
         let mut last = peer;
@@ -67,8 +71,7 @@ fn hops<'h>(values: impl DoubleEndedIterator<Item = &'h str>) -> impl Iterator<I
 /// Returns the address in the parameter `for` of an element of `Forwarded`.
 fn forwarded_for(element: &str) -> Option<IpAddr> {
     let pairs = element.split(';').filter_map(|pair| pair.split_once('='));
-    let (_, value) =
-        pairs.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
+    let (_, value) = pairs.into_iter().find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
     let value = value.trim();
     node(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
 }
@@ -155,7 +158,11 @@ mod tests {
             ("[192.0.2.7]", None),
             ("host:80", None),
         ] {
-            assert_eq!(node(text).map(|address| address.to_string()).as_deref(), expected, "{text}");
+            assert_eq!(
+                node(text).map(|address| address.to_string()).as_deref(),
+                expected,
+                "{text}"
+            );
         }
     }
 

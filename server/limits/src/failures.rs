@@ -27,27 +27,6 @@ const MOST_KEYS: usize = 65_536;
 /// the store serves more than this at a time.
 const MOST_LOOKUPS: u32 = 2;
 
-/// The kind of a credential.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CredentialKind {
-    Token,
-    ServiceKey,
-    AdminKey,
-}
-
-impl CredentialKind {
-    pub(crate) const ALL: [Self; 3] = [Self::Token, Self::ServiceKey, Self::AdminKey];
-
-    /// Returns the label of the kind in metrics and log lines.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Token => "token",
-            Self::ServiceKey => "service_key",
-            Self::AdminKey => "admin_key",
-        }
-    }
-}
-
 /// The failed authentications of each address.
 #[derive(Debug)]
 pub struct FailedAuthentications {

@@ -6,6 +6,7 @@
 mod address;
 mod bounded;
 mod classes;
+mod credential;
 mod failures;
 mod metrics;
 mod places;
@@ -18,11 +19,14 @@ use ipnet::IpNet;
 
 pub use address::TrustedProxies;
 pub use classes::Class;
-pub use failures::{CredentialKind, FailedAuthentications, KeyLookup};
+pub use credential::RefusedCredential;
+pub use failures::{FailedAuthentications, KeyLookup};
 pub use metrics::{LimitMetrics, RefusalReason};
-pub use places::{Admission, ClassCapacities, Place, Places};
+pub use places::{Admission, ClassCapacities, Places, RequestPlace};
 pub use rate::{Bucket, BucketLevel, Moment, Rate};
-pub use rates::{RateLevel, RateLevels, RateLimits, RateRefusal, RateSettings, RequestKind, ScopeRates};
+pub use rates::{
+    RateLevel, RateLevels, RateLimits, RateRefusal, RateSettings, RequestKind, ScopeRates,
+};
 pub use throttle::LogThrottle;
 
 /// The settings of all limits.
@@ -51,7 +55,7 @@ impl Default for LimitConfig {
 
 /// All limits of one process.
 #[derive(Debug)]
-pub struct Limits {
+pub struct CallerLimits {
     pub rates: RateLimits,
     pub failures: FailedAuthentications,
     pub proxies: TrustedProxies,
@@ -61,7 +65,7 @@ pub struct Limits {
     pub failure_log: LogThrottle,
 }
 
-impl Limits {
+impl CallerLimits {
     /// Returns the limits of `config`, whose counts `metrics` shows.
     pub fn new(config: LimitConfig, metrics: LimitMetrics) -> Self {
         Self {

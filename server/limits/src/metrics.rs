@@ -10,7 +10,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use crate::classes::Class;
-use crate::failures::CredentialKind;
+use crate::credential::RefusedCredential;
 
 /// Seconds, up to the longest wait for a place.
 const WAIT_BUCKETS: [f64; 10] = [1e-3, 5e-3, 25e-3, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 20.0];
@@ -107,7 +107,7 @@ impl LimitMetrics {
             metrics.waiting(class);
             metrics.waits.get_or_create_owned(&of_class(class));
         }
-        for kind in CredentialKind::ALL {
+        for kind in RefusedCredential::ALL {
             metrics.failures.get_or_create_owned(&CredentialLabels { credential: kind.as_str() });
         }
         let help = "Requests that a limit refused";
@@ -131,7 +131,7 @@ impl LimitMetrics {
     }
 
     /// Counts a credential that proved no caller.
-    pub fn failed(&self, kind: CredentialKind) {
+    pub fn failed(&self, kind: RefusedCredential) {
         self.failures.get_or_create(&CredentialLabels { credential: kind.as_str() }).inc();
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let mut registry = Registry::default();
         let metrics = LimitMetrics::register(&mut registry);
         metrics.refused(RefusalReason::QueueTime, Class::Uploads);
-        metrics.failed(CredentialKind::AdminKey);
+        metrics.failed(RefusedCredential::AdminKey);
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
         for line in [

@@ -32,9 +32,9 @@ pub struct ClassCapacities {
 
 impl Default for ClassCapacities {
     /// Most checks run for microseconds. Those that wait for resolvers or plans are the ones that need many places.
-    /// Management waits for the database, which does less at a time than there are places.
+    /// Management waits for the database, which serves fewer at a time: more places would only let more wait there.
     fn default() -> Self {
-        Self { checks: 1_024, management: 128, uploads: 16 }
+        Self { checks: 1_024, management: 64, uploads: 16 }
     }
 }
 
@@ -50,22 +50,22 @@ pub struct Places {
 /// The answer to a request for a place.
 #[derive(Debug)]
 pub enum Admission {
-    Entered(Place),
+    Entered(RequestPlace),
     /// The place comes later. Whoever drops the receiver does not wait any more.
-    Waiting(oneshot::Receiver<Place>),
+    Waiting(oneshot::Receiver<RequestPlace>),
     Refused(RefusalReason),
 }
 
 /// A place. It becomes free when it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct RequestPlace {
     /// `None` after a place was not wanted.
     class: Option<Arc<ClassPlaces>>,
     /// The tenant for which the place is counted.
     tenant: Option<Arc<str>>,
 }
 
-impl Drop for Place {
+impl Drop for RequestPlace {
     fn drop(&mut self) {
         if let Some(class) = self.class.take() {
             class.leave(self.tenant.take());
@@ -88,7 +88,10 @@ impl Places {
     pub fn enter(&self, class: Class, tenant: &str, now: Moment) -> Admission {
         let class = self.of(class);
         if class.waiting.get() == 0 && class.take(class.limit() / 2) {
-            return Admission::Entered(Place { class: Some(Arc::clone(class)), tenant: None });
+            return Admission::Entered(RequestPlace {
+                class: Some(Arc::clone(class)),
+                tenant: None,
+            });
         }
         class.enter_behind_lock(&Arc::from(tenant), now)
     }
@@ -126,7 +129,7 @@ struct ClassPlaces {
     waiting: Gauge,
     /// The waiting requests of the classes that go before this one.
     earlier: Vec<Gauge>,
-    requests: Mutex<WaitingRequests<Place>>,
+    requests: Mutex<WaitingRequests<RequestPlace>>,
 }
 
 impl ClassPlaces {
@@ -163,6 +166,14 @@ impl ClassPlaces {
         self.running.inner().fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).is_ok()
     }
 
+    /// Takes a place of the half that is free for all.
+    fn take_free(&self, requests: &WaitingRequests<RequestPlace>) -> bool {
+        let running = self.running.inner().load(Ordering::SeqCst);
+        let counted = i64::try_from(requests.counted()).unwrap_or(i64::MAX);
+        let limit = self.limit();
+        running.saturating_sub(counted) < limit / 2 && self.take(limit)
+    }
+
     /// Enters, waits or is refused, while many places are taken.
     fn enter_behind_lock(self: &Arc<Self>, tenant: &Arc<str>, now: Moment) -> Admission {
         let mut requests = self.requests.lock();
@@ -188,10 +199,10 @@ impl ClassPlaces {
     /// Returns a place for a request of `tenant` if it may have one.
     fn place_now(
         self: &Arc<Self>,
-        requests: &mut WaitingRequests<Place>,
+        requests: &mut WaitingRequests<RequestPlace>,
         tenant: &Arc<str>,
-    ) -> Option<Place> {
-        if self.take(self.limit() / 2) {
+    ) -> Option<RequestPlace> {
+        if self.take_free(requests) {
             return Some(self.place(None));
         }
         if requests.running(tenant) < self.share() && self.take(self.limit()) {
@@ -204,7 +215,7 @@ impl ClassPlaces {
     /// Returns why one more request of a tenant may not wait, if `waiting` of its requests do, the oldest since `oldest`.
     fn refusal(
         &self,
-        requests: &mut WaitingRequests<Place>,
+        requests: &mut WaitingRequests<RequestPlace>,
         waiting: usize,
         oldest: Option<Moment>,
         now: Moment,
@@ -238,9 +249,9 @@ impl ClassPlaces {
     }
 
     /// Gives free places to waiting requests.
-    fn serve_waiting(self: &Arc<Self>, requests: &mut WaitingRequests<Place>) {
+    fn serve_waiting(self: &Arc<Self>, requests: &mut WaitingRequests<RequestPlace>) {
         loop {
-            let is_counted = !self.take(self.limit() / 2);
+            let is_counted = !self.take_free(requests);
             if is_counted && !self.take(self.limit()) {
                 return;
             }
@@ -267,8 +278,8 @@ impl ClassPlaces {
     }
 
     /// Returns a place that is taken already, counted for `tenant` if there is one.
-    fn place(self: &Arc<Self>, tenant: Option<&Arc<str>>) -> Place {
-        Place { class: Some(Arc::clone(self)), tenant: tenant.cloned() }
+    fn place(self: &Arc<Self>, tenant: Option<&Arc<str>>) -> RequestPlace {
+        RequestPlace { class: Some(Arc::clone(self)), tenant: tenant.cloned() }
     }
 
     fn waiting_count(&self) -> &AtomicI64 {

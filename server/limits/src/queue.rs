@@ -21,6 +21,8 @@ pub(crate) struct WaitingRequests<P> {
     tenants: HashMap<Arc<str>, TenantRequests<P>>,
     /// The tenants with waiting requests, in the order of their turns.
     turns: VecDeque<Arc<str>>,
+    /// The counted places of all tenants.
+    counted: usize,
 }
 
 #[derive(Debug)]
@@ -38,7 +40,7 @@ impl<P> Default for TenantRequests<P> {
 
 impl<P> Default for WaitingRequests<P> {
     fn default() -> Self {
-        Self { tenants: HashMap::new(), turns: VecDeque::new() }
+        Self { tenants: HashMap::new(), turns: VecDeque::new(), counted: 0 }
     }
 }
 
@@ -54,15 +56,22 @@ impl<P> WaitingRequests<P> {
         self.tenants.get(tenant).map_or(0, |requests| requests.running)
     }
 
+    /// Returns the number of counted places of all tenants.
+    pub(crate) fn counted(&self) -> usize {
+        self.counted
+    }
+
     /// Counts a place of `tenant`.
     pub(crate) fn begin(&mut self, tenant: &Arc<str>) {
         self.of(tenant).running += 1;
+        self.counted += 1;
     }
 
     /// Counts one place less of `tenant`.
     pub(crate) fn end(&mut self, tenant: &str) {
         if let Some(requests) = self.tenants.get_mut(tenant) {
             requests.running = requests.running.saturating_sub(1);
+            self.counted = self.counted.saturating_sub(1);
         }
         self.forget_if_idle(tenant);
     }
@@ -112,7 +121,8 @@ impl<P> WaitingRequests<P> {
 
     /// Forgets `tenant` if it has neither counted places nor waiting requests.
     pub(crate) fn forget_if_idle(&mut self, tenant: &str) {
-        let is_idle = |requests: &TenantRequests<P>| requests.running == 0 && requests.waiters.is_empty();
+        let is_idle =
+            |requests: &TenantRequests<P>| requests.running == 0 && requests.waiters.is_empty();
         if self.tenants.get(tenant).is_some_and(is_idle) {
             self.tenants.remove(tenant);
         }

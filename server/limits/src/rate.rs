@@ -115,12 +115,8 @@ impl Bucket {
                 self.forget_the_future(stored, full_at);
                 return Err(level(full_at, rate, now));
             }
-            match self.0.compare_exchange_weak(
-                stored,
-                after,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
+            match self.0.compare_exchange_weak(stored, after, Ordering::Relaxed, Ordering::Relaxed)
+            {
                 Ok(_) => return Ok(level(after, rate, now)),
                 Err(other) => stored = other,
             }
