@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use portcullis_auth::{Authenticator, FETCH_TIMEOUT, Mode, Providers};
 use portcullis_config::{Config, open_database};
 use portcullis_egress::Client;
+use portcullis_limits::CallerLimits;
 use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 
@@ -138,6 +139,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plans = metrics.plans.clone();
+    let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
         webhooks: Webhooks::new(
@@ -154,6 +156,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         uploads: Uploads::default(),
+        limits,
         clock,
         ids: Ids::new(),
     }))

@@ -18,6 +18,7 @@ mod answers;
 mod cost;
 mod denials;
 mod edge;
+mod overload;
 mod patterns;
 mod plans;
 mod quotas;
@@ -60,6 +61,13 @@ const ATTACKS: &[Attack] = &[
         name: "a check demands a revision that never comes",
         run: plans::future_revision,
     },
+    Attack { number: "12", name: "guessed credentials", run: overload::guesses },
+    Attack {
+        number: "load",
+        name: "three times the capacity",
+        run: overload::three_times_the_capacity,
+    },
+    Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
 ];
 
 fn main() {

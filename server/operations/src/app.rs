@@ -9,6 +9,7 @@ use crate::plans::Plans;
 use crate::uploads::Uploads;
 use portcullis_auth::{Authenticator, Mode};
 use portcullis_egress::EgressConfig;
+use portcullis_limits::CallerLimits;
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -39,11 +40,12 @@ pub struct Parts {
     pub manager_roles: Vec<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
-    /// Limits the addresses of outgoing requests.
+    /// CallerLimits the addresses of outgoing requests.
     pub egress: EgressConfig,
     pub webhooks: Webhooks,
     pub resolvers: ResolverService,
     pub uploads: Uploads,
+    pub limits: CallerLimits,
     pub metrics: Metrics,
     pub clock: Clock,
     pub ids: Ids,

@@ -22,6 +22,7 @@ use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, Case};
 use portcullis_config::{Config, EdgeConfig, open_database};
+use portcullis_limits::LimitConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
@@ -68,6 +69,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         },
         store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
+        limits: LimitConfig::default(),
     };
     let limits = front::limits(&config.edge);
     let store = open_database(&config.database_url).await?;
