@@ -38,9 +38,10 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
-    let store = open_database(&config.database_url).await?;
+    let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
     let listeners = Listeners::bind(config.listen, &config.edge).await?;
     let metrics = Metrics::new();
+    metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
     let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
     let app = wire(store, config, metrics)?;
@@ -136,10 +137,14 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         Registry::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
-    let plan_loads = metrics.plan_loads.clone();
+    let plans = metrics.plans.clone();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plan_loads),
-        webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),
+        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
+        webhooks: Webhooks::new(
+            store.clone(),
+            metrics.denials_lost.clone(),
+            metrics.denials_dropped.clone(),
+        ),
         resolvers,
         metrics,
         store,

@@ -26,8 +26,8 @@ pub(crate) struct Settings {
 /// The place where a server stores its data.
 struct Place {
     directory: TempDir,
-    /// Dropped with the value.
-    _database: Option<Database>,
+    /// The database of PostgreSQL, dropped with the value.
+    database: Option<Database>,
 }
 
 impl Settings {
@@ -53,13 +53,13 @@ impl Settings {
     fn on_sqlite() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = format!("sqlite://{}", directory.path().join("portcullis.db").display());
-        Self::at(Place { directory, _database: None }, url)
+        Self::at(Place { directory, database: None }, url)
     }
 
     fn on(database: Database) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = database.url().to_owned();
-        Self::at(Place { directory, _database: Some(database) }, url)
+        Self::at(Place { directory, database: Some(database) }, url)
     }
 
     fn at(place: Place, database_url: String) -> Self {
@@ -89,6 +89,11 @@ impl Settings {
     /// A path in the server's directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.place.directory.path().join(name)
+    }
+
+    /// The database of PostgreSQL; `None` on SQLite.
+    pub(crate) fn database(&self) -> Option<&Database> {
+        self.place.database.as_ref()
     }
 
     /// Starts it, and waits until it serves.

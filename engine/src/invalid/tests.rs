@@ -57,7 +57,7 @@ fn an_error_is_short_whatever_the_input() {
         format!(
             "{}{}{}",
             r#"{"aaaaaaaaaaaaaaaaaaaa":"#.repeat(120),
-            many(r#"{"":1,"":2}"#, 1),
+            r#"{"":1,"":2}"#,
             "}".repeat(120)
         ),
     ] {

@@ -86,6 +86,9 @@ impl ApiError {
             Self::Operation(OperationError::StillRead(_, policies)) => {
                 json!({"policy_ids": policies.iter().take(MAX_POLICIES).collect::<Vec<_>>()})
             }
+            Self::Operation(OperationError::QuotaExceeded(excess)) => {
+                json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
+            }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
             _ => json!({}),
         }
@@ -126,6 +129,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
+        OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
         OperationError::Unavailable(..) | OperationError::NotNow(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
         }
@@ -147,6 +151,9 @@ fn operation_message(error: &OperationError) -> String {
         OperationError::NotFound(what) => format!("there is no such {what}"),
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
+        }
+        OperationError::QuotaExceeded(excess) => {
+            format!("{excess}: delete what is not needed, or ask the operator for a higher quota")
         }
         OperationError::Unavailable(what, _) => format!("{what} is unavailable; try again later"),
         OperationError::Internal(_) => "an internal error; the log has the details".to_owned(),

@@ -45,7 +45,7 @@ macro_rules! errors {
     )*};
 }
 
-errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412");
+errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412", QuotaExceeded = "422",);
 
 /// The document as text.
 #[derive(Clone, Debug)]

@@ -10,7 +10,6 @@ use portcullis_config::{ConfigError, without_password};
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
-use portcullis_operations::compilations::Compilations;
 use portcullis_operations::plans;
 use portcullis_storage::{OpenError, Store, StoreError, policies, rules, tenants};
 
@@ -85,9 +84,7 @@ impl Source {
     pub(super) async fn load(&self, tenant: &Tenant, resource: &str) -> Result<Plan, StoreError> {
         match &self.from {
             PlanSource::Memory => Ok(tenant.plan(resource)),
-            PlanSource::Store(store, _) => {
-                plans::load(store, &Compilations::default(), &tenant.id, resource).await
-            }
+            PlanSource::Store(store, _) => plans::load(store, &tenant.id, resource).await,
         }
     }
 

@@ -8,6 +8,7 @@ mod edge;
 mod egress;
 mod error;
 mod process;
+mod quotas;
 mod service;
 mod units;
 mod variables;

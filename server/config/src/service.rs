@@ -8,6 +8,7 @@ use portcullis_auth::{Mode, OidcConfig};
 use portcullis_egress::EgressConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
+use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
@@ -34,6 +35,8 @@ pub struct Config {
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
+    /// The limits of what each tenant stores.
+    pub store_limits: StoreLimits,
     pub edge: EdgeConfig,
 }
 
@@ -58,6 +61,7 @@ impl Config {
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
+            store_limits: variables.store_limits()?,
             edge: variables.edge()?,
         })
     }

@@ -28,7 +28,7 @@ use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_operations::metrics::{CheckKind, Metrics};
 use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::tenants;
+use portcullis_storage::{StoreLimits, tenants};
 use portcullis_webhooks::WebhookConfig;
 
 /// The variables that `dev` reads. None of them can point it at a production system.
@@ -66,6 +66,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
             code: Some(data_dir.join("portcullis-code")),
             ..ResolverConfig::default()
         },
+        store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
     };
     let limits = front::limits(&config.edge);

@@ -4,12 +4,14 @@ use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{PolicyRecord, RuleData};
+use portcullis_model::quota::Quota;
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
+use crate::quotas::policy_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -152,6 +154,8 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
         &policy.created_by,
         policy.created_at.millis(),
     )?;
+    tx.count(Quota::Policies, 1);
+    tx.count(Quota::StoredBytes, policy_bytes(policy));
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_created(policy));
     Ok(())
@@ -182,6 +186,7 @@ pub async fn update(
         policy.updated_by.as_deref(),
         policy.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_updated(old, policy, by));
     Ok(())
@@ -191,6 +196,8 @@ pub async fn update(
 pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
+    // The bytes still count: the record is retained.
+    tx.count(Quota::Policies, -1);
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_deleted(policy, by));
     Ok(())

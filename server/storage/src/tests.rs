@@ -13,6 +13,7 @@ use sqlx::SqlSafeStr;
 use uuid::Uuid;
 
 use crate::commit::Committed;
+use crate::database::Database;
 use crate::error::{OpenError, StoreError};
 use crate::macros::{execute, fetch_all};
 use crate::store::Store;
@@ -182,12 +183,15 @@ fn statements() -> Vec<String> {
     let sources = [
         include_str!("deliveries.rs"),
         include_str!("delivery_queues.rs"),
+        include_str!("denial_queues.rs"),
         include_str!("events.rs"),
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
         include_str!("providers.rs"),
+        include_str!("quotas.rs"),
         include_str!("resolvers.rs"),
         include_str!("resources.rs"),
+        include_str!("retention.rs"),
         include_str!("rules.rs"),
         include_str!("service_keys.rs"),
         include_str!("tenants.rs"),
@@ -277,7 +281,7 @@ async fn write_after_cancelled_begin(
     guarded: bool,
 ) -> bool {
     let patience = Duration::from_micros(attempt * 7 % 400);
-    let store = Store::Postgres(pool.clone());
+    let store = Store::new(Database::Postgres(pool.clone()));
     let begin = async move { store.write_as("acme").await.map(drop) };
     if guarded {
         // What the service does: the task goes on when nobody waits for it any more.
