@@ -29,7 +29,7 @@ fn files() -> (PathBuf, PathBuf) {
     if setup::POSTGRES {
         (recorded("postgres.sql"), recorded("postgres.json"))
     } else {
-        (recorded("sqlite.db"), recorded("sqlite.json"))
+        (recorded("database.sqlite"), recorded("sqlite.json"))
     }
 }
 
@@ -122,7 +122,8 @@ fn answers_of(server: &Server) -> Value {
                         "resource": {"owner": "alice", "tags": ["a", "b"], "network": "10.1.2.3"},
                     },
                 });
-                answers[&format!("{subject} {action} {resource}")] = tenant.check(&body).is(200).json();
+                answers[&format!("{subject} {action} {resource}")] =
+                    tenant.check(&body).is(200).json();
             }
         }
     }
@@ -134,8 +135,7 @@ fn with_tenants(mut answers: Value, server: &Server) -> Value {
     let operator = Operator::of(server);
     let tenants = operator.get("/admin/tenants").is(200).json();
     for tenant in tenants.as_array().unwrap() {
-        let path =
-            format!("/admin/tenants/{}/identity-providers", tenant["id"].as_str().unwrap());
+        let path = format!("/admin/tenants/{}/identity-providers", tenant["id"].as_str().unwrap());
         answers[&path] = operator.get(&path).is(200).json();
     }
     answers["/admin/tenants"] = tenants;
@@ -188,13 +188,12 @@ fn dump(url: &str) -> String {
 fn fill(tenant: &Tenant<'_>) {
     let receiver = Receiver::start();
     let events: Vec<&str> = crate::support::EVENTS.to_vec();
-    let webhook =
-        json!({"url": receiver.url("/hook"), "events": events, "secret": "a-secret-of-version-0.1"});
+    let webhook = json!({"url": receiver.url("/hook"), "events": events, "secret": "a-secret-of-version-0.1"});
     let webhook = tenant.manage("POST /api/v1/webhooks", &webhook).is(201).id();
 
     for resource in [
-        json!({"name": "chart", "actions": ["read", "write"], "default_roles": ["editor"]}),
-        json!({"name": "invoice", "actions": ["read"], "description": "bills"}),
+        json!({"name": "chart:read", "displayName": "Read a chart", "defaultRoles": ["editor"]}),
+        json!({"name": "invoice:read", "serviceName": "bills"}),
     ] {
         let reply = tenant.manage("POST /api/v1/resources", &resource);
         assert_eq!(reply.status, 201, "{}", reply.text);
@@ -231,8 +230,12 @@ fn fill(tenant: &Tenant<'_>) {
     let deliveries = format!("/api/v1/webhooks/{webhook}/deliveries");
     eventually("every event is delivered", || {
         let list = tenant.get(&deliveries).is(200).json();
-        let kinds: std::collections::BTreeSet<&str> =
-            list.as_array().unwrap().iter().filter_map(|item| item["event_type"].as_str()).collect();
+        let kinds: std::collections::BTreeSet<&str> = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|item| item["event_type"].as_str())
+            .collect();
         kinds.len() == 6
     });
 }

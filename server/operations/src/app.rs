@@ -61,8 +61,15 @@ impl App {
 
     /// Commits `tx` and returns the tenant's revision. Every check that begins after the return sees the change,
     /// and the delivery of its events has begun.
+    ///
+    /// # Errors
+    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
     pub async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
-        let committed = self.plans.commit(tx).await?;
+        let committed = self.plans.commit(tx).await.inspect_err(|error| {
+            if let StoreError::Quota(excess) = error {
+                self.metrics.quotas.refused(excess.quota);
+            }
+        })?;
         self.webhooks.committed(committed.writes).await;
         Ok(committed.revision)
     }
