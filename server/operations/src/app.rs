@@ -78,8 +78,9 @@ impl App {
 
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
+        let own = [("uploads", self.uploads.tenants()), ("write_turns", self.store.writers())];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
-        for (map, entries) in maps.chain([("uploads", self.uploads.tenants())]) {
+        for (map, entries) in maps.chain(self.webhooks.entries()).chain(own) {
             self.metrics.set_entries(map, entries);
         }
         self.metrics.render()
