@@ -51,7 +51,7 @@ fn metric(server: &Server, series: &str) -> f64 {
 #[track_caller]
 fn is_limited(reply: Reply, limit: &str) -> Reply {
     let reply = reply.refused(429, "RATE_LIMITED");
-    assert_eq!(reply.details(), json!({"limit": limit}));
+    assert_eq!(reply.details(), json!({"rate": limit}));
     let seconds = reply.header("retry-after").and_then(|text| text.parse::<u64>().ok());
     assert!(seconds.is_some_and(|seconds| seconds >= 1), "{:?}", reply.headers);
     let (policy, left) = (reply.header("ratelimit-policy"), reply.header("ratelimit"));
@@ -166,7 +166,7 @@ fn a_rate_lets_exactly_its_number_pass() {
     is_limited(check(&tenant, "one"), "credential-checks");
     assert_eq!(passed("two", 20), 3, "the tenant has no more");
     let refused = check(&tenant, "three");
-    assert_eq!((refused.status, refused.details()), (429, json!({"limit": "tenant-checks"})));
+    assert_eq!((refused.status, refused.details()), (429, json!({"rate": "tenant-checks"})));
     let other = Tenant::of(&server, Provider::shared(), "globex");
     check(&other, "one").is(200);
     // Other kinds of requests are counted apart.

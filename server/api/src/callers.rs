@@ -16,6 +16,7 @@ use portcullis_operations::app::App;
 use crate::error::ApiError;
 use crate::limits;
 use crate::oversize::refuse_oversize;
+use crate::raw_body::charge_body_to;
 
 const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
@@ -48,6 +49,7 @@ impl FromRequestParts<App> for TenantMember {
                 let holder = verified.map_err(|error| {
                     limits::failed(app, parts, RefusedCredential::Token, now, error)
                 })?;
+                charge_body_to(parts, holder.tenant());
                 let subject = &holder.identity.subject;
                 let place = limits::admit(app, parts, holder.tenant(), subject, now).await?;
                 Ok(Self { holder, place })
@@ -135,7 +137,11 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let TenantManager { manager, place } = match Credential::of(parts)? {
-            Credential::ServiceKey(key) => key_holder(app, parts, key).await?,
+            Credential::ServiceKey(key) => {
+                let holder = key_holder(app, parts, key).await?;
+                charge_body_to(parts, holder.tenant());
+                holder
+            }
             _ => TenantManager::from_request_parts(parts, app).await?,
         };
         manager.must_have(R::PERMISSION)?;

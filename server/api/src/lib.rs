@@ -8,6 +8,7 @@
 
 mod admin;
 mod body;
+mod body_budget;
 mod callers;
 mod checks;
 mod deadline;
@@ -18,7 +19,9 @@ mod explain;
 mod health;
 mod layers;
 mod limits;
+mod leftover;
 pub mod listener;
+mod loopback;
 mod metrics;
 mod openapi;
 mod oversize;
@@ -39,8 +42,10 @@ mod upload;
 mod webhooks;
 
 pub use axum::Router;
+pub use body_budget::BodyBudget;
 pub use checks::answer_text;
-pub use routes::{finish, router, routes};
+pub use loopback::only_loopback;
+pub use routes::{RouteSet, finish, router, routes};
 
 use parameters::{digits, parameter, query};
 use respond::revision_header;

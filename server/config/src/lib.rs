@@ -4,15 +4,18 @@
 
 mod clients;
 mod database;
+mod edge;
 mod egress;
 mod error;
 mod limits;
 mod process;
+mod quotas;
 mod service;
 mod units;
 mod variables;
 
 pub use database::{open_database, without_password};
+pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;
 pub use process::LogFormat;
 pub use service::Config;

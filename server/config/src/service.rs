@@ -9,10 +9,12 @@ use portcullis_egress::EgressConfig;
 use portcullis_limits::LimitConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
+use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
+use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
 use crate::variables::Variables;
@@ -36,6 +38,9 @@ pub struct Config {
     pub resolvers: ResolverConfig,
     /// The limits of callers.
     pub limits: LimitConfig,
+    /// The limits of what each tenant stores.
+    pub store_limits: StoreLimits,
+    pub edge: EdgeConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -60,6 +65,8 @@ impl Config {
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
             limits: variables.limits()?,
+            store_limits: variables.store_limits()?,
+            edge: variables.edge()?,
         })
     }
 }
