@@ -19,6 +19,8 @@ mod cost;
 mod denials;
 mod edge;
 mod operator;
+mod overload;
+mod patterns;
 mod plans;
 mod quotas;
 mod writes;
@@ -47,6 +49,9 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "7", name: "27,000 denied checks for one webhook", run: denials::flood },
     Attack { number: "8", name: "3,000 webhooks of one tenant", run: quotas::webhooks },
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
+    Attack { number: "4", name: "patterns that are expensive to compile", run: patterns::compile },
+    Attack { number: "5", name: "a pattern that is expensive to match", run: patterns::matching },
+    Attack { number: "11", name: "a stop during #5", run: patterns::stop },
     Attack {
         number: "3",
         name: "500 unfinished bodies without a credential",
@@ -67,6 +72,13 @@ const ATTACKS: &[Attack] = &[
         name: "a check demands a revision that never comes",
         run: plans::future_revision,
     },
+    Attack { number: "12", name: "guessed credentials", run: overload::guesses },
+    Attack {
+        number: "load",
+        name: "three times the capacity",
+        run: overload::three_times_the_capacity,
+    },
+    Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
 ];
 
 fn main() {

@@ -12,10 +12,11 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
-use crate::callers::{Admin, Allowed, AuditRead, SentCredential};
+use crate::callers::{Admin, Allowed, AuditRead};
 use crate::error::ApiError;
 use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query};
+use crate::sent_credential::SentCredential;
 
 /// Lists the audit records of the tenant, newest first.
 #[utoipa::path(
@@ -129,7 +130,7 @@ pub(super) async fn note_refusals(
     next: Next,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let sent = SentCredential::of(&parts);
+    let sent = SentCredential::of(&app, &parts);
     let response = next.run(Request::from_parts(parts, body)).await;
     if response.status() == StatusCode::UNAUTHORIZED
         && let Some(sent) = sent

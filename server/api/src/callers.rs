@@ -2,35 +2,39 @@
 //! (`docs/semantics.md`, section 6).
 
 use std::marker::PhantomData;
-use std::net::IpAddr;
 use std::ops::Deref;
 
 use axum::extract::FromRequestParts;
-use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 use portcullis_auth::{ADMIN_ACTOR, AuthError, Manager, Mode, TokenHolder, authenticate_key};
+use portcullis_limits::{RefusedCredential, RequestPlace};
 use portcullis_model::audit::{CredentialKind, Origin};
-use portcullis_model::service_key::{Permission, PresentedKey};
+use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
 
 use crate::error::ApiError;
+use crate::limits;
 use crate::oversize::refuse_oversize;
-use crate::peer::PeerAddress;
 use crate::raw_body::charge_body_to;
 
-const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
-const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
+pub(crate) const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A caller with a token, who may request decisions.
 #[derive(Debug)]
-pub(crate) struct TenantMember(TokenHolder);
+pub(crate) struct TenantMember {
+    holder: TokenHolder,
+    /// Held until the handler has its answer.
+    place: RequestPlace,
+}
 
 impl Deref for TenantMember {
     type Target = TokenHolder;
 
     fn deref(&self) -> &TokenHolder {
-        &self.0
+        &self.holder
     }
 }
 
@@ -40,9 +44,16 @@ impl FromRequestParts<App> for TenantMember {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(parts)? {
             Credential::Bearer(token) => {
-                let holder = app.token_holder(token).await?;
+                limits::refuse_if_full(app, parts)?;
+                let now = app.clock.now();
+                let verified = app.token_holder(token).await;
+                let holder = verified.map_err(|error| {
+                    limits::failed(app, parts, RefusedCredential::Token, now, error)
+                })?;
                 charge_body_to(parts, holder.tenant());
-                Ok(Self(holder))
+                let subject = &holder.identity.subject;
+                let place = limits::admit(app, parts, holder.tenant(), subject, now).await?;
+                Ok(Self { holder, place })
             }
             Credential::ServiceKey(_) | Credential::AdminKey(_) => {
                 Err(AuthError::CredentialRefused(
@@ -56,13 +67,16 @@ impl FromRequestParts<App> for TenantMember {
 
 /// A manager with a token, on a route that does not accept service keys.
 #[derive(Debug)]
-pub(crate) struct TenantManager(Manager);
+pub(crate) struct TenantManager {
+    manager: Manager,
+    place: RequestPlace,
+}
 
 impl Deref for TenantManager {
     type Target = Manager;
 
     fn deref(&self) -> &Manager {
-        &self.0
+        &self.manager
     }
 }
 
@@ -70,9 +84,9 @@ impl FromRequestParts<App> for TenantManager {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let member = TenantMember::from_request_parts(parts, app).await?;
-        let manager = member.0.into_manager(&app.manager_roles)?;
-        Ok(Self(manager.with_request(address(parts), request_id(parts))))
+        let TenantMember { holder, place } = TenantMember::from_request_parts(parts, app).await?;
+        let manager = holder.into_manager(&app.manager_roles)?;
+        Ok(Self { manager: of_request(app, parts, manager), place })
     }
 }
 
@@ -80,6 +94,7 @@ impl FromRequestParts<App> for TenantManager {
 #[derive(Debug)]
 pub(crate) struct Allowed<R> {
     manager: Manager,
+    _place: RequestPlace,
     right: PhantomData<R>,
 }
 
@@ -124,48 +139,56 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let manager = match Credential::of(parts)? {
+        let TenantManager { manager, place } = match Credential::of(parts)? {
             Credential::ServiceKey(key) => {
-                let holder = key_holder(app, key).await?;
-                charge_body_to(parts, holder.tenant());
-                holder.with_request(address(parts), request_id(parts))
+                let holder = key_holder(app, parts, key).await?;
+                charge_body_to(parts, holder.manager.tenant());
+                holder
             }
-            _ => TenantManager::from_request_parts(parts, app).await?.0,
+            _ => TenantManager::from_request_parts(parts, app).await?,
         };
         manager.must_have(R::PERMISSION)?;
-        Ok(Self { manager, right: PhantomData })
+        Ok(Self { manager, _place: place, right: PhantomData })
     }
 }
 
-async fn key_holder(app: &App, key: &str) -> Result<Manager, ApiError> {
+async fn key_holder(app: &App, parts: &Parts, key: &str) -> Result<TenantManager, ApiError> {
+    limits::refuse_if_full(app, parts)?;
+    let now = app.clock.now();
     let one_tenant_per_domain = matches!(app.mode, Mode::Selfhost(_));
-    let now = app.clock.now().into();
-    Ok(authenticate_key(&app.store, now, key, one_tenant_per_domain).await?)
+    let lookup = limits::key_lookup(app, parts, key, now)?;
+    let found = authenticate_key(&app.store, now.into(), key, one_tenant_per_domain).await;
+    drop(lookup);
+    let manager = found
+        .map_err(|error| limits::failed(app, parts, RefusedCredential::ServiceKey, now, error))?;
+    app.limits.failures.proved(key);
+    let place = limits::admit(app, parts, manager.tenant(), manager.actor(), now).await?;
+    Ok(TenantManager { manager: of_request(app, parts, manager), place })
 }
 
-/// Returns the address of the client, if it is known.
-fn address(parts: &Parts) -> Option<IpAddr> {
-    parts.extensions.get::<PeerAddress>().map(|PeerAddress(address)| *address)
+/// Returns a manager with the request that it sent, for its audit records.
+fn of_request(app: &App, parts: &Parts, manager: Manager) -> Manager {
+    manager.with_request(limits::client_address(app, parts), request_id(parts))
 }
 
 /// Returns the id of the request, which the layer `observe` has made valid.
 fn request_id(parts: &Parts) -> Option<String> {
-    text(parts.headers.get(REQUEST_ID))
-}
-
-fn text(value: Option<&HeaderValue>) -> Option<String> {
-    value.and_then(|value| value.to_str().ok()).map(str::to_owned)
+    let id = parts.headers.get(&REQUEST_ID)?.to_str().ok()?;
+    Some(id.to_owned())
 }
 
 /// The operator, with an admin key.
 #[derive(Debug)]
-pub(crate) struct Admin(Origin);
+pub(crate) struct Admin {
+    origin: Origin,
+    _place: RequestPlace,
+}
 
 impl Deref for Admin {
     type Target = Origin;
 
     fn deref(&self) -> &Origin {
-        &self.0
+        &self.origin
     }
 }
 
@@ -181,54 +204,20 @@ impl FromRequestParts<App> for Admin {
             Mode::Saas { admin_keys } => admin_keys.name_of(sent),
             Mode::Selfhost(_) => None,
         };
+        let now = app.clock.now();
         let origin = match name {
             Some("") => Origin::new(ADMIN_ACTOR, CredentialKind::AdminKey),
             Some(name) => Origin::new(&format!("{ADMIN_ACTOR}:{name}"), CredentialKind::AdminKey)
                 .with_key(name),
             None => {
                 let what = "this route needs the admin key".to_owned();
-                return Err(AuthError::CredentialRefused(what).into());
+                let error = AuthError::CredentialRefused(what);
+                return Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error));
             }
         };
-        Ok(Self(origin.with_request(address(parts), request_id(parts))))
-    }
-}
-
-/// The credential of a request without its secret, for the audit record if it is refused.
-#[derive(Debug)]
-pub(crate) struct SentCredential {
-    kind: CredentialKind,
-    /// The service key, until its id is read from it.
-    service_key: Option<HeaderValue>,
-    address: Option<IpAddr>,
-    request_id: Option<HeaderValue>,
-}
-
-impl SentCredential {
-    /// Returns `None` if the request has no credential. It allocates nothing: most credentials are good.
-    pub(crate) fn of(parts: &Parts) -> Option<Self> {
-        let headers = &parts.headers;
-        let service_key = headers.get(SERVICE_KEY).cloned();
-        let kind = if service_key.is_some() {
-            CredentialKind::ServiceKey
-        } else if headers.contains_key(ADMIN_KEY) || parts.uri.path().starts_with("/admin/") {
-            CredentialKind::AdminKey
-        } else {
-            CredentialKind::Token
-        };
-        let is_there = service_key.is_some()
-            || headers.contains_key(ADMIN_KEY)
-            || headers.contains_key(AUTHORIZATION);
-        let (address, request_id) = (address(parts), headers.get(REQUEST_ID).cloned());
-        is_there.then_some(Self { kind, service_key, address, request_id })
-    }
-
-    /// Returns the origin of the request. The secret is not part of it.
-    pub(crate) fn into_origin(self) -> Origin {
-        let key = text(self.service_key.as_ref());
-        let key = key.and_then(|key| PresentedKey::parse(&key)).map(|key| key.id.to_string());
-        let request_id = text(self.request_id.as_ref());
-        Origin { key, ..Origin::new("", self.kind).with_request(self.address, request_id) }
+        let address = limits::client_address(app, parts);
+        let origin = origin.with_request(address, request_id(parts));
+        Ok(Self { origin, _place: limits::admit_operator(app, now).await? })
     }
 }
 

@@ -12,10 +12,12 @@ use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
 use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::invalid::Fault;
+use portcullis_limits::RateRefusal;
 use portcullis_operations::error::OperationError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::rate_answer;
 /// Longest message, in bytes of JSON. It may quote the request, or what a module says.
 const MAX_MESSAGE: usize = 8 * 1_024;
 /// Most ids of policies in `details`, so that an error has at most 64 KiB.
@@ -34,6 +36,8 @@ pub(crate) enum ApiError {
     PayloadTooLarge(usize),
     /// 415, with the type that is expected.
     UnsupportedMediaType(&'static str),
+    /// 429, with the levels of the rates.
+    RateLimited(Box<RateRefusal>),
 }
 
 impl ApiError {
@@ -56,6 +60,7 @@ impl ApiError {
             Self::UnsupportedMediaType(_) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
+            Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
         }
     }
 
@@ -77,6 +82,7 @@ impl ApiError {
             Self::UnsupportedMediaType(expected) => {
                 format!("the body is of another type: send `Content-Type: {expected}`")
             }
+            Self::RateLimited(refusal) => rate_answer::message(refusal),
         }
     }
 
@@ -90,6 +96,7 @@ impl ApiError {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
+            Self::RateLimited(refusal) => json!({"limit": refusal.refused.name}),
             _ => json!({}),
         }
     }
@@ -107,6 +114,9 @@ impl ApiError {
             }
             Self::Operation(OperationError::Unavailable(..) | OperationError::NotNow(_)) => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Self::RateLimited(refusal) => {
+                rate_answer::add_refusal(refusal, headers);
             }
             _ => {}
         }

@@ -39,7 +39,8 @@ pub(super) async fn create(
     caller: Allowed<PoliciesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let policy = NewPolicy::parse(&body.parse()?)?;
+    let read = move || -> Result<NewPolicy, ApiError> { Ok(NewPolicy::parse(&body.parse()?)?) };
+    let policy = app.plans.compilations().policy(caller.tenant(), read).await??;
     let written = policies::create(&app, &caller, policy).await?;
     let (record, revision) = (&written.record, written.revision);
     let location = format!("/api/v1/abac/policies/{}", record.id);
@@ -143,7 +144,9 @@ pub(super) async fn update(
     IfMatch(precondition): IfMatch,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let update = PolicyUpdate::parse(&body.parse()?)?;
+    let read =
+        move || -> Result<PolicyUpdate, ApiError> { Ok(PolicyUpdate::parse(&body.parse()?)?) };
+    let update = app.plans.compilations().policy(caller.tenant(), read).await??;
     let id = id.known("policy")?;
     let written = policies::update(&app, &caller, id, &precondition, &update).await?;
     let (record, revision) = (written.record, written.revision);

@@ -7,6 +7,7 @@ mod database;
 mod edge;
 mod egress;
 mod error;
+mod limits;
 mod process;
 mod quotas;
 mod secrets;

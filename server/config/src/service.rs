@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_egress::EgressConfig;
+use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
@@ -42,6 +43,8 @@ pub struct Config {
     /// The limits of what each tenant stores.
     pub store_limits: StoreLimits,
     pub edge: EdgeConfig,
+    /// The limits of callers.
+    pub limits: LimitConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -66,6 +69,7 @@ impl Config {
             audit: audit(variables)?,
             store_limits: variables.store_limits()?,
             edge: variables.edge()?,
+            limits: variables.limits()?,
         })
     }
 }

@@ -11,6 +11,7 @@ use crate::refusals::Refusals;
 use crate::uploads::Uploads;
 use portcullis_auth::{AuthError, Authenticator, ClosedTenants, Manager, Mode, TokenHolder};
 use portcullis_egress::EgressConfig;
+use portcullis_limits::CallerLimits;
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -46,11 +47,12 @@ pub struct Parts {
     pub manager_roles: Vec<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
-    /// Limits the addresses of outgoing requests.
+    /// CallerLimits the addresses of outgoing requests.
     pub egress: EgressConfig,
     pub webhooks: Webhooks,
     pub resolvers: ResolverService,
     pub uploads: Uploads,
+    pub limits: CallerLimits,
     pub metrics: Metrics,
     pub clock: Clock,
     pub ids: Ids,
@@ -102,8 +104,9 @@ impl App {
 
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
+        let own = [("uploads", self.uploads.tenants()), ("write_turns", self.store.writers())];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
-        for (map, entries) in maps.chain([("uploads", self.uploads.tenants())]) {
+        for (map, entries) in maps.chain(self.webhooks.entries()).chain(own) {
             self.metrics.set_entries(map, entries);
         }
         self.metrics.render()

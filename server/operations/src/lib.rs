@@ -6,6 +6,7 @@
 pub mod app;
 pub mod audit;
 pub mod checks;
+pub mod compilations;
 pub mod edge_metrics;
 pub mod erasure;
 pub mod error;
@@ -23,6 +24,7 @@ pub mod secrets;
 pub mod service_keys;
 pub mod tenant_states;
 pub mod tenants;
+mod turns;
 pub mod uploads;
 pub mod webhooks;
 pub mod written;

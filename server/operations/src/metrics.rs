@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 
 use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
 use crate::quota_metrics::QuotaMetrics;
+use portcullis_limits::LimitMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
@@ -39,6 +40,7 @@ pub struct Metrics {
     pub resolvers: ResolverMetrics,
     pub connections: ConnectionMetrics,
     pub bodies: BodyMetrics,
+    pub limits: LimitMetrics,
 }
 
 impl Default for Metrics {
@@ -68,6 +70,7 @@ impl Metrics {
             resolvers: ResolverMetrics::register(&mut registry),
             connections: ConnectionMetrics::register(&mut registry),
             bodies: BodyMetrics::register(&mut registry),
+            limits: LimitMetrics::register(&mut registry),
             registry,
         }
     }
@@ -222,6 +225,7 @@ mod tests {
             "portcullis_resolver_call_duration_seconds_count 0",
             r#"portcullis_resolver_cache_lookups_total{result="stale"} 0"#,
             "portcullis_resolver_breaker_openings_total 0",
+            r#"portcullis_requests_refused_total{reason="queue_full",class="checks"} 0"#,
         ] {
             assert!(text.lines().any(|line| line == series), "{series}\n{text}");
         }

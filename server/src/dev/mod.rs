@@ -22,6 +22,7 @@ use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, Case};
 use portcullis_config::{Config, EdgeConfig, open_database};
+use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
@@ -71,6 +72,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         audit: AuditRetention::default(),
         store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
+        limits: LimitConfig::default(),
     };
     let limits = front::limits(&config.edge);
     let store = open_database(&config.database_url).await?;

@@ -104,14 +104,14 @@ pub async fn list(
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
-/// Lists the enabled policies that can match `resource`, as a plan needs them. The order is the order of creation, so
+/// Lists the enabled policies that can match `resource`. The order is the order of creation, so
 /// that an explanation is the same on every database.
-pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, StoreError> {
+pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<PolicyRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled AND resource IN ($2, $3, $4) ORDER BY id";
     let [exact, name, any] = ResourcePattern::matching(resource);
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
-    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+    rows.into_iter().map(PolicyRecord::try_from).collect()
 }
 
 /// Lists every enabled policy, as plans need them.
@@ -119,10 +119,11 @@ pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled ORDER BY id";
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(planned)).collect()
 }
 
-fn of_record(record: PolicyRecord) -> Policy {
+/// Returns the policy as plans need it. Reads its condition, which takes time in proportion to its size.
+pub fn planned(record: PolicyRecord) -> Policy {
     Policy {
         id: record.id,
         condition: Policy::stored_condition(record.format, record.rule_data.text()),

@@ -120,6 +120,11 @@ impl Store {
         self.turns.begin_patiently(tenant).await
     }
 
+    /// Returns the number of tenants with writes that run or wait.
+    pub fn writers(&self) -> usize {
+        self.turns.len()
+    }
+
     /// Begins the transaction of [`Store::write`] in a turn. The end of the transaction ends the turn.
     pub async fn write_in(&self, turn: WriteTurn, now: i64) -> Result<Tx, StoreError> {
         let mut tx = self.write_as(turn.tenant()).await?;

@@ -61,6 +61,11 @@ impl WriteTurns {
         self.place(tenant, usize::MAX).ok_or(StoreError::Busy)?.into_turn().await
     }
 
+    /// Returns the number of tenants with writes that run or wait.
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
     /// Takes a place, unless `most` are taken.
     fn place(&self, tenant: &str, most: usize) -> Option<Place> {
         let mut tenants = self.0.lock();

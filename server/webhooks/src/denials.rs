@@ -66,6 +66,11 @@ impl Denials {
         }))
     }
 
+    /// Returns the number of events that are not stored yet.
+    pub(crate) fn len(&self) -> usize {
+        self.0.queues.lock().values().map(Vec::len).sum()
+    }
+
     /// Stores `event` of `tenant`, or counts and logs that it may be lost.
     pub(crate) async fn write(&self, tenant: &str, event: Event) {
         let (written, notified) = oneshot::channel();

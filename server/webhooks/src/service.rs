@@ -38,6 +38,11 @@ impl Webhooks {
         }
     }
 
+    /// Returns the number of entries of each map in memory, for metrics.
+    pub fn entries(&self) -> [(&'static str, usize); 2] {
+        [("denial_subscribers", self.subscribers.len()), ("denials", self.denials.len())]
+    }
+
     /// Wakes the dispatcher, which looks for due delivery queues.
     pub fn wake(&self) {
         self.wake.notify_one();

@@ -2,7 +2,9 @@
 //! that a client gets.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use portcullis_limits::{BucketLevel, Rate, RateLevel, RateLevels, RefusalReason};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 
@@ -12,7 +14,7 @@ use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 16] {
+fn kinds() -> [(ApiError, &'static str); 17] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -74,12 +76,22 @@ fn kinds() -> [(ApiError, &'static str); 16] {
         ),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
         (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
+        (rate_limited(), "A limit refuses the request for now"),
         (OperationError::Internal("".into()).into(), "An internal error, which the log explains"),
         (
             OperationError::Unavailable("the database", "".into()).into(),
             "A dependency of the service is down",
         ),
     ]
+}
+
+fn rate_limited() -> ApiError {
+    let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+    let level = BucketLevel { remaining: 0, full_in: minute, next_in: second };
+    let refused = RateLevel { name: "tenant-checks", rate: Rate::new(60, 60), level };
+    let levels = RateLevels::from_iter([refused]);
+    let reason = RefusalReason::TenantRate;
+    ApiError::RateLimited(Box::new(RateRefusal { reason, refused, levels }))
 }
 
 /// Returns the response of each error status. Its headers have only names here.
@@ -164,7 +176,7 @@ fn error_body() -> AnySchema {
         )
         .property("allow", schema::nullable(about("The methods that the path has")))
         .property("quota", about("The quota that the write would exceed"))
-        .property("limit", schema::typed(Type::Integer).description(Some("The limit of the quota")))
+        .property("limit", about("The limit of the quota, a number; or the name of the limit that refused the request"))
         .property(
             "used",
             schema::typed(Type::Integer).description(Some("What the tenant uses of the quota")),

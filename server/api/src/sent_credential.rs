@@ -1,0 +1,57 @@
+//! The credential of a request without its secret.
+
+use std::net::IpAddr;
+
+use http::header::{AUTHORIZATION, HeaderValue};
+use http::request::Parts;
+use portcullis_model::audit::{CredentialKind, Origin};
+use portcullis_model::service_key::PresentedKey;
+use portcullis_operations::app::App;
+
+use crate::callers::{ADMIN_KEY, REQUEST_ID, SERVICE_KEY};
+use crate::limits;
+
+/// The credential of a request without its secret, for the audit record if it is refused.
+#[derive(Debug)]
+pub(crate) struct SentCredential {
+    kind: CredentialKind,
+    /// The service key, until its id is read from it.
+    service_key: Option<HeaderValue>,
+    address: Option<IpAddr>,
+    request_id: Option<HeaderValue>,
+}
+
+impl SentCredential {
+    /// Returns `None` if the request has no credential. It copies no text: most credentials are good.
+    pub(crate) fn of(app: &App, parts: &Parts) -> Option<Self> {
+        let headers = &parts.headers;
+        let service_key = headers.get(SERVICE_KEY).cloned();
+        let is_there = service_key.is_some()
+            || headers.contains_key(ADMIN_KEY)
+            || headers.contains_key(AUTHORIZATION);
+        if !is_there {
+            return None;
+        }
+        let kind = if service_key.is_some() {
+            CredentialKind::ServiceKey
+        } else if headers.contains_key(ADMIN_KEY) || parts.uri.path().starts_with("/admin/") {
+            CredentialKind::AdminKey
+        } else {
+            CredentialKind::Token
+        };
+        let address = limits::client_address(app, parts);
+        Some(Self { kind, service_key, address, request_id: headers.get(REQUEST_ID).cloned() })
+    }
+
+    /// Returns the origin of the request. The secret is not part of it.
+    pub(crate) fn into_origin(self) -> Origin {
+        let key = text(self.service_key.as_ref());
+        let key = key.and_then(|key| PresentedKey::parse(&key)).map(|key| key.id.to_string());
+        let request_id = text(self.request_id.as_ref());
+        Origin { key, ..Origin::new("", self.kind).with_request(self.address, request_id) }
+    }
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<String> {
+    value.and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
