@@ -16,9 +16,9 @@ mod support;
 
 mod answers;
 mod cost;
-mod overload;
 mod denials;
 mod edge;
+mod overload;
 mod plans;
 mod quotas;
 mod writes;

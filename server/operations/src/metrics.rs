@@ -13,9 +13,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use portcullis_limits::LimitMetrics;
 use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
 use crate::quota_metrics::QuotaMetrics;
+use portcullis_limits::LimitMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
