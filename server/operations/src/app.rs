@@ -79,6 +79,7 @@ impl App {
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
+        let maps = maps.chain(self.limits.entries());
         for (map, entries) in maps.chain([("uploads", self.uploads.tenants())]) {
             self.metrics.set_entries(map, entries);
         }
