@@ -63,16 +63,17 @@ impl Activity {
     pub(super) fn state(&self, idle: Duration, write: Duration) -> ConnectionState {
         let now = Instant::now();
         let exchanges = self.exchanges.lock();
-        if exchanges.running.is_empty() {
-            let end = exchanges.idle_since + idle;
-            return if end <= now { ConnectionState::Idle } else { ConnectionState::Active(end) };
-        }
-        // An answer that begins from now on has its own full time, and so has the idle time.
-        let next = now + idle.min(write);
+        let is_idle = exchanges.running.is_empty();
         let due = exchanges.running.iter().filter_map(|running| running.take_by).min();
+        let due = if is_idle { Some(exchanges.idle_since + idle) } else { due };
         match due {
+            Some(due) if due <= now && is_idle => ConnectionState::Idle,
             Some(due) if due <= now => ConnectionState::Stalled,
-            due => ConnectionState::Active(due.map_or(next, |due| due.min(next))),
+            due => {
+                // An answer that begins from now on has its own full time, and so has the idle time.
+                let next = now + idle.min(write);
+                ConnectionState::Active(due.map_or(next, |due| due.min(next)))
+            }
         }
     }
 
@@ -134,14 +135,18 @@ mod tests {
     async fn a_connection_is_idle_after_its_last_request() {
         let activity = Activity::begin();
         let begun = Instant::now();
-        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + IDLE));
+        // An answer may begin at any time.
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + WRITE));
+        assert_eq!(activity.state(WRITE, IDLE), ConnectionState::Active(begun + WRITE));
         let exchange = activity.exchange();
         tokio::time::advance(2 * IDLE).await;
         assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));
         drop(exchange);
         assert!(activity.is_idle());
-        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + 3 * IDLE));
-        tokio::time::advance(IDLE).await;
+        let (dropped, almost) = (begun + 2 * IDLE, IDLE - Duration::from_secs(1));
+        tokio::time::advance(almost).await;
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(dropped + IDLE));
+        tokio::time::advance(IDLE - almost).await;
         assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Idle);
         activity.restart_idle_time();
         assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));
