@@ -17,6 +17,7 @@ mod notices;
 pub mod policies;
 mod postgres;
 pub mod providers;
+mod reserved;
 pub mod resolvers;
 pub mod resources;
 pub mod rules;

@@ -6,11 +6,8 @@ use sqlx::{PgPool, SqlitePool};
 
 use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
-use crate::tx::{Inner, Tx};
+use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::{postgres, sqlite, tenants};
-
-/// The tenant of transactions of the service itself, which see the rows of every tenant.
-pub(crate) const EVERY_TENANT: &str = "*";
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";

@@ -15,9 +15,9 @@ use uuid::Uuid;
 use crate::commit::Committed;
 use crate::error::OpenError;
 use crate::macros::{execute, fetch_all};
-use crate::store::{EVERY_TENANT, Store};
+use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
-use crate::tx::Inner;
+use crate::tx::{EVERY_TENANT, Inner};
 use crate::{policies, providers, rules, service_keys, tenants};
 
 on_every_database!(
@@ -183,6 +183,7 @@ fn statements() -> Vec<String> {
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
         include_str!("providers.rs"),
+        include_str!("reserved.rs"),
         include_str!("resolvers.rs"),
         include_str!("resources.rs"),
         include_str!("rules.rs"),
