@@ -3,6 +3,7 @@
 //! No other crate reads the environment. The error of a bad or missing value is one line that names it.
 
 mod clients;
+mod compiler;
 mod database;
 mod egress;
 mod error;
@@ -11,6 +12,7 @@ mod service;
 mod units;
 mod variables;
 
+pub use compiler::own_compiler;
 pub use database::{open_database, without_password};
 pub use error::ConfigError;
 pub use process::LogFormat;

@@ -12,6 +12,7 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
+use crate::compiler::own_compiler;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
 use crate::variables::Variables;
@@ -113,6 +114,7 @@ fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
         cache_bytes: cache_bytes.unwrap_or(default.cache_bytes),
         directory,
         code: code.or_else(|| code_directory(&variables.database_url())),
+        compiler: own_compiler(variables.compiler_limits()?),
     })
 }
 

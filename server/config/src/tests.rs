@@ -78,6 +78,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("WEBHOOK_RETENTION", "30", "WEBHOOK_RETENTION: expected a duration"),
         ("RESOLVER_INSTANCES", "0", "RESOLVER_INSTANCES: expected a number from 1 to 1000"),
         ("RESOLVER_CACHE_BYTES", "64", "RESOLVER_CACHE_BYTES: expected a size"),
+        (
+            "RESOLVER_COMPILER_MEMORY",
+            "255MiB",
+            "RESOLVER_COMPILER_MEMORY: expected a size of at least `256MiB`",
+        ),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
     ] {
         refused(&[ISSUER, KEY, (name, value)], expected);
