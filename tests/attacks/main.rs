@@ -13,6 +13,7 @@ mod setup {
 #[path = "../support/mod.rs"]
 mod support;
 
+mod compile;
 mod cost;
 
 use cost::Figure;
@@ -25,7 +26,11 @@ struct Attack {
 }
 
 /// Every attack, in the order of `docs/security.md`.
-const ATTACKS: &[Attack] = &[];
+const ATTACKS: &[Attack] = &[Attack {
+    number: "2",
+    name: "modules that cost their compiler far more than their size",
+    run: compile::costly_modules,
+}];
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
