@@ -30,6 +30,7 @@ fn a_tenant_is_created_with_a_key_that_is_shown_once() {
     assert_eq!((&record["name"], &record["slug"]), (&json!("Acme"), &json!("acme")));
     assert!(is_uuid_v7(&created.id()) && is_timestamp(&created.text_of("created_at")));
     assert_eq!(created.header("location"), Some(&*format!("{TENANTS}/{}", created.id())));
+    assert_eq!(created.header("cache-control"), Some("no-store"));
     let key = created.text_of("bootstrapKey");
     assert!(key.starts_with("pck_"), "{key}");
     for path in ["/api/v1/resources", "/api/v1/abac/policies", "/api/v1/webhooks"] {

@@ -137,6 +137,26 @@ fn paste(line: &str) -> String {
 }
 
 #[test]
+fn only_this_machine_is_a_host() {
+    let (dev, _directory) = Dev::fresh();
+    for route in [
+        "GET /healthz/live",
+        "GET /dev/.well-known/openid-configuration",
+        "POST /dev/protocol/openid-connect/token",
+        "POST /api/v1/check",
+    ] {
+        // A name on the internet that resolves to 127.0.0.1.
+        for host in ["evil.example", "evil.example:8080", "127.0.0.1.evil.example"] {
+            let request = Request::new(route).header("host", host);
+            request.send(dev.address).refused(403, "ACCESS_DENIED");
+        }
+    }
+    for host in ["localhost:1", "127.0.0.1", "[::1]:8080"] {
+        Request::new("GET /healthz/live").header("host", host).send(dev.address).is(200);
+    }
+}
+
+#[test]
 fn every_printed_check_answers_what_is_printed_beside_it() {
     let (dev, _directory) = Dev::fresh();
     let demos = dev.demos();

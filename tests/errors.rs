@@ -260,3 +260,65 @@ fn no_answer_has_cors_headers() {
         assert!(!reply.headers.keys().any(cors), "{:?}", reply.headers);
     }
 }
+
+#[test]
+fn every_answer_forbids_to_guess_its_type() {
+    let tenant = Tenant::new();
+    for request in answers(&tenant) {
+        let reply = tenant.send(&request);
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"), "{}", reply.text);
+    }
+}
+
+/// The most that an error answer may have, in bytes (`docs/semantics.md`, section 8.4).
+const MAX_ERROR: usize = 64 * 1024;
+
+#[test]
+fn an_error_is_short_whatever_the_body() {
+    let tenant = Tenant::new();
+    let long = "n".repeat(200_000);
+    let control = "\\u0001".repeat(50_000);
+    let duplicates = vec![r#""":1"#; 20_000].join(",");
+    let unknown: Vec<String> =
+        (0..20_000).map(|n| format!(r#""{n}-{}":1"#, "x".repeat(20))).collect();
+    let registrations = vec![r#"{"x":1,"y":2}"#; 1_000].join(",");
+    let bodies = [
+        format!(r#"{{"{long}":{{{duplicates}}}}}"#),
+        format!(r#"{{"{control}":{{{duplicates}}}}}"#),
+        format!(r#"{{"{control}":1}}"#),
+        format!("{{{}}}", unknown.join(",")),
+        format!("[{registrations}]"),
+    ];
+    for route in [
+        "POST /api/v1/check",
+        "POST /api/v1/abac/policies",
+        "POST /api/v1/resources/list",
+        "POST /api/v1/resources/policies",
+        "POST /api/v1/webhooks",
+        "POST /api/v1/service-api-keys",
+    ] {
+        for body in &bodies {
+            let request = tenant.managing(route).body("application/json", &**body);
+            let reply = tenant.send(&request).invalid();
+            let length = reply.text.len();
+            assert!(length <= MAX_ERROR, "{route}: {length} bytes for {}", &body[..20]);
+        }
+    }
+}
+
+#[test]
+fn an_error_says_how_many_faults_it_leaves_out() {
+    let tenant = Tenant::new();
+    let attributes: serde_json::Map<String, Value> =
+        (0..250).map(|n| (format!("a{n}"), Value::Null)).collect();
+    let body = json!({
+        "subject": "alice", "resource": "doc:read", "action": "read",
+        "attributes": {"user": attributes},
+    });
+    let reply = tenant.check(&body).invalid();
+    assert_eq!(reply.paths().len(), 100);
+    assert_eq!(reply.details()["more_errors"], 150);
+    assert!(reply.message().ends_with("and 247 more"), "{}", reply.message());
+    let one = tenant.check(&json!({})).invalid();
+    assert_eq!(one.details().get("more_errors"), None, "nothing is left out");
+}

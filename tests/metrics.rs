@@ -47,3 +47,29 @@ fn decisions_are_counted_and_no_tenant_is_named() {
     let text = &after.text;
     assert!(!text.contains(&tenant.name) && !text.contains("doc:"), "{text}");
 }
+
+#[test]
+fn every_map_that_callers_can_fill_has_its_entries_counted() {
+    let tenant = Tenant::new();
+    tenant.decide("alice", "doc:read", "read");
+    let reply = metrics(&tenant);
+    for (map, at_least) in [
+        ("plans", 1.0),
+        ("plan_tenants", 1.0),
+        ("plan_loads", 0.0),
+        ("plan_load_tenants", 0.0),
+        ("demanded_revisions", 0.0),
+        ("uploads", 0.0),
+        ("resolvers", 0.0),
+        ("resolver_answers", 0.0),
+        ("resolver_modules", 0.0),
+        ("resolver_shares", 0.0),
+        ("resolver_loads", 0.0),
+        ("resolver_admissions", 0.0),
+        ("operator_resolver_tenants", 0.0),
+    ] {
+        let entries = figure(&reply, &format!("portcullis_map_entries{{map=\"{map}\"}}"));
+        assert!(entries >= at_least, "{map}: {entries}");
+    }
+    assert!(figure(&reply, "portcullis_plan_cache_bytes") > 0.0);
+}

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::routes::CHECKS;
 use crate::support::tenant::always;
-use crate::support::{MANAGER, Reply, Request, Tenant};
+use crate::support::{MANAGER, Provider, Reply, Request, Settings, Tenant};
 
 /// The server waits at most two seconds for a revision; whatever the machine is busy with comes on top.
 const WAIT: Duration = Duration::from_secs(2);
@@ -96,6 +96,27 @@ fn a_revision_that_never_comes_is_a_503() {
     }
     // It harms nobody else.
     assert!(tenant.decide("alice", "doc:read", "read").allowed());
+}
+
+#[test]
+fn a_revision_that_never_comes_loads_no_plan_and_is_no_error_in_the_log() {
+    let server = Settings::of(Provider::shared()).start();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    tenant.rule("alice", "doc:read", "read", "allow");
+    tenant.decide("alice", "doc:read", "read");
+    let loads = || {
+        let metrics = tenant.send(&Request::new("GET /metrics")).is(200).text;
+        let series = "portcullis_plan_cache_loads_total ";
+        metrics.lines().find_map(|line| line.strip_prefix(series)).map(str::to_owned)
+    };
+    let before = loads();
+    for route in CHECKS {
+        demand(&tenant, route, "999999999").refused(503, "DEPENDENCY_UNAVAILABLE");
+    }
+    assert_eq!(loads(), before);
+    assert!(before.is_some());
+    let log = server.process.err.text();
+    assert!(!log.contains("ERROR") && !log.contains("999999999"), "{log}");
 }
 
 #[test]

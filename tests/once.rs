@@ -15,6 +15,8 @@ mod compilations;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;
+#[path = "connections/edge.rs"]
+mod edge;
 mod entity_tags;
 mod hostile;
 mod https;
@@ -32,6 +34,8 @@ mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]
 mod settings;
+#[path = "connections/tls.rs"]
+mod tls;
 mod webhooks;
 #[path = "health/without_database.rs"]
 mod without_database;

@@ -211,3 +211,25 @@ fn a_bad_cursor_is_refused() {
         }
     }
 }
+
+#[test]
+fn a_page_ends_where_its_records_reach_a_mebibyte() {
+    let tenant = Tenant::new();
+    let value = "x".repeat(250 * 1024);
+    let tree =
+        json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": value});
+    let ids: Vec<String> =
+        (0..9).map(|_| tenant.policy("p", "doc:read", "deny", 1, &tree)).collect();
+    let (mut joined, mut pages) = (Vec::new(), Vec::new());
+    let mut address = Some("/api/v1/abac/policies".to_owned());
+    while let Some(path) = address {
+        let page = tenant.get(&path).is(200);
+        assert!(page.text.len() <= 1024 * 1024, "{} bytes", page.text.len());
+        let records = page.json().as_array().expect("an array").clone();
+        joined.extend(records.iter().map(|record| record["id"].as_str().map(str::to_owned)));
+        pages.push(records.len());
+        address = next(&page);
+    }
+    assert_eq!(pages, [4, 4, 1]);
+    assert_eq!(joined.into_iter().flatten().collect::<Vec<_>>(), ids);
+}

@@ -6,6 +6,7 @@ mod domains;
 mod egress;
 mod kills;
 mod measurements;
+mod upgrade;
 
 use crate::support::{Request, Tenant};
 

@@ -58,6 +58,7 @@ fn a_key_is_created_with_all_permissions() {
     assert_eq!(record["created_by"], "boss");
     assert!(is_uuid_v7(&reply.id()) && is_timestamp(&reply.text_of("created_at")));
     assert_eq!(reply.header("location"), Some(&*format!("{KEYS}/{}", reply.id())));
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
     let (prefix, key) = (reply.text_of("prefix"), reply.text_of("key"));
     assert_eq!(prefix, format!("pck_{}_", reply.id().replace('-', "")));
     let secret = key.strip_prefix(&prefix).expect("the key begins with its prefix");
@@ -266,7 +267,32 @@ fn default_roles_need_the_right_to_write_rules() {
         assert!([200, 201].contains(&plain.status), "{}", plain.text);
         let both = key(&tenant, &["resources:write", "policies:write"]);
         with_key(&tenant, &both, route, Some(&body(&with_roles))).is(200);
+        // A registration without the roles would remove their rules.
+        let stripped = with_key(&tenant, &writer, route, Some(&body(&without)));
+        assert!(stripped.refused(403, "ACCESS_DENIED").message().contains("`policies:write`"));
+        let reader = json!({
+            "subject": "bob", "resource": "doc:read", "action": "read",
+            "attributes": {"user": {"roles": ["reader"]}},
+        });
+        assert_eq!(tenant.check(&reader).is(200).text_of("decision"), "allow");
+        with_key(&tenant, &both, route, Some(&body(&without))).is(200);
+        assert_eq!(tenant.check(&reader).is(200).text_of("decision"), "deny");
+        // Now there is nothing to lose.
+        with_key(&tenant, &writer, route, Some(&body(&without))).is(200);
     }
+}
+
+#[test]
+fn a_key_that_may_not_drop_default_roles_writes_nothing_of_a_list() {
+    let tenant = Tenant::new();
+    let with_roles = json!({"name": "doc:read", "defaultRoles": ["reader"]});
+    tenant.manage("POST /api/v1/resources", &with_roles).is(201);
+    let writer = key(&tenant, &["resources:write"]);
+    let list = json!([{"name": "new:read"}, {"name": "doc:read"}]);
+    let denied = with_key(&tenant, &writer, "POST /api/v1/resources/list", Some(&list));
+    denied.refused(403, "ACCESS_DENIED");
+    let names = tenant.get("/api/v1/resources").is(200).json();
+    assert_eq!((names.as_array().map(Vec::len), &names[0]["name"]), (Some(1), &json!("doc:read")));
 }
 
 /// Creates a rule without a domain by key, and gives the record.

@@ -2,20 +2,31 @@
 
 use std::fmt;
 
-/// The maximum number of problems that are kept, because the list goes back to the client.
-const MAX_PROBLEMS: usize = 4_000;
+use crate::excerpt::{excerpt, json_len};
 
-/// A refused input: every problem that was found, in the order of the input.
+/// The maximum number of problems that are kept: nobody mends more at once.
+const MAX_PROBLEMS: usize = 100;
+/// The maximum length of a path and of each text of a problem, in bytes of JSON. The input chooses both: without a
+/// limit, each problem repeats the names above it.
+const MAX_TEXT: usize = 1_024;
+/// The length of all problems, in bytes of JSON, after which none is kept. The answer to the client names each problem
+/// up to twice, and has at most 64 KiB (`docs/semantics.md`, section 8.4).
+const MAX_TOTAL: usize = 16 * 1_024;
+
+/// A refused input: the problems that were found, in the order of the input.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Invalid {
     /// Never empty.
     problems: Vec<Problem>,
+    /// The number of further problems.
+    left_out: usize,
 }
 
 /// One problem at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// JSON pointer (RFC 6901) into the input. A missing member is named at the node that misses it.
+    /// JSON pointer (RFC 6901) into the input. A missing member is named at the node that misses it. A path that is too
+    /// long is cut, and ends with `…`.
     pub path: String,
     /// The fault at that place.
     pub fault: Fault,
@@ -42,15 +53,20 @@ pub enum Fault {
 }
 
 impl Invalid {
-    /// Returns every problem, in the order of the input.
+    /// Returns the first problems, in the order of the input.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
+    /// Returns the number of problems that [`Self::problems`] leaves out.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
     /// Makes an error with one problem at `path`; `expected` completes "expected …".
-    pub fn expected(path: impl Into<String>, expected: impl Into<String>) -> Self {
-        let fault = Fault::Expected(expected.into());
-        Self { problems: vec![Problem { path: path.into(), fault }] }
+    pub fn expected(path: &str, expected: impl Into<String>) -> Self {
+        let problem = Problem::new(path, Fault::Expected(expected.into()));
+        Self { problems: vec![problem], left_out: 0 }
     }
 
     /// Prefixes every path with the JSON pointer `parent`, for an input that is part of a larger one.
@@ -67,9 +83,42 @@ impl fmt::Display for Invalid {
         for (index, problem) in self.problems.iter().take(3).enumerate() {
             write!(f, "{}{problem}", if index == 0 { "" } else { "; " })?;
         }
-        match self.problems.len().saturating_sub(3) {
+        match self.problems.len().saturating_sub(3) + self.left_out {
             0 => Ok(()),
             more => write!(f, "; and {more} more"),
+        }
+    }
+}
+
+impl Problem {
+    /// Makes a problem within the limits.
+    fn new(path: impl fmt::Display, fault: Fault) -> Self {
+        Self { path: excerpt(path, MAX_TEXT), fault: fault.within_limits() }
+    }
+
+    /// Returns the length of its texts, in bytes of JSON.
+    fn json_len(&self) -> usize {
+        let fault = match &self.fault {
+            Fault::Missing(name) => json_len(name),
+            Fault::Unknown(name) => json_len(name),
+            Fault::Expected(what) => json_len(what),
+            Fault::Token { expected, token, .. } => json_len(expected) + json_len(token),
+        };
+        json_len(&self.path) + fault
+    }
+}
+
+impl Fault {
+    /// Cuts texts that are too long.
+    fn within_limits(self) -> Self {
+        let cut = |text: String| excerpt(text, MAX_TEXT);
+        match self {
+            Self::Missing(_) => self,
+            Self::Unknown(name) => Self::Unknown(cut(name)),
+            Self::Expected(what) => Self::Expected(cut(what)),
+            Self::Token { expected, token, position } => {
+                Self::Token { expected: cut(expected), token: cut(token), position }
+            }
         }
     }
 }
@@ -99,9 +148,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Collects problems while an input is read, so that one answer names them all.
+/// Collects problems while an input is read, so that one answer names many. Beyond its limits it only counts.
 #[derive(Debug, Default)]
-pub struct Problems(Vec<Problem>);
+pub struct Problems {
+    kept: Vec<Problem>,
+    /// The length of the kept problems, in bytes of JSON.
+    json_len: usize,
+    left_out: usize,
+}
 
 impl Problems {
     /// Notes that the object at `at` lacks `name`.
@@ -121,9 +175,13 @@ impl Problems {
 
     /// Notes that the value at `at` has this fault.
     pub(crate) fn push(&mut self, at: &Place<'_>, fault: Fault) {
-        if self.0.len() < MAX_PROBLEMS {
-            self.0.push(Problem { path: at.to_string(), fault });
+        if self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL {
+            self.left_out += 1;
+            return;
         }
+        let problem = Problem::new(at, fault);
+        self.json_len += problem.json_len();
+        self.kept.push(problem);
     }
 
     /// Returns `Ok` if no problem was noted.
@@ -131,7 +189,7 @@ impl Problems {
     /// # Errors
     /// The noted problems.
     pub fn into_result(self) -> Result<(), Invalid> {
-        if self.0.is_empty() { Ok(()) } else { Err(self.into()) }
+        if self.kept.is_empty() { Ok(()) } else { Err(self.into()) }
     }
 
     /// Returns the value that was read, if no problem was noted. A reader that returns no value must note a problem; if
@@ -141,9 +199,9 @@ impl Problems {
     /// The noted problems.
     pub fn finish<T>(mut self, read: Option<T>) -> Result<T, Invalid> {
         match read {
-            Some(value) if self.0.is_empty() => Ok(value),
+            Some(value) if self.kept.is_empty() => Ok(value),
             _ => {
-                if self.0.is_empty() {
+                if self.kept.is_empty() {
                     self.expected(&Place::root(), "a valid value");
                 }
                 Err(self.into())
@@ -154,7 +212,7 @@ impl Problems {
 
 impl From<Problems> for Invalid {
     fn from(problems: Problems) -> Self {
-        Self { problems: problems.0 }
+        Self { problems: problems.kept, left_out: problems.left_out }
     }
 }
 
@@ -198,8 +256,26 @@ impl fmt::Display for Place<'_> {
         }
         match self.step {
             Step::Root => Ok(()),
-            Step::Key(key) => write!(f, "/{}", key.replace('~', "~0").replace('/', "~1")),
+            Step::Key(key) => write_key(key, f),
             Step::Index(index) => write!(f, "/{index}"),
         }
     }
 }
+
+/// Writes a member as RFC 6901 demands. Does not copy it, because it may be long and only its beginning wanted.
+fn write_key(key: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("/")?;
+    for part in key.split_inclusive(['~', '/']) {
+        if let Some(before) = part.strip_suffix('~') {
+            write!(f, "{before}~0")?;
+        } else if let Some(before) = part.strip_suffix('/') {
+            write!(f, "{before}~1")?;
+        } else {
+            f.write_str(part)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

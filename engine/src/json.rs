@@ -11,6 +11,7 @@ use serde::de::{
 };
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::excerpt::quoted;
 use crate::invalid::{Invalid, Place, Problems};
 use crate::number::Number;
 
@@ -189,7 +190,8 @@ fn find_duplicates(members: &[Member<'_>], at: &Place<'_>, problems: &mut Proble
     keys.sort_unstable();
     for pair in keys.windows(2) {
         if pair[0] == pair[1] {
-            problems.expected(at, format!("no member twice, but `{}` is there twice", pair[0]));
+            let what = format!("no member twice, but {} is there twice", quoted(pair[0]));
+            problems.expected(at, what);
         }
     }
 }
@@ -273,6 +275,8 @@ impl<'de> Visitor<'de> for TreeSeed {
         while let Some(item) = sequence.next_element_seed(item)? {
             items.push(item);
         }
+        // A list of one item has room for four: a body that nests such lists would take twice the memory.
+        items.shrink_to_fit();
         Ok(Json::Array(items))
     }
 
@@ -285,6 +289,7 @@ impl<'de> Visitor<'de> for TreeSeed {
             };
             members.push((key, map.next_value_seed(value)?));
         }
+        members.shrink_to_fit();
         Ok(Json::Object(members))
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::condition::{
     AttributePath, Condition, Operand, Predicate, RequestField, ResolverAttribute, Test,
 };
+use crate::excerpt::quoted;
 use crate::invalid::{Invalid, Place, Problems};
 use crate::operator::Operator;
 
@@ -72,13 +73,14 @@ impl Namespaces {
         let ResolverAttribute { namespace, name } = attribute;
         let Some(attributes) = self.0.get(&**namespace) else {
             return Err(format!(
-                "an attribute of `user`, `resource`, `request` or `token`; there is no resolver `{namespace}`"
+                "an attribute of `user`, `resource`, `request` or `token`; there is no resolver {}",
+                quoted(namespace)
             ));
         };
         attributes.get(&**name).copied().ok_or_else(|| {
             let known: Vec<_> =
                 attributes.keys().map(|known| format!("`{namespace}.{known}`")).collect();
-            format!("{}; resolver `{namespace}` has no `{name}`", known.join(", "))
+            format!("{}; resolver `{namespace}` has no {}", known.join(", "), quoted(name))
         })
     }
 }
@@ -274,8 +276,8 @@ fn check_test(test: &Test, namespaces: &Namespaces, at: &Place<'_>, problems: &m
         && let Some(kind) = namespaces.resolver_kind(path)
     {
         let what = format!(
-            "an attribute that `{operator}` compares `{}` with; `{path}` is {kind}",
-            test.attribute
+            "an attribute that `{operator}` compares {} with; `{path}` is {kind}",
+            quoted(&test.attribute)
         );
         problems.expected(&value.key("attribute"), what);
     }

@@ -210,11 +210,12 @@ fn roles_of<'r>(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Roles<'r> {
 }
 
 /// Reads the roles of a claim: the strings of a list, or one string. Ignores items that are no strings
-/// (`docs/semantics.md`, section 6.5). `None` if the claim is empty or of another type.
+/// (`docs/semantics.md`, section 6.5). An empty list has no roles. `None` if the claim is an empty string or of another
+/// type.
 pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {
     let items = match claim {
         Json::String(text) if !text.is_empty() => std::slice::from_ref(claim),
-        Json::Array(items) if !items.is_empty() => items,
+        Json::Array(items) => items,
         _ => return None,
     };
     Some(items.iter().filter_map(Json::as_str).map(str::to_owned).collect())

@@ -34,7 +34,7 @@ impl Default for Limits {
 }
 
 /// An HTTP method that a manifest can grant for an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EndpointMethod {
     Get,
     Head,

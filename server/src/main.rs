@@ -1,7 +1,9 @@
 //! `portcullis`: the authorization service around the decision engine.
 
 mod cli;
+mod descriptors;
 mod dev;
+mod front;
 mod serve;
 mod telemetry;
 

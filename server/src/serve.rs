@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use portcullis_auth::{Authenticator, FETCH_TIMEOUT, Mode, Providers};
 use portcullis_config::{Config, open_database};
@@ -15,8 +16,8 @@ use portcullis_egress::Client;
 use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 
-use portcullis_api::listener::Listener;
-use portcullis_api::{self as http, Router};
+use crate::front::{Front, Listeners};
+use portcullis_api::BodyBudget;
 use portcullis_model::ids::Ids;
 use portcullis_operations::metrics::Metrics;
 use portcullis_operations::plans::Plans;
@@ -27,30 +28,36 @@ use portcullis_webhooks::{
     DeliveryWorker, Dispatcher, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,
 };
 
+/// Longest time from the start of a stop until the delivery of events is over. Requests have 10 s.
+const DELIVERY_STOP: Duration = Duration::from_millis(10_100);
+/// Longest time for closing the database.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
+
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
-    let store = open_database(&config.database_url).await?;
-    let listener = bind(config.listen).await?;
+    let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
+    let listeners = Listeners::bind(config.listen, &config.edge).await?;
     let metrics = Metrics::new();
-    let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
+    metrics.quotas.show(&config.store_limits.quotas);
+    let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
+    let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
     let app = wire(store, config, metrics)?;
     app.reload_providers().await?;
     app.resolvers.refresh_operator_resolvers().await;
     app.webhooks.reload().await;
     app.keep_up();
-    tracing::info!("listening on http://{}", listener.address());
-    let router = http::router(app.clone());
-    until_stopped(app, delivery, listener, router, stop).await;
+    let fronts = listeners.with_routes(&app, &bodies);
+    until_stopped(app, delivery, fronts, stop).await;
     Ok(())
 }
 
-/// Serves `router` and delivers events until `stop` is done, finishes what is under way, and closes the store.
+/// Serves and delivers events until `stop` is done, finishes what is under way, and closes the store. It ends less than
+/// 11 s after `stop`.
 pub(crate) async fn until_stopped(
     app: App,
     delivery: Delivery,
-    listener: Listener,
-    router: Router,
+    fronts: Vec<Front>,
     stop: impl Future<Output = ()>,
 ) {
     let worker = Arc::new(delivery.worker);
@@ -58,16 +65,25 @@ pub(crate) async fn until_stopped(
     let dispatcher = tokio::spawn(dispatcher.run());
     let (store, clock) = (app.store.clone(), app.clock.clone());
     tokio::spawn(prune_for_ever(store, clock, delivery.retention));
-    let stop = async {
-        stop.await;
-        worker.stop();
-        app.webhooks.wake();
-    };
-    listener.serve(router, stop).await;
-    if let Err(failed) = dispatcher.await {
-        tracing::error!(%failed, "the delivery of events failed");
+    let (stopping, stopped) = watch::channel(false);
+    let serving: JoinSet<()> = fronts
+        .into_iter()
+        .map(|front| front.serve(app.metrics.connections.clone(), stopped.clone()))
+        .collect();
+    stop.await;
+    let delivered_by = Instant::now() + DELIVERY_STOP;
+    worker.stop();
+    app.webhooks.wake();
+    stopping.send_replace(true);
+    serving.join_all().await;
+    match tokio::time::timeout_at(delivered_by, dispatcher).await {
+        Ok(Ok(())) => {}
+        Ok(Err(failed)) => tracing::error!(%failed, "the delivery of events failed"),
+        Err(_) => tracing::warn!("stopped while events were still being delivered"),
     }
-    app.store.close().await;
+    if tokio::time::timeout(CLOSE_TIMEOUT, app.store.close()).await.is_err() {
+        tracing::warn!("stopped while the database was still in use");
+    }
 }
 
 /// The parts that deliver events.
@@ -104,13 +120,6 @@ impl Delivery {
     }
 }
 
-/// Binds the address, or says in one sentence why it cannot.
-pub(crate) async fn bind(address: SocketAddr) -> anyhow::Result<Listener> {
-    Listener::bind(address)
-        .await
-        .with_context(|| format!("LISTEN_ADDR: cannot listen on {address}"))
-}
-
 /// The service on top of an open store.
 pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Result<App> {
     let authenticator = match &config.mode {
@@ -126,10 +135,14 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         Registry::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
-    let plan_loads = metrics.plan_loads.clone();
+    let plans = metrics.plans.clone();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plan_loads),
-        webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),
+        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
+        webhooks: Webhooks::new(
+            store.clone(),
+            metrics.denials_lost.clone(),
+            metrics.denials_dropped.clone(),
+        ),
         resolvers,
         metrics,
         store,

@@ -200,3 +200,27 @@ fn a_symmetric_key_in_the_key_set_verifies_nothing() {
     }
     ask(&tenant, &provider.token(&claims)).is(200);
 }
+
+#[test]
+fn a_key_set_that_is_wrong_in_many_ways_has_one_short_log_line() {
+    let provider = Provider::new(vec![Key::p256("k")]);
+    let name = "n".repeat(32_000);
+    let members = vec![r#""":{}"#; 5_500].join(",");
+    provider.serve_key_set(&format!(r#"{{"{name}":{{{members}}}}}"#));
+    let server = settings(&provider).start();
+    let tenant = Tenant::of(&server, &provider, "t");
+    let token = tenant.token("alice", &["user"]);
+    // The fetch at the start, one for a token, and one or more in the background.
+    for _ in 0..5 {
+        ask(&tenant, &token).refused(503, "DEPENDENCY_UNAVAILABLE");
+    }
+    provider.wait_for_fetches(3);
+    let is_about_keys = |line: &String| line.contains("key set");
+    server.process.err.wait_for(|lines| lines.iter().any(is_about_keys).then_some(()));
+    let log = server.process.err.lines();
+    let about: Vec<_> = log.iter().filter(|line| is_about_keys(line)).collect();
+    assert_eq!(about.len(), 1, "{about:?}");
+    assert!(about[0].contains("there twice") && about[0].contains(&provider.issuer()));
+    let length: usize = log.iter().map(String::len).sum();
+    assert!(length <= 8 * 1024, "{length} bytes");
+}

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each set-up has tests of its own, and uses its part of this")]
 
 pub(crate) mod client;
+pub(crate) mod http2;
 pub(crate) mod keys;
 pub(crate) mod openid;
 pub(crate) mod operator;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, Weak};
 
 use portcullis_test_postgres::{Cluster, Database};
@@ -26,8 +26,8 @@ pub(crate) struct Settings {
 /// The place where a server stores its data.
 struct Place {
     directory: TempDir,
-    /// Dropped with the value.
-    _database: Option<Database>,
+    /// The database of PostgreSQL, dropped with the value.
+    database: Option<Database>,
 }
 
 impl Settings {
@@ -53,13 +53,13 @@ impl Settings {
     fn on_sqlite() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = format!("sqlite://{}", directory.path().join("portcullis.db").display());
-        Self::at(Place { directory, _database: None }, url)
+        Self::at(Place { directory, database: None }, url)
     }
 
     fn on(database: Database) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = database.url().to_owned();
-        Self::at(Place { directory, _database: Some(database) }, url)
+        Self::at(Place { directory, database: Some(database) }, url)
     }
 
     fn at(place: Place, database_url: String) -> Self {
@@ -91,6 +91,11 @@ impl Settings {
         self.place.directory.path().join(name)
     }
 
+    /// The database of PostgreSQL; `None` on SQLite.
+    pub(crate) fn database(&self) -> Option<&Database> {
+        self.place.database.as_ref()
+    }
+
     /// Starts it, and waits until it serves.
     #[track_caller]
     pub(crate) fn start(&self) -> Server {
@@ -100,7 +105,21 @@ impl Settings {
     /// Starts it by another command line.
     #[track_caller]
     pub(crate) fn start_with(&self, arguments: &[&str]) -> Server {
-        let mut command = portcullis(arguments);
+        self.start_by(portcullis(arguments))
+    }
+
+    /// Starts it in a process that may open so many files.
+    #[track_caller]
+    pub(crate) fn start_with_files(&self, files: usize) -> Server {
+        let mut shell = Command::new("sh");
+        let command = portcullis(&["serve"]);
+        shell.args(["-c", &format!("ulimit -n {files} && exec \"$0\" serve")]);
+        shell.arg(command.get_program()).env_clear().stdin(Stdio::null());
+        self.start_by(shell)
+    }
+
+    #[track_caller]
+    fn start_by(&self, mut command: Command) -> Server {
         command.envs(&self.variables).current_dir(self.place.directory.path());
         let process = Process::spawn(command);
         let Some(address) =
@@ -138,7 +157,8 @@ pub(crate) fn migrate(url: &str) {
 }
 
 fn listening(line: &str) -> Option<SocketAddr> {
-    let (_, address) = line.split_once("listening on http://")?;
+    let (_, url) = line.split_once("listening on http")?;
+    let (_, address) = url.split_once("://")?;
     // Whatever the log format puts behind it.
     let end = address.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ':');
     address[..end.unwrap_or(address.len())].parse().ok()

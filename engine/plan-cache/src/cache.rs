@@ -1,134 +1,72 @@
 //! The cache: lookups, loads and the freshness of each plan.
 
-use std::cell::Cell;
 use std::future::Future;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use equivalent::Equivalent;
-use hashbrown::{DefaultHashBuilder, HashMap};
-use papaya::LocalGuard;
-use parking_lot::RwLock;
 use portcullis_engine::{Plan, ResourcePattern};
+use tokio::sync::Mutex;
 
+use crate::cached_plan::CachedPlan;
 use crate::changes::ChangeLog;
+use crate::key::{Key, KeyRef};
+use crate::per_key::PerKey;
+use crate::residents::{HotPlans, Residents};
+use crate::tenant_logs::TenantLogs;
 
-/// The cached plans by tenant and resource. Their total size in bytes is limited.
+/// The cached plans by tenant and resource. Their total size in bytes is limited, and each tenant has a share. `E` is
+/// the error of a load.
 #[derive(Debug)]
-pub struct PlanCache {
-    plans: moka::future::Cache<Key, Arc<CachedPlan>>,
-    hot: Arc<HotMap>,
-    tenants: RwLock<HashMap<Arc<str>, Arc<ChangeLog>>>,
-    #[cfg(test)]
-    ignores_freshness: bool,
+pub struct PlanCache<E> {
+    residents: Residents,
+    logs: TenantLogs,
+    /// The loads under way.
+    loads: PerKey<Key, Load<E>>,
 }
 
-/// The plans that are read often, for readers that share no written memory.
-type HotMap = papaya::HashMap<Key, Arc<CachedPlan>, DefaultHashBuilder>;
+/// The outcome of one load, for all checks that wait for it. The check that holds the lock loads.
+struct Load<E>(Mutex<Option<Outcome<E>>>);
 
-/// One in this many hot reads goes through moka. Otherwise moka would see no read of a hot plan and evict it.
-const SAMPLED: u64 = 64;
+type Outcome<E> = Result<Arc<CachedPlan>, E>;
 
-/// A plan in the cache.
-#[derive(Debug)]
-pub struct CachedPlan {
-    plan: Plan,
-    /// The changes of the plan's tenant.
-    changes: Arc<ChangeLog>,
-    /// The revision up to which the plan reflects every change that touches its resource.
-    valid_through: AtomicU64,
-}
-
-impl CachedPlan {
-    /// Returns the plan.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// Returns the latest revision of the tenant that the plan is known to reflect.
-    pub fn revision(&self) -> u64 {
-        self.valid_through.load(Ordering::Acquire)
+impl<E> Default for Load<E> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
     }
 }
 
-/// The hot plans of a cache, pinned: a plan that [`HotPlans::get`] gives stays in memory until this guard is
-/// dropped, even if the cache drops the plan before. Hold it for one decision.
-#[derive(Debug)]
-pub struct HotPlans<'c> {
-    cache: &'c PlanCache,
-    plans: papaya::HashMapRef<'c, Key, Arc<CachedPlan>, DefaultHashBuilder, LocalGuard<'c>>,
+/// The size of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheSize {
+    /// The plans in memory.
+    pub plans: usize,
+    /// The bytes that they take.
+    pub bytes: u64,
+    /// The tenants whose changes are remembered.
+    pub tenants: usize,
+    /// The loads under way or waiting.
+    pub loads: usize,
 }
 
-impl HotPlans<'_> {
-    /// The plan of `(tenant, resource)`, if that plan is hot: no older than any write that was published before
-    /// the call, nor than revision `at_least`. `None` means that the caller must use [`PlanCache::get`]. A
-    /// hot plan gives `None` now and then, too, so that moka counts its reads.
-    pub fn get(&self, tenant: &str, resource: &str, at_least: u64) -> Option<&CachedPlan> {
-        let cached = self.plans.get(&KeyRef { tenant, resource })?;
-        let needed = cached.changes.latest.load(Ordering::Acquire).max(at_least);
-        (self.cache.is_fresh(cached, resource, needed) && !is_sampled()).then_some(&**cached)
-    }
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq)]
-struct Key {
-    tenant: Arc<str>,
-    resource: Arc<str>,
-}
-
-/// Looks a [`Key`] up without allocating one. Compares the whole fields, so different keys never match.
-struct KeyRef<'k> {
-    tenant: &'k str,
-    resource: &'k str,
-}
-
-impl KeyRef<'_> {
-    fn to_key(&self) -> Key {
-        Key { tenant: self.tenant.into(), resource: self.resource.into() }
-    }
-}
-
-impl Hash for KeyRef<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.tenant.hash(state);
-        self.resource.hash(state);
-    }
-}
-
-impl Equivalent<Key> for KeyRef<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
-        *self.tenant == *key.tenant && *self.resource == *key.resource
-    }
-}
-
-impl PlanCache {
+impl<E: Clone> PlanCache<E> {
     /// Makes an empty cache for plans of at most `max_bytes` in total.
     pub fn new(max_bytes: u64) -> Self {
-        let hot = Arc::new(HotMap::default());
-        let dropped = Arc::clone(&hot);
-        let plans = moka::future::Cache::builder()
-            .max_capacity(max_bytes)
-            .eviction_listener(move |key: Arc<Key>, _, _| {
-                dropped.pin().remove(&*key);
-            })
-            .weigher(|key: &Key, cached: &Arc<CachedPlan>| {
-                let bytes = key.tenant.len() + key.resource.len() + cached.plan.weight();
-                u32::try_from(bytes).unwrap_or(u32::MAX)
-            })
-            .build();
         Self {
-            plans,
-            hot,
-            tenants: RwLock::default(),
-            #[cfg(test)]
-            ignores_freshness: false,
+            residents: Residents::new(max_bytes),
+            logs: TenantLogs::default(),
+            loads: PerKey::default(),
         }
     }
 
-    /// Pins the hot plans, so that lookups give references to plans and write nothing that threads share.
+    /// Pins the plans in memory, so that lookups give references to plans and write nothing that threads share.
+    #[inline]
     pub fn hot(&self) -> HotPlans<'_> {
-        HotPlans { cache: self, plans: self.hot.pin() }
+        self.residents.pin()
+    }
+
+    /// Returns the plan of `(tenant, resource)` if [`PlanCache::get`] would return it without a load.
+    pub fn find(&self, tenant: &str, resource: &str, at_least: u64) -> Option<Arc<CachedPlan>> {
+        let needed = self.logs.get(tenant)?.latest();
+        self.residents.find(&KeyRef { tenant, resource }, needed.max(at_least))
     }
 
     /// Returns the plan of `(tenant, resource)`, no older than any write published before the call.
@@ -137,116 +75,94 @@ impl PlanCache {
     /// the store: the caller must compare it with [`CachedPlan::revision`].
     ///
     /// `load` reads the tenant's rules and revision in one snapshot and compiles them. It runs once for all checks that
-    /// wait for the same plan.
+    /// wait for the same plan. If the check that runs it goes away, the next one begins it again.
     ///
     /// # Errors
     /// The error of `load`. A failure is never cached.
-    pub async fn get<E, F>(
+    pub async fn get<F>(
         &self,
         tenant: &str,
         resource: &str,
         at_least: u64,
         load: impl Fn() -> F,
-    ) -> Result<Arc<CachedPlan>, Arc<E>>
+    ) -> Result<Arc<CachedPlan>, E>
     where
         F: Future<Output = Result<Plan, E>>,
-        E: Send + Sync + 'static,
     {
-        let changes = self.changes(tenant);
-        let needed = changes.latest.load(Ordering::Acquire);
-        let key = KeyRef { tenant, resource };
-        if let Some(cached) = self.plans.get(&key).await {
-            if self.is_fresh(&cached, resource, needed.max(at_least)) {
-                self.keep_hot(&key, &cached);
-                return Ok(cached);
-            }
-            self.plans.invalidate(&key).await;
+        // Taken before the load, so that every write that is published during the load reaches this log.
+        let (tenant, changes) = self.logs.get_or_create(tenant);
+        let needed = changes.latest();
+        let wanted = needed.max(at_least);
+        let key = KeyRef { tenant: &tenant, resource };
+        if let Some(cached) = self.residents.find(&key, wanted) {
+            return Ok(cached);
         }
+        let key = Key { tenant: Arc::clone(&tenant), resource: resource.into() };
         // This check may join a load that began before it and is too old. A load that begins later reads a snapshot with
         // every write published so far. So the second round at the latest returns.
         loop {
-            let cached = self
-                .plans
-                .try_get_with(key.to_key(), async {
-                    let plan = load().await?;
-                    let valid_through = AtomicU64::new(plan.revision());
-                    let changes = Arc::clone(&changes);
-                    Ok(Arc::new(CachedPlan { plan, changes, valid_through }))
-                })
-                .await?;
+            let cached = self.load_once(&key, &changes, wanted, &load).await?;
             // `at_least` is left out: the store may not have that revision, and the loop would not end.
-            if self.is_fresh(&cached, resource, needed) {
+            if self.residents.is_fresh(&cached, resource, needed) {
                 return Ok(cached);
             }
-            self.plans.invalidate(&key).await;
         }
     }
 
+    /// Joins the load of `key`, or begins it.
+    async fn load_once<F>(
+        &self,
+        key: &Key,
+        changes: &Arc<ChangeLog>,
+        wanted: u64,
+        load: &impl Fn() -> F,
+    ) -> Outcome<E>
+    where
+        F: Future<Output = Result<Plan, E>>,
+    {
+        let running = self.loads.enter(key.clone());
+        let mut outcome = running.0.lock().await;
+        if let Some(known) = &*outcome {
+            return known.clone();
+        }
+        let key_ref = KeyRef { tenant: &key.tenant, resource: &key.resource };
+        // Another load may have ended between the lookup and this one.
+        let loaded = match self.residents.find(&key_ref, wanted) {
+            Some(cached) => Ok(cached),
+            None => {
+                let plan = load().await;
+                plan.map(|plan| self.residents.keep(key.clone(), plan, Arc::clone(changes)))
+            }
+        };
+        *outcome = Some(loaded.clone());
+        // A check that begins after this load needs a load of its own.
+        running.retire();
+        loaded
+    }
+
     /// Publishes a committed write of `tenant`: its new revision and the resources that it touches. Must be called
-    /// before the write is acknowledged.
+    /// before the write is acknowledged. Does nothing for a tenant without plans: a load that begins later sees the
+    /// write.
     pub fn publish(&self, tenant: &str, revision: u64, touched: Vec<ResourcePattern>) {
-        self.changes(tenant).publish(revision, touched);
+        if let Some(changes) = self.logs.get(tenant) {
+            changes.publish(revision, touched);
+        }
     }
 
     /// Returns the last published revision of `tenant`; `None` if the cache does not know the tenant.
     pub fn latest(&self, tenant: &str) -> Option<u64> {
-        let tenants = self.tenants.read();
-        tenants.get(tenant).map(|changes| changes.latest.load(Ordering::Acquire))
+        self.logs.get(tenant).map(|changes| changes.latest())
     }
 
-    /// Copies a plan that moka returned into the map of hot plans.
-    fn keep_hot(&self, key: &KeyRef<'_>, cached: &Arc<CachedPlan>) {
-        let plans = self.hot.pin();
-        if plans.get(key).is_some_and(|kept| Arc::ptr_eq(kept, cached)) {
-            return;
-        }
-        plans.insert(key.to_key(), Arc::clone(cached));
-        // moka may have evicted the plan in between. Then no later eviction would remove it here.
-        if !self.plans.contains_key(key) {
-            plans.remove(key);
+    /// Returns the size of the cache, for metrics.
+    pub fn size(&self) -> CacheSize {
+        CacheSize {
+            plans: self.residents.len(),
+            bytes: self.residents.bytes(),
+            tenants: self.logs.len(),
+            loads: self.loads.len(),
         }
     }
-
-    /// Applies the freshness rule: returns whether the plan is valid through revision `needed`.
-    fn is_fresh(&self, cached: &CachedPlan, resource: &str, needed: u64) -> bool {
-        #[cfg(test)]
-        if self.ignores_freshness {
-            return true;
-        }
-        let valid_through = cached.valid_through.load(Ordering::Acquire);
-        if valid_through >= needed {
-            return true;
-        }
-        let fresh = cached.changes.unaffected(resource, valid_through, needed);
-        if fresh {
-            // The next check needs no look at the log.
-            cached.valid_through.fetch_max(needed, Ordering::AcqRel);
-        }
-        fresh
-    }
-
-    /// Returns the log of a tenant, a new one if the cache does not know the tenant.
-    fn changes(&self, tenant: &str) -> Arc<ChangeLog> {
-        let tenants = self.tenants.read();
-        if let Some(changes) = tenants.get(tenant) {
-            return Arc::clone(changes);
-        }
-        drop(tenants);
-        let mut tenants = self.tenants.write();
-        Arc::clone(tenants.entry(tenant.into()).or_default())
-    }
-}
-
-/// Returns true for about one in [`SAMPLED`] calls. Random, so that no pattern of reads hides a key from moka.
-fn is_sampled() -> bool {
-    thread_local! {
-        static STATE: Cell<u64> = const { Cell::new(0) };
-    }
-    // Knuth's linear congruential generator. Its high bits are random enough.
-    let next =
-        STATE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    STATE.set(next);
-    next >> 32 < (1 << 32) / SAMPLED
 }
 
 #[cfg(test)]

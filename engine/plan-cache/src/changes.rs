@@ -10,14 +10,24 @@ use portcullis_engine::ResourcePattern;
 pub(crate) const REMEMBERED_CHANGES: usize = 256;
 /// The maximum number of patterns in one change. A larger change counts as touching every resource.
 const MAX_TOUCHED: usize = 64;
+/// The most patterns in a log: about 64 KiB, and 256 changes of four patterns each. Without this limit the log of one
+/// tenant could take 4 MiB.
+pub(crate) const REMEMBERED_PATTERNS: usize = 1_024;
 
 /// The recent changes of one tenant.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeLog {
     /// The highest published revision.
-    pub(crate) latest: AtomicU64,
+    latest: AtomicU64,
+    log: Mutex<Log>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
     /// The last changes, by ascending revision.
-    log: Mutex<VecDeque<Change>>,
+    changes: VecDeque<Change>,
+    /// The patterns of all changes.
+    patterns: usize,
 }
 
 /// One committed write.
@@ -28,23 +38,18 @@ struct Change {
 }
 
 impl ChangeLog {
+    /// Returns the highest published revision.
+    #[inline]
+    pub(crate) fn latest(&self) -> u64 {
+        self.latest.load(Ordering::Acquire)
+    }
+
     /// Adds a committed write. Calls may come out of order, and twice for one write.
     pub(crate) fn publish(&self, revision: u64, mut touched: Vec<ResourcePattern>) {
         if touched.len() > MAX_TOUCHED {
             touched = vec![ResourcePattern::Any];
         }
-        {
-            let mut log = self.log.lock();
-            // Two commits may be published in the opposite order of their revisions.
-            let position = log.partition_point(|change| change.revision < revision);
-            // One commit may be published twice: by the process that committed it, and by the store's notification.
-            if log.get(position).is_none_or(|change| change.revision != revision) {
-                log.insert(position, Change { revision, touched });
-            }
-            if log.len() > REMEMBERED_CHANGES {
-                log.pop_front();
-            }
-        }
+        self.log.lock().add(Change { revision, touched });
         // Last, so that a check that needs this revision finds it in the log.
         self.latest.fetch_max(revision, Ordering::AcqRel);
     }
@@ -52,8 +57,8 @@ impl ChangeLog {
     /// Returns whether every change after `from` up to `to` is in the log and does not touch `resource`.
     pub(crate) fn unaffected(&self, resource: &str, from: u64, to: u64) -> bool {
         let log = self.log.lock();
-        let start = log.partition_point(|change| change.revision <= from);
-        let between = log.range(start..).take_while(|change| change.revision <= to);
+        let start = log.changes.partition_point(|change| change.revision <= from);
+        let between = log.changes.range(start..).take_while(|change| change.revision <= to);
         let mut expected = from;
         for change in between {
             expected += 1;
@@ -64,5 +69,22 @@ impl ChangeLog {
             }
         }
         expected == to
+    }
+}
+
+impl Log {
+    fn add(&mut self, change: Change) {
+        // Two commits may be published in the opposite order of their revisions.
+        let position = self.changes.partition_point(|known| known.revision < change.revision);
+        // One commit may be published twice: by the process that committed it, and by the store's notification.
+        if self.changes.get(position).is_some_and(|known| known.revision == change.revision) {
+            return;
+        }
+        self.patterns += change.touched.len();
+        self.changes.insert(position, change);
+        while self.changes.len() > REMEMBERED_CHANGES || self.patterns > REMEMBERED_PATTERNS {
+            let Some(oldest) = self.changes.pop_front() else { return };
+            self.patterns -= oldest.touched.len();
+        }
     }
 }

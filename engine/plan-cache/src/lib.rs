@@ -10,13 +10,25 @@
 //! change to one resource costs the other plans of the tenant nothing. And a load that a write overtook has an old
 //! revision, in whatever order the two interleave.
 //!
-//! **Two maps.** moka loads, weighs and evicts plans. A read of moka takes a clock and a lock, which costs more than the
-//! decision. So a plan that is read twice is also kept in a second map, whose readers write to no shared memory.
-//! [`PlanCache::hot`] reads that map. It contains only plans that moka still has, and the same rule applies to it.
+//! **The memory.** All plans together take at most the bytes that the cache is made for. If a new plan does not fit, the
+//! tenant whose plans take the most bytes loses those that it did not read for the longest time. So a tenant with very
+//! many plans pushes out its own, and a tenant that is alone may fill the cache.
+//!
+//! **The map.** A read writes to no memory that threads share: it takes no lock, counts no reference, and sets the mark
+//! that the plan was read only if the mark is not set.
 
 #![forbid(unsafe_code)]
 
 mod cache;
+mod cached_plan;
 mod changes;
+mod key;
+mod per_key;
+mod residents;
+mod shares;
+mod tenant_logs;
 
-pub use cache::{CachedPlan, HotPlans, PlanCache};
+pub use cache::{CacheSize, PlanCache};
+pub use cached_plan::CachedPlan;
+pub use per_key::{KeyUse, PerKey};
+pub use residents::HotPlans;

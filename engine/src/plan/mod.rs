@@ -265,13 +265,13 @@ impl Plan {
 
     /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
-        let policies = self.policies.iter();
-        let policies: usize =
-            policies.map(|policy| size_of::<(PlannedPolicy, Indexed)>() + policy.name.len()).sum();
+        let names: usize = self.policies.iter().map(|policy| policy.name.len()).sum();
         size_of::<Self>()
             + self.resource.len()
             + self.rules.weight()
-            + policies
+            + size_of_val::<[PlannedPolicy]>(&self.policies)
+            + size_of_val::<[Indexed]>(&self.conditions)
+            + names
             + self.index.weight()
             + self.program.weight()
             + self.slots.weight()

@@ -77,14 +77,10 @@ impl PossibleTruths {
 
     /// Returns whether a policy with this effect applies; `None` if that is open.
     fn apply(self, effect: Effect) -> Option<bool> {
-        let possible =
-            [Some(true), Some(false), None].into_iter().filter(|truth| self.has(Self::of(*truth)));
-        let (mut can_apply, mut can_fail_to) = (false, false);
-        for truth in possible {
-            let applies = applies(effect, truth);
-            can_apply |= applies;
-            can_fail_to |= !applies;
-        }
+        // The truths with which it applies, as a set: two intersections answer for all three truths.
+        let applying = Self::TRUE.with(Self::UNDETERMINED, applies(effect, None));
+        let can_apply = self.has(applying);
+        let can_fail_to = self.0 & !applying.0 != 0;
         (can_apply != can_fail_to).then_some(can_apply)
     }
 }

@@ -136,6 +136,14 @@ impl Names {
         }
     }
 
+    /// Returns the heap bytes, for the weight of a plan.
+    fn weight(&self) -> usize {
+        self.text.capacity()
+            + self.list.capacity() * size_of::<Name>()
+            + self.map.allocation_size()
+            + self.map.keys().map(heap_bytes).sum::<usize>()
+    }
+
     /// Reads the values of these names. Walks the request's attributes instead of the plan's slots, so the request's
     /// size bounds the work.
     fn read<'v>(&self, attributes: AttributeMap<'v>, values: &mut [SlotValue<'v>]) {
@@ -292,12 +300,28 @@ impl Slots {
 
     /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let paths: usize = self.paths.iter().map(|path| 2 * path.name_len() + 96).sum();
+        let names = [&self.user, &self.resource, &self.token].into_iter();
+        let resolved = self
+            .resolved
+            .iter()
+            .map(|namespace| namespace.name.len() + namespace.attributes.weight());
         let symbols = self.symbols.iter().map(|(_, symbols)| {
-            symbols.allocation_size() + symbols.keys().map(|text| text.len()).sum::<usize>()
+            symbols.allocation_size() + symbols.keys().map(heap_bytes).sum::<usize>()
         });
-        paths + symbols.sum::<usize>()
+        self.paths.capacity() * size_of::<AttributePath>()
+            + self.paths.iter().map(AttributePath::name_len).sum::<usize>()
+            + names.map(Names::weight).sum::<usize>()
+            + self.request.capacity() * size_of::<(RequestField, Slot)>()
+            + self.resolved.capacity() * size_of::<Namespace>()
+            + resolved.sum::<usize>()
+            + self.symbols.capacity() * size_of::<(Slot, HashMap<CompactString, Symbol>)>()
+            + symbols.sum::<usize>()
     }
+}
+
+/// Returns the bytes that a text has outside of its own value: none if it is short.
+fn heap_bytes(text: &CompactString) -> usize {
+    if text.is_heap_allocated() { text.capacity() } else { 0 }
 }
 
 /// Numbers texts in the order in which they come.

@@ -18,7 +18,7 @@ use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::paging::{self, Requested};
 use crate::path::Segments;
-use crate::respond::created_at;
+use crate::respond::{created_at, created_with_key};
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]
@@ -41,7 +41,8 @@ struct CreatedTenantBody {
     post, path = "/admin/tenants", tag = "Tenants", operation_id = "createTenant",
     security(("adminKey" = []), ("adminBearer" = [])), request_body = NewTenant,
     responses(
-        (status = 201, description = "The tenant", body = CreatedTenantBody, headers(("Location"))),
+        (status = 201, description = "The tenant", body = CreatedTenantBody,
+            headers(("Cache-Control"), ("Location"))),
         Conflict,
     ),
 )]
@@ -54,7 +55,7 @@ pub(super) async fn create_tenant(
     let created = tenants::create(&app, tenant).await?;
     let location = format!("/admin/tenants/{}", created.record.id);
     let body = CreatedTenantBody { record: created.record, bootstrap_key: created.bootstrap_key };
-    Ok(created_at(&location, body))
+    Ok(created_with_key(&location, body))
 }
 
 /// Lists all tenants.

@@ -9,8 +9,11 @@ use http::header::CONTENT_TYPE;
 use portcullis_engine::json::{self, Json};
 
 use crate::error::ApiError;
+use crate::raw_body::UnreadBody;
 
-/// A body that was sent as JSON. It is not parsed yet, so that the tree can borrow from it.
+const UNSUPPORTED: ApiError = ApiError::UnsupportedMediaType("application/json");
+
+/// A body that was sent as JSON. It is read, but not parsed yet, so that the tree can borrow from it.
 pub(crate) struct JsonBody(Bytes);
 
 impl fmt::Debug for JsonBody {
@@ -42,17 +45,14 @@ impl JsonBody {
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let is_json = request.headers().get(CONTENT_TYPE).map(|_| is_json(request.headers()));
-        let body = Bytes::from_request(request, state)
-            .await
-            .map_err(|error| ApiError::bad_request(format!("the body cannot be read: {error}")))?;
-        match is_json {
-            Some(true) => Ok(Self(body)),
-            // An empty body cannot have the wrong type.
-            None if body.is_empty() => Ok(Self(body)),
-            Some(false) | None => Err(ApiError::UnsupportedMediaType("application/json")),
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let has_type = request.headers().contains_key(CONTENT_TYPE);
+        if has_type && !is_json(request.headers()) {
+            return Err(UNSUPPORTED);
         }
+        let body = UnreadBody::of(request)?.read().await?;
+        // An empty body cannot have the wrong type.
+        if has_type || body.is_empty() { Ok(Self(body)) } else { Err(UNSUPPORTED) }
     }
 }
 

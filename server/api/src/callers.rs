@@ -14,6 +14,7 @@ use portcullis_operations::app::App;
 
 use crate::error::ApiError;
 use crate::oversize::refuse_oversize;
+use crate::raw_body::charge_body_to;
 
 const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
@@ -36,7 +37,9 @@ impl FromRequestParts<App> for TenantMember {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(parts)? {
             Credential::Bearer(token) => {
-                Ok(Self(app.authenticator.verify(token, app.clock.now()).await?))
+                let holder = app.authenticator.verify(token, app.clock.now()).await?;
+                charge_body_to(parts, holder.tenant());
+                Ok(Self(holder))
             }
             Credential::ServiceKey(_) | Credential::AdminKey(_) => {
                 Err(AuthError::CredentialRefused(
@@ -117,7 +120,11 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let manager = match Credential::of(parts)? {
-            Credential::ServiceKey(key) => key_holder(app, key).await?,
+            Credential::ServiceKey(key) => {
+                let holder = key_holder(app, key).await?;
+                charge_body_to(parts, holder.tenant());
+                holder
+            }
             _ => TenantManager::from_request_parts(parts, app).await?.0,
         };
         manager.must_have(R::PERMISSION)?;

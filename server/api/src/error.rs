@@ -10,10 +10,16 @@ use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
+use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::invalid::Fault;
 use portcullis_operations::error::OperationError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+/// Longest message, in bytes of JSON. It may quote the request, or what a module says.
+const MAX_MESSAGE: usize = 8 * 1_024;
+/// Most ids of policies in `details`, so that an error has at most 64 KiB.
+const MAX_POLICIES: usize = 1_000;
 
 /// The reason why a request was not served. Each variant has one status and one code.
 #[derive(Debug)]
@@ -55,7 +61,8 @@ impl ApiError {
 
     fn body(&self) -> ErrorBody {
         let (_, code) = self.status_and_code();
-        ErrorBody { error: code, message: self.message(), details: self.details() }
+        let message = excerpt(self.message(), MAX_MESSAGE);
+        ErrorBody { error: code, message, details: self.details() }
     }
 
     /// The text for the client.
@@ -77,7 +84,10 @@ impl ApiError {
         match self {
             Self::Operation(OperationError::Invalid(invalid)) => invalid_details(invalid),
             Self::Operation(OperationError::StillRead(_, policies)) => {
-                json!({"policy_ids": policies})
+                json!({"policy_ids": policies.iter().take(MAX_POLICIES).collect::<Vec<_>>()})
+            }
+            Self::Operation(OperationError::QuotaExceeded(excess)) => {
+                json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
             _ => json!({}),
@@ -119,6 +129,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
+        OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
         OperationError::Unavailable(..) | OperationError::NotNow(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
         }
@@ -141,6 +152,9 @@ fn operation_message(error: &OperationError) -> String {
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
         }
+        OperationError::QuotaExceeded(excess) => {
+            format!("{excess}: delete what is not needed, or ask the operator for a higher quota")
+        }
         OperationError::Unavailable(what, _) => format!("{what} is unavailable; try again later"),
         OperationError::Internal(_) => "an internal error; the log has the details".to_owned(),
     }
@@ -158,7 +172,8 @@ fn challenge(message: &str) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("Bearer"))
 }
 
-/// Returns the details of an invalid body: `path` has the place of the first problem, and `errors` has all problems.
+/// Returns the details of an invalid body: `path` has the place of the first problem, `errors` has the problems, and
+/// `more_errors` has the number of those that were left out.
 /// Missing fields, unknown fields, and the token at which an expression cannot be read have members of their own
 /// (`docs/rest.md`, section 1.5).
 fn invalid_details(invalid: &Invalid) -> Value {
@@ -196,6 +211,9 @@ fn invalid_details(invalid: &Invalid) -> Value {
         .map(|problem| json!({"path": problem.path, "message": problem.fault.to_string()}))
         .collect();
     details.insert("errors".to_owned(), json!(errors));
+    if invalid.left_out() > 0 {
+        details.insert("more_errors".to_owned(), json!(invalid.left_out()));
+    }
     Value::Object(details)
 }
 

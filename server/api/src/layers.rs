@@ -1,25 +1,26 @@
-//! The layers around the handlers: the request id and the log line, the time limit, the size limit, and the 500 for a
-//! panic.
+//! The layers around the handlers: the request id and the log line, the time limit, the limits of the body, and the 500
+//! for a panic.
 
 use std::panic::AssertUnwindSafe;
 
 use axum::Json;
-use axum::body::Body;
-use axum::extract::Request;
+use axum::body::HttpBody;
+use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use http::header::{CONTENT_LENGTH, EXPECT};
-use http::request::Parts;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::header::{EXPECT, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderName, HeaderValue, StatusCode, Version};
 use portcullis_operations::error::OperationError;
 use tokio::time::Instant;
 
+use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::deadline::{Deadline, REQUEST_TIMEOUT};
 use crate::error::{ApiError, LoggedCause, internal_body};
+use crate::leftover;
 use crate::oversize::Oversize;
-use crate::raw_body::{self, RawBody};
-use crate::upload::{self, MAX_UPLOAD, UploadBody};
+use crate::raw_body::{BodyLimits, declared_length};
+use crate::upload;
 
 /// Largest request body, in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -55,6 +56,8 @@ pub(super) async fn observe(mut request: Request, next: Next) -> Response {
     let (status, millis) = (response.status().as_u16(), began.elapsed().as_secs_f64() * 1e3);
     tracing::debug!(request_id = id_text, %method, path, status, millis, "request");
     response.headers_mut().insert(REQUEST_ID, id);
+    // A browser must not take JSON that quotes a request for a page or a script.
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
@@ -81,55 +84,29 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     format!("panic: {}", message.unwrap_or("no message"))
 }
 
-/// Reads the body, up to the limit. The body of an upload stays unread: its handler takes it, once the credential and the
-/// right of the sender are checked.
-pub(super) async fn limit_body(request: Request, next: Next) -> Response {
-    let is_upload = upload::is_upload(&request);
-    let limit = if is_upload { MAX_UPLOAD } else { MAX_BODY };
-    let (mut parts, mut body) = request.into_parts();
-    let is_declared_too_large = declared_length(&parts) > limit as u64;
-    if is_upload && !is_declared_too_large {
-        return pass_upload(parts, body, next).await;
+/// Sets the limits of the body, and leaves it unread: its handler reads it, once the route, the credential and the right
+/// of the sender are known. The part that no handler reads is discarded before the answer.
+pub(super) async fn limit_body(
+    State(budget): State<BodyBudget>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let limit = if upload::is_upload(&request) { MAX_UPLOAD } else { MAX_BODY };
+    request.extensions_mut().insert(BodyLimits::new(limit, budget));
+    if declared_length(request.headers()).is_some_and(|length| length > limit as u64) {
+        request.extensions_mut().insert(Oversize { limit });
     }
-    let read = if !is_declared_too_large {
-        raw_body::read(&mut body, limit).await
-    } else if parts.headers.contains_key(EXPECT) {
-        // The client waits for a 100, and gets its answer without one: it never sends the body.
-        RawBody::TooLarge
-    } else {
-        raw_body::discard(&mut body).await;
-        RawBody::TooLarge
-    };
-    let body = match read {
-        RawBody::Whole(body) => Body::from(body),
-        RawBody::TooLarge => {
-            parts.extensions.insert(Oversize { limit });
-            Body::empty()
-        }
-        RawBody::Broken => {
-            return ApiError::bad_request("the body ended too early").into_response();
-        }
-    };
-    next.run(Request::from_parts(parts, body)).await
-}
-
-/// Returns the length that the request declares, or 0.
-fn declared_length(parts: &Parts) -> u64 {
-    let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    declared.and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-/// Passes the body of an upload on, unread. If the handler did not take the body, it is discarded before the answer,
-/// unless the client waits for a 100.
-async fn pass_upload(mut parts: Parts, body: Body, next: Next) -> Response {
-    let waits = parts.headers.contains_key(EXPECT);
-    let upload = UploadBody::new(body);
-    parts.extensions.insert(upload.clone());
-    let answer = next.run(Request::from_parts(parts, Body::empty())).await;
-    if let Some(mut body) = upload.take()
-        && !waits
-    {
-        raw_body::discard(&mut body).await;
+    // An HTTP/2 client gets its answer on a stream that ends then, whatever it still sends.
+    if request.body().is_end_stream() || request.version() == Version::HTTP_2 {
+        return next.run(request).await;
+    }
+    let waits = request.headers().contains_key(EXPECT);
+    let (parts, body) = request.into_parts();
+    let (body, leftover) = leftover::lend(body);
+    let answer = next.run(Request::from_parts(parts, body)).await;
+    // A client that waits for a 100 gets its answer without one, and never sends the body.
+    if !waits || leftover.is_begun() {
+        leftover.discard().await;
     }
     answer
 }

@@ -8,6 +8,7 @@
 
 mod admin;
 mod body;
+mod body_budget;
 mod callers;
 mod checks;
 mod deadline;
@@ -17,13 +18,16 @@ mod etag;
 mod explain;
 mod health;
 mod layers;
+mod leftover;
 pub mod listener;
+mod loopback;
 mod metrics;
 mod openapi;
 mod oversize;
 mod paging;
 mod parameters;
 mod path;
+pub mod peer;
 mod policies;
 mod raw_body;
 mod resolvers;
@@ -36,8 +40,10 @@ mod upload;
 mod webhooks;
 
 pub use axum::Router;
+pub use body_budget::BodyBudget;
 pub use checks::answer_text;
-pub use routes::{finish, router, routes};
+pub use loopback::only_loopback;
+pub use routes::{RouteSet, finish, router, routes};
 
 use parameters::{digits, parameter, query};
 use respond::revision_header;

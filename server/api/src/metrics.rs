@@ -19,5 +19,5 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
     )),
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Response {
-    ([(CONTENT_TYPE, OPEN_METRICS)], app.metrics.render()).into_response()
+    ([(CONTENT_TYPE, OPEN_METRICS)], app.render_metrics()).into_response()
 }

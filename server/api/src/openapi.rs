@@ -45,7 +45,7 @@ macro_rules! errors {
     )*};
 }
 
-errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412");
+errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412", QuotaExceeded = "422",);
 
 /// The document as text.
 #[derive(Clone, Debug)]
@@ -212,6 +212,11 @@ fn headers() -> Value {
     let text = || json!({"type": "string"});
     json!({
         "Allow": header(true, "The methods that the path has", text()),
+        "Cache-Control": header(
+            true,
+            "The answer has a key, which no cache may store",
+            json!({"type": "string", "const": "no-store"}),
+        ),
         "ETag": header(
             true,
             "Changes with every change of the record; for `If-Match`",

@@ -4,8 +4,8 @@ use http::request::Parts;
 
 use crate::error::ApiError;
 
-/// Marks a request whose body is too large. The outer layer cannot refuse it: an unknown route or method comes first in
-/// the order of faults, and only the router knows these.
+/// Marks a request that declares a body that is too large. The outer layer cannot refuse it: an unknown route or method
+/// comes first in the order of faults, and only the router knows these.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Oversize {
     /// The largest body of the route, in bytes.

@@ -1,13 +1,13 @@
 //! Pages of lists: `?limit=` and `?cursor=`, and a `Link` to the next page (`docs/semantics.md`, section 8.7).
 
-use axum::Json;
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::header::LINK;
+use http::header::{CONTENT_TYPE, LINK};
 use http::{HeaderValue, Uri};
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
 use portcullis_model::schema;
+use portcullis_operations::error::OperationError;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
@@ -91,23 +91,29 @@ impl IntoParams for Requested<'_> {
 }
 
 impl Requested<'_> {
-    /// Returns the page to fetch. It has one record more than the answer, to find out whether there is a next page.
+    /// Returns the page to fetch.
     pub(super) fn fetch(&self) -> Page {
-        let limit = i64::try_from(self.limit).unwrap_or(i64::MAX - 1);
-        Page { after: self.after, limit: limit + 1 }
+        Page { after: self.after, limit: i64::try_from(self.limit).unwrap_or(i64::MAX) }
     }
 
     /// Answers with the page, and with a link to the next page if there is one.
     pub(super) fn respond<T: Serialize>(
         &self,
-        mut records: Vec<T>,
+        listed: Listed<T>,
         id: impl Fn(&T) -> Uuid,
     ) -> Response {
-        let more = records.len() > self.limit;
-        records.truncate(self.limit);
-        let last = records.last().filter(|_| more).map(id);
+        let Listed { records, more } = listed;
+        let (body, written) = match write(&records) {
+            Ok(page) => page,
+            Err(error) => {
+                return ApiError::from(OperationError::Internal(error.into())).into_response();
+            }
+        };
+        let last = records.get(..written).and_then(<[T]>::last);
+        let last = last.filter(|_| more || written < records.len()).map(id);
         let link = last.and_then(|last| HeaderValue::from_str(&self.next(last)).ok());
-        (link.map(|link| [(LINK, link)]), Json(records)).into_response()
+        ([(CONTENT_TYPE, "application/json")], link.map(|link| [(LINK, link)]), body)
+            .into_response()
     }
 
     /// Returns the `Link` to the page after the record `last`.
@@ -119,5 +125,52 @@ impl Requested<'_> {
             .append_pair("cursor", &cursor)
             .finish();
         format!("<{}?{next}>; rel=\"next\"", self.uri.path())
+    }
+}
+
+/// Writes the first records as a JSON list: as many as fit into [`MAX_PAGE_BYTES`], and at least one. Returns the list
+/// and the number of its records.
+fn write<T: Serialize>(records: &[T]) -> serde_json::Result<(Vec<u8>, usize)> {
+    let mut list = vec![b'['];
+    let mut written = 0;
+    for record in records {
+        let before = list.len();
+        if written > 0 {
+            list.push(b',');
+        }
+        serde_json::to_writer(&mut list, record)?;
+        if written > 0 && list.len() >= MAX_PAGE_BYTES {
+            list.truncate(before);
+            break;
+        }
+        written += 1;
+    }
+    list.push(b']');
+    Ok((list, written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_ends_before_it_is_too_large() {
+        // A character that JSON writes with six bytes, so that the store counts a sixth.
+        let small = |bytes: usize| "\u{1}".repeat(bytes / 6);
+        for (records, expected) in [
+            (vec![], 0),
+            (vec![small(60)], 1),
+            (vec![small(60), small(60), small(60)], 3),
+            (vec![small(400_000); 4], 2),
+            (vec![small(9_000_000)], 1),
+            (vec![small(9_000_000), small(60)], 1),
+            (vec![small(60), small(9_000_000)], 1),
+        ] {
+            let (list, written) = write(&records).expect("JSON");
+            assert_eq!(written, expected);
+            let read: Vec<String> = serde_json::from_slice(&list).expect("a list");
+            assert_eq!(read, records[..written]);
+            assert!(written < 2 || list.len() <= MAX_PAGE_BYTES, "{} bytes", list.len());
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
-use crate::openapi::PreconditionFailed;
+use crate::openapi::{PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query};
 use crate::path::RecordId;
@@ -28,8 +28,11 @@ use crate::respond::{created, deleted, revision_header};
 #[utoipa::path(
     post, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "createPolicy",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewPolicy,
-    responses((status = 201, description = "The record", body = PolicyRecord,
-        headers(("ETag"), ("Location"), ("X-Policy-Revision")))),
+    responses(
+        (status = 201, description = "The record", body = PolicyRecord,
+            headers(("ETag"), ("Location"), ("X-Policy-Revision"))),
+        QuotaExceeded,
+    ),
 )]
 pub(super) async fn create(
     State(app): State<App>,
@@ -130,6 +133,7 @@ pub(super) async fn show(
         (status = 200, description = "The record", body = PolicyRecord,
             headers(("ETag"), ("X-Policy-Revision"))),
         PreconditionFailed,
+        QuotaExceeded,
     ),
 )]
 pub(super) async fn update(

@@ -1,50 +1,210 @@
-//! Reads bodies up to a limit, and discards the rest.
-
-use std::time::Duration;
+//! Reads the body of a request, within the limits that the layer `limit_body` sets.
 
 use axum::body::Body;
-use bytes::{Bytes, BytesMut};
+use axum::extract::Request;
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::request::Parts;
+use http::{Extensions, HeaderMap};
 use http_body_util::BodyExt;
-use portcullis_engine::resolver_contract::MODULE_BYTES;
+use portcullis_operations::error::OperationError;
 
-/// Most bytes of a body that are read and discarded: about two uploads, so that the client of an upload that is a little
-/// too large gets its answer.
-const MAX_DISCARDED: usize = 2 * (MODULE_BYTES + (1 << 20));
-/// Longest pause in a discarded body: a client that sends nothing for this long waits for its answer.
-const DISCARD_PAUSE: Duration = Duration::from_millis(250);
+use crate::body_budget::{Account, BodyBudget, Charge};
+use crate::deadline::Deadline;
+use crate::error::ApiError;
 
-/// A body that was read up to a limit.
-pub(crate) enum RawBody {
-    Whole(Bytes),
-    /// The body is larger than the limit. The rest is discarded.
-    TooLarge,
-    /// The body ended before its end.
-    Broken,
+/// The limits of the body of a request, as an extension of the request.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyLimits {
+    /// Most bytes of the body.
+    most: usize,
+    budget: BodyBudget,
+    account: Account,
 }
 
-/// Reads a body to its end, or up to `limit` bytes.
-pub(crate) async fn read(body: &mut Body, limit: usize) -> RawBody {
-    let mut kept = BytesMut::new();
+impl BodyLimits {
+    /// Returns the limits of a request whose sender is not known yet.
+    pub(crate) fn new(most: usize, budget: BodyBudget) -> Self {
+        let account = budget.account("");
+        Self { most, budget, account }
+    }
+}
+
+/// Charges the body of a request to `tenant`, which sends it.
+pub(crate) fn charge_body_to(parts: &mut Parts, tenant: &str) {
+    if let Some(limits) = parts.extensions.get_mut::<BodyLimits>() {
+        limits.account = limits.budget.account(tenant);
+    }
+}
+
+/// A body that is not read yet. An extractor of a body runs after those of the caller, so that nobody without the right
+/// makes the service read.
+#[derive(Debug)]
+pub(crate) struct UnreadBody {
+    body: Body,
+    declared: Option<usize>,
+    limits: BodyLimits,
+    /// The deadline of the request.
+    pub(crate) deadline: Deadline,
+}
+
+impl UnreadBody {
+    /// Returns the body of `request`.
+    pub(crate) fn of(request: Request) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let limits = limits_of(&parts.extensions)?;
+        let declared = declared_length(&parts.headers).and_then(|length| length.try_into().ok());
+        Ok(Self { body, declared, limits, deadline: Deadline::of(&parts.extensions) })
+    }
+
+    /// Reads the body to its end. The bytes are charged until the last copy of them is dropped.
+    ///
+    /// # Errors
+    /// The body is too large, ends too early or takes too long, or the memory for bodies is spent.
+    pub(crate) async fn read(self) -> Result<Bytes, ApiError> {
+        let Self { body, declared, limits, deadline } = self;
+        deadline.bound(read_all(body, declared, limits)).await.unwrap_or_else(|| {
+            let what = "the body took too long, and nothing was written; try again later";
+            Err(OperationError::NotNow(what.to_owned()).into())
+        })
+    }
+}
+
+async fn read_all(
+    mut body: Body,
+    declared: Option<usize>,
+    limits: BodyLimits,
+) -> Result<Bytes, ApiError> {
+    let mut charge = limits.budget.charge(limits.account);
+    let mut kept = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return RawBody::Broken };
+        let Ok(frame) = frame else {
+            return Err(ApiError::bad_request("the body ended too early"));
+        };
         // Trailers are ignored.
         let Ok(data) = frame.into_data() else { continue };
-        if kept.len() + data.len() > limit {
-            discard(body).await;
-            return RawBody::TooLarge;
+        let length = kept.len() + data.len();
+        if length > limits.most {
+            return Err(ApiError::PayloadTooLarge(limits.most));
+        }
+        if length > kept.capacity() {
+            // Twice the length, so that few bytes are copied again, but no more than the body can need.
+            let most = declared.unwrap_or(limits.most);
+            let capacity = (2 * kept.len()).min(most).max(length);
+            charge.grow_to(capacity).map_err(|_| too_many())?;
+            kept.reserve_exact(capacity - kept.len());
         }
         kept.extend_from_slice(&data);
     }
-    RawBody::Whole(kept.freeze())
+    if kept.is_empty() {
+        return Ok(Bytes::new());
+    }
+    Ok(Bytes::from_owner(ChargedBytes { kept, _charge: charge }))
 }
 
-/// Reads and discards what a client still sends. A client whose connection closes while it sends does not see its
-/// answer.
-pub(crate) async fn discard(body: &mut Body) {
-    let mut length = 0;
-    while length < MAX_DISCARDED
-        && let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PAUSE, body.frame()).await
-    {
-        length += frame.data_ref().map_or(0, Bytes::len);
+fn too_many() -> ApiError {
+    let what = "request bodies take too much memory at the moment; try again later";
+    OperationError::NotNow(what.to_owned()).into()
+}
+
+fn limits_of(extensions: &Extensions) -> Result<BodyLimits, ApiError> {
+    extensions
+        .get()
+        .cloned()
+        .ok_or_else(|| OperationError::Internal("the layer `limit_body` did not run".into()).into())
+}
+
+/// Returns the length that a request declares.
+pub(crate) fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Bytes that hold their charge.
+struct ChargedBytes {
+    kept: Vec<u8>,
+    _charge: Charge,
+}
+
+impl AsRef<[u8]> for ChargedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::response::IntoResponse;
+    use futures_util::stream;
+    use portcullis_operations::edge_metrics::BodyMetrics;
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    /// A request whose body comes in pieces of 1 MiB.
+    fn request(budget: &BodyBudget, pieces: usize, declared: bool) -> Request {
+        let pieces = (0..pieces).map(|_| Ok::<_, axum::Error>(vec![b'x'; MIB]));
+        let length = pieces.len() * MIB;
+        let mut request = Request::new(Body::from_stream(stream::iter(pieces)));
+        if declared {
+            request.headers_mut().insert(CONTENT_LENGTH, length.into());
+        }
+        request.extensions_mut().insert(BodyLimits::new(16 * MIB, budget.clone()));
+        request
+    }
+
+    async fn read(request: Request) -> Result<Bytes, u16> {
+        let read = UnreadBody::of(request).expect("has limits").read().await;
+        read.map_err(|error| error.into_response().status().as_u16())
+    }
+
+    #[tokio::test]
+    async fn memory_is_charged_until_the_bytes_are_gone() {
+        let metrics = BodyMetrics::default();
+        let budget = BodyBudget::new(64 * MIB as u64, metrics.clone());
+        for (declared, charged) in [(true, 5), (false, 8)] {
+            let bytes = read(request(&budget, 5, declared)).await.expect("a body");
+            assert_eq!(bytes.len(), 5 * MIB);
+            assert_eq!(metrics.bytes.get(), charged * MIB as i64);
+            let part = bytes.slice(..1);
+            drop(bytes);
+            assert_eq!(metrics.bytes.get(), charged * MIB as i64);
+            drop(part);
+            assert_eq!(metrics.bytes.get(), 0);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_that_has_no_room_is_a_503() {
+        let metrics = BodyMetrics::default();
+        let budget = BodyBudget::new(64 * MIB as u64, metrics.clone());
+        let held = [
+            read(request(&budget, 16, true)).await.expect("a body"),
+            read(request(&budget, 16, true)).await.expect("a body"),
+        ];
+        assert_eq!(read(request(&budget, 3, true)).await, Err(503));
+        let mut parts = request(&budget, 3, true).into_parts();
+        let has_own = |tenant: &String| budget.account(tenant) != budget.account("");
+        let tenant = (0..).map(|number| number.to_string()).find(has_own).expect("a tenant");
+        charge_body_to(&mut parts.0, &tenant);
+        let of_another = read(Request::from_parts(parts.0, parts.1)).await;
+        assert_eq!(of_another.expect("a share of its own").len(), 3 * MIB);
+        drop(held);
+        assert_eq!(read(request(&budget, 16, true)).await.expect("free again").len(), 16 * MIB);
+        assert_eq!(read(request(&budget, 17, false)).await, Err(413));
+        assert_eq!(metrics.bytes.get(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_given_up() {
+        let metrics = BodyMetrics::default();
+        let budget = BodyBudget::new(64 * MIB as u64, metrics.clone());
+        let (mut request, begun) = (request(&budget, 1, true), tokio::time::Instant::now());
+        let first = stream::iter([Ok::<_, axum::Error>(vec![b'x'; 10])]);
+        let unfinished = futures_util::StreamExt::chain(first, stream::pending());
+        *request.body_mut() = Body::from_stream(unfinished);
+        assert_eq!(read(request).await, Err(503));
+        assert!(begun.elapsed() < crate::deadline::REQUEST_TIMEOUT);
+        assert_eq!(metrics.bytes.get(), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use http::header::LOCATION;
+use http::header::{CACHE_CONTROL, LOCATION};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
@@ -20,6 +20,12 @@ pub(crate) fn created(revision: u64, location: &str, record: impl Serialize) -> 
 pub(crate) fn created_at(location: &str, record: impl Serialize) -> Response {
     let location = HeaderValue::from_str(location).map(|location| [(LOCATION, location)]).ok();
     (StatusCode::CREATED, location, Json(record)).into_response()
+}
+
+/// Answers 201 with a record that holds a new key, and its location. No cache on the way may store the answer.
+pub(crate) fn created_with_key(location: &str, record: impl Serialize) -> Response {
+    let no_store = [(CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+    (no_store, created_at(location, record)).into_response()
 }
 
 /// Answers 204 to a deletion that raised the tenant's revision.

@@ -9,6 +9,7 @@ use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
 use crate::{
@@ -16,28 +17,56 @@ use crate::{
     service_keys, webhooks,
 };
 
-/// Returns the whole HTTP interface of `app`.
-pub fn router(app: App) -> Router {
-    finish(routes(app))
+/// The routes of a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteSet {
+    /// Every route.
+    Everything,
+    /// Every route without those of the operator.
+    Public,
+    /// The routes of the operator: `/admin/…`, the metrics and the probes.
+    Operator,
 }
 
-/// Returns every route of the service, without the outer layers.
-pub fn routes(app: App) -> Router {
-    described_routes(&app.mode).0.with_state(app)
+/// Returns the HTTP interface of `app`.
+pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> Router {
+    finish(routes(app, set), bodies)
+}
+
+/// Returns the routes of `set`, without the outer layers.
+pub fn routes(app: App, set: RouteSet) -> Router {
+    let (everything, document) = described_routes(&app.mode);
+    let routes = match set {
+        RouteSet::Everything => everything,
+        RouteSet::Public => {
+            let (routes, _) = public().merge(probes()).split_for_parts();
+            routes.merge(document_route().split_for_parts().0.layer(Extension(document)))
+        }
+        RouteSet::Operator => operator(&app.mode).merge(probes()).split_for_parts().0,
+    };
+    routes.with_state(app)
 }
 
 /// Returns every route, and the document that describes them. The document is a route too.
 pub(crate) fn described_routes(mode: &Mode) -> (Router<App>, Document) {
     let (routes, mut described) = table(mode).split_for_parts();
-    let document_itself = OpenApiRouter::new().at("/openapi.json", routes!(docs::document));
-    let (document_itself, its_description) = document_itself.split_for_parts();
+    let (document_itself, its_description) = document_route().split_for_parts();
     described.merge(its_description);
     let document = Document::new(described);
     (routes.merge(document_itself.layer(Extension(document.clone()))), document)
 }
 
+fn document_route() -> OpenApiRouter<App> {
+    OpenApiRouter::new().at("/openapi.json", routes!(docs::document))
+}
+
 /// Returns every route but the document, each with its description.
 pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
+    public().merge(operator(mode)).merge(probes())
+}
+
+/// Returns the routes of tenants, and the pages about the API.
+fn public() -> OpenApiRouter<App> {
     let decisions = OpenApiRouter::new()
         .at("/api/v1/check", routes!(checks::check))
         .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
@@ -67,6 +96,16 @@ pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
             routes!(resolvers::show, resolvers::update, resolvers::delete),
         )
         .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test));
+    let management = management.route_layer(middleware::from_fn(layers::run_to_completion));
+    let pages = OpenApiRouter::new()
+        .at("/docs", routes!(docs::page))
+        .at("/docs/{file}", routes!(docs::file));
+    decisions.merge(management).merge(pages)
+}
+
+/// Returns the routes of the operator.
+fn operator(mode: &Mode) -> OpenApiRouter<App> {
+    let metrics = OpenApiRouter::new().at("/metrics", routes!(metrics::metrics));
     let admin = OpenApiRouter::new()
         .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
         .at(
@@ -74,25 +113,26 @@ pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
             routes!(admin::register_provider, admin::list_providers),
         )
         .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider));
-    let management = match mode {
-        Mode::Saas { .. } => management.merge(admin),
-        Mode::Selfhost(_) => management,
-    };
-    let management = management.route_layer(middleware::from_fn(layers::run_to_completion));
-    let service = OpenApiRouter::new()
+    match mode {
+        Mode::Saas { .. } => {
+            metrics.merge(admin.route_layer(middleware::from_fn(layers::run_to_completion)))
+        }
+        Mode::Selfhost(_) => metrics,
+    }
+}
+
+/// Returns the probes, which every listener has.
+fn probes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
         .at("/healthz/live", routes!(health::live))
         .at("/healthz/ready", routes!(health::ready))
-        .at("/metrics", routes!(metrics::metrics))
-        .at("/docs", routes!(docs::page))
-        .at("/docs/{file}", routes!(docs::file));
-    decisions.merge(management).merge(service)
 }
 
 /// Adds the answers to unknown routes and methods, and the outer layers.
-pub fn finish(routes: Router) -> Router {
+pub fn finish(routes: Router, bodies: BodyBudget) -> Router {
     routes
         .fallback(unknown_route)
-        .layer(middleware::from_fn(layers::limit_body))
+        .layer(middleware::from_fn_with_state(bodies, layers::limit_body))
         .layer(middleware::map_response(method_not_allowed))
         .layer(middleware::from_fn(layers::observe))
 }

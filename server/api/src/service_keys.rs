@@ -12,9 +12,10 @@ use utoipa::ToSchema;
 use crate::body::JsonBody;
 use crate::callers::TenantManager;
 use crate::error::ApiError;
+use crate::openapi::QuotaExceeded;
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
-use crate::respond::created_at;
+use crate::respond::created_with_key;
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]
@@ -33,7 +34,11 @@ struct IssuedServiceKey {
 #[utoipa::path(
     post, path = "/api/v1/service-api-keys", tag = "Service API keys", operation_id = "createServiceKey",
     security(("bearer" = [])), request_body = NewServiceKey,
-    responses((status = 201, description = "The key", body = IssuedServiceKey, headers(("Location")))),
+    responses(
+        (status = 201, description = "The key", body = IssuedServiceKey,
+            headers(("Cache-Control"), ("Location"))),
+        QuotaExceeded,
+    ),
 )]
 pub(super) async fn create(
     State(app): State<App>,
@@ -43,7 +48,7 @@ pub(super) async fn create(
     let key = NewServiceKey::parse(&body.parse()?, app.clock.now())?;
     let issued = service_keys::create(&app, &caller, key).await?;
     let location = format!("/api/v1/service-api-keys/{}", issued.record.id);
-    Ok(created_at(&location, IssuedServiceKey { key: issued.key, record: issued.record }))
+    Ok(created_with_key(&location, IssuedServiceKey { key: issued.key, record: issued.record }))
 }
 
 /// Lists the tenant's service keys.

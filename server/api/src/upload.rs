@@ -1,24 +1,19 @@
 //! Uploads of modules: `multipart/form-data` with the parts `module` and `manifest` (`docs/semantics.md`, section 5.11).
 //!
-//! The layer `limit_body` decides by [`is_upload`] that a route takes the body itself. It passes the body as an
-//! [`UploadBody`]. [`Upload`] is extracted after the credential and the right of the sender are checked. Its handler reads
-//! the body when the tenant has a turn.
+//! The layer `limit_body` allows a larger body if [`is_upload`] says so. [`Upload`] is extracted after the credential and
+//! the right of the sender are checked. Its handler reads the body when the tenant has a turn.
 
 use std::fmt;
-use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::multipart::Field;
-use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Multipart, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
-use parking_lot::Mutex;
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json, JsonError};
-use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_model::resolver::{Manifest, ManifestUpdate};
 use portcullis_model::{document, schema};
 use portcullis_operations::error::OperationError;
@@ -27,10 +22,10 @@ use utoipa::openapi::schema::Type;
 
 use crate::deadline::Deadline;
 use crate::error::ApiError;
-use crate::raw_body::{self, RawBody};
+use crate::raw_body::UnreadBody;
 
-/// Largest upload, in bytes: the largest module, the manifest and the multipart form.
-pub(crate) const MAX_UPLOAD: usize = MODULE_BYTES + (1 << 20);
+/// Largest manifest, in bytes: as large as a body, because its tree takes many times the memory of its text.
+const MAX_MANIFEST: usize = 1 << 20;
 const FORM: &str = "multipart/form-data";
 
 /// Whether the route of a request takes an upload, and the body is one.
@@ -44,36 +39,19 @@ pub(crate) fn is_upload(request: &Request) -> bool {
     takes_modules && is_form(request.headers())
 }
 
-fn is_form(headers: &HeaderMap) -> bool {
+/// Whether the content type is that of a form.
+pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = text.split(';').next().unwrap_or_default();
     media_type.trim().eq_ignore_ascii_case(FORM)
 }
 
-/// The unread body of an upload, as an extension of the request. The layer that made it discards the body if no handler
-/// takes it.
-#[derive(Clone, Debug)]
-pub(crate) struct UploadBody(Arc<Mutex<Option<Body>>>);
-
-impl UploadBody {
-    pub(crate) fn new(body: Body) -> Self {
-        Self(Arc::new(Mutex::new(Some(body))))
-    }
-
-    /// Takes the body. Returns `None` if it is taken already.
-    pub(crate) fn take(&self) -> Option<Body> {
-        self.0.lock().take()
-    }
-}
-
 /// An upload whose body is not read yet.
 #[derive(Debug)]
 pub(crate) struct Upload {
-    body: UploadBody,
+    body: UnreadBody,
     /// Has the boundary of the parts.
     content_type: HeaderValue,
-    /// The deadline of the request.
-    pub(crate) deadline: Deadline,
 }
 
 /// The parts of an upload.
@@ -101,6 +79,10 @@ impl UploadParts {
         read: impl FnOnce(&Json<'_>) -> Result<T, Invalid>,
     ) -> Result<Option<T>, ApiError> {
         let Some(text) = &self.manifest else { return Ok(None) };
+        if text.len() > MAX_MANIFEST {
+            let expected = format!("at most {MAX_MANIFEST} bytes");
+            return Err(Invalid::expected("/manifest", expected).into());
+        }
         let json = json::parse(text).map_err(|error| match error {
             JsonError::Syntax(_) => {
                 OperationError::BadRequest(format!("the part `manifest` is not valid: {error}"))
@@ -127,41 +109,33 @@ impl UploadParts {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Upload {
+impl<S: Send + Sync> FromRequest<S> for Upload {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let (Some(body), Some(content_type)) =
-            (parts.extensions.get::<UploadBody>(), parts.headers.get(CONTENT_TYPE))
-        else {
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let content_type = request.headers().get(CONTENT_TYPE).cloned();
+        let Some(content_type) = content_type.filter(|_| is_form(request.headers())) else {
             return Err(ApiError::UnsupportedMediaType(FORM));
         };
-        let deadline = Deadline::of(&parts.extensions);
-        Ok(Self { body: body.clone(), content_type: content_type.clone(), deadline })
+        Ok(Self { body: UnreadBody::of(request)?, content_type })
     }
 }
 
 impl Upload {
+    /// Returns the deadline of the request.
+    pub(crate) fn deadline(&self) -> Deadline {
+        self.body.deadline
+    }
+
     /// Reads the parts, once the tenant has a turn.
     pub(crate) async fn read(
         self,
         uploads: &Uploads,
         tenant: &str,
     ) -> Result<UploadParts, ApiError> {
-        let turn = uploads.begin(tenant).await?;
-        let mut body = self.body.take().unwrap_or_default();
         // The turn is taken before the body is read: a slow sender keeps others of its tenant from sending.
-        let body = match self.deadline.bound(raw_body::read(&mut body, MAX_UPLOAD)).await {
-            Some(RawBody::Whole(body)) => body,
-            Some(RawBody::TooLarge) => return Err(ApiError::PayloadTooLarge(MAX_UPLOAD)),
-            Some(RawBody::Broken) => {
-                return Err(ApiError::bad_request("the body ended too early"));
-            }
-            None => {
-                let what = "the body took too long, and nothing was written; try again later";
-                return Err(OperationError::NotNow(what.to_owned()).into());
-            }
-        };
+        let turn = uploads.begin(tenant).await?;
+        let body = self.body.read().await?;
         let mut parts = read_parts(multipart(self.content_type, body).await?).await?;
         parts.module = parts.module.map(|module| turn.until_gone(module));
         Ok(parts)

@@ -26,7 +26,8 @@ impl Authenticator {
     pub fn selfhost(config: Option<&OidcConfig>) -> anyhow::Result<Self> {
         let Some(config) = config else { return Ok(Self::Off) };
         let client = Client::trusted(FETCH_TIMEOUT)?;
-        let keys = KeySource::new(http_fetch(client, &config.issuer, config.jwks_uri.clone()));
+        let fetch = http_fetch(client, &config.issuer, config.jwks_uri.clone());
+        let keys = KeySource::new(&config.issuer, fetch);
         keys.refresh_in_background();
         Ok(Self::Selfhost(Verifier::new(config.clone(), keys)))
     }

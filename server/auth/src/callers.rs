@@ -1,5 +1,6 @@
 //! Callers and their rights (`docs/semantics.md`, section 6).
 
+use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::service_key::Permission;
 
 use crate::error::AuthError;
@@ -15,13 +16,19 @@ pub struct TokenHolder {
 }
 
 impl TokenHolder {
+    /// The tenant of the token.
+    pub fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
     /// Returns the tenant of a check in `domain`. In `selfhost` mode another domain is another tenant, and only a caller
-    /// who administers it may check there.
+    /// who administers it may check there. `*` is no tenant, whoever names it.
     pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {
         if !self.one_tenant_per_domain {
             return Ok(&self.tenant);
         }
-        if domain == self.identity.domain || self.identity.administers(domain) {
+        let may_check = domain == self.identity.domain || self.identity.administers(domain);
+        if may_check && domain != WILDCARD {
             return Ok(domain);
         }
         Err(AuthError::AccessDenied(format!(

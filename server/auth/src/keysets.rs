@@ -1,26 +1,23 @@
 //! Key sets (RFC 7517): the choice of the key that may verify a token, the fetch of a set, and its refresh.
 
+mod set;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::future::BoxFuture;
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use portcullis_egress::Client;
+use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::json::{self, Json};
-use tokio::sync::Mutex;
+use set::KeySet;
+use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use url::Url;
 
-/// Most keys of a set: real ones have two to ten.
-const MAX_KEYS: usize = 64;
 /// Largest key set and discovery document, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
-/// Shortest RSA modulus, in bits (NIST SP 800-131A).
-const MIN_RSA_BITS: usize = 2_048;
 /// Longest fetch, including discovery. The first token of an issuer waits at most this long.
 pub const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Age at which a key set is fetched again in the background.
@@ -29,6 +26,10 @@ const REFRESH: Duration = Duration::from_secs(300);
 const MIN_INTERVAL: Duration = Duration::from_secs(30);
 /// Age up to which the last good keys are used while the provider fails.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
+/// Shortest time between two log lines about one provider. Who serves a faulty key set must not fill the log.
+const WARNING_INTERVAL: Duration = Duration::from_secs(300);
+/// Longest cause in the log, in bytes. It quotes the key set.
+const MAX_CAUSE: usize = 2_048;
 
 /// A function that fetches the text of a key set.
 pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<Vec<u8>>> + Send + Sync>;
@@ -38,122 +39,36 @@ pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<Vec<u8
 #[error("no key set of the issuer could be fetched so far")]
 pub struct NoKeys;
 
-/// The keys of one set that may verify tokens.
-#[derive(Debug)]
-struct KeySet(Vec<VerificationKey>);
-
-#[derive(Debug)]
-struct VerificationKey {
-    kid: Option<String>,
-    jwk: Jwk,
-    key: Arc<DecodingKey>,
-}
-
-impl KeySet {
-    /// Reads a JWK set. It leaves out keys that cannot verify a token: symmetric and unknown keys, keys for another use,
-    /// and RSA keys that are too short.
-    fn parse(text: &[u8]) -> anyhow::Result<Self> {
-        let set = json::parse(text)?;
-        let Some(keys) = set.get("keys").and_then(Json::as_array) else {
-            anyhow::bail!("a key set is an object with an array `keys`");
-        };
-        anyhow::ensure!(keys.len() <= MAX_KEYS, "the key set has more than {MAX_KEYS} keys");
-        let keys: Vec<_> = keys.iter().filter_map(VerificationKey::parse).collect();
-        anyhow::ensure!(!keys.is_empty(), "the key set has no key that can verify tokens");
-        for (index, key) in keys.iter().enumerate() {
-            let twice = keys[..index].iter().any(|other| key.kid.is_some() && other.kid == key.kid);
-            anyhow::ensure!(!twice, "two keys of the key set have the same `kid`");
-        }
-        Ok(Self(keys))
-    }
-
-    /// Returns whether the set has a key with this `kid`.
-    fn knows(&self, kid: &str) -> bool {
-        self.0.iter().any(|key| key.kid.as_deref() == Some(kid))
-    }
-
-    /// Returns the one key that matches. Without a `kid`, exactly one key must match the algorithm.
-    fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
-        let mut fitting = self
-            .0
-            .iter()
-            .filter(|key| key.fits(algorithm) && (kid.is_none() || key.kid.as_deref() == kid));
-        match (fitting.next(), fitting.next()) {
-            (Some(key), None) => Some(Arc::clone(&key.key)),
-            _ => None,
-        }
-    }
-}
-
-impl VerificationKey {
-    fn parse(json: &Json<'_>) -> Option<Self> {
-        let jwk: Jwk = serde_json::from_str(&json.to_string()).ok()?;
-        let for_signatures = jwk
-            .common
-            .public_key_use
-            .as_ref()
-            .is_none_or(|r#use| *r#use == PublicKeyUse::Signature);
-        let may_verify = jwk
-            .common
-            .key_operations
-            .as_ref()
-            .is_none_or(|operations| operations.contains(&KeyOperations::Verify));
-        let strong = match &jwk.algorithm {
-            AlgorithmParameters::RSA(rsa) => rsa_bits(&rsa.n) >= MIN_RSA_BITS,
-            AlgorithmParameters::EllipticCurve(_) | AlgorithmParameters::OctetKeyPair(_) => true,
-            _ => false,
-        };
-        if !(for_signatures && may_verify && strong) {
-            return None;
-        }
-        let key = Arc::new(DecodingKey::from_jwk(&jwk).ok()?);
-        Some(Self { kid: jwk.common.key_id.clone(), jwk, key })
-    }
-
-    /// Returns whether the key's type, curve and own `alg` allow it to verify `algorithm`.
-    fn fits(&self, algorithm: Algorithm) -> bool {
-        let by_type = match &self.jwk.algorithm {
-            AlgorithmParameters::RSA(_) => matches!(
-                algorithm,
-                Algorithm::RS256
-                    | Algorithm::RS384
-                    | Algorithm::RS512
-                    | Algorithm::PS256
-                    | Algorithm::PS384
-                    | Algorithm::PS512
-            ),
-            AlgorithmParameters::EllipticCurve(parameters) => match parameters.curve {
-                EllipticCurve::P256 => algorithm == Algorithm::ES256,
-                EllipticCurve::P384 => algorithm == Algorithm::ES384,
-                _ => false,
-            },
-            AlgorithmParameters::OctetKeyPair(parameters) => {
-                parameters.curve == EllipticCurve::Ed25519 && algorithm == Algorithm::EdDSA
-            }
-            _ => false,
-        };
-        let own = self.jwk.common.key_algorithm;
-        by_type && own.is_none_or(|own| own.to_string() == format!("{algorithm:?}"))
-    }
-}
-
-/// Returns the number of bits of a modulus in base64url.
-fn rsa_bits(modulus: &str) -> usize {
-    let Ok(bytes) = URL_SAFE_NO_PAD.decode(modulus) else { return 0 };
-    let significant = bytes.iter().skip_while(|byte| **byte == 0);
-    let leading = significant.clone().next().map_or(8, |byte| byte.leading_zeros() as usize);
-    (significant.count() * 8).saturating_sub(leading)
-}
-
 /// The source of one issuer's key set, which it refreshes. Cheap to clone.
 #[derive(Clone)]
 pub struct KeySource(Arc<Source>);
 
 struct Source {
+    /// For the log.
+    issuer: String,
     fetch: Fetch,
     good: ArcSwapOption<Good>,
-    /// The time of the last fetch for a token. The lock is held during a fetch, so that one fetch runs at a time.
-    last_demand: Mutex<Option<Instant>>,
+    /// The lock is held during a fetch, so that one fetch runs at a time.
+    fetches: Mutex<Fetches>,
+}
+
+/// The fetches so far.
+#[derive(Default)]
+struct Fetches {
+    /// The time of the last fetch for a token.
+    last_demand: Option<Instant>,
+    last_warning: Option<Instant>,
+}
+
+impl Fetches {
+    /// Returns whether the log may have a line about a failure now. The next one comes after [`WARNING_INTERVAL`].
+    fn may_warn(&mut self) -> bool {
+        let may = self.last_warning.is_none_or(|last| last.elapsed() >= WARNING_INTERVAL);
+        if may {
+            self.last_warning = Some(Instant::now());
+        }
+        may
+    }
 }
 
 struct Good {
@@ -168,11 +83,13 @@ impl std::fmt::Debug for KeySource {
 }
 
 impl KeySource {
-    pub fn new(fetch: Fetch) -> Self {
+    /// Returns a source that has no keys yet. The log names it by `issuer`.
+    pub fn new(issuer: &str, fetch: Fetch) -> Self {
         Self(Arc::new(Source {
+            issuer: issuer.to_owned(),
             fetch,
             good: ArcSwapOption::empty(),
-            last_demand: Mutex::new(None),
+            fetches: Mutex::default(),
         }))
     }
 
@@ -236,25 +153,24 @@ impl Source {
 
     /// Fetches the key set, after any running fetch.
     async fn refresh(&self) {
-        let _one_at_a_time = self.last_demand.lock().await;
-        self.fetch().await;
+        self.fetch(self.fetches.lock().await).await;
     }
 
     /// Fetches the key set for a token with an unknown key, at most once per [`MIN_INTERVAL`].
     async fn refresh_on_demand(&self) {
         let requested = Instant::now();
-        let mut last_demand = self.last_demand.lock().await;
+        let mut fetches = self.fetches.lock().await;
         let fetched_meanwhile =
             self.good.load().as_ref().is_some_and(|good| good.since >= requested);
-        let too_soon = last_demand.is_some_and(|last| last.elapsed() < MIN_INTERVAL);
+        let too_soon = fetches.last_demand.is_some_and(|last| last.elapsed() < MIN_INTERVAL);
         if !fetched_meanwhile && !too_soon {
-            *last_demand = Some(Instant::now());
-            self.fetch().await;
+            fetches.last_demand = Some(Instant::now());
+            self.fetch(fetches).await;
         }
     }
 
-    /// Fetches the key set, and stores it if it is valid. The caller holds the lock.
-    async fn fetch(&self) {
+    /// Fetches the key set, and stores it if it is valid.
+    async fn fetch(&self, mut fetches: MutexGuard<'_, Fetches>) {
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, (self.fetch)()).await;
         let keys = match fetched {
             Ok(text) => text.and_then(|text| KeySet::parse(&text)),
@@ -264,7 +180,11 @@ impl Source {
             Ok(keys) => {
                 self.good.store(Some(Arc::new(Good { keys, since: Instant::now() })));
             }
-            Err(error) => tracing::warn!(error = format!("{error:#}"), "cannot fetch the key set"),
+            Err(error) if fetches.may_warn() => {
+                let error = excerpt(format_args!("{error:#}"), MAX_CAUSE);
+                tracing::warn!(issuer = self.issuer, error, "cannot fetch the key set");
+            }
+            Err(_) => {}
         }
     }
 }

@@ -72,7 +72,7 @@ impl Providers {
     fn start(&self, record: ProviderRecord) -> Option<Arc<Provider>> {
         let jwks_uri: Url = record.jwks_uri.parse().ok()?;
         let fetch = http_fetch(self.client.clone(), &record.issuer_url, Some(jwks_uri.clone()));
-        let keys = KeySource::new(fetch);
+        let keys = KeySource::new(&record.issuer_url, fetch);
         keys.refresh_in_background();
         let config = OidcConfig {
             issuer: record.issuer_url.clone(),
@@ -96,5 +96,51 @@ impl Providers {
         };
         let identity = provider.verifier.verify_read(token, now).await?;
         Ok((provider.record.tenant_id.clone(), identity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use portcullis_egress::EgressConfig;
+    use portcullis_model::Timestamp;
+    use portcullis_model::provider::ClaimConfig;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::keysets::FETCH_TIMEOUT;
+
+    fn record(issuer: &str) -> ProviderRecord {
+        ProviderRecord {
+            id: Uuid::nil(),
+            tenant_id: "acme".to_owned(),
+            issuer_url: issuer.to_owned(),
+            // The guarded client refuses this address.
+            jwks_uri: "https://127.0.0.1/keys".to_owned(),
+            audience: None,
+            claim_config: ClaimConfig::default(),
+            created_at: Timestamp::from_millis(0),
+        }
+    }
+
+    fn unsigned(issuer: &str) -> String {
+        let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"ES256","kid":"a"}"#);
+        let payload = URL_SAFE_NO_PAD.encode(format!(r#"{{"iss":"{issuer}"}}"#));
+        format!("{header}.{payload}.AAAA")
+    }
+
+    #[tokio::test]
+    async fn invented_issuers_leave_nothing_behind() {
+        let client = Client::guarded(&EgressConfig::default(), FETCH_TIMEOUT).expect("a client");
+        let providers = Providers::new(client);
+        let records = vec![record("https://id.example/")];
+        providers.reload(async { Ok::<_, ()>(records) }).await.expect("read");
+        for n in 0..10_000 {
+            let token = unsigned(&format!("https://invented-{n}.example/"));
+            let refused = providers.verify(&token, DateTime::UNIX_EPOCH).await;
+            assert!(matches!(refused, Err(TokenError::Refused(_))), "{n}: {refused:?}");
+        }
+        assert_eq!(providers.by_issuer.load().len(), 1);
     }
 }

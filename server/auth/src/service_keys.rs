@@ -3,6 +3,7 @@
 use portcullis_model::Timestamp;
 use portcullis_model::service_key::{PresentedKey, ServiceKeyRecord};
 use portcullis_storage::{Store, StoreError, service_keys};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::callers::Manager;
@@ -10,6 +11,9 @@ use crate::error::AuthError;
 
 /// Longest lag of `last_used_at`, in milliseconds. It prevents a write per request of a busy key.
 const LAST_USED_LAG: i64 = 60_000;
+/// The writes of `last_used_at` that may wait for the store. A burst of requests with one key would otherwise queue
+/// thousands, before the writes of others.
+static PENDING_USES: Semaphore = Semaphore::const_new(8);
 
 /// Returns the holder of the service key `key` at `now`. Unknown, expired and revoked keys get the same error. Each call
 /// reads the store, so that a revocation takes effect at once.
@@ -55,8 +59,10 @@ async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
     Ok(found)
 }
 
-/// Stores `last_used_at` beside the request. The request does not wait, and a failure is only logged.
+/// Stores `last_used_at` beside the request. The request does not wait, and a failure is only logged. If too many such
+/// writes wait already, a later use is stored.
 async fn store_use(store: Store, tenant: String, id: Uuid, now: Timestamp) {
+    let Ok(_permit) = PENDING_USES.try_acquire() else { return };
     if let Err(error) = try_store_use(&store, &tenant, id, now).await {
         tracing::warn!(%error, "cannot store the last use of a service key");
     }
@@ -68,7 +74,11 @@ async fn try_store_use(
     id: Uuid,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let mut tx = store.write(tenant, now.millis()).await?;
+    let mut tx = match store.write(tenant, now.millis()).await {
+        // The next request of the key tries again.
+        Err(StoreError::Busy) => return Ok(()),
+        begun => begun?,
+    };
     service_keys::used(&mut tx, id, now).await?;
     tx.commit().await?;
     Ok(())

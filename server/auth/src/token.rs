@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Utc};
 use jsonwebtoken::Algorithm;
 use portcullis_engine::json::{self, Json};
+use portcullis_engine::rbac::WILDCARD;
 use portcullis_engine::request::claimed_roles;
 
 use crate::config::OidcConfig;
@@ -136,7 +137,7 @@ impl Verifier {
             claims.claim(&config.admin_domain_claim).and_then(claimed_roles).unwrap_or_default();
         Ok(Identity {
             subject: short_claim(&claims, "sub")?.to_owned(),
-            domain: short_claim(&claims, &config.domain_claim)?.to_owned(),
+            domain: one_domain(&claims, &config.domain_claim)?.to_owned(),
             roles,
             administers,
             claims,
@@ -184,6 +185,15 @@ fn short_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenErr
         return refused(missing(name));
     }
     Ok(text)
+}
+
+/// Returns the domain claim. `*` is refused: in rules and in the admin-domain claim it stands for every domain, and no
+/// caller belongs to every domain.
+fn one_domain<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenError> {
+    match short_claim(claims, name)? {
+        WILDCARD => refused(format!("the claim `{name}` is `*`, which is not a domain")),
+        domain => Ok(domain),
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "milliseconds of this millennium fit a double")]

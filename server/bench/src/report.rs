@@ -92,7 +92,7 @@ pub(super) struct Answering {
 pub(super) enum Way {
     /// The service finds the plan in memory.
     Hit,
-    /// From moka alone, without the map of hot plans.
+    /// The plan in memory is kept while the check is decided, as a check that asks resolvers does.
     Get,
     /// The plan is loaded and kept.
     Miss,
@@ -104,7 +104,7 @@ impl Way {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Hit => "hit",
-            Self::Get => "hit, moka alone",
+            Self::Get => "hit, plan kept",
             Self::Miss => "miss",
             Self::NoCache => "no cache",
         }

@@ -15,4 +15,9 @@ impl ConfigError {
     pub fn database_url(expected: String, found: String) -> Self {
         Self { name: "DATABASE_URL", expected, found: Some(found) }
     }
+
+    /// The error of a file in PEM that cannot be used, named by the variable `name`.
+    pub fn unusable_file(name: &'static str, reason: &str) -> Self {
+        Self { name, expected: format!("a usable file in PEM: {reason}"), found: None }
+    }
 }

@@ -5,15 +5,18 @@
 mod clients;
 mod compiler;
 mod database;
+mod edge;
 mod egress;
 mod error;
 mod process;
+mod quotas;
 mod service;
 mod units;
 mod variables;
 
 pub use compiler::own_compiler;
 pub use database::{open_database, without_password};
+pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;
 pub use process::LogFormat;
 pub use service::Config;

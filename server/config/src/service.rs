@@ -8,11 +8,13 @@ use portcullis_auth::{Mode, OidcConfig};
 use portcullis_egress::EgressConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
+use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
 use crate::compiler::own_compiler;
+use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
 use crate::variables::Variables;
@@ -34,6 +36,9 @@ pub struct Config {
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
+    /// The limits of what each tenant stores.
+    pub store_limits: StoreLimits,
+    pub edge: EdgeConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -57,6 +62,8 @@ impl Config {
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
+            store_limits: variables.store_limits()?,
+            edge: variables.edge()?,
         })
     }
 }

@@ -30,7 +30,7 @@ const MAX_NAME: usize = 256;
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// A permission of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Permission {
     ResourcesRead,
     ResourcesWrite,

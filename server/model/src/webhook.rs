@@ -22,7 +22,7 @@ const MIN_SECRET: usize = 16;
 const MAX_SECRET: usize = 256;
 
 /// A type of event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventType {
     ResourceRegistered,
     PolicyRbacChanged,

@@ -61,10 +61,26 @@ impl App {
 
     /// Commits `tx` and returns the tenant's revision. Every check that begins after the return sees the change,
     /// and the delivery of its events has begun.
+    ///
+    /// # Errors
+    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
     pub async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
-        let committed = self.plans.commit(tx).await?;
+        let committed = self.plans.commit(tx).await.inspect_err(|error| {
+            if let StoreError::Quota(excess) = error {
+                self.metrics.quotas.refused(excess.quota);
+            }
+        })?;
         self.webhooks.committed(committed.writes).await;
         Ok(committed.revision)
+    }
+
+    /// Returns the metrics of the process, as `GET /metrics` shows them.
+    pub fn render_metrics(&self) -> String {
+        let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
+        for (map, entries) in maps.chain([("uploads", self.uploads.tenants())]) {
+            self.metrics.set_entries(map, entries);
+        }
+        self.metrics.render()
     }
 
     /// Reads the identity providers that are registered now. Does nothing in `selfhost` mode.

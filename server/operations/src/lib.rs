@@ -5,11 +5,13 @@
 
 pub mod app;
 pub mod checks;
+pub mod edge_metrics;
 pub mod error;
 pub mod etag;
 pub mod metrics;
 pub mod plans;
 pub mod policies;
+pub mod quota_metrics;
 pub mod registration;
 pub mod resolvers;
 pub mod resources;

@@ -9,9 +9,12 @@ use portcullis_engine::Effect;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
+use crate::quota_metrics::QuotaMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
@@ -24,12 +27,18 @@ const CHECK_BUCKETS: [f64; 12] =
 pub struct Metrics {
     registry: Registry,
     pub checks: CheckMetrics,
-    /// Counts the plans that were loaded from the store.
-    pub plan_loads: Counter,
+    pub plans: PlanMetrics,
+    /// The number of entries of each map in memory that callers can fill.
+    entries: Family<MapLabels, Gauge>,
     /// Counts the denied checks whose event may be lost.
     pub denials_lost: Counter,
+    /// Counts the deliveries of denied checks that were dropped because too many waited for their webhook.
+    pub denials_dropped: Counter,
+    pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
+    pub connections: ConnectionMetrics,
+    pub bodies: BodyMetrics,
 }
 
 impl Default for Metrics {
@@ -42,19 +51,31 @@ impl Metrics {
     /// Registers every series, so that each shows from the start.
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("portcullis");
-        let (plan_loads, denials_lost) = (Counter::default(), Counter::default());
-        let loads = "Plans that were loaded from the store and compiled";
-        registry.register("plan_cache_loads", loads, plan_loads.clone());
+        let denials_lost = Counter::default();
         let lost = "Denied checks whose event may be lost because the database was unavailable";
         registry.register("denials_lost", lost, denials_lost.clone());
+        let denials_dropped = Counter::default();
+        let dropped = "Deliveries of denied checks that were dropped because too many waited for their webhook";
+        registry.register("denials_dropped", dropped, denials_dropped.clone());
         Self {
             checks: CheckMetrics::register(&mut registry),
-            plan_loads,
+            plans: PlanMetrics::register(&mut registry),
+            entries: register_entries(&mut registry),
             denials_lost,
+            denials_dropped,
+            quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
+            connections: ConnectionMetrics::register(&mut registry),
+            bodies: BodyMetrics::register(&mut registry),
             registry,
         }
+    }
+
+    /// Sets the number of entries of `map`, a name that no caller chooses.
+    pub fn set_entries(&self, map: &'static str, entries: usize) {
+        let entries = i64::try_from(entries).unwrap_or(i64::MAX);
+        self.entries.get_or_create(&MapLabels { map }).set(entries);
     }
 
     /// Returns the text that Prometheus reads.
@@ -63,6 +84,44 @@ impl Metrics {
         // Writing to a string does not fail.
         let _ = text::encode(&mut rendered, &self.registry);
         rendered
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct MapLabels {
+    map: &'static str,
+}
+
+fn register_entries(registry: &mut Registry) -> Family<MapLabels, Gauge> {
+    let entries = Family::<MapLabels, Gauge>::default();
+    registry.register(
+        "map_entries",
+        "Entries of maps in memory that callers can fill",
+        entries.clone(),
+    );
+    entries
+}
+
+/// The metrics of plans and their loads.
+#[derive(Clone, Debug, Default)]
+pub struct PlanMetrics {
+    /// Counts the plans that were loaded from the store.
+    pub loads: Counter,
+    /// Counts the loads that were refused, because too many others of the same tenant waited.
+    pub refused_loads: Counter,
+    pub cache_bytes: Gauge,
+}
+
+impl PlanMetrics {
+    fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        let help = "Plans that were loaded from the store and compiled";
+        registry.register("plan_cache_loads", help, metrics.loads.clone());
+        let help = "Loads of plans that were refused because too many others of the tenant waited";
+        registry.register("plan_cache_loads_refused", help, metrics.refused_loads.clone());
+        let help = "Bytes that the plans in memory take";
+        registry.register("plan_cache_bytes", help, metrics.cache_bytes.clone());
+        metrics
     }
 }
 
@@ -153,7 +212,11 @@ mod tests {
             r#"portcullis_checks_total{kind="legacy",decision="deny"} 0"#,
             r#"portcullis_check_duration_seconds_count{kind="combined"} 0"#,
             "portcullis_plan_cache_loads_total 0",
+            "portcullis_plan_cache_loads_refused_total 0",
+            "portcullis_plan_cache_bytes 0",
             "portcullis_denials_lost_total 0",
+            "portcullis_denials_dropped_total 0",
+            r#"portcullis_quota_refusals_total{quota="stored_bytes"} 0"#,
             r#"portcullis_webhook_attempts_total{outcome="dead"} 0"#,
             r#"portcullis_resolver_calls_total{outcome="timed_out"} 0"#,
             "portcullis_resolver_call_duration_seconds_count 0",
@@ -171,12 +234,14 @@ mod tests {
         let metrics = Metrics::new();
         metrics.checks.decided(CheckKind::Legacy, Effect::Deny, Duration::from_micros(40));
         metrics.resolvers.called("ok", Duration::from_millis(2));
+        metrics.set_entries("plans", 7);
         let text = metrics.render();
         for series in [
             r#"portcullis_checks_total{kind="legacy",decision="deny"} 1"#,
             r#"portcullis_check_duration_seconds_bucket{le="0.000025",kind="legacy"} 0"#,
             r#"portcullis_check_duration_seconds_bucket{le="0.00005",kind="legacy"} 1"#,
             r#"portcullis_resolver_calls_total{outcome="ok"} 1"#,
+            r#"portcullis_map_entries{map="plans"} 7"#,
             r#"portcullis_resolver_call_duration_seconds_bucket{le="0.0025"} 1"#,
         ] {
             assert!(text.lines().any(|line| line == series), "{series}\n{text}");

@@ -1,90 +1,56 @@
-//! Plans for checks: loads their rules from the store, and publishes every write to the cache, also the writes of
+//! Plans for checks: finds them in memory or loads them, and publishes every write to the cache, also the writes of
 //! other processes.
+
+mod demanded;
+mod error;
+mod freshness;
+mod load;
+mod turns;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use portcullis_engine::{Plan, ResourcePattern};
 use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
-use prometheus_client::metrics::counter::Counter;
+use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, tenants};
 use tokio::time::Instant;
 
-use portcullis_storage::{
-    Committed, RevisionNotice, Store, StoreError, Tx, policies, resolvers, rules, tenants,
-};
+use crate::metrics::PlanMetrics;
+use demanded::DemandedRevisions;
+use freshness::Freshness;
+use turns::{LoadLimits, LoadTurns};
 
-/// The time between two comparisons of all tenants' revisions with the published ones, unless `MAX_STALENESS`
-/// needs a shorter one. The second round after a write of another process finds it; on PostgreSQL its
-/// notification arrives long before.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The shortest time between two such comparisons.
-const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// Longest wait for a revision that a check demands (`docs/semantics.md`, section 2.9).
-const MIN_REVISION_WAIT: Duration = Duration::from_secs(2);
-/// The time between two reads of the store during that wait.
-const MIN_REVISION_POLL: Duration = Duration::from_millis(100);
+pub use error::PlanError;
+pub use load::load;
 
 /// The plans of every tenant, and the only way to commit a change to their rules.
 #[derive(Debug)]
 pub struct Plans {
     store: Store,
-    cache: PlanCache,
+    cache: PlanCache<PlanError>,
     freshness: Freshness,
-    /// Counts the loads of plans.
-    loads: Counter,
-}
-
-/// There is no plan to decide with.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] Arc<StoreError>),
-    /// Plans in memory may lag behind the store by more than `MAX_STALENESS`.
-    #[error("the database did not answer requests for changes within MAX_STALENESS")]
-    TooStale,
-    /// The store does not have the revision that the check requires.
-    #[error("the request requires revision {at_least}, but the database has {latest}")]
-    NoSuchRevision { at_least: u64, latest: u64 },
-}
-
-/// The last time at which the plans were known to be up to date with the store.
-#[derive(Debug)]
-struct Freshness {
-    start: Instant,
-    max_staleness: Duration,
-    /// Milliseconds after `start`.
-    proved_at: AtomicU64,
-}
-
-impl Freshness {
-    fn prove(&self, at: Instant) {
-        let millis = at.duration_since(self.start).as_millis();
-        self.proved_at.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-
-    /// Returns the time between two rounds. A round proves the revisions that the round before it read, so a
-    /// proof is up to two rounds old. Four rounds fit into the staleness: no check fails while the store is up.
-    fn poll_interval(&self) -> Duration {
-        (self.max_staleness / 4).clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)
-    }
-
-    fn require_proof(&self) -> Result<(), PlanError> {
-        let proved_at = Duration::from_millis(self.proved_at.load(Ordering::Relaxed));
-        if self.start.elapsed().saturating_sub(proved_at) > self.max_staleness {
-            return Err(PlanError::TooStale);
-        }
-        Ok(())
-    }
+    turns: LoadTurns,
+    demanded: DemandedRevisions,
+    metrics: PlanMetrics,
 }
 
 impl Plans {
-    pub fn new(store: Store, max_bytes: u64, max_staleness: Duration, loads: Counter) -> Self {
-        let start = Instant::now();
-        let freshness = Freshness { start, max_staleness, proved_at: AtomicU64::new(0) };
-        Self { store, cache: PlanCache::new(max_bytes), freshness, loads }
+    pub fn new(
+        store: Store,
+        max_bytes: u64,
+        max_staleness: Duration,
+        metrics: PlanMetrics,
+    ) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            store,
+            cache: PlanCache::new(max_bytes),
+            freshness: Freshness::new(max_staleness),
+            turns: LoadTurns::new(LoadLimits::for_cores(cores)),
+            demanded: DemandedRevisions::default(),
+            metrics,
+        }
     }
 
     /// Pins the plans that most checks need. Such a plan is no older than any write acknowledged here so far.
@@ -92,34 +58,57 @@ impl Plans {
     /// # Errors
     /// [`PlanError::TooStale`]
     pub fn hot(&self) -> Result<HotPlans<'_>, PlanError> {
-        self.freshness.require_proof()?;
+        self.require_proof()?;
         Ok(self.cache.hot())
     }
 
     /// Returns the plan that decides `resource` in `tenant`, and loads it if needed. It is no older than any write
     /// acknowledged here so far, and no older than revision `at_least`.
+    ///
+    /// # Errors
+    /// The store failed or does not have the revision, or the loads of the tenant use its share.
     pub async fn find(
         &self,
         tenant: &str,
         resource: &str,
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
-        self.freshness.require_proof()?;
-        let began = Instant::now();
-        loop {
-            let load = || {
-                self.loads.inc();
-                load(&self.store, tenant, resource)
-            };
-            let cached = self.cache.get(tenant, resource, at_least, load).await?;
-            if cached.revision() >= at_least {
-                return Ok(cached);
-            }
-            if began.elapsed() >= MIN_REVISION_WAIT {
-                return Err(PlanError::NoSuchRevision { at_least, latest: cached.revision() });
-            }
-            tokio::time::sleep(MIN_REVISION_POLL).await;
+        self.require_proof()?;
+        // A plan in memory may be of a later revision than the last one that was published here.
+        if let Some(cached) = self.cache.find(tenant, resource, at_least) {
+            return Ok(cached);
         }
+        if self.cache.latest(tenant).unwrap_or_default() < at_least {
+            self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
+        }
+        let find = || self.cache.get(tenant, resource, at_least, || self.load(tenant, resource));
+        let mut cached = find().await?;
+        if cached.revision() < at_least {
+            // The check joined a load that began before the store had the revision.
+            cached = find().await?;
+        }
+        match cached.revision() {
+            latest if latest < at_least => Err(PlanError::NoSuchRevision { at_least, latest }),
+            _ => Ok(cached),
+        }
+    }
+
+    /// Loads a plan when it is the turn of the tenant.
+    async fn load(&self, tenant: &str, resource: &str) -> Result<Plan, PlanError> {
+        let Some(turn) = self.turns.begin(tenant).await else {
+            self.metrics.refused_loads.inc();
+            return Err(PlanError::TooManyLoads);
+        };
+        self.metrics.loads.inc();
+        Ok(load::load_within(turn, &self.store, tenant, resource).await?)
+    }
+
+    async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {
+        Ok(load::read_revision(&self.store, tenant).await?)
+    }
+
+    fn require_proof(&self) -> Result<(), PlanError> {
+        if self.freshness.is_proved() { Ok(()) } else { Err(PlanError::TooStale) }
     }
 
     /// Commits `tx` and publishes its change: every check that begins after the return sees it.
@@ -164,37 +153,19 @@ impl Plans {
 
     /// Publishes a change that another replica committed.
     pub fn publish(&self, notice: &RevisionNotice) {
-        // Without a plan of the tenant in memory, there is nothing that could be outdated.
-        if self.cache.latest(&notice.tenant).is_some() {
-            self.cache.publish(&notice.tenant, notice.revision, notice.touched());
-        }
+        self.cache.publish(&notice.tenant, notice.revision, notice.touched());
     }
-}
 
-/// Loads a plan in a task of its own, which a client that goes away does not cancel: after a cancelled `begin`,
-/// sqlx could lose another request's write (transact-rs/sqlx#4385).
-pub fn load(
-    store: &Store,
-    tenant: &str,
-    resource: &str,
-) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-    let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
-    async move {
-        match tokio::spawn(load_snapshot(store, tenant, resource)).await {
-            Ok(loaded) => loaded,
-            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-        }
+    /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
+    pub fn measure(&self) -> [(&'static str, usize); 5] {
+        let size = self.cache.size();
+        self.metrics.cache_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
+        [
+            ("plans", size.plans),
+            ("plan_tenants", size.tenants),
+            ("plan_loads", size.loads),
+            ("plan_load_tenants", self.turns.len()),
+            ("demanded_revisions", self.demanded.len()),
+        ]
     }
-}
-
-/// Reads the rules and the revision in one snapshot, so that they belong together.
-async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
-    let mut tx = store.read(&tenant).await?;
-    let revision = tenants::revision(&mut tx).await?;
-    let rules = rules::of_plan(&mut tx, &resource).await?;
-    let policies = policies::of_plan(&mut tx, &resource).await?;
-    let resolvers = resolvers::of_plans(&mut tx).await?;
-    tx.end().await?;
-    let plan = Plan::compile(&resource, revision, &rules, policies);
-    Ok(plan.with_resolvers(|namespace| resolvers.get(namespace).copied()))
 }

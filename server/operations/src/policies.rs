@@ -4,7 +4,7 @@ use portcullis_auth::Manager;
 use portcullis_engine::{Condition, Effect, Policy};
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_resolvers::namespaces;
 use portcullis_storage::{StoreError, Tx, policies};
@@ -61,7 +61,7 @@ pub async fn list(
     caller: &Manager,
     filter: &PolicyFilter,
     page: Page,
-) -> Result<Vec<PolicyRecord>, OperationError> {
+) -> Result<Listed<PolicyRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let records = policies::list(&mut tx, filter.resource.as_deref(), filter.effect, page).await?;
     tx.end().await?;

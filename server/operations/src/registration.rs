@@ -3,6 +3,8 @@
 //! Only the difference to the stored registration changes rules. A service may therefore register everything again at
 //! each start: this never restores a rule that an operator removed, and never overwrites one that an operator changed.
 
+use std::collections::HashSet;
+
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::resource::{Registration, ResourceRecord};
@@ -29,17 +31,23 @@ pub async fn register(
         created_at: stored.as_ref().map_or(by.at, |stored| stored.created_at),
         updated_at: stored.as_ref().map(|_| by.at),
     };
-    resources::upsert(tx, &record, by).await?;
+    resources::upsert(tx, stored.as_ref(), &record, by).await?;
     let before = stored.map_or_else(Vec::new, |stored| stored.registration.default_roles);
     let roles = &record.registration.default_roles;
-    for role in roles.iter().filter(|role| !before.contains(role)) {
+    for role in not_in(roles, &before) {
         let rule = record.registration.default_rule(role, domain);
         insert_rule(tx, rule, RuleOrigin::DefaultRole, by, ids).await?;
     }
-    for role in before.iter().filter(|role| !roles.contains(role)) {
+    for role in not_in(&before, roles) {
         remove_default_rule(tx, &record.registration, role, domain, by).await?;
     }
     Ok((record, is_new))
+}
+
+/// Returns the `roles` that `others` do not have, in their order.
+fn not_in<'r>(roles: &'r [String], others: &[String]) -> Vec<&'r String> {
+    let others: HashSet<&String> = others.iter().collect();
+    roles.iter().filter(|role| !others.contains(role)).collect()
 }
 
 /// Deletes the rule of a default role, unless an operator made it explicit.

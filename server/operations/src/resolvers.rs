@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
 use portcullis_resolver_host::Module;
 use portcullis_resolvers::{Binding, module_record, namespaces, secrets};
@@ -26,8 +26,6 @@ pub use try_out::{TryOutResult, try_out};
 pub use update::{ResolverChange, update};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("resolver");
-/// Resolvers of a tenant. Each takes memory for as long as the service runs.
-const MAX_RESOLVERS: usize = 64;
 
 /// A resolver that is bound, and is not stored yet.
 #[derive(Debug)]
@@ -104,11 +102,6 @@ async fn store(
 ) -> Result<Written<StoredResolver>, OperationError> {
     let record = &prepared.record;
     let mut tx = app.store.write(&record.tenant_id, record.created_at.millis()).await?;
-    if resolvers::list(&mut tx).await?.len() >= MAX_RESOLVERS {
-        let what =
-            format!("the tenant already has {MAX_RESOLVERS} resolvers, which is the maximum");
-        return Err(OperationError::Conflict(what));
-    }
     let namespace = &record.manifest.namespace;
     if is_of_operator(app, namespace) || !insert(&mut tx, &prepared).await? {
         return Err(taken(namespace));
@@ -135,15 +128,18 @@ pub async fn list(
     app: &App,
     caller: &Manager,
     page: Page,
-) -> Result<Vec<ResolverRecord>, OperationError> {
+) -> Result<Listed<ResolverRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
-    let own = resolvers::list(&mut tx).await?;
+    let own = resolvers::list_page(&mut tx, page).await?;
     tx.end().await?;
-    let own = own.into_iter().map(|stored| app.resolvers.record(stored));
     // The ids of the operator resolvers come before all others.
-    let all = app.resolvers.operator_records(caller.tenant()).into_iter().chain(own);
+    let mut records = app.resolvers.operator_records(caller.tenant());
+    records.retain(|record| record.id > page.after);
+    records.extend(own.records.into_iter().map(|stored| app.resolvers.record(stored)));
     let most = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    Ok(all.filter(|record| record.id > page.after).take(most).collect())
+    let more = own.more || records.len() > most;
+    records.truncate(most);
+    Ok(Listed { records, more })
 }
 
 /// Returns a resolver of the caller's tenant or of the operator.

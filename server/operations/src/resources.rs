@@ -1,11 +1,11 @@
 //! The use cases of registered resources (`docs/semantics.md`, sections 3.5 to 3.8).
 
 use portcullis_auth::Manager;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::service_key::Permission;
-use portcullis_storage::{resources, rules};
+use portcullis_storage::{Tx, WriteTurn, resources, rules};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -24,19 +24,29 @@ pub struct Registered {
 /// Registers a resource in the caller's tenant, or replaces the one with the same name.
 ///
 /// # Errors
-/// The registration has default roles and the caller may not write rules, or the store failed.
+/// The old or the new registration has default roles and the caller may not write rules, or the store failed.
 pub async fn register(
     app: &App,
     caller: &Manager,
     registration: Registration,
 ) -> Result<Written<Registered>, OperationError> {
-    check_default_roles(caller, &registration)?;
+    check_new_roles(caller, &registration)?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    check_old_roles(&mut tx, caller, &registration).await?;
     let (record, is_new) =
         registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
     let revision = app.commit(tx).await?;
     Ok(Written { record: Registered { record, is_new }, revision })
+}
+
+/// Waits for the turn of the caller's tenant to write. The body of a bulk call is parsed after that, so that many calls
+/// of one tenant need the memory of one.
+///
+/// # Errors
+/// Too many writes of the tenant wait.
+pub async fn turn(app: &App, caller: &Manager) -> Result<WriteTurn, OperationError> {
+    Ok(app.store.turn(caller.tenant()).await?)
 }
 
 /// Registers all of `registrations` in one transaction, and returns the records in the same order.
@@ -46,15 +56,17 @@ pub async fn register(
 pub async fn register_all(
     app: &App,
     caller: &Manager,
+    turn: WriteTurn,
     registrations: Vec<Registration>,
 ) -> Result<Written<Vec<ResourceRecord>>, OperationError> {
     for registration in &registrations {
-        check_default_roles(caller, registration)?;
+        check_new_roles(caller, registration)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.store.write_in(turn, by.at.millis()).await?;
     let mut records = Vec::with_capacity(registrations.len());
     for registration in registrations {
+        check_old_roles(&mut tx, caller, &registration).await?;
         let (record, _) =
             registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
         records.push(record);
@@ -68,7 +80,7 @@ pub async fn list(
     app: &App,
     caller: &Manager,
     page: Page,
-) -> Result<Vec<ResourceRecord>, OperationError> {
+) -> Result<Listed<ResourceRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let records = resources::list(&mut tx, page).await?;
     tx.end().await?;
@@ -84,7 +96,7 @@ pub async fn list_rules(
     caller: &Manager,
     id: Uuid,
     page: Page,
-) -> Result<Vec<RuleRecord>, OperationError> {
+) -> Result<Listed<RuleRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let resource = resources::find(&mut tx, id).await?;
     let resource = resource.ok_or(OperationError::NotFound("resource"))?;
@@ -94,12 +106,23 @@ pub async fn list_rules(
 }
 
 /// Refuses default roles from a caller who may not write rules, because default roles make rules.
-fn check_default_roles(
-    caller: &Manager,
-    registration: &Registration,
-) -> Result<(), OperationError> {
+fn check_new_roles(caller: &Manager, registration: &Registration) -> Result<(), OperationError> {
     if registration.default_roles.is_empty() {
         return Ok(());
     }
     Ok(caller.must_have(Permission::PoliciesWrite)?)
+}
+
+/// Refuses to replace a registration with default roles by a caller who may not write rules, because a role that is no
+/// longer listed loses its rule.
+async fn check_old_roles(
+    tx: &mut Tx,
+    caller: &Manager,
+    registration: &Registration,
+) -> Result<(), OperationError> {
+    let Err(refused) = caller.must_have(Permission::PoliciesWrite) else { return Ok(()) };
+    match resources::find_by_name(tx, &registration.name).await? {
+        Some(old) if !old.registration.default_roles.is_empty() => Err(refused.into()),
+        _ => Ok(()),
+    }
 }

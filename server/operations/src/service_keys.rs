@@ -3,7 +3,7 @@
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
 use portcullis_storage::{Store, StoreError, Tx, service_keys};
 use uuid::Uuid;
@@ -62,7 +62,7 @@ pub async fn list(
     app: &App,
     caller: &Manager,
     page: Page,
-) -> Result<Vec<ServiceKeyRecord>, OperationError> {
+) -> Result<Listed<ServiceKeyRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let records = service_keys::list(&mut tx, page).await?;
     tx.end().await?;

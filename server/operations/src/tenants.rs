@@ -2,7 +2,7 @@
 //! sections 6.9 and 6.10).
 
 use portcullis_auth::ADMIN_ACTOR;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::provider::{NewProvider, ProviderRecord};
 use portcullis_model::service_key::NewServiceKey;
 use portcullis_model::tenant::{NewTenant, TenantRecord};
@@ -41,7 +41,7 @@ pub async fn create(app: &App, tenant: NewTenant) -> Result<CreatedTenant, Opera
 }
 
 /// Lists all tenants, in order of creation.
-pub async fn list(app: &App, page: Page) -> Result<Vec<TenantRecord>, OperationError> {
+pub async fn list(app: &App, page: Page) -> Result<Listed<TenantRecord>, OperationError> {
     let mut tx = app.store.read_all().await?;
     let records = tenants::list(&mut tx, page).await?;
     tx.end().await?;
@@ -85,7 +85,7 @@ pub async fn list_providers(
     app: &App,
     tenant: &str,
     page: Page,
-) -> Result<Vec<ProviderRecord>, OperationError> {
+) -> Result<Listed<ProviderRecord>, OperationError> {
     let mut tx = app.store.read(tenant).await?;
     tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
     let records = providers::list(&mut tx, page).await?;

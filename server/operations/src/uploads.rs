@@ -67,6 +67,11 @@ impl Uploads {
         Ok(Turn { _own: own, _permit: permit })
     }
 
+    /// Returns the number of tenants that have uploads.
+    pub fn tenants(&self) -> usize {
+        self.lock().len()
+    }
+
     fn begin_own(&self, tenant: &str) -> Option<OwnTurn> {
         let mut by_tenant = self.lock();
         let own = by_tenant.entry(tenant.to_owned()).or_default();

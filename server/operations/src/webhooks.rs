@@ -3,7 +3,7 @@
 use portcullis_auth::Manager;
 use portcullis_model::delivery::AttemptRecord;
 use portcullis_model::event::Event;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::webhook::{NewWebhook, Secret, WebhookRecord, WebhookUpdate};
 use portcullis_storage::encryption::{Context, CryptoError};
 use portcullis_storage::{deliveries, events, webhooks};
@@ -34,7 +34,7 @@ pub async fn list(
     app: &App,
     caller: &Manager,
     page: Page,
-) -> Result<Vec<WebhookRecord>, OperationError> {
+) -> Result<Listed<WebhookRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let records = webhooks::list(&mut tx, page).await?;
     tx.end().await?;
@@ -102,7 +102,7 @@ pub async fn list_attempts(
     caller: &Manager,
     id: Uuid,
     page: Page,
-) -> Result<Vec<AttemptRecord>, OperationError> {
+) -> Result<Listed<AttemptRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     let attempts = deliveries::attempts(&mut tx, id, page).await?;

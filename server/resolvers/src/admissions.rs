@@ -49,6 +49,11 @@ impl Admissions {
         self.join((tenant.to_owned(), digest), work).await
     }
 
+    /// Returns the number of admissions in memory: those under way, and the kept results.
+    pub(crate) fn entries(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns the result of the admission of `key`. If none is under way or kept, it begins with `work`.
     async fn join(
         &self,

@@ -105,6 +105,11 @@ impl Attributes {
         Self(cache.expire_after(Housekeeping).build())
     }
 
+    /// Returns the number of answers, those included that expired since the last cleaning.
+    pub(crate) fn entries(&self) -> usize {
+        usize::try_from(self.0.entry_count()).unwrap_or(usize::MAX)
+    }
+
     /// Returns the answer for `attribute` that may be used at `now`.
     pub(crate) fn get(&self, scope: Scope<'_>, attribute: &str, now: Duration) -> Option<Known> {
         let entry = self.0.get(&KeyRef { scope, attribute })?;

@@ -81,6 +81,11 @@ impl Loader {
         self.loads.begin((tenant.to_owned(), reference), work, |_, _| false)
     }
 
+    /// Returns the number of loads in memory: those under way, and those that ended since the last one began.
+    pub(crate) fn entries(&self) -> usize {
+        self.loads.len()
+    }
+
     async fn load_now(
         &self,
         tenant: &str,

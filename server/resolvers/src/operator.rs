@@ -7,13 +7,15 @@
 mod change_detector;
 mod files;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::ensure;
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
 use parking_lot::RwLock;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::Manifest;
@@ -32,6 +34,9 @@ use crate::runtime::ResolverRuntime;
 const INTERVAL: Duration = Duration::from_secs(2);
 /// The owner of the admissions of operator resolvers. No tenant has this name.
 const OPERATOR: &str = "";
+/// The most tenants whose resolver of one component is in memory. Each takes about 12 KiB, most of it for the latency of
+/// its calls.
+const MAX_TENANTS: u64 = 4_096;
 
 /// The directory, and the components that were installed from it.
 #[derive(Debug)]
@@ -48,8 +53,9 @@ pub(crate) struct OperatorResolvers {
 struct Component {
     module: Arc<Module>,
     manifest: Manifest,
-    /// The resolvers of the tenants whose checks needed one.
-    tenants: RwLock<HashMap<String, OfTenant>>,
+    /// The resolvers of the tenants whose checks needed one. Beyond [`MAX_TENANTS`] the one that was not used for the
+    /// longest time goes: its tenant begins anew, with a closed breaker and no cached answers.
+    tenants: Cache<String, OfTenant>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,6 +95,13 @@ impl OperatorResolvers {
     pub(crate) fn has_module(&self, digest: &Digest) -> bool {
         let components = self.components.read();
         components.values().any(|component| component.module.digest() == digest)
+    }
+
+    /// Returns the number of tenants that have a resolver of a component, summed over the components.
+    pub(crate) fn tenants(&self) -> usize {
+        let components = self.components.read();
+        let tenants: u64 = components.values().map(|one| one.tenants.entry_count()).sum();
+        usize::try_from(tenants).unwrap_or(usize::MAX)
     }
 
     /// Returns the resolver that answers `namespace` for `tenant`.
@@ -198,7 +211,7 @@ impl OperatorResolvers {
         runtime.bind(OPERATOR, Arc::clone(&module), &manifest)?;
         let namespace = &manifest.namespace;
         tracing::info!(file = name, namespace, sha256 = %module.digest(), "installed a resolver");
-        let component = Arc::new(Component { module, manifest, tenants: RwLock::default() });
+        let component = Arc::new(Component { module, manifest, tenants: resolvers_of_tenants() });
         let mut components = self.components.write();
         components.insert(name.to_owned(), component);
         Ok(true)
@@ -220,12 +233,9 @@ impl OperatorResolvers {
 
 impl Component {
     fn of_tenant(&self, runtime: &ResolverRuntime, tenant: &str) -> OfTenant {
-        let known = self.tenants.read();
-        if let Some(known) = known.get(tenant) {
-            return known.clone();
+        if let Some(known) = self.tenants.get(tenant) {
+            return known;
         }
-        drop(known);
-        let mut tenants = self.tenants.write();
         let make = || {
             let statistics = Arc::<Statistics>::default();
             let entry = match runtime.bind(tenant, Arc::clone(&self.module), &self.manifest) {
@@ -236,11 +246,32 @@ impl Component {
             };
             OfTenant { entry, statistics }
         };
-        tenants.entry(tenant.to_owned()).or_insert_with(make).clone()
+        self.tenants.get_with(tenant.to_owned(), make)
     }
+}
+
+fn resolvers_of_tenants<V: Clone + Send + Sync + 'static>() -> Cache<String, V> {
+    Cache::builder().max_capacity(MAX_TENANTS).eviction_policy(EvictionPolicy::lru()).build()
 }
 
 /// Whether another attempt with the same files may do better.
 fn is_transient_failure(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(is_transient) || error.is::<io::Error>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invented_tenants_fill_no_memory_and_a_tenant_in_use_stays() {
+        let tenants = resolvers_of_tenants();
+        for number in 0..3 * MAX_TENANTS {
+            tenants.insert(format!("invented-{number}"), number);
+            tenants.get_with("used".to_owned(), || number);
+            tenants.run_pending_tasks();
+            assert!(tenants.entry_count() <= MAX_TENANTS);
+        }
+        assert_eq!(tenants.get("used"), Some(0), "made once");
+    }
 }

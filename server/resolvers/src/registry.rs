@@ -125,6 +125,15 @@ impl Registry {
         self.tenants.all()
     }
 
+    /// Returns the number of entries of each map.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let own = [
+            ("resolvers", self.tenants.len()),
+            ("operator_resolver_tenants", self.operator.tenants()),
+        ];
+        self.runtime.entries().into_iter().chain(own)
+    }
+
     /// Returns the status of a tenant's resolver, or `None` if it is not in memory.
     pub(crate) fn status(&self, tenant: &str, id: Uuid) -> Option<ResolverStatus> {
         self.tenants.get(tenant, id).map(|found| self.status_of(found))

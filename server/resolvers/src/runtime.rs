@@ -106,6 +106,15 @@ impl ResolverRuntime {
         in_use.map(|(digest, _)| *digest).collect()
     }
 
+    /// Returns the number of entries of each map.
+    pub(crate) fn entries(&self) -> [(&'static str, usize); 3] {
+        [
+            ("resolver_answers", self.answers.entries()),
+            ("resolver_modules", self.modules.lock().len()),
+            ("resolver_shares", self.shares.lock().len()),
+        ]
+    }
+
     /// Returns the share of a tenant, which all its admissions and calls use.
     fn share(&self, tenant: &str) -> InstanceShare {
         let mut shares = self.shares.lock();

@@ -46,6 +46,14 @@ impl ResolverService {
         Self(Arc::new(Parts { registry, loader, admissions, store, clock }))
     }
 
+    /// Returns the number of entries of each map in memory, for metrics.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let Parts { registry, loader, admissions, .. } = &*self.0;
+        let own =
+            [("resolver_loads", loader.entries()), ("resolver_admissions", admissions.entries())];
+        registry.entries().chain(own)
+    }
+
     /// Answers the attribute requests of `check`. Resolvers that are not in memory are loaded first.
     pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
         let references = asks.iter().filter_map(|ask| ask.resolver);

@@ -49,7 +49,6 @@ impl<K: Eq + Hash, V: Clone + Send + Sync + 'static, N> SingleFlight<K, V, N> {
     }
 
     /// Returns the number of flights, with those that have ended and are kept.
-    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.0.lock().len()
     }

@@ -37,6 +37,11 @@ impl TenantResolvers {
         Some((slot.entry.clone(), slot.statistics.measurements()))
     }
 
+    /// Returns the number of resolvers.
+    pub(crate) fn len(&self) -> usize {
+        self.0.read().values().map(HashMap::len).sum()
+    }
+
     /// Returns the tenant and the id of every resolver.
     pub(crate) fn all(&self) -> Vec<(String, Uuid)> {
         let tenants = self.0.read();
@@ -98,5 +103,25 @@ impl TenantResolvers {
                 tenants.remove(tenant);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removed_resolvers_leave_nothing_behind() {
+        let resolvers = TenantResolvers::default();
+        let reference = |version| ResolverRef { id: Uuid::nil(), version };
+        for number in 0..10_000 {
+            let tenant = format!("tenant-{number}");
+            for version in 1..4 {
+                resolvers.fail(&tenant, reference(version), "cannot be loaded".into());
+            }
+            assert_eq!(resolvers.len(), 1, "one entry for all versions");
+            resolvers.remove(&tenant, Uuid::nil());
+        }
+        assert!(resolvers.0.read().is_empty());
     }
 }

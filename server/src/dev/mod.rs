@@ -15,19 +15,20 @@ use std::time::Duration;
 use anyhow::Context;
 use portcullis_engine::{Check, CheckBody};
 
+use crate::front::{self, Front};
 use crate::serve::{self, Delivery};
 use issuer::Issuer;
-use portcullis_api as http;
+use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, Case};
-use portcullis_config::{Config, open_database, own_compiler};
+use portcullis_config::{Config, EdgeConfig, open_database, own_compiler};
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_operations::metrics::{CheckKind, Metrics};
 use portcullis_resolvers::{CompilerLimits, ResolverConfig};
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::tenants;
+use portcullis_storage::{StoreLimits, tenants};
 use portcullis_webhooks::WebhookConfig;
 
 /// The variables that `dev` reads. None of them can point it at a production system.
@@ -42,7 +43,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
     let stop = serve::stop_signal()?;
     files::create_dir(data_dir)?;
     let bundles = Bundle::embedded()?;
-    let listener = serve::bind(listen).await?;
+    let listener = front::bind("LISTEN_ADDR", listen).await?;
     let base_url = format!("http://{}", listener.address());
     let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, &bundles)?;
     let oidc = OidcConfig {
@@ -66,9 +67,13 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
             compiler: own_compiler(CompilerLimits::default()),
             ..ResolverConfig::default()
         },
+        store_limits: StoreLimits::default(),
+        edge: EdgeConfig::default(),
     };
+    let limits = front::limits(&config.edge);
     let store = open_database(&config.database_url).await?;
     let metrics = Metrics::new();
+    let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
     app.keep_up();
@@ -76,9 +81,12 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         let loaded = load(&app, bundle, &base_url).await;
         loaded.with_context(|| format!("tenant `{}`", bundle.tenant))?;
     }
-    let router = http::routes(app.clone())
+    let routes = http::routes(app.clone(), RouteSet::Everything)
         .merge(issuer.clone().routes(app.clock.clone()))
         .merge(directory::routes(resolvers::credentials(&bundles))?);
+    // Everybody gets a token here, so that a page on the internet must not reach it through the browser.
+    let router = http::finish(http::only_loopback(routes), bodies);
+    let front = Front { listener, router, limits };
     // The answers that are printed come from the running service: a check calls the directory, which it serves.
     let told = {
         let app = app.clone();
@@ -87,7 +95,7 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
             Ok(std::io::stdout().write_all(welcome.as_bytes())?)
         }
     };
-    let served = serve::until_stopped(app, delivery, listener, http::finish(router), stop);
+    let served = serve::until_stopped(app, delivery, vec![front], stop);
     let served = async {
         served.await;
         anyhow::Ok(())

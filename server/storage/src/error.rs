@@ -1,5 +1,9 @@
 //! The errors of the store.
 
+use std::convert::Infallible;
+
+use portcullis_model::quota::QuotaExcess;
+
 /// A failed statement or transaction.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -12,6 +16,21 @@ pub enum StoreError {
         /// Table and column.
         what: &'static str,
     },
+    /// The transaction adds something of which the tenant has as much as its quota allows.
+    #[error("{0}")]
+    Quota(QuotaExcess),
+    /// Too many writes of the tenant wait.
+    #[error("too many writes of this tenant are waiting")]
+    Busy,
+    /// The name of the tenant is `*`, which stands for every tenant.
+    #[error("`*` is not the name of a tenant")]
+    NotATenant,
+}
+
+impl From<Infallible> for StoreError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 impl StoreError {
@@ -27,7 +46,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::Corrupt { .. } => false,
+            Self::Corrupt { .. } | Self::NotATenant | Self::Quota(_) | Self::Busy => false,
         }
     }
 }

@@ -2,13 +2,16 @@
 
 use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
 use portcullis_model::event::Event;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{PolicyRecord, RuleData};
+use portcullis_model::quota::Quota;
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
+use crate::quotas::policy_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -85,14 +88,19 @@ pub async fn list(
     resource: Option<&str>,
     effect: Option<Effect>,
     page: Page,
-) -> Result<Vec<PolicyRecord>, StoreError> {
+) -> Result<Listed<PolicyRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
+        + octet_length(rule_data) AS BIGINT) FROM abac_policies \
+        WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
+        AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
+        ORDER BY id LIMIT $5";
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
         AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
         ORDER BY id LIMIT $5";
     let effect = effect.map(Effect::as_str);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, resource, effect, page.after, page.limit)?;
-    rows.into_iter().map(PolicyRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
 /// Lists the enabled policies that can match `resource`, as a plan needs them. The order is the order of creation, so
@@ -145,6 +153,8 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
         &policy.created_by,
         policy.created_at.millis(),
     )?;
+    tx.count(Quota::Policies, 1);
+    tx.count(Quota::StoredBytes, policy_bytes(policy));
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_created(policy));
     Ok(())
@@ -175,6 +185,7 @@ pub async fn update(
         policy.updated_by.as_deref(),
         policy.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_updated(old, policy, by));
     Ok(())
@@ -184,6 +195,8 @@ pub async fn update(
 pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
+    // The bytes still count: the record is retained.
+    tx.count(Quota::Policies, -1);
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_deleted(policy, by));
     Ok(())

@@ -1,12 +1,13 @@
 //! The table of identity providers.
 
 use portcullis_model::Timestamp;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::provider::{ClaimConfig, ProviderRecord};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 
 struct Row {
@@ -52,11 +53,14 @@ impl From<Row> for ProviderRecord {
 }
 
 /// Lists a page of the tenant's providers, in order of creation.
-pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ProviderRecord>, StoreError> {
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProviderRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(issuer_url) + octet_length(jwks_uri) \
+        + COALESCE(octet_length(audience), 0) + octet_length(roles_claim) \
+        + octet_length(domain_claim) + octet_length(admin_domain_claim) AS BIGINT) \
+        FROM identity_providers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     const SQL: &str = "SELECT * FROM identity_providers WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
-    Ok(rows.into_iter().map(ProviderRecord::from).collect())
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
 /// Lists every provider of every tenant, to verify tokens.

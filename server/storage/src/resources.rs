@@ -1,14 +1,17 @@
 //! The table of registered resources.
 
 use portcullis_model::event::Event;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{execute, fetch_optional, from_row};
+use crate::paging::fetch_page;
+use crate::quotas::resource_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -67,17 +70,20 @@ pub async fn find_by_name(tx: &mut Tx, name: &str) -> Result<Option<ResourceReco
 }
 
 /// Lists a page of the resources, in order of creation.
-pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ResourceRecord>, StoreError> {
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ResourceRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(display_name), 0) \
+        + COALESCE(octet_length(service_name), 0) + octet_length(default_roles) AS BIGINT) \
+        FROM resources WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
-    rows.into_iter().map(ResourceRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
-/// Inserts `resource`, or replaces the one with its id. No decision reads this table, so the change touches no
+/// Inserts `resource`, or replaces `old`, which has the same id. No decision reads this table, so the change touches no
 /// plan.
 pub async fn upsert(
     tx: &mut Tx,
+    old: Option<&ResourceRecord>,
     resource: &ResourceRecord,
     by: &Authorship,
 ) -> Result<(), StoreError> {
@@ -100,6 +106,8 @@ pub async fn upsert(
         resource.created_at.millis(),
         resource.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::Resources, i64::from(old.is_none()));
+    tx.count(Quota::StoredBytes, resource_bytes(resource) - old.map_or(0, resource_bytes));
     tx.touch([]);
     tx.record(Event::resource(resource, by));
     Ok(())

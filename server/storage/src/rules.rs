@@ -2,13 +2,16 @@
 
 use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple};
 use portcullis_model::event::{Event, RuleChange};
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::rule::{RuleOrigin, RuleRecord};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
+use crate::quotas::rule_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -94,18 +97,23 @@ pub async fn matching(
     tx: &mut Tx,
     resource: &str,
     page: Page,
-) -> Result<Vec<RuleRecord>, StoreError> {
+) -> Result<Listed<RuleRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(sub) + octet_length(dom) + octet_length(obj) \
+        + octet_length(act) AS BIGINT) FROM rbac_rules WHERE tenant_id = $1 \
+        AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6";
     const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
         AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6";
     let [exact, name, any] = ResourcePattern::matching(resource);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any, page.after, page.limit)?;
-    rows.into_iter().map(RuleRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, &exact, &name, &any, page.after)
 }
 
 /// Lists all rules that can match `resource`, as a plan needs them.
 pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
-    let records = matching(tx, resource, Page::ALL).await?;
-    Ok(records.into_iter().map(of_record).collect())
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
+        AND obj IN ($2, $3, $4) ORDER BY id";
+    let [exact, name, any] = ResourcePattern::matching(resource);
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
+    rows.into_iter().map(|row| RuleRecord::try_from(row).map(of_record)).collect()
 }
 
 /// Every rule, as plans need them.
@@ -141,6 +149,8 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
     if inserted == 0 {
         return Ok(false);
     }
+    tx.count(Quota::Rules, 1);
+    tx.count(Quota::StoredBytes, rule_bytes(rule));
     tx.touch([rule.tuple.obj.clone()]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
@@ -173,6 +183,7 @@ pub async fn update(
         new.updated_by.as_deref(),
         new.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::StoredBytes, rule_bytes(new) - rule_bytes(old));
     tx.touch([old.tuple.obj.clone(), new.tuple.obj.clone()]);
     tx.record(Event::rule(RuleChange::Updated, new, by));
     Ok(true)
@@ -181,7 +192,10 @@ pub async fn update(
 /// Deletes `rule`.
 pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
-    execute!(tx, SQL, &tx.tenant, rule.id)?;
+    if execute!(tx, SQL, &tx.tenant, rule.id)? > 0 {
+        tx.count(Quota::Rules, -1);
+        tx.count(Quota::StoredBytes, -rule_bytes(rule));
+    }
     tx.touch([rule.tuple.obj.clone()]);
     tx.record(Event::rule(RuleChange::Deleted, rule, by));
     Ok(())

@@ -1,7 +1,8 @@
 //! The table of service API keys.
 
 use portcullis_model::event::Event;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::service_key::{Permission, ServiceKeyRecord, key_prefix};
 use portcullis_model::webhook::EventType;
 use portcullis_model::{Authorship, Timestamp};
@@ -9,7 +10,8 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{execute, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 
 struct Row {
@@ -79,11 +81,13 @@ pub async fn find_anywhere(
 }
 
 /// Lists a page of the tenant's keys, in order of creation.
-pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<ServiceKeyRecord>, StoreError> {
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
+        + octet_length(permissions) AS BIGINT) \
+        FROM service_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
-    rows.into_iter().map(ServiceKeyRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
 /// Inserts a key.
@@ -105,6 +109,7 @@ pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreErro
         key.expires_at.map(Timestamp::millis),
     )?;
     let by = Authorship { actor: key.created_by.clone(), at: key.created_at };
+    tx.count(Quota::ServiceKeys, 1);
     tx.record(Event::service_key(EventType::ServiceKeyCreated, key.id, &key.name, &by));
     Ok(())
 }
@@ -122,6 +127,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, Stor
     let Some((name,)) = fetch_optional!(tx, (String,), SQL, &tx.tenant, id)? else {
         return Ok(false);
     };
+    tx.count(Quota::ServiceKeys, -1);
     tx.record(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
     Ok(true)
 }

@@ -7,7 +7,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
 
 use crate::error::OpenError;
-use crate::{migrations, reserved, schema};
+use crate::{migrations, reserved, schema, sqlite_files};
 
 /// Connections that read, beside the one that writes: plan loads and lists are short.
 const READERS: u32 = 4;
@@ -19,6 +19,16 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 fn options(url: &str) -> Result<SqliteConnectOptions, OpenError> {
     SqliteConnectOptions::from_str(url)
         .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))
+}
+
+/// Makes the file of a database private. A database in memory has none.
+fn make_private(url: &str, options: &SqliteConnectOptions) {
+    let file = options.get_filename();
+    let is_in_memory =
+        url.contains("mode=memory") || file.as_os_str().as_encoded_bytes().starts_with(b"file:");
+    if !is_in_memory {
+        sqlite_files::make_private(file);
+    }
 }
 
 fn pool(connections: u32) -> SqlitePoolOptions {
@@ -33,6 +43,7 @@ pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenErro
         .journal_mode(SqliteJournalMode::Wal)
         // An acknowledged write survives a power cut.
         .synchronous(SqliteSynchronous::Full);
+    make_private(url, &options);
     let writer = pool(1)
         .connect_with(options.clone().create_if_missing(true))
         .await
@@ -55,6 +66,7 @@ pub(crate) async fn open_to_read(url: &str) -> Result<SqlitePool, OpenError> {
 /// Tells whether the file, which may be missing, has no table.
 pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
     let options = options(url)?.create_if_missing(true);
+    make_private(url, &options);
     let connected = SqliteConnection::connect_with(&options).await;
     let mut connection = connected.map_err(OpenError::Connect)?;
     let tables = sqlx::query_scalar("SELECT count(*) FROM sqlite_master");

@@ -1,11 +1,12 @@
 //! The tenants and their revisions.
 
 use portcullis_model::Timestamp;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::tenant::TenantRecord;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 
 struct Row {
@@ -71,11 +72,12 @@ pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreErr
 }
 
 /// Lists a page of the tenants, in order of creation.
-pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<TenantRecord>, StoreError> {
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<TenantRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(COALESCE(octet_length(name), 0) + octet_length(slug) AS BIGINT) \
+        FROM tenants WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
     const SQL: &str = "SELECT id, name, slug, created_at FROM tenants \
         WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
-    let rows = fetch_all!(tx, Row, SQL, page.after.to_string(), page.limit)?;
-    Ok(rows.into_iter().map(TenantRecord::from).collect())
+    fetch_page!(tx, Row, page, SIZES, SQL, page.after.to_string())
 }
 
 /// Finds the tenant with this id.

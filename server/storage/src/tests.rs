@@ -13,11 +13,12 @@ use sqlx::SqlSafeStr;
 use uuid::Uuid;
 
 use crate::commit::Committed;
-use crate::error::OpenError;
+use crate::database::Database;
+use crate::error::{OpenError, StoreError};
 use crate::macros::{execute, fetch_all};
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
-use crate::tx::{EVERY_TENANT, Inner};
+use crate::tx::{Inner, Tx};
 use crate::{policies, providers, rules, service_keys, tenants};
 
 on_every_database!(
@@ -31,6 +32,8 @@ on_every_database!(
     what_is_opened_to_read_is_neither_made_nor_changed,
     only_an_empty_database_is_opened_as_an_empty_one,
     pages_follow_one_another,
+    a_page_ends_where_its_records_reach_a_mebibyte,
+    nobody_can_name_every_tenant,
     writes_of_one_tenant_happen_one_after_the_other,
     service_keys_and_providers_come_back_as_they_went_in,
 );
@@ -109,7 +112,8 @@ async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: TestDatabase
     let mut tx = store.read("b").await.expect("begins");
     let found = rules::find(&mut tx, own.id).await.expect("works").expect("untouched");
     assert_eq!(found.effect, Effect::Allow);
-    assert_eq!(rules::matching(&mut tx, "doc:read", Page::ALL).await.expect("works").len(), 1);
+    let listed = rules::matching(&mut tx, "doc:read", Page::FIRST).await.expect("works");
+    assert_eq!(listed.records.len(), 1);
 }
 
 async fn a_tuple_has_one_rule(database: TestDatabase) {
@@ -153,11 +157,11 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     let policies = policies::of_plan(&mut tx, "doc:read").await.expect("works");
     assert_eq!(policies.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
     assert!(policies[0].condition.is_ok());
-    let listed = policies::list(&mut tx, Some("doc:read"), None, Page::ALL).await.expect("works");
-    assert_eq!(listed.len(), 2, "a disabled policy is listed, a deleted one is not");
+    let listed = policies::list(&mut tx, Some("doc:read"), None, Page::FIRST).await.expect("works");
+    assert_eq!(listed.records.len(), 2, "a disabled policy is listed, a deleted one is not");
     let filtered =
-        policies::list(&mut tx, None, Some(Effect::Allow), Page::ALL).await.expect("works");
-    assert!(filtered.is_empty());
+        policies::list(&mut tx, None, Some(Effect::Allow), Page::FIRST).await.expect("works");
+    assert!(filtered.records.is_empty() && !filtered.more);
 }
 
 async fn the_read_transaction_cannot_write(database: TestDatabase) {
@@ -179,13 +183,16 @@ fn statements() -> Vec<String> {
     let sources = [
         include_str!("deliveries.rs"),
         include_str!("delivery_queues.rs"),
+        include_str!("denial_queues.rs"),
         include_str!("events.rs"),
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
         include_str!("providers.rs"),
+        include_str!("quotas.rs"),
         include_str!("reserved.rs"),
         include_str!("resolvers.rs"),
         include_str!("resources.rs"),
+        include_str!("retention.rs"),
         include_str!("rules.rs"),
         include_str!("service_keys.rs"),
         include_str!("tenants.rs"),
@@ -248,16 +255,16 @@ async fn a_statement_without_its_tenant_sees_no_row_of_others() {
     insert(&store, "a", &rule(1, "doc:read")).await;
     insert(&store, "b", &rule(2, "doc:read")).await;
     const CARELESS: &str = "SELECT tenant_id FROM rbac_rules ORDER BY tenant_id";
-    let seen = async |tenant: &str| {
-        let mut tx = store.read(tenant).await.expect("begins");
+    let seen = async |tx: Result<Tx, StoreError>| {
+        let mut tx = tx.expect("begins");
         let rows = fetch_all!(tx, (String,), CARELESS).expect("works");
         rows.into_iter().map(|(tenant,)| tenant).collect::<Vec<_>>()
     };
-    assert_eq!(seen("a").await, ["a"]);
-    assert_eq!(seen("b").await, ["b"]);
-    assert!(seen("c").await.is_empty());
+    assert_eq!(seen(store.read("a").await).await, ["a"]);
+    assert_eq!(seen(store.read("b").await).await, ["b"]);
+    assert!(seen(store.read("c").await).await.is_empty());
     // The control: the rows are there, and the service itself sees them.
-    assert_eq!(seen(EVERY_TENANT).await, ["a", "b"]);
+    assert_eq!(seen(store.read_all().await).await, ["a", "b"]);
     let mut tx = store.write_as("b").await.expect("begins");
     let changed = execute!(tx, "UPDATE rbac_rules SET effect = 'deny'").expect("works");
     assert_eq!(changed, 1, "its own row alone");
@@ -275,7 +282,7 @@ async fn write_after_cancelled_begin(
     guarded: bool,
 ) -> bool {
     let patience = Duration::from_micros(attempt * 7 % 400);
-    let store = Store::Postgres(pool.clone());
+    let store = Store::new(Database::Postgres(pool.clone()));
     let begin = async move { store.write_as("acme").await.map(drop) };
     if guarded {
         // What the service does: the task goes on when nobody waits for it any more.
@@ -338,12 +345,55 @@ async fn pages_follow_one_another(database: TestDatabase) {
     let mut after = Uuid::nil();
     loop {
         let page = Page { after, limit: 2 };
-        let rules = rules::matching(&mut tx, "doc:read", page).await.expect("works");
-        let Some(last) = rules.last() else { break };
-        after = last.id;
-        seen.extend(rules.iter().map(|rule| rule.id.as_u128()));
+        let listed = rules::matching(&mut tx, "doc:read", page).await.expect("works");
+        seen.extend(listed.records.iter().map(|rule| rule.id.as_u128()));
+        if !listed.more {
+            break;
+        }
+        after = listed.records.last().expect("a page that goes on has a record").id;
     }
     assert_eq!(seen, [1, 2, 3, 4, 5]);
+}
+
+/// Inserts a policy whose `rule_data` has about this many bytes.
+async fn insert_policy(tx: &mut Tx, id: u128, bytes: usize) {
+    let body = format!(
+        r#"{{"name": "p", "resource": "doc:read", "effect": "deny", "priority": 1, "rule_data":
+            {{"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": "{}"}}}}"#,
+        "x".repeat(bytes)
+    );
+    let policy = NewPolicy::parse(&object(&body)).expect("valid");
+    policies::insert(tx, &policy.into_record(Uuid::from_u128(id), "acme", &by()))
+        .await
+        .expect("works");
+}
+
+async fn a_page_ends_where_its_records_reach_a_mebibyte(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for id in 1..=7 {
+        insert_policy(&mut tx, id, 250 * 1024).await;
+    }
+    tx.commit().await.expect("commits");
+    let mut tx = store.read("acme").await.expect("begins");
+    let first = policies::list(&mut tx, None, None, Page::FIRST).await.expect("works");
+    assert_eq!((first.records.len(), first.more), (4, true));
+    let after = first.records.last().expect("a record").id;
+    let page = Page { after, limit: 1_000 };
+    let second = policies::list(&mut tx, None, None, page).await.expect("works");
+    assert_eq!((second.records.len(), second.more), (3, false));
+    // A plan has every policy, whatever the size of a page.
+    assert_eq!(policies::of_plan(&mut tx, "doc:read").await.expect("works").len(), 7);
+}
+
+async fn nobody_can_name_every_tenant(database: TestDatabase) {
+    let store = database.open().await;
+    for begun in [store.read("*").await, store.write_as("*").await, store.write("*", 0).await] {
+        assert!(matches!(begun, Err(StoreError::NotATenant)), "{begun:?}");
+    }
+    // The service itself sees every tenant.
+    store.read_all().await.expect("begins").end().await.expect("ends");
+    store.write_all().await.expect("begins").end().await.expect("ends");
 }
 
 async fn writes_of_one_tenant_happen_one_after_the_other(database: TestDatabase) {

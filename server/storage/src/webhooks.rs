@@ -1,13 +1,15 @@
 //! The table of webhooks. No decision reads it, so no function in this file raises the policy revision.
 
 use portcullis_model::Timestamp;
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
 use crate::tx::Tx;
 use crate::{deliveries, delivery_queues};
 
@@ -52,12 +54,21 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<WebhookRecord>, StoreE
     row.map(WebhookRecord::try_from).transpose()
 }
 
+/// Lists all webhooks of the tenant, in order of creation.
+pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<WebhookRecord>, StoreError> {
+    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
+        FROM webhooks WHERE tenant_id = $1 ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(WebhookRecord::try_from).collect()
+}
+
 /// Lists a page of the tenant's webhooks, in order of creation.
-pub async fn list(tx: &mut Tx, page: Page) -> Result<Vec<WebhookRecord>, StoreError> {
+pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<WebhookRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(url) + octet_length(events) AS BIGINT) \
+        FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
         FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, page.after, page.limit)?;
-    rows.into_iter().map(WebhookRecord::try_from).collect()
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
 /// Inserts `webhook` with its secret, which is encrypted already.
@@ -77,6 +88,7 @@ pub async fn insert(tx: &mut Tx, webhook: &WebhookRecord, secret: &[u8]) -> Resu
         webhook.created_at.millis(),
     )?;
     delivery_queues::insert(tx, webhook.id).await?;
+    tx.count(Quota::Webhooks, 1);
     tx.writes.webhooks = true;
     Ok(())
 }
@@ -106,11 +118,13 @@ pub async fn update(
 /// Deletes the webhook with this id and its pending deliveries. False if there is none.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM webhooks WHERE tenant_id = $1 AND id = $2";
-    // The queue first: a delivery worker that serves it completes its transaction, and then finds no queue.
+    // The queues first: a delivery worker that serves one completes its transaction, and then finds no queue.
     delivery_queues::delete(tx, id).await?;
     deliveries::delete_of(tx, id).await?;
     tx.writes.webhooks = true;
-    Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
+    let deleted = execute!(tx, SQL, &tx.tenant, id)? > 0;
+    tx.count(Quota::Webhooks, -i64::from(deleted));
+    Ok(deleted)
 }
 
 /// Lists the tenants that have a webhook for denied checks. For a transaction that sees every tenant.

@@ -4,12 +4,11 @@ use std::cell::Cell;
 
 use anyhow::{Context, Result};
 use fastrand::Rng;
-use portcullis_plan_cache::PlanCache;
 use portcullis_workloads::measure::{Variant, compare};
 use portcullis_workloads::report::{Bar, Group};
 use portcullis_workloads::{Workload, w4};
 
-use crate::lookups::cached;
+use crate::lookups::{Cache, cached};
 use crate::ours::{Source, allows, bodies, sources};
 
 const PAIRS: usize = 100_000;
@@ -34,7 +33,7 @@ pub(crate) fn cache(group: &mut Group<'_>) -> Result<()> {
 fn hit_miss_and_none(group: &mut Group<'_>, workload: &Workload) -> Result<()> {
     let body = bodies(workload)?[0];
     let source = sources(workload)?.remove(body.resource).context("the resource has rules")?;
-    let cache = PlanCache::new(u64::MAX);
+    let cache = Cache::new(u64::MAX);
     let load = || source.compile(body.resource, 1);
     let right = || [workload.requests[0].allow];
     let tenant = Cell::new(0);
@@ -57,8 +56,7 @@ fn hit_miss_and_none(group: &mut Group<'_>, workload: &Workload) -> Result<()> {
 fn zipf_hit_ratio() -> f64 {
     let resource = |pair: usize| format!("document-{pair:06}:read");
     let source = Source::default();
-    let weight = "tenant".len() + resource(0).len() + source.compile(&resource(0), 1).weight();
-    let cache = PlanCache::new((ROOM * weight) as u64);
+    let cache = Cache::new(ROOM as u64 * weight(&source, resource));
     let sums: Vec<f64> = (1..=PAIRS)
         .scan(0.0, |sum, rank| {
             *sum += 1.0 / rank as f64;
@@ -80,6 +78,17 @@ fn zipf_hit_ratio() -> f64 {
         }
     }
     1.0 - f64::from(loads.get()) / LOOKUPS as f64
+}
+
+/// Returns the bytes of one plan in the cache.
+fn weight(source: &Source, resource: impl Fn(usize) -> String) -> u64 {
+    let cache = Cache::new(u64::MAX);
+    let [first, second] = [0, 1].map(|pair| {
+        let resource = resource(pair);
+        cached(&cache, "tenant", &resource, || source.compile(&resource, 1));
+        cache.size().bytes
+    });
+    second - first
 }
 
 fn harmonic(count: usize) -> f64 {

@@ -4,17 +4,16 @@ use std::cell::Cell;
 
 use anyhow::{Result, ensure};
 use portcullis_engine::{CheckBody, Plan};
-use portcullis_plan_cache::PlanCache;
 use portcullis_workloads::measure::{Variant, compare};
 use portcullis_workloads::report::{Bar, Group};
 use portcullis_workloads::{DOMAIN, Workload, w2};
 
-use crate::lookups::cached;
+use crate::lookups::{Cache, cached};
 use crate::ours::{Source, allows, bodies, pattern, sources};
 
 /// A tenant whose plans are cached: one resource that changes, and other resources.
 struct Tenant {
-    cache: PlanCache,
+    cache: Cache,
     resource: String,
     /// The resource's rules with and without the one that allows the request.
     versions: [Source; 2],
@@ -39,7 +38,7 @@ impl Tenant {
         let mut others: Vec<_> = sources.into_iter().take(others).collect();
         others.sort_by(|a, b| a.0.cmp(&b.0));
         let tenant = Self {
-            cache: PlanCache::new(u64::MAX),
+            cache: Cache::new(u64::MAX),
             resource,
             versions: [with, without],
             body,

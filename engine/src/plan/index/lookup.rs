@@ -109,11 +109,11 @@ impl ByAttribute {
             Key::Text(text) => text.len() + candidates.weight(),
             Key::Symbol(_) | Key::Number(_) | Key::Bool(_) => candidates.weight(),
         });
-        let prefixes = self.prefixes.contents();
-        let prefixes = prefixes.map(|(prefix, found)| prefix.len() + 24 + found.weight());
+        let prefixes = self.prefixes.contents().map(|(_, candidates)| candidates.weight());
         size_of::<Self>()
             + maps.map(HashMap::allocation_size).iter().sum::<usize>()
             + keyed.chain(prefixes).sum::<usize>()
+            + self.prefixes.weight()
             + self
                 .unfiltered
                 .iter()

@@ -40,6 +40,12 @@ impl<T> Prefixes<T> {
         self.sorted.iter().map(|entry| (&*entry.prefix, &entry.content))
     }
 
+    /// Returns the heap bytes without those of the contents, for the weight of a plan.
+    pub(super) fn weight(&self) -> usize {
+        let texts: usize = self.sorted.iter().map(|entry| entry.prefix.len()).sum();
+        size_of_val::<[Entry<T>]>(&self.sorted) + texts
+    }
+
     /// Visits the content of every prefix of `text`.
     pub(super) fn visit<'p>(&'p self, text: &str, mut visit: impl FnMut(&'p T)) {
         // As in `new`: a prefix of the text is the last entry that does not sort after the text, or a prefix of that

@@ -8,10 +8,11 @@ use utoipa::openapi::schema::{AdditionalProperties, Type};
 
 use super::*;
 use portcullis_model::document;
+use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 14] {
+fn kinds() -> [(ApiError, &'static str); 15] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -60,6 +61,15 @@ fn kinds() -> [(ApiError, &'static str); 14] {
         (
             OperationError::PreconditionFailed.into(),
             "The record is not the one that `If-Match` names",
+        ),
+        (
+            OperationError::QuotaExceeded(QuotaExcess {
+                quota: Quota::Webhooks,
+                limit: 50,
+                used: 50,
+            })
+            .into(),
+            "The tenant has as much as its quota allows",
         ),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
         (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
@@ -141,8 +151,23 @@ fn error_body() -> AnySchema {
                 .description(Some("Characters before the token at which a matcher cannot be read")),
         )
         .property("token", about("That token; empty at the end of the matcher"))
-        .property("errors", schema::list(problem).description(Some("Every problem")))
+        .property(
+            "errors",
+            schema::list(problem).description(Some("The first problems, at most 100")),
+        )
+        .property(
+            "more_errors",
+            schema::typed(Type::Integer).description(Some(
+                "The number of problems that `errors` leaves out, if there are any",
+            )),
+        )
         .property("allow", schema::nullable(about("The methods that the path has")))
+        .property("quota", about("The quota that the write would exceed"))
+        .property("limit", schema::typed(Type::Integer).description(Some("The limit of the quota")))
+        .property(
+            "used",
+            schema::typed(Type::Integer).description(Some("What the tenant uses of the quota")),
+        )
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .description(Some("For a program. What is there depends on `error`"));

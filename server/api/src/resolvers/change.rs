@@ -1,6 +1,6 @@
 //! The body of an update: JSON with a manifest, or an upload with a module.
 
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, Request};
 use portcullis_model::resolver::ManifestUpdate;
 use portcullis_operations::app::App;
 use portcullis_operations::resolvers::ResolverChange;
@@ -8,7 +8,7 @@ use portcullis_operations::resolvers::ResolverChange;
 use crate::body::JsonBody;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
-use crate::upload::{Upload, UploadBody};
+use crate::upload::{Upload, is_form};
 
 /// The body of an update.
 #[derive(Debug)]
@@ -21,12 +21,11 @@ impl<S: Send + Sync> FromRequest<S> for ChangeBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        if request.extensions().get::<UploadBody>().is_none() {
-            let deadline = Deadline::of(request.extensions());
-            return Ok(Self::Manifest(JsonBody::from_request(request, state).await?, deadline));
+        if is_form(request.headers()) {
+            return Ok(Self::Upload(Box::new(Upload::from_request(request, state).await?)));
         }
-        let mut parts = request.into_parts().0;
-        Ok(Self::Upload(Box::new(Upload::from_request_parts(&mut parts, state).await?)))
+        let deadline = Deadline::of(request.extensions());
+        Ok(Self::Manifest(JsonBody::from_request(request, state).await?, deadline))
     }
 }
 
@@ -35,7 +34,7 @@ impl ChangeBody {
     pub(super) fn deadline(&self) -> Deadline {
         match self {
             Self::Manifest(_, deadline) => *deadline,
-            Self::Upload(upload) => upload.deadline,
+            Self::Upload(upload) => upload.deadline(),
         }
     }
 

@@ -6,22 +6,12 @@ use serde_json::{Value, json};
 use super::*;
 
 /// A public P-256 key; what it verifies is of no consequence here.
-fn key(kid: &str) -> Value {
+pub(super) fn key(kid: &str) -> Value {
     json!({
         "kty": "EC", "crv": "P-256", "kid": kid,
         "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
         "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
     })
-}
-
-fn rsa(modulus_bytes: usize) -> Value {
-    let mut modulus = vec![0xff; modulus_bytes];
-    modulus[0] = 0x80;
-    json!({"kty": "RSA", "kid": "rsa", "n": URL_SAFE_NO_PAD.encode(modulus), "e": "AQAB"})
-}
-
-fn parse(keys: &[Value]) -> anyhow::Result<KeySet> {
-    KeySet::parse(json!({"keys": keys}).to_string().as_bytes())
 }
 
 /// A provider whose answers the test sets; `None` fails.
@@ -37,7 +27,7 @@ impl Provider {
             fetches: AtomicUsize::new(0),
         });
         let asked = Arc::clone(&provider);
-        let source = KeySource::new(Arc::new(move || {
+        let fetch: Fetch = Arc::new(move || {
             asked.fetches.fetch_add(1, Ordering::SeqCst);
             let keys = asked.keys.lock().expect("sound").clone();
             Box::pin(async move {
@@ -45,8 +35,8 @@ impl Provider {
                 let keys = keys.ok_or_else(|| anyhow::anyhow!("down"))?;
                 Ok(json!({"keys": keys}).to_string().into_bytes())
             })
-        }));
-        (provider, source)
+        });
+        (provider, KeySource::new("https://id.example/", fetch))
     }
 
     fn set(&self, keys: Option<&[Value]>) {
@@ -60,41 +50,6 @@ impl Provider {
 
 async fn finds(source: &KeySource, kid: &str) -> Result<bool, NoKeys> {
     source.find(Algorithm::ES256, Some(kid)).await.map(|key| key.is_some())
-}
-
-#[test]
-fn keys_that_must_not_verify_are_left_out() {
-    let encryption = {
-        let mut key = key("enc");
-        key["use"] = json!("enc");
-        key
-    };
-    for unusable in [
-        encryption,
-        json!({"kty": "oct", "kid": "mac", "k": "c2VjcmV0"}),
-        json!({"kty": "XYZ", "kid": "new"}),
-        json!({"kty": "EC", "crv": "P-256", "kid": "bad"}),
-        json!("no object"),
-        rsa(255),
-        rsa(128),
-    ] {
-        let set = parse(&[unusable.clone(), key("good")]).expect("one key is good");
-        assert_eq!(set.0.len(), 1, "{unusable}");
-        assert!(parse(std::slice::from_ref(&unusable)).is_err(), "{unusable}");
-    }
-    assert_eq!(parse(&[rsa(256), key("good")]).expect("both are good").0.len(), 2);
-}
-
-#[test]
-fn ambiguous_and_oversized_sets_are_refused() {
-    assert!(parse(&[key("a"), key("b")]).is_ok());
-    assert!(parse(&[key("a"), key("a")]).is_err());
-    let many: Vec<Value> = (0..=MAX_KEYS).map(|index| key(&index.to_string())).collect();
-    assert!(parse(&many[1..]).is_ok());
-    assert!(parse(&many).is_err());
-    for text in ["", "[]", "{}", r#"{"keys":{}}"#, r#"{"keys":[],"keys":[]}"#] {
-        assert!(KeySet::parse(text.as_bytes()).is_err(), "{text}");
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,8 +110,45 @@ async fn a_failing_provider_keeps_its_last_good_keys_for_an_hour() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_hangs_delays_a_token_by_five_seconds_at_most() {
-    let source = KeySource::new(Arc::new(|| Box::pin(std::future::pending())));
+    let source = KeySource::new("x", Arc::new(|| Box::pin(std::future::pending())));
     let began = Instant::now();
     assert!(finds(&source, "a").await.is_err());
     assert!(began.elapsed() <= FETCH_TIMEOUT + Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_log_has_one_line_about_a_provider_in_five_minutes() {
+    let mut fetches = Fetches::default();
+    assert_eq!((0..1_000).filter(|_| fetches.may_warn()).count(), 1);
+    tokio::time::advance(WARNING_INTERVAL).await;
+    assert_eq!((0..1_000).filter(|_| fetches.may_warn()).count(), 1);
+}
+
+/// A key set of 64 KiB with a long name above very many duplicate members.
+fn wrong_in_many_ways() -> Vec<u8> {
+    let name = "n".repeat(MAX_BYTES / 2);
+    let members = vec![r#""":{}"#; MAX_BYTES / 2 / 6 - 10].join(",");
+    let text = format!(r#"{{"{name}": {{{members}}}}}"#);
+    assert!(text.len() <= MAX_BYTES && text.len() > MAX_BYTES * 9 / 10, "{}", text.len());
+    text.into_bytes()
+}
+
+#[test]
+fn a_key_set_that_is_wrong_in_many_ways_has_a_short_error() {
+    let error = KeySet::parse(&wrong_in_many_ways()).expect_err("duplicate members");
+    let cause = format!("{error:#}");
+    assert!(cause.contains("more") && cause.len() <= 8 * 1024, "{} bytes", cause.len());
+    assert!(excerpt(&cause, MAX_CAUSE).len() <= MAX_CAUSE + '…'.len_utf8());
+}
+
+#[tokio::test(start_paused = true)]
+async fn invented_kids_leave_nothing_behind() {
+    let (provider, source) = Provider::start(&[key("a")]);
+    for kid in 0..10_000 {
+        assert!(!finds(&source, &format!("invented-{kid}")).await.expect("keys"));
+    }
+    // The fetch at the first token, and one for an unknown key.
+    assert!(provider.fetches() <= 2, "{}", provider.fetches());
+    let good = source.good().expect("keys");
+    assert!(good.keys.knows("a") && !good.keys.knows("invented-1"));
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use portcullis_engine::Effect;
-use portcullis_plan_cache::{CachedPlan, PlanCache};
+use portcullis_plan_cache::CachedPlan;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::bench::{Bench, GETS, HITS, LOADS, Question, THROUGHPUT, since, times};
+use super::bench::{Bench, BenchCache, GETS, HITS, LOADS, Question, THROUGHPUT, since, times};
 use crate::progress::TimedStep;
 use crate::report::Throughput;
 use crate::source::Source;
@@ -18,17 +18,15 @@ use crate::source::Source;
 const BATCH: usize = 256;
 
 impl Bench<'_> {
-    /// Puts every plan into the cache, and by the second round into its map of hot plans.
+    /// Puts every plan into the cache.
     pub(super) async fn warm_up(
         &self,
         questions: &[Question<'_>],
-        cache: &PlanCache,
+        cache: &BenchCache,
         source: &Source,
     ) -> anyhow::Result<()> {
-        for _ in 0..2 {
-            for question in questions {
-                question.plan(cache, source).await?;
-            }
+        for question in questions {
+            question.plan(cache, source).await?;
         }
         Ok(())
     }
@@ -37,7 +35,7 @@ impl Bench<'_> {
     pub(super) async fn hits(
         &self,
         questions: &[Question<'_>],
-        cache: &PlanCache,
+        cache: &BenchCache,
         source: &Source,
         clock: u64,
     ) -> anyhow::Result<Histogram<u64>> {
@@ -46,15 +44,16 @@ impl Bench<'_> {
             .await
     }
 
-    /// Measures answers from plans in memory, without the map of hot plans.
+    /// Measures answers from plans in memory that the check keeps while it decides, as a check that asks resolvers does.
     pub(super) async fn gets(
         &self,
         questions: &[Question<'_>],
-        cache: &PlanCache,
+        cache: &BenchCache,
         source: &Source,
         clock: u64,
     ) -> anyhow::Result<Histogram<u64>> {
-        let step = self.progress.step("answering from moka alone", self.share(GETS));
+        let step =
+            self.progress.step("answering from plans in memory that are kept", self.share(GETS));
         time_each(&step, questions, clock, async |question| {
             Ok(question.decide(&*question.plan(cache, source).await?))
         })
@@ -71,7 +70,7 @@ impl Bench<'_> {
         let step = self.loading("loading plans to keep", source);
         let mut times = times()?;
         while step.goes_on() {
-            let cache = PlanCache::new(self.cache_bytes);
+            let cache = BenchCache::new(self.cache_bytes);
             for question in first_of_plan {
                 let start = Instant::now();
                 black_box(question.answer(&cache, source).await?);
@@ -115,7 +114,7 @@ impl Bench<'_> {
     pub(super) fn throughput(
         &self,
         questions: &[Question<'_>],
-        cache: &PlanCache,
+        cache: &BenchCache,
         source: &Source,
     ) -> anyhow::Result<Vec<Throughput>> {
         let counts = thread_counts(self.threads);
@@ -146,8 +145,8 @@ impl Bench<'_> {
 }
 
 impl Question<'_> {
-    /// Decides as the service does: with the plan of the map of hot plans, if it has it.
-    async fn answer(&self, cache: &PlanCache, source: &Source) -> anyhow::Result<Effect> {
+    /// Decides as the service does: with a hot plan, if there is one.
+    async fn answer(&self, cache: &BenchCache, source: &Source) -> anyhow::Result<Effect> {
         let (tenant, resource) = self.key();
         if let Some(cached) = cache.hot().get(tenant, resource, 0) {
             return Ok(self.decide(cached));
@@ -173,7 +172,7 @@ async fn answer_until(
     step: &TimedStep,
     questions: &[Question<'_>],
     first: usize,
-    cache: &PlanCache,
+    cache: &BenchCache,
     source: &Source,
 ) -> anyhow::Result<ThreadWork> {
     let (start, cpu) = (Instant::now(), thread_time());

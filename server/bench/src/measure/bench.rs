@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use portcullis_engine::{AttributeAnswers, Check};
 use portcullis_plan_cache::{CachedPlan, PlanCache};
+use portcullis_storage::StoreError;
 use tokio::runtime::Handle;
 
 use crate::checks::MeasuredCheck;
@@ -22,6 +23,9 @@ pub(super) const THROUGHPUT: f64 = 0.25;
 pub(super) const LOADS: f64 = 0.35;
 /// The number of clock readings of which the median is taken.
 const CLOCK_READINGS: usize = 10_001;
+
+/// The cache whose answers are measured.
+pub(super) type BenchCache = PlanCache<Arc<StoreError>>;
 
 /// The input of a run.
 pub(crate) struct Bench<'a> {
@@ -49,10 +53,11 @@ impl Question<'_> {
     /// Returns the plan from the cache, which loads it from `source` if it does not have it.
     pub(super) async fn plan(
         &self,
-        cache: &PlanCache,
+        cache: &BenchCache,
         source: &Source,
     ) -> anyhow::Result<Arc<CachedPlan>> {
-        let load = || source.load(self.tenant, self.check.resource);
+        let load =
+            || async { source.load(self.tenant, self.check.resource).await.map_err(Arc::new) };
         let cached = cache.get(&self.tenant.id, self.check.resource, 0, load).await;
         cached.map_err(|error| anyhow::anyhow!("{}: {error}", source.name))
     }

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use portcullis_engine::{DEFAULT_DENY, Decision, Effect, Matched};
-use portcullis_plan_cache::PlanCache;
 use uuid::Uuid;
 
-use super::bench::{Bench, Question};
+use super::bench::{Bench, BenchCache, Question};
 use crate::checks::CheckOrigin;
 use crate::report::{CheckCounts, DecidedCase, DecisionCount, Differing, Report, TenantSize};
 use crate::source::Source;
@@ -83,7 +82,7 @@ impl Bench<'_> {
         source: &Source,
         questions: &[Question<'_>],
     ) -> anyhow::Result<Vec<Decided>> {
-        let cache = PlanCache::new(self.cache_bytes);
+        let cache = BenchCache::new(self.cache_bytes);
         let mut decisions = Vec::with_capacity(questions.len());
         for question in questions {
             let cached = question.plan(&cache, source).await?;

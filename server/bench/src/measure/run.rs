@@ -1,9 +1,8 @@
 //! The order of the measurements.
 
 use hdrhistogram::Histogram;
-use portcullis_plan_cache::PlanCache;
 
-use super::bench::{Bench, Question, clock, first_of_plan};
+use super::bench::{Bench, BenchCache, Question, clock, first_of_plan};
 use crate::checks::MeasuredCheck;
 use crate::report::{Answering, Latency, Report, Way};
 use crate::source::Source;
@@ -25,7 +24,7 @@ impl Bench<'_> {
         self.runtime.block_on(self.decide(&questions, &mut report))?;
         self.compile(&first_of_plan, clock, &mut report)?;
         let Some(first) = self.sources.first() else { return Ok(report) };
-        let cache = PlanCache::new(self.cache_bytes);
+        let cache = BenchCache::new(self.cache_bytes);
         self.runtime.block_on(async {
             self.warm_up(&questions, &cache, first).await?;
             let times = self.hits(&questions, &cache, first, clock).await?;

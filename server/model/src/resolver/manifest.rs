@@ -247,14 +247,14 @@ fn read_hosts(
     let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
         read_host(json, at, problems, rules)
     };
+    if json.as_array().is_some_and(|items| items.len() > MAX_HOSTS) {
+        problems.expected(at, format!("at most {MAX_HOSTS} hosts"));
+        return None;
+    }
     let hosts = list(read)(json, at, problems)?;
     let repeated = (1..hosts.len()).find(|&index| hosts[..index].contains(&hosts[index]));
     if let Some(index) = repeated {
         problems.expected(&at.index(index), "each host once");
-        return None;
-    }
-    if hosts.len() > MAX_HOSTS {
-        problems.expected(at, format!("at most {MAX_HOSTS} hosts"));
         return None;
     }
     Some(hosts)

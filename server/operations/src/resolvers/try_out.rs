@@ -53,13 +53,14 @@ fn wanted(named: Option<Vec<String>>, stored: &StoredResolver) -> Result<Vec<Box
         stored.module.attributes.iter().map(|declared| &*declared.name).collect();
     let Some(named) = named else { return Ok(declared.into_iter().map(Box::from).collect()) };
     let mut problems = Problems::default();
+    let names: Vec<_> = declared.iter().map(|name| format!("`{name}`")).collect();
+    let one_of = format!("one of {}", names.join(", "));
     let root = Place::root();
     let list = root.key("attributes");
     let mut wanted: Vec<Box<str>> = Vec::new();
     for (index, name) in named.into_iter().enumerate() {
         if !declared.contains(&&*name) {
-            let names: Vec<_> = declared.iter().map(|name| format!("`{name}`")).collect();
-            problems.expected(&list.index(index), format!("one of {}", names.join(", ")));
+            problems.expected(&list.index(index), &*one_of);
         } else if !wanted.iter().any(|wanted| **wanted == *name) {
             wanted.push(name.into());
         }

@@ -1,0 +1,162 @@
+//! The requests of one connection, to tell when it is idle and when its client takes no answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// The requests of one connection.
+#[derive(Debug)]
+pub(super) struct Activity {
+    exchanges: Mutex<Exchanges>,
+    /// Tells the connection to end, because another one needs its place.
+    evicted: Notify,
+}
+
+#[derive(Debug)]
+struct Exchanges {
+    next: u64,
+    /// The requests without a complete answer. HTTP/2 bounds their number, HTTP/1 has one.
+    running: Vec<Running>,
+    /// The end of the last request, or the start of the connection.
+    idle_since: Instant,
+}
+
+#[derive(Debug)]
+struct Running {
+    id: u64,
+    /// The instant until which the client must take the next piece of the answer; `None` before the answer.
+    take_by: Option<Instant>,
+}
+
+/// The state of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConnectionState {
+    /// It runs requests, or ran one a short time ago. The state cannot change to another one before this instant.
+    Active(Instant),
+    /// It runs no request, and did not for the idle time.
+    Idle,
+    /// The client does not take an answer.
+    Stalled,
+}
+
+impl Activity {
+    /// Returns the activity of a connection that begins now.
+    pub(super) fn begin() -> Arc<Self> {
+        let exchanges = Exchanges { next: 0, running: Vec::new(), idle_since: Instant::now() };
+        Arc::new(Self { exchanges: Mutex::new(exchanges), evicted: Notify::new() })
+    }
+
+    /// Counts a request until the exchange is dropped.
+    pub(super) fn exchange(self: &Arc<Self>) -> Exchange {
+        let mut exchanges = self.exchanges.lock();
+        let id = exchanges.next;
+        exchanges.next += 1;
+        exchanges.running.push(Running { id, take_by: None });
+        Exchange { activity: Arc::clone(self), id }
+    }
+
+    /// Returns the state. `idle` is the time without a request after which the connection is idle, `write` the
+    /// shortest time that an answer waits for the client.
+    pub(super) fn state(&self, idle: Duration, write: Duration) -> ConnectionState {
+        let now = Instant::now();
+        let exchanges = self.exchanges.lock();
+        if exchanges.running.is_empty() {
+            let end = exchanges.idle_since + idle;
+            return if end <= now { ConnectionState::Idle } else { ConnectionState::Active(end) };
+        }
+        // An answer that begins from now on has its own full time, and so has the idle time.
+        let next = now + idle.min(write);
+        let due = exchanges.running.iter().filter_map(|running| running.take_by).min();
+        match due {
+            Some(due) if due <= now => ConnectionState::Stalled,
+            due => ConnectionState::Active(due.map_or(next, |due| due.min(next))),
+        }
+    }
+
+    /// Returns whether no request runs.
+    pub(super) fn is_idle(&self) -> bool {
+        self.exchanges.lock().running.is_empty()
+    }
+
+    /// Lets the idle time begin now.
+    pub(super) fn restart_idle_time(&self) {
+        self.exchanges.lock().idle_since = Instant::now();
+    }
+
+    /// Tells the connection to end at once.
+    pub(super) fn evict(&self) {
+        self.evicted.notify_one();
+    }
+
+    /// Done when the connection is told to end.
+    pub(super) async fn evicted(&self) {
+        self.evicted.notified().await;
+    }
+}
+
+/// A request and its answer. It ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    activity: Arc<Activity>,
+    id: u64,
+}
+
+impl Exchange {
+    /// Sets the instant until which the client must take the next piece of the answer.
+    pub(super) fn take_by(&self, instant: Instant) {
+        let mut exchanges = self.activity.exchanges.lock();
+        let own = exchanges.running.iter_mut().find(|running| running.id == self.id);
+        if let Some(own) = own {
+            own.take_by = Some(instant);
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        let mut exchanges = self.activity.exchanges.lock();
+        exchanges.running.retain(|running| running.id != self.id);
+        exchanges.idle_since = Instant::now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDLE: Duration = Duration::from_secs(60);
+    const WRITE: Duration = Duration::from_secs(30);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_is_idle_after_its_last_request() {
+        let activity = Activity::begin();
+        let begun = Instant::now();
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + IDLE));
+        let exchange = activity.exchange();
+        tokio::time::advance(2 * IDLE).await;
+        assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));
+        drop(exchange);
+        assert!(activity.is_idle());
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + 3 * IDLE));
+        tokio::time::advance(IDLE).await;
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Idle);
+        activity.restart_idle_time();
+        assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_answer_that_waits_is_enough_to_stall_a_connection() {
+        let activity = Activity::begin();
+        let (stuck, lively) = (activity.exchange(), activity.exchange());
+        stuck.take_by(Instant::now() + WRITE);
+        tokio::time::advance(WRITE).await;
+        lively.take_by(Instant::now() + WRITE);
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Stalled);
+        drop(stuck);
+        let due = Instant::now() + WRITE;
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(due));
+    }
+}

@@ -1,0 +1,134 @@
+//! One connection: it is served until it ends, is idle, takes no answer, loses its place, or the service stops.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::activity::{Activity, ConnectionState};
+use super::answer::AnswerBody;
+use super::limits::ConnectionLimits;
+use super::opening::Opening;
+use crate::peer::PeerAddress;
+
+/// Longest time for a TLS handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest time between the goodbye to a client and the end of its connection, if no request runs.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// The parts that all connections of a listener share.
+#[derive(Clone)]
+pub(super) struct Serving {
+    pub(super) builder: auto::Builder<TokioExecutor>,
+    pub(super) router: Router,
+    pub(super) tls: Option<TlsAcceptor>,
+    pub(super) limits: ConnectionLimits,
+    /// Becomes true when the service stops.
+    pub(super) stopped: watch::Receiver<bool>,
+}
+
+/// An accepted connection.
+pub(super) struct Connection {
+    pub(super) serving: Serving,
+    pub(super) peer: IpAddr,
+    pub(super) activity: Arc<Activity>,
+}
+
+impl Connection {
+    /// Serves the connection until it ends.
+    pub(super) async fn run(mut self, stream: TcpStream) {
+        // Answers are small and complete, so that waiting to fill a segment would only delay them.
+        let _ = stream.set_nodelay(true);
+        let Some(tls) = self.serving.tls.take() else { return self.serve(stream).await };
+        if let Some(stream) = self.shake_hands(&tls, stream).await {
+            self.activity.restart_idle_time();
+            self.serve(stream).await;
+        }
+    }
+
+    /// Returns the encrypted stream. Returns `None` if the handshake fails, takes too long, or is not wanted any more.
+    async fn shake_hands(
+        &mut self,
+        tls: &TlsAcceptor,
+        stream: TcpStream,
+    ) -> Option<TlsStream<TcpStream>> {
+        let handshake = tokio::time::timeout(HANDSHAKE_TIMEOUT, tls.accept(stream));
+        tokio::select! {
+            done = handshake => done.ok()?.ok(),
+            () = self.activity.evicted() => None,
+            _ = self.serving.stopped.wait_for(|stopped| *stopped) => None,
+        }
+    }
+
+    async fn serve<S>(self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self { serving, peer, activity } = self;
+        let Serving { builder, router, limits, mut stopped, .. } = serving;
+        let io = TokioIo::new(Opening::new(stream));
+        let answers = answers(router, peer, Arc::clone(&activity), limits.write);
+        let mut connection = pin!(builder.serve_connection(io, answers));
+        let mut idle = limits.idle;
+        let mut says_goodbye = false;
+        loop {
+            let look = match activity.state(idle, limits.write) {
+                ConnectionState::Stalled => return,
+                ConnectionState::Idle if says_goodbye => return,
+                ConnectionState::Idle => None,
+                ConnectionState::Active(until) => Some(until),
+            };
+            if let Some(look) = look {
+                tokio::select! {
+                    // A broken connection is not a fault of the service.
+                    _ = connection.as_mut() => return,
+                    () = activity.evicted() => return,
+                    () = tokio::time::sleep_until(look) => continue,
+                    _ = stopped.wait_for(|stopped| *stopped), if !says_goodbye => {}
+                }
+            }
+            // The client learns that the next request needs another connection.
+            connection.as_mut().graceful_shutdown();
+            activity.restart_idle_time();
+            (says_goodbye, idle) = (true, GOODBYE);
+        }
+    }
+}
+
+/// Returns the service that answers the requests of a connection by `router`.
+fn answers(
+    router: Router,
+    peer: IpAddr,
+    activity: Arc<Activity>,
+    write: Duration,
+) -> impl Service<
+    Request<Incoming>,
+    Response = Response<AnswerBody>,
+    Error = Infallible,
+    Future: Send + 'static,
+> {
+    let router = TowerToHyperService::new(router);
+    service_fn(move |mut request: Request<Incoming>| {
+        let exchange = activity.exchange();
+        request.extensions_mut().insert(PeerAddress(peer));
+        let answered = router.call(request);
+        async move {
+            let answer = answered.await?;
+            Ok(answer.map(|body| AnswerBody::new(body, exchange, write)))
+        }
+    })
+}

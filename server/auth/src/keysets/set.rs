@@ -1,0 +1,124 @@
+//! The keys of a set that may verify tokens (RFC 7517).
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
+use jsonwebtoken::{Algorithm, DecodingKey};
+use portcullis_engine::json::{self, Json};
+
+/// Most keys of a set: real ones have two to ten.
+const MAX_KEYS: usize = 64;
+/// Shortest RSA modulus, in bits (NIST SP 800-131A).
+const MIN_RSA_BITS: usize = 2_048;
+
+/// The keys of one set that may verify tokens.
+#[derive(Debug)]
+pub(super) struct KeySet(Vec<VerificationKey>);
+
+#[derive(Debug)]
+struct VerificationKey {
+    kid: Option<String>,
+    jwk: Jwk,
+    key: Arc<DecodingKey>,
+}
+
+impl KeySet {
+    /// Reads a JWK set. It leaves out keys that cannot verify a token: symmetric and unknown keys, keys for another use,
+    /// and RSA keys that are too short.
+    pub(super) fn parse(text: &[u8]) -> anyhow::Result<Self> {
+        let set = json::parse(text)?;
+        let Some(keys) = set.get("keys").and_then(Json::as_array) else {
+            anyhow::bail!("a key set is an object with an array `keys`");
+        };
+        anyhow::ensure!(keys.len() <= MAX_KEYS, "the key set has more than {MAX_KEYS} keys");
+        let keys: Vec<_> = keys.iter().filter_map(VerificationKey::parse).collect();
+        anyhow::ensure!(!keys.is_empty(), "the key set has no key that can verify tokens");
+        for (index, key) in keys.iter().enumerate() {
+            let twice = keys[..index].iter().any(|other| key.kid.is_some() && other.kid == key.kid);
+            anyhow::ensure!(!twice, "two keys of the key set have the same `kid`");
+        }
+        Ok(Self(keys))
+    }
+
+    /// Returns whether the set has a key with this `kid`.
+    pub(super) fn knows(&self, kid: &str) -> bool {
+        self.0.iter().any(|key| key.kid.as_deref() == Some(kid))
+    }
+
+    /// Returns the one key that matches. Without a `kid`, exactly one key must match the algorithm.
+    pub(super) fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
+        let mut fitting = self
+            .0
+            .iter()
+            .filter(|key| key.fits(algorithm) && (kid.is_none() || key.kid.as_deref() == kid));
+        match (fitting.next(), fitting.next()) {
+            (Some(key), None) => Some(Arc::clone(&key.key)),
+            _ => None,
+        }
+    }
+}
+
+impl VerificationKey {
+    fn parse(json: &Json<'_>) -> Option<Self> {
+        let jwk: Jwk = serde_json::from_str(&json.to_string()).ok()?;
+        let for_signatures = jwk
+            .common
+            .public_key_use
+            .as_ref()
+            .is_none_or(|r#use| *r#use == PublicKeyUse::Signature);
+        let may_verify = jwk
+            .common
+            .key_operations
+            .as_ref()
+            .is_none_or(|operations| operations.contains(&KeyOperations::Verify));
+        let strong = match &jwk.algorithm {
+            AlgorithmParameters::RSA(rsa) => rsa_bits(&rsa.n) >= MIN_RSA_BITS,
+            AlgorithmParameters::EllipticCurve(_) | AlgorithmParameters::OctetKeyPair(_) => true,
+            _ => false,
+        };
+        if !(for_signatures && may_verify && strong) {
+            return None;
+        }
+        let key = Arc::new(DecodingKey::from_jwk(&jwk).ok()?);
+        Some(Self { kid: jwk.common.key_id.clone(), jwk, key })
+    }
+
+    /// Returns whether the key's type, curve and own `alg` allow it to verify `algorithm`.
+    fn fits(&self, algorithm: Algorithm) -> bool {
+        let by_type = match &self.jwk.algorithm {
+            AlgorithmParameters::RSA(_) => matches!(
+                algorithm,
+                Algorithm::RS256
+                    | Algorithm::RS384
+                    | Algorithm::RS512
+                    | Algorithm::PS256
+                    | Algorithm::PS384
+                    | Algorithm::PS512
+            ),
+            AlgorithmParameters::EllipticCurve(parameters) => match parameters.curve {
+                EllipticCurve::P256 => algorithm == Algorithm::ES256,
+                EllipticCurve::P384 => algorithm == Algorithm::ES384,
+                _ => false,
+            },
+            AlgorithmParameters::OctetKeyPair(parameters) => {
+                parameters.curve == EllipticCurve::Ed25519 && algorithm == Algorithm::EdDSA
+            }
+            _ => false,
+        };
+        let own = self.jwk.common.key_algorithm;
+        by_type && own.is_none_or(|own| own.to_string() == format!("{algorithm:?}"))
+    }
+}
+
+/// Returns the number of bits of a modulus in base64url.
+fn rsa_bits(modulus: &str) -> usize {
+    let Ok(bytes) = URL_SAFE_NO_PAD.decode(modulus) else { return 0 };
+    let significant = bytes.iter().skip_while(|byte| **byte == 0);
+    let leading = significant.clone().next().map_or(8, |byte| byte.leading_zeros() as usize);
+    (significant.count() * 8).saturating_sub(leading)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! The settings of listeners and connections.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use portcullis_engine::resolver_contract::MODULE_BYTES;
+
+use crate::error::ConfigError;
+use crate::units::parse_size;
+use crate::variables::Variables;
+
+/// Least memory for request bodies, in bytes: two uploads of 17 MiB.
+const LEAST_BODY_MEMORY: u64 = 2 * (MODULE_BYTES as u64 + (1 << 20));
+
+/// The settings of listeners and connections.
+#[derive(Clone, Debug)]
+pub struct EdgeConfig {
+    /// The address for the operator's routes. Without it they are on the address of all routes.
+    pub admin_listen: Option<SocketAddr>,
+    pub tls: Option<TlsConfig>,
+    /// Most bytes of request bodies in memory.
+    pub body_memory: u64,
+    /// Most connections; derived from the number of file descriptors without it.
+    pub max_connections: Option<usize>,
+    /// Longest time of a connection without a request.
+    pub idle_timeout: Duration,
+    /// Longest time until a client takes the next piece of an answer.
+    pub write_timeout: Duration,
+}
+
+/// The files for TLS, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsConfig {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+impl Default for EdgeConfig {
+    fn default() -> Self {
+        Self {
+            admin_listen: None,
+            tls: None,
+            body_memory: 128 << 20,
+            max_connections: None,
+            // Longer than the pauses of most clients and proxies.
+            idle_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Variables {
+    /// Returns the settings of listeners and connections.
+    pub(crate) fn edge(&self) -> Result<EdgeConfig, ConfigError> {
+        let default = EdgeConfig::default();
+        let address = "an address such as `127.0.0.1:9090`";
+        let size = format!("a size of at least `{}MiB`", LEAST_BODY_MEMORY >> 20);
+        let body_memory = self.parsed("REQUEST_BODY_MEMORY", &size, |text| {
+            parse_size(text).filter(|bytes| *bytes >= LEAST_BODY_MEMORY)
+        })?;
+        let max_connections = self.parsed("MAX_CONNECTIONS", "a number of at least 1", |text| {
+            text.parse().ok().filter(|most| *most > 0)
+        })?;
+        Ok(EdgeConfig {
+            admin_listen: self.parsed("ADMIN_LISTEN_ADDR", address, |text| text.parse().ok())?,
+            tls: self.tls()?,
+            body_memory: body_memory.unwrap_or(default.body_memory),
+            max_connections,
+            idle_timeout: self
+                .positive_duration("CONNECTION_IDLE_TIMEOUT", default.idle_timeout)?,
+            write_timeout: self
+                .positive_duration("CONNECTION_WRITE_TIMEOUT", default.write_timeout)?,
+        })
+    }
+
+    fn tls(&self) -> Result<Option<TlsConfig>, ConfigError> {
+        let file = |path: &str| std::fs::File::open(path).is_ok().then(|| PathBuf::from(path));
+        let expected = "a readable file in PEM";
+        let certificate = self.parsed("TLS_CERT_FILE", expected, file)?;
+        let key = self.parsed("TLS_KEY_FILE", expected, file)?;
+        let missing = |name, other| ConfigError {
+            name,
+            expected: format!("{expected} beside {other}, but it is not set"),
+            found: None,
+        };
+        match (certificate, key) {
+            (Some(certificate), Some(key)) => Ok(Some(TlsConfig { certificate, key })),
+            (None, None) => Ok(None),
+            (Some(_), None) => Err(missing("TLS_KEY_FILE", "TLS_CERT_FILE")),
+            (None, Some(_)) => Err(missing("TLS_CERT_FILE", "TLS_KEY_FILE")),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The metrics of connections and of request bodies in memory.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// The metrics of connections.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionMetrics {
+    pub open: Gauge,
+    /// Connections that were closed at once, because there were too many.
+    pub refused: Counter,
+}
+
+/// The metrics of request bodies.
+#[derive(Clone, Debug, Default)]
+pub struct BodyMetrics {
+    /// Bytes in memory.
+    pub bytes: Gauge,
+    /// Requests that were refused, because too many bodies were in memory.
+    pub refused: Counter,
+}
+
+impl ConnectionMetrics {
+    pub(crate) fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register("connections", "Open connections", metrics.open.clone());
+        let refused = "Connections that were closed at once because there were too many";
+        registry.register("connections_refused", refused, metrics.refused.clone());
+        metrics
+    }
+}
+
+impl BodyMetrics {
+    pub(crate) fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        let bytes = "Memory that request bodies take";
+        registry.register("request_body_bytes", bytes, metrics.bytes.clone());
+        let refused = "Requests that were refused because request bodies took too much memory";
+        registry.register("request_bodies_refused", refused, metrics.refused.clone());
+        metrics
+    }
+}

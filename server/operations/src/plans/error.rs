@@ -1,0 +1,28 @@
+//! The reasons why there is no plan to decide with.
+
+use std::sync::Arc;
+
+use portcullis_storage::StoreError;
+
+/// There is no plan to decide with.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Arc<StoreError>),
+    /// Plans in memory may lag behind the store by more than `MAX_STALENESS`.
+    #[error("the database did not answer requests for changes within MAX_STALENESS")]
+    TooStale,
+    /// The store does not have the revision that the check requires.
+    #[error("the request requires revision {at_least}, but the database has {latest}")]
+    NoSuchRevision { at_least: u64, latest: u64 },
+    /// The load waited too long, because others of the same tenant use its share.
+    #[error("too many plans of this tenant are being loaded")]
+    TooManyLoads,
+}
+
+impl From<StoreError> for PlanError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(Arc::new(error))
+    }
+}

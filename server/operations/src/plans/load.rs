@@ -1,0 +1,65 @@
+//! Loads plans from the store.
+
+use portcullis_engine::Plan;
+use portcullis_storage::{Store, StoreError, policies, resolvers, rules, tenants};
+use tokio::runtime::Handle;
+
+/// Loads a plan on a thread that serves no requests: a plan of a thousand policies takes tens of milliseconds to read and
+/// compile, for which the requests of that thread would wait. A client that goes away does not cancel the load: after
+/// a cancelled `begin`, sqlx could lose another request's write (transact-rs/sqlx#4385).
+pub fn load(
+    store: &Store,
+    tenant: &str,
+    resource: &str,
+) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
+    load_within((), store, tenant, resource)
+}
+
+/// Loads a plan as [`load`] does, and drops `turn` when the load ends, even if nobody waits for it any more.
+pub(super) fn load_within<T: Send + 'static>(
+    turn: T,
+    store: &Store,
+    tenant: &str,
+    resource: &str,
+) -> impl Future<Output = Result<Plan, StoreError>> + use<T> {
+    let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
+    async move {
+        let runtime = Handle::current();
+        let loading = tokio::task::spawn_blocking(move || {
+            let loaded = runtime.block_on(load_snapshot(store, tenant, resource));
+            drop(turn);
+            loaded
+        });
+        match loading.await {
+            Ok(loaded) => loaded,
+            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+        }
+    }
+}
+
+/// Reads the rules and the revision in one snapshot, so that they belong together.
+async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
+    let mut tx = store.read(&tenant).await?;
+    let revision = tenants::revision(&mut tx).await?;
+    let rules = rules::of_plan(&mut tx, &resource).await?;
+    let policies = policies::of_plan(&mut tx, &resource).await?;
+    let resolvers = resolvers::of_plans(&mut tx).await?;
+    tx.end().await?;
+    let plan = Plan::compile(&resource, revision, &rules, policies);
+    Ok(plan.with_resolvers(|namespace| resolvers.get(namespace).copied()))
+}
+
+/// Reads the revision of `tenant`, in a task of its own for the same reason.
+pub(super) async fn read_revision(store: &Store, tenant: &str) -> Result<u64, StoreError> {
+    let (store, tenant) = (store.clone(), tenant.to_owned());
+    let reading = tokio::spawn(async move {
+        let mut tx = store.read(&tenant).await?;
+        let revision = tenants::revision(&mut tx).await?;
+        tx.end().await?;
+        Ok(revision)
+    });
+    match reading.await {
+        Ok(revision) => revision,
+        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+    }
+}

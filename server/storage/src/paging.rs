@@ -1,0 +1,84 @@
+//! Pages of lists, limited by records and by bytes (`docs/semantics.md`, section 8.7).
+
+use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
+
+use crate::error::StoreError;
+
+/// Bytes that each record counts besides its long columns: ids, times, names of members.
+const RECORD_BYTES: i64 = 512;
+
+/// Reads a page: the sizes of its records by `$sizes`, in bytes, and then by `$sql` only the records that fit. Both
+/// statements select the same rows in the same order, in one snapshot. They have the same parameters; the last one,
+/// which is not given, is the limit.
+macro_rules! fetch_page {
+    ($tx:expr, $row:ty, $page:expr, $sizes:expr, $sql:expr $(, $bind:expr)* $(,)?) => {{
+        let page: portcullis_model::page::Page = $page;
+        let one_more = page.limit.saturating_add(1);
+        let sizes = $crate::macros::fetch_all!($tx, (i64,), $sizes $(, $bind)*, one_more)?;
+        let fit = $crate::paging::Fit::of(page, &sizes);
+        fit.listed($crate::macros::fetch_all!($tx, $row, $sql $(, $bind)*, fit.records)?)
+    }};
+}
+
+pub(crate) use fetch_page;
+
+/// The records that fit on a page.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Fit {
+    pub(crate) records: i64,
+    more: bool,
+}
+
+impl Fit {
+    /// Returns how many of the records with these sizes fit on `page`: at least one.
+    pub(crate) fn of(page: Page, sizes: &[(i64,)]) -> Self {
+        let most = i64::try_from(MAX_PAGE_BYTES).unwrap_or(i64::MAX);
+        let (mut records, mut bytes) = (0, 0);
+        for (size,) in sizes {
+            bytes += size + RECORD_BYTES;
+            if records == page.limit || (records > 0 && bytes > most) {
+                return Self { records, more: true };
+            }
+            records += 1;
+        }
+        Self { records, more: false }
+    }
+
+    /// Returns the page that has these rows.
+    pub(crate) fn listed<R, T: TryFrom<R>>(&self, rows: Vec<R>) -> Result<Listed<T>, StoreError>
+    where
+        StoreError: From<T::Error>,
+    {
+        let records = rows.into_iter().map(|row| Ok(T::try_from(row)?));
+        Ok(Listed { records: records.collect::<Result<_, StoreError>>()?, more: self.more })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_page_ends_at_its_first_limit() {
+        let half = MAX_PAGE_BYTES as i64 / 2 - RECORD_BYTES;
+        for (limit, sizes, records, more) in [
+            (3, vec![], 0, false),
+            (3, vec![1, 1, 1], 3, false),
+            (3, vec![1, 1, 1, 1], 3, true),
+            (1, vec![1, 1], 1, true),
+            (9, vec![half, half], 2, false),
+            (9, vec![half, half, 1], 2, true),
+            (9, vec![half, half + 1, 1], 1, true),
+            // A page has one record, however large.
+            (9, vec![half * 9], 1, false),
+            (9, vec![half * 9, 1], 1, true),
+            (i64::MAX, vec![1; 3_000], 2_044, true),
+        ] {
+            let page = Page { after: Uuid::nil(), limit };
+            let sizes: Vec<_> = sizes.into_iter().map(|size| (size,)).collect();
+            assert_eq!(Fit::of(page, &sizes), Fit { records, more }, "{limit} {sizes:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Attacks on connections and bodies, before anybody is authenticated.
+
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use crate::cost::{Figure, memory};
+use crate::support::http2::Http2;
+use crate::support::{Provider, Request, Settings};
+
+/// Most bytes of each unfinished body: one less than the largest body.
+const BODY: i64 = (1 << 20) - 1;
+/// Time for the attack. The service accepts nothing more long before.
+const ATTACK: Duration = Duration::from_secs(5);
+
+/// 5 connections of HTTP/2 with 100 unfinished bodies each, to a path that does not exist.
+pub(crate) fn unfinished_bodies() -> Vec<Figure> {
+    let server = Settings::of(Provider::shared()).start();
+    let (before, _) = memory(&server);
+    let address = server.address;
+    let attackers: Vec<_> = (0..5).map(|_| std::thread::spawn(move || flood(address))).collect();
+    let held: Vec<Http2> = attackers.into_iter().filter_map(|one| one.join().ok()).collect();
+    Request::new("GET /healthz/live").send(address).is(200);
+    let (_, most) = memory(&server);
+    drop(held);
+    vec![Figure::mib("memory", most - before, 64.0)]
+}
+
+/// Opens 100 streams, and sends as much of a body on each as the server allows.
+fn flood(address: SocketAddr) -> Http2 {
+    let mut connection = Http2::connect(address);
+    let mut initial = 65_535;
+    let mut whole = initial;
+    // What was sent on each stream, and what the server granted beside the initial window.
+    let mut streams: Vec<(u32, i64, i64)> = (0..100).map(|n| (2 * n + 1, 0, 0)).collect();
+    for (stream, ..) in &streams {
+        if connection.request(*stream, "POST", "/unknown", false).is_err() {
+            return connection;
+        }
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < ATTACK {
+        while connection.is_readable() {
+            let Some(frame) = connection.next() else { return connection };
+            initial = frame.initial_window().unwrap_or(initial);
+            match frame.grant() {
+                Some(bytes) if frame.stream == 0 => whole += bytes,
+                Some(bytes) => {
+                    let stream = streams.iter_mut().find(|stream| stream.0 == frame.stream);
+                    stream.into_iter().for_each(|stream| stream.2 += bytes);
+                }
+                None => {}
+            }
+        }
+        for (stream, sent, granted) in &mut streams {
+            let free = (initial + *granted - *sent).min(whole).min(BODY - *sent).min(16_384);
+            let part = vec![b'x'; usize::try_from(free).unwrap_or(0)];
+            if part.is_empty() {
+                continue;
+            }
+            if connection.data(*stream, &part).is_err() {
+                return connection;
+            }
+            *sent += free;
+            whole -= free;
+        }
+    }
+    connection
+}
+
+/// 1,100 idle connections of HTTP/2 that answer pings, to a service that may open 1,024 files.
+pub(crate) fn idle_connections() -> Vec<Figure> {
+    let server = Settings::of(Provider::shared()).start_with_files(1_024);
+    let mut idle: Vec<Http2> = (0..1_100)
+        .filter_map(|_| TcpStream::connect(server.address).ok())
+        .filter_map(|stream| Http2::begin(stream, &[]).ok())
+        .collect();
+    idle.iter_mut().for_each(|connection| drop(connection.ping()));
+    let begun = Instant::now();
+    Request::new("GET /healthz/ready").send(server.address).is(200);
+    let answered = begun.elapsed();
+    let files = files(server.process.id());
+    drop(idle);
+    vec![
+        Figure::time("an answer to another client", answered, Duration::from_secs(1)),
+        // The rest is for the database and for outgoing requests.
+        Figure::count("open files", files, 700),
+    ]
+}
+
+/// Returns the number of files that a process has open.
+fn files(process: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count)
+}
+
+/// The rights of other users on the files of the database.
+pub(crate) fn database_files() -> Vec<Figure> {
+    let settings = Settings::of(Provider::shared());
+    let _server = settings.start();
+    let open = ["portcullis.db", "portcullis.db-wal", "portcullis.db-shm"]
+        .iter()
+        .filter_map(|name| settings.path(name).metadata().ok())
+        .filter(|metadata| metadata.permissions().mode() & 0o077 != 0);
+    vec![Figure::count("files that others may read", open.count(), 0)]
+}

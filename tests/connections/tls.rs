@@ -1,0 +1,100 @@
+//! TLS without a proxy: the protocols, the certificate, and its renewal.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use reqwest::Version;
+use reqwest::blocking::Client;
+
+use crate::support::openid::skip;
+use crate::support::{Provider, Server, Settings, eventually};
+
+/// Makes an authority `ca.pem`, and a certificate of it for `127.0.0.1`.
+fn make_certificates(directory: &Path) {
+    let new =
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=x";
+    let authority = "-keyout ca-key.pem -out ca.pem";
+    let server = "-CA ca.pem -CAkey ca-key.pem -addext subjectAltName=IP:127.0.0.1 \
+        -addext basicConstraints=critical,CA:FALSE -keyout key.pem -out certificate.pem";
+    for rest in [authority, server] {
+        let arguments = new.split_whitespace().chain(rest.split_whitespace());
+        let made = Command::new("openssl").args(arguments).current_dir(directory).output();
+        let made = made.expect("openssl runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+}
+
+/// A client that trusts the authority of `directory`, with new connections for each request.
+fn client(directory: &Path, is_http_1: bool) -> Client {
+    let authority = std::fs::read(directory.join("ca.pem")).unwrap();
+    let authority = reqwest::Certificate::from_pem(&authority).unwrap();
+    let client = Client::builder()
+        .no_proxy()
+        .pool_max_idle_per_host(0)
+        .timeout(Duration::from_secs(20))
+        .tls_certs_only([authority]);
+    if is_http_1 { client.http1_only().build().unwrap() } else { client.build().unwrap() }
+}
+
+/// The version of HTTP of an answer; `None` if there is none.
+fn version(client: &Client, server: &Server) -> Option<Version> {
+    let answer = client.get(format!("https://{}/healthz/live", server.address)).send().ok()?;
+    assert_eq!(answer.status().as_u16(), 200);
+    Some(answer.version())
+}
+
+#[test]
+fn a_renewed_certificate_serves_without_a_restart() {
+    if Command::new("openssl").arg("version").output().is_err() {
+        return skip("TLS needs `openssl`");
+    }
+    let [old, new, bad] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    make_certificates(old.path());
+    make_certificates(new.path());
+    let settings = Settings::of(Provider::shared());
+    let (certificate, key) = (settings.path("certificate.pem"), settings.path("key.pem"));
+    let install = |from: &Path| {
+        for name in ["certificate.pem", "key.pem"] {
+            std::fs::copy(from.join(name), settings.path(name)).unwrap();
+        }
+    };
+    install(old.path());
+    let server = settings
+        .clone()
+        .set("TLS_CERT_FILE", certificate.to_str().unwrap())
+        .set("TLS_KEY_FILE", key.to_str().unwrap())
+        .start();
+    let (trusts_old, trusts_new) = (client(old.path(), false), client(new.path(), false));
+    assert_eq!(version(&trusts_old, &server), Some(Version::HTTP_2));
+    assert_eq!(version(&client(old.path(), true), &server), Some(Version::HTTP_11));
+    assert_eq!(version(&trusts_new, &server), None);
+    let plain = reqwest::blocking::get(format!("http://{}/healthz/live", server.address));
+    assert!(plain.is_err(), "nothing is served without TLS");
+
+    install(new.path());
+    eventually("the new certificate serves", || version(&trusts_new, &server).is_some());
+    assert_eq!(version(&trusts_old, &server), None);
+
+    // A file that is half written: its key is another one.
+    make_certificates(bad.path());
+    let faults =
+        |lines: &[String]| lines.iter().filter(|line| line.contains("TLS_KEY_FILE")).count();
+    let before = faults(&server.process.err.lines());
+    std::fs::copy(bad.path().join("key.pem"), &key).unwrap();
+    let told = |lines: &[String]| (faults(lines) > before).then_some(());
+    server.process.err.wait_for(told).expect("the log says what does not serve");
+    assert!(version(&trusts_new, &server).is_some(), "the certificate before it stays");
+}
+
+#[test]
+fn files_that_do_not_serve_stop_the_start() {
+    let settings = Settings::of(Provider::shared());
+    std::fs::write(settings.path("empty.pem"), "no certificate").unwrap();
+    let empty = settings.path("empty.pem");
+    let empty = empty.to_str().unwrap();
+    let done = settings.set("TLS_CERT_FILE", empty).set("TLS_KEY_FILE", empty).run(&["serve"]);
+    assert_eq!(done.code, Some(2), "{done:?}");
+    let naming: Vec<_> = done.err.lines().filter(|line| line.contains("TLS_CERT_FILE")).collect();
+    assert_eq!(naming.len(), 1, "{done:?}");
+}
