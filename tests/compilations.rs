@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::support::process::portcullis;
 use crate::support::resolver::{Form, RESOLVERS, directory, guest};
-use crate::support::{Provider, Server, Settings, Tenant, eventually};
+use crate::support::{Provider, Reply, Server, Settings, Tenant, eventually};
 
 /// A module of 1 MiB that took 9 GB and 49 s in version 0.1.
 const BEYOND: CostlyFunctions =
@@ -26,6 +26,13 @@ fn tenants(server: &Server) -> [Tenant<'static>; 2] {
 
 fn costly(functions: CostlyFunctions) -> Form {
     Form::new(&directory("costly"), &functions.added_to(&guest("directory")))
+}
+
+/// Uploads a module until the answer says what came of it. On a busy machine a compilation outlasts a request.
+fn uploaded(tenant: &Tenant<'_>, form: &Form) -> Reply {
+    let upload = || tenant.upload(format!("POST {RESOLVERS}"), form);
+    let reply = std::iter::repeat_with(upload).find(|reply| reply.status != 503);
+    reply.expect("an answer")
 }
 
 /// Runs the compiler on a module. Returns its exit status, the size of its output, and its words.
@@ -75,10 +82,8 @@ fn a_compiler_that_takes_too_much_harms_its_tenant_alone() {
     let settings = Settings::of(Provider::shared());
     let server = settings.start();
     let [attacker, neighbour] = tenants(&server);
-    // Control: the default limits suffice for the module. On a busy machine its compilation outlasts a request.
-    let upload = || attacker.upload(format!("POST {RESOLVERS}"), &costly(WITHIN));
-    let created = std::iter::repeat_with(upload).find(|reply| reply.status != 503);
-    let id = created.expect("an answer").is(201).id();
+    // Control: the default limits suffice for the module.
+    let id = uploaded(&attacker, &costly(WITHIN)).is(201).id();
     let good = neighbour.directory("hr");
     assert!(server.stop().success());
 
@@ -89,9 +94,8 @@ fn a_compiler_that_takes_too_much_harms_its_tenant_alone() {
         .set("RESOLVER_CODE_DIR", less.to_str().expect("in UTF-8"))
         .start();
     let [attacker, neighbour] = tenants(&server);
-    let state = |tenant: &Tenant<'_>, id: &str| {
-        tenant.get(&format!("{RESOLVERS}/{id}")).is(200).json()["status"].clone()
-    };
+    let state =
+        |tenant: &Tenant<'_>, id: &str| tenant.get(&format!("{RESOLVERS}/{id}")).is(200).json();
     eventually("the neighbour's resolver is ready", || {
         state(&neighbour, &good)["state"] == json!("ready")
     });
@@ -105,7 +109,7 @@ fn a_compiler_that_takes_too_much_harms_its_tenant_alone() {
     let manifest = json!({"namespace": "again", "config": {"department": "x"}});
     let other = CostlyFunctions { loops: WITHIN.loops + 1, ..WITHIN };
     let form = Form::new(&manifest, &other.added_to(&guest("directory")));
-    let refused = attacker.upload(format!("POST {RESOLVERS}"), &form).invalid();
+    let refused = uploaded(&attacker, &form).invalid();
     assert!(refused.message().contains(cause), "{}", refused.message());
     neighbour.directory("staff");
 }
