@@ -16,7 +16,7 @@ pub const COMPILATIONS: usize = 2;
 /// The maximum number of modules that wait for their compilation, of all tenants. Each may hold 16 MiB.
 pub const COMPILATION_QUEUE: usize = 16;
 
-/// The maximum size of compiled code in bytes. It has three to five times the size of its module, and a module of
+/// The maximum size of compiled code in bytes. It has two to five times the size of its module, and a module of
 /// JavaScript or Python has 12 to 16 MB.
 pub const CODE_BYTES: usize = 128 << 20;
 

@@ -17,7 +17,7 @@ pub struct CompilerLimits {
 }
 
 impl Default for CompilerLimits {
-    /// 12 MB of JavaScript take 550 MB and some 20 s of processor time.
+    /// 12 MB of JavaScript take 400 MiB, and some 20 s of processor time.
     fn default() -> Self {
         Self { memory_bytes: 1 << 30, processor_time: Duration::from_secs(120) }
     }
