@@ -11,6 +11,7 @@
 mod admin;
 mod api_tour;
 mod bench;
+mod compilations;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;

@@ -14,9 +14,10 @@ use std::time::Duration;
 use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
+use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{import, keys, policy_test, resolver_cli};
 
-use crate::cli::{Cli, Command, EnvFile, Import, Keys};
+use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys};
 
 /// The longest wait for threads that still compute when the service has stopped. Nobody needs their results.
 const THREADS_TIMEOUT: Duration = Duration::from_millis(200);
@@ -74,6 +75,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Resolver { command } => {
             let variables = prepare(&EnvFile { env_file: None })?;
             on_runtime(async move { resolver_cli::run(&command, &variables).await })
+        }
+        Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
+            let processor_time = Duration::from_secs(processor_seconds);
+            Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());

@@ -86,6 +86,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("QUOTA_STORED_BYTES", "100", "QUOTA_STORED_BYTES: expected a size such as `2GiB`"),
         ("RESOLVER_INSTANCES", "0", "RESOLVER_INSTANCES: expected a number from 1 to 1000"),
         ("RESOLVER_CACHE_BYTES", "64", "RESOLVER_CACHE_BYTES: expected a size"),
+        (
+            "RESOLVER_COMPILER_MEMORY",
+            "255MiB",
+            "RESOLVER_COMPILER_MEMORY: expected a size of at least `256MiB`",
+        ),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
         ("ADMIN_LISTEN_ADDR", "9090", "ADMIN_LISTEN_ADDR: expected an address"),
         ("TLS_CERT_FILE", "/nowhere", "TLS_CERT_FILE: expected a readable file in PEM"),

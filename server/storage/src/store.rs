@@ -7,12 +7,9 @@ use portcullis_model::quota::Quotas;
 use crate::database::Database;
 use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
-use crate::tx::{Inner, Tx};
+use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::write_turns::{WriteTurn, WriteTurns};
 use crate::{postgres, sqlite, tenants};
-
-/// The setting of row-level security in transactions of the service itself, which see the rows of every tenant.
-const EVERY_TENANT: &str = "*";
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";

@@ -8,6 +8,9 @@ use sqlx::{Postgres, Sqlite, Transaction};
 use crate::error::StoreError;
 use crate::write_turns::WriteTurn;
 
+/// The setting of row-level security in transactions of the service itself, which see the rows of every tenant.
+pub(crate) const EVERY_TENANT: &str = "*";
+
 /// A transaction of one tenant. Dropped without a commit, it is rolled back.
 #[derive(Debug)]
 pub struct Tx {
