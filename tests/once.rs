@@ -12,6 +12,7 @@ mod admin;
 mod api_tour;
 mod audit;
 mod bench;
+mod compilations;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;

@@ -15,9 +15,10 @@ use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
 use portcullis_operations::tenant_states::StateChange;
+use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{audit, import, keys, policy_test, resolver_cli, secrets, tenants};
 
-use crate::cli::{Cli, Command, EnvFile, Import, Keys, Secrets, Tenants};
+use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
 
 /// The longest wait for threads that still compute when the service has stopped. Nobody needs their results.
 const THREADS_TIMEOUT: Duration = Duration::from_millis(200);
@@ -107,6 +108,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Resolver { command } => {
             let variables = prepare(&EnvFile { env_file: None })?;
             on_runtime(async move { resolver_cli::run(&command, &variables).await })
+        }
+        Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
+            let processor_time = Duration::from_secs(processor_seconds);
+            Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());

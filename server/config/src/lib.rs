@@ -3,6 +3,7 @@
 //! No other crate reads the environment. The error of a bad or missing value is one line that names it.
 
 mod clients;
+mod compiler;
 mod database;
 mod edge;
 mod egress;
@@ -15,6 +16,7 @@ mod service;
 mod units;
 mod variables;
 
+pub use compiler::own_compiler;
 pub use database::{open_database, refuse_bypass, without_password};
 pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;

@@ -15,6 +15,7 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
+use crate::compiler::own_compiler;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
@@ -128,6 +129,7 @@ fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
         cache_bytes: cache_bytes.unwrap_or(default.cache_bytes),
         directory,
         code: code.or_else(|| code_directory(&database_url)),
+        compiler: own_compiler(variables.compiler_limits()?),
     })
 }
 

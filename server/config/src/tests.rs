@@ -89,6 +89,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("AUDIT_RETENTION", "0s", "AUDIT_RETENTION: expected a duration"),
         ("AUDIT_MAX_RECORDS", "0", "AUDIT_MAX_RECORDS: expected a number"),
         ("POSTGRES_ALLOW_BYPASS_RLS", "1", "POSTGRES_ALLOW_BYPASS_RLS: expected `true` or `false`"),
+        (
+            "RESOLVER_COMPILER_MEMORY",
+            "255MiB",
+            "RESOLVER_COMPILER_MEMORY: expected a size of at least `256MiB`",
+        ),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
         ("ADMIN_LISTEN_ADDR", "9090", "ADMIN_LISTEN_ADDR: expected an address"),
         ("TLS_CERT_FILE", "/nowhere", "TLS_CERT_FILE: expected a readable file in PEM"),

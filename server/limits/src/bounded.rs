@@ -8,7 +8,6 @@ use ahash::RandomState;
 use arc_swap::ArcSwap;
 use equivalent::Equivalent;
 use parking_lot::Mutex;
-use prometheus_client::metrics::gauge::Gauge;
 
 /// A map that holds at most a given number of entries. It keeps two generations: when the young one is full, it becomes
 /// the old one, and the old one is dropped. An entry that is read moves to the young generation, so that those that nobody
@@ -21,8 +20,6 @@ pub(crate) struct BoundedMap<K, V> {
     adding: Mutex<()>,
     /// Most entries of one generation.
     half: usize,
-    /// The number of entries, for the metrics.
-    size: Gauge,
 }
 
 type Generation<K, V> = papaya::HashMap<K, Arc<V>, RandomState>;
@@ -32,29 +29,28 @@ struct Generations<K, V> {
     old: Arc<Generation<K, V>>,
 }
 
-impl<K: Hash + Eq, V> Generations<K, V> {
-    fn size(&self) -> usize {
-        self.young.len() + self.old.len()
-    }
-}
-
-/// Shows only the size, because keys name callers.
-impl<K, V> fmt::Debug for BoundedMap<K, V> {
+/// Shows only the number of entries, because keys name callers.
+impl<K: Hash + Eq, V> fmt::Debug for BoundedMap<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("BoundedMap").field(&self.size.get()).finish()
+        f.debug_tuple("BoundedMap").field(&self.len()).finish()
     }
 }
 
 impl<K: Hash + Eq, V> BoundedMap<K, V> {
-    /// Returns an empty map for at most `most` entries. `size` shows their number.
-    pub(crate) fn new(most: usize, size: Gauge) -> Self {
+    /// Returns an empty map for at most `most` entries.
+    pub(crate) fn new(most: usize) -> Self {
         let generations = Generations { young: Arc::default(), old: Arc::default() };
         Self {
             generations: ArcSwap::from_pointee(generations),
             adding: Mutex::default(),
             half: (most / 2).max(1),
-            size,
         }
+    }
+
+    /// Returns the number of entries. An entry that moved counts twice.
+    pub(crate) fn len(&self) -> usize {
+        let generations = self.generations.load();
+        generations.young.len() + generations.old.len()
     }
 
     /// Returns the value of `key`, if there is one. Does not keep it from being dropped.
@@ -95,7 +91,6 @@ impl<K: Hash + Eq, V> BoundedMap<K, V> {
             self.generations.store(Arc::clone(&generations));
         }
         generations.young.pin().insert(own(), Arc::clone(&value));
-        self.size.set(i64::try_from(generations.size()).unwrap_or(i64::MAX));
         value
     }
 }
@@ -108,21 +103,19 @@ mod tests {
 
     #[test]
     fn a_full_map_drops_what_nobody_reads() {
-        let size = Gauge::default();
-        let map = BoundedMap::<u32, u32>::new(1_000, size.clone());
+        let map = BoundedMap::<u32, u32>::new(1_000);
         let kept = map.get_or_add(&u32::MAX, || u32::MAX, || 7);
         for key in 0..100_000 {
             map.get_or_add(&key, || key, || key);
             assert!(Arc::ptr_eq(&kept, &map.get_or_add(&u32::MAX, || u32::MAX, || 8)));
-            assert!(size.get() <= 1_000, "{}", size.get());
+            assert!(map.len() <= 1_000, "{}", map.len());
         }
-        assert_eq!(size.get() as usize, map.generations.load().size());
         assert!(map.get(&0).is_none() && map.get(&99_999).is_some());
     }
 
     #[test]
     fn a_key_has_one_value_on_many_threads() {
-        let map = BoundedMap::<u32, AtomicUsize>::new(64, Gauge::default());
+        let map = BoundedMap::<u32, AtomicUsize>::new(64);
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {

@@ -13,7 +13,7 @@ use ahash::RandomState;
 
 use crate::address::counted;
 use crate::bounded::BoundedMap;
-use crate::metrics::{LimitMetrics, RefusalReason};
+use crate::metrics::RefusalReason;
 use crate::rate::{Bucket, BucketLevel, Moment, Rate};
 use crate::rates::{RateLevel, RateLevels, RateRefusal};
 
@@ -56,13 +56,18 @@ impl Drop for KeyLookup {
 }
 
 impl FailedAuthentications {
-    pub(crate) fn new(rate: Option<Rate>, metrics: &LimitMetrics) -> Self {
+    pub(crate) fn new(rate: Option<Rate>) -> Self {
         Self {
             rate,
-            addresses: BoundedMap::new(MOST_ADDRESSES, metrics.entries("addresses_with_failures")),
-            good_keys: BoundedMap::new(MOST_KEYS, metrics.entries("good_keys")),
+            addresses: BoundedMap::new(MOST_ADDRESSES),
+            good_keys: BoundedMap::new(MOST_KEYS),
             hasher: RandomState::new(),
         }
+    }
+
+    /// Returns the names of the maps in memory, and the number of entries of each.
+    pub(crate) fn entries(&self) -> [(&'static str, usize); 2] {
+        [("failure_addresses", self.addresses.len()), ("good_service_keys", self.good_keys.len())]
     }
 
     /// Counts a failed authentication of `address`.
@@ -125,12 +130,10 @@ fn refusal(rate: Rate, level: BucketLevel) -> Box<RateRefusal> {
 mod tests {
     use std::time::Duration;
 
-    use prometheus_client::registry::Registry;
-
     use super::*;
 
     fn failures(rate: Option<Rate>) -> FailedAuthentications {
-        FailedAuthentications::new(rate, &LimitMetrics::register(&mut Registry::default()))
+        FailedAuthentications::new(rate)
     }
 
     fn now() -> Moment {
@@ -161,14 +164,13 @@ mod tests {
 
     #[test]
     fn a_flood_of_addresses_takes_bounded_memory() {
-        let size = prometheus_client::metrics::gauge::Gauge::default();
-        let mut failures = failures(Some(DEFAULT_RATE));
-        failures.addresses = BoundedMap::new(MOST_ADDRESSES, size.clone());
+        let failures = failures(Some(DEFAULT_RATE));
         for number in 0..300_000_u128 {
             let address = IpAddr::V6((number << 64 | 7).into());
             assert!(failures.count(address, now()).is_ok());
         }
-        assert!(size.get() <= MOST_ADDRESSES as i64, "{}", size.get());
+        let entries = failures.entries();
+        assert!(entries.iter().all(|(_, entries)| *entries <= MOST_ADDRESSES), "{entries:?}");
     }
 
     #[test]

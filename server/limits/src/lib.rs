@@ -69,12 +69,17 @@ impl CallerLimits {
     /// Returns the limits of `config`, whose counts `metrics` shows.
     pub fn new(config: LimitConfig, metrics: LimitMetrics) -> Self {
         Self {
-            rates: RateLimits::new(config.rates, &metrics),
-            failures: FailedAuthentications::new(config.failures, &metrics),
+            rates: RateLimits::new(config.rates),
+            failures: FailedAuthentications::new(config.failures),
             proxies: TrustedProxies::new(config.trusted_proxies),
             places: Places::new(&config.capacities, &metrics),
             metrics,
             failure_log: LogThrottle::default(),
         }
+    }
+
+    /// Returns the names of the maps in memory, and the number of entries of each.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        self.rates.entries().into_iter().chain(self.failures.entries())
     }
 }

@@ -70,11 +70,6 @@ struct CredentialLabels {
     credential: &'static str,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CountedLabels {
-    counted: &'static str,
-}
-
 type Waits = Family<ClassLabels, Histogram, fn() -> Histogram>;
 
 /// The metrics of limits, of all tenants.
@@ -85,7 +80,6 @@ pub struct LimitMetrics {
     running: Family<ClassLabels, Gauge>,
     waiting: Family<ClassLabels, Gauge>,
     waits: Waits,
-    counted: Family<CountedLabels, Gauge>,
 }
 
 impl LimitMetrics {
@@ -97,7 +91,6 @@ impl LimitMetrics {
             running: Family::default(),
             waiting: Family::default(),
             waits: Waits::new_with_constructor(|| Histogram::new(WAIT_BUCKETS)),
-            counted: Family::default(),
         };
         for class in Class::ALL {
             for reason in RefusalReason::ALL {
@@ -120,8 +113,6 @@ impl LimitMetrics {
         registry.register("requests_waiting", help, metrics.waiting.clone());
         let help = "Time that requests waited for a place, in seconds, if they waited";
         registry.register("request_wait_seconds", help, metrics.waits.clone());
-        let help = "Tenants, credentials and addresses whose requests are counted, and keys that are known to be good";
-        registry.register("limits_counted", help, metrics.counted.clone());
         metrics
     }
 
@@ -146,11 +137,6 @@ impl LimitMetrics {
 
     pub(crate) fn waiting(&self, class: Class) -> Gauge {
         self.waiting.get_or_create_owned(&of_class(class))
-    }
-
-    /// Returns the gauge of the entries of a map. `counted` names their kind.
-    pub(crate) fn entries(&self, counted: &'static str) -> Gauge {
-        self.counted.get_or_create_owned(&CountedLabels { counted })
     }
 }
 

@@ -8,7 +8,7 @@ use equivalent::Equivalent;
 
 use crate::address::counted;
 use crate::bounded::BoundedMap;
-use crate::metrics::{LimitMetrics, RefusalReason};
+use crate::metrics::RefusalReason;
 use crate::rate::{Bucket, BucketLevel, Moment, Rate};
 
 /// Most tenants, credentials and addresses that are counted, each: 5 to 15 MiB. Beyond it, those that sent nothing for
@@ -118,13 +118,22 @@ pub struct RateLimits {
 }
 
 impl RateLimits {
-    pub(crate) fn new(settings: RateSettings, metrics: &LimitMetrics) -> Self {
+    pub(crate) fn new(settings: RateSettings) -> Self {
         Self {
             settings,
-            tenants: BoundedMap::new(MOST_COUNTED, metrics.entries("tenants")),
-            credentials: BoundedMap::new(MOST_COUNTED, metrics.entries("credentials")),
-            addresses: BoundedMap::new(MOST_COUNTED, metrics.entries("addresses")),
+            tenants: BoundedMap::new(MOST_COUNTED),
+            credentials: BoundedMap::new(MOST_COUNTED),
+            addresses: BoundedMap::new(MOST_COUNTED),
         }
+    }
+
+    /// Returns the names of the maps in memory, and the number of entries of each.
+    pub(crate) fn entries(&self) -> [(&'static str, usize); 3] {
+        [
+            ("rate_tenants", self.tenants.len()),
+            ("rate_credentials", self.credentials.len()),
+            ("rate_addresses", self.addresses.len()),
+        ]
     }
 
     /// Returns whether there is any rate.

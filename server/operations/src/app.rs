@@ -106,7 +106,8 @@ impl App {
     pub fn render_metrics(&self) -> String {
         let own = [("uploads", self.uploads.tenants()), ("write_turns", self.store.writers())];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
-        for (map, entries) in maps.chain(self.webhooks.entries()).chain(own) {
+        let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
+        for (map, entries) in maps.chain(own) {
             self.metrics.set_entries(map, entries);
         }
         self.metrics.render()

@@ -223,9 +223,14 @@ mod tests {
             r#"portcullis_webhook_attempts_total{outcome="dead"} 0"#,
             r#"portcullis_resolver_calls_total{outcome="timed_out"} 0"#,
             "portcullis_resolver_call_duration_seconds_count 0",
+            r#"portcullis_resolver_admissions_total{outcome="limit"} 0"#,
             r#"portcullis_resolver_cache_lookups_total{result="stale"} 0"#,
             "portcullis_resolver_breaker_openings_total 0",
             r#"portcullis_requests_refused_total{reason="queue_full",class="checks"} 0"#,
+            "portcullis_connections 0",
+            "portcullis_connections_refused_total 0",
+            "portcullis_request_body_bytes 0",
+            "portcullis_request_bodies_refused_total 0",
         ] {
             assert!(text.lines().any(|line| line == series), "{series}\n{text}");
         }

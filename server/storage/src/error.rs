@@ -73,6 +73,17 @@ pub enum OpenError {
     /// The database must be empty, but it has tables.
     #[error("expected an empty database, but it has tables")]
     InUse,
+    /// A resolver has a namespace that this version reserves.
+    #[error(
+        "tenant `{tenant}` has the resolver `{namespace}`, and this version reserves the namespace `{namespace}`: \
+         give it another namespace with the version before, or delete it"
+    )]
+    Reserved {
+        /// The tenant's id.
+        tenant: String,
+        /// The namespace of its resolver.
+        namespace: String,
+    },
     /// A migration failed.
     #[error("cannot migrate the database: {0}")]
     Migrate(sqlx::migrate::MigrateError),

@@ -190,6 +190,7 @@ fn statements() -> Vec<String> {
         include_str!("postgres.rs"),
         include_str!("providers.rs"),
         include_str!("quotas.rs"),
+        include_str!("reserved.rs"),
         include_str!("resolvers.rs"),
         include_str!("resources.rs"),
         include_str!("retention.rs"),
