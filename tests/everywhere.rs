@@ -21,6 +21,7 @@ mod metrics;
 mod permissions;
 mod policies;
 mod process;
+mod quotas;
 pub(crate) mod resolvers;
 mod resources;
 mod rules;

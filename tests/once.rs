@@ -11,6 +11,7 @@
 mod admin;
 mod api_tour;
 mod bench;
+mod compilations;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;
@@ -24,6 +25,7 @@ mod isolation;
 mod java_client;
 #[path = "authentication/key_sets.rs"]
 mod key_sets;
+mod limits;
 mod min_revision;
 mod paging;
 mod policy_test;

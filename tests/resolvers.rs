@@ -121,7 +121,11 @@ fn a_stored_secret_is_not_sent_elsewhere() {
         "headers": {"x": "${token}"}}}});
     let refused = tenant.manage(&*one, &change).invalid();
     assert_eq!(refused.text_of_details("path"), "/endpoints/source/headers/x");
-    assert!(refused.message().contains("`https://mine.example`"), "{}", refused.text);
+    assert!(refused.message().contains("`https://mine.example/`"), "{}", refused.text);
+    // Nor to another path of the same server.
+    let path = json!({"endpoints": {"source": {"url": "https://hr.example/other/",
+        "headers": {"x": "${token}"}}}});
+    tenant.manage(&*one, &path).invalid();
     let form = Form::default().part("manifest", change.to_string());
     let refused = tenant.upload(&*one, &form).invalid();
     assert_eq!(refused.text_of_details("path"), "/manifest/endpoints/source/headers/x");

@@ -25,15 +25,24 @@ use crate::condition::Condition;
 use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
+use crate::pattern::PatternCheck;
 use lexer::{Lexer, TokenKind};
 use parser::Parser;
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.
-pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Condition> {
+pub(crate) fn read(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    patterns: &mut PatternCheck,
+) -> Option<Condition> {
     let mut fields = Fields::open(json, at, problems)?;
     let condition = fields.required("matcher", |json, at, problems| {
         let matcher = string(json, at, problems)?;
-        parse(matcher).map_err(|fault| problems.push(at, fault)).ok()
+        Parser::new(matcher, patterns)
+            .and_then(Parser::whole)
+            .map_err(|fault| problems.push(at, fault))
+            .ok()
     });
     fields.close();
     condition
@@ -44,7 +53,7 @@ pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> 
 /// # Errors
 /// The first unexpected token, and the tokens that are expected in its place.
 pub fn parse(matcher: &str) -> Result<Condition, Fault> {
-    Parser::new(matcher)?.whole()
+    Parser::new(matcher, &mut PatternCheck::compile())?.whole()
 }
 
 /// Returns the tokens of any Casbin expression as they are written, without the white space between them. A string keeps

@@ -10,7 +10,8 @@ use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::number::Number;
-use crate::operator::{Networks, OPERATOR_NAMES, Operator, Pattern, parse_network};
+use crate::operator::{Networks, OPERATOR_NAMES, Operator, parse_network};
+use crate::pattern::{Pattern, PatternCheck};
 use crate::value::{AttributeValue, List, LiteralList, parse_instant};
 
 /// The maximum depth of a tree. A root alone has depth 1.
@@ -188,13 +189,19 @@ impl Condition {
     /// Every fault, by JSON pointer into the tree.
     pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
         let mut problems = Problems::default();
-        let condition = Self::read(json, &Place::root(), &mut problems);
+        let condition =
+            Self::read(json, &Place::root(), &mut problems, &mut PatternCheck::compile());
         problems.finish(condition)
     }
 
-    /// Reads and compiles a tree at `at` of a larger input. Notes every fault in `problems`.
-    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        TreeReader { nodes: 0 }.node(json, at, problems, 1)
+    /// Reads a tree at `at` of a larger input. Notes every fault in `problems`.
+    pub(crate) fn read(
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        patterns: &mut PatternCheck,
+    ) -> Option<Self> {
+        TreeReader { nodes: 0, patterns }.node(json, at, problems, 1)
     }
 }
 
@@ -258,11 +265,12 @@ impl<A> Operand<A> {
 }
 
 /// Reads a tree within its limits.
-struct TreeReader {
+struct TreeReader<'p> {
     nodes: usize,
+    patterns: &'p mut PatternCheck,
 }
 
-impl TreeReader {
+impl TreeReader<'_> {
     fn node(
         &mut self,
         json: &Json<'_>,
@@ -296,7 +304,7 @@ impl TreeReader {
             "NOT" => fields
                 .required("child", |json, at, problems| self.node(json, at, problems, depth + 1))
                 .map(|child| Condition::Not(Box::new(child))),
-            "CONDITION" => read_test(&mut fields).map(Condition::Test),
+            "CONDITION" => read_test(&mut fields, self.patterns).map(Condition::Test),
             _ => {
                 fields.expected_at("type", "`CONDITION`, `AND`, `OR` or `NOT`");
                 return None;
@@ -329,20 +337,24 @@ impl TreeReader {
     }
 }
 
-fn read_test(fields: &mut Fields<'_, '_>) -> Option<Test> {
+fn read_test(fields: &mut Fields<'_, '_>, patterns: &mut PatternCheck) -> Option<Test> {
     let attribute = fields.required("attribute", AttributePath::read);
     let if_missing = fields.optional("if_missing", boolean);
     let operator = fields.required("operator", string);
     // The expected type of `value` depends on the operator. An unknown operator leaves `value` unread.
     fields.skip("value");
-    let predicate = read_predicate(fields, operator?);
+    let predicate = read_predicate(fields, operator?, patterns);
     if if_missing.is_some() && matches!(predicate, Some(Predicate::Exists)) {
         fields.expected_at("if_missing", "no `if_missing`: `exists` itself says what absent gives");
     }
     Some(Test { attribute: attribute?, predicate: predicate?, if_missing })
 }
 
-fn read_predicate(fields: &mut Fields<'_, '_>, operator: &str) -> Option<Predicate> {
+fn read_predicate(
+    fields: &mut Fields<'_, '_>,
+    operator: &str,
+    patterns: &mut PatternCheck,
+) -> Option<Predicate> {
     let (operator, takes) = match operator {
         "exists" => {
             if fields.optional("value", |_, _, _| Some(())).is_some() {
@@ -350,7 +362,12 @@ fn read_predicate(fields: &mut Fields<'_, '_>, operator: &str) -> Option<Predica
             }
             return Some(Predicate::Exists);
         }
-        "matches" => return fields.required("value", read_pattern).map(Predicate::Matches),
+        "matches" => {
+            let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+                read_pattern(json, at, problems, patterns)
+            };
+            return fields.required("value", read).map(Predicate::Matches);
+        }
         "ip_in" => return fields.required("value", read_networks).map(Predicate::IpIn),
         "eq" => (Operator::Eq, Takes::Scalar),
         "ne" => (Operator::Ne, Takes::Scalar),
@@ -449,9 +466,15 @@ fn read_list(items: &[Json<'_>], at: &Place<'_>, problems: &mut Problems) -> Opt
     Some(Operand::List(LiteralList::new(texts, numbers)))
 }
 
-fn read_pattern(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Pattern> {
+fn read_pattern(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    patterns: &mut PatternCheck,
+) -> Option<Pattern> {
     let source = string(json, at, problems)?;
-    Pattern::new(source)
+    patterns
+        .check(Pattern::new(source))
         .map_err(|fault| problems.expected(at, format!("a regular expression, but {fault}")))
         .ok()
 }

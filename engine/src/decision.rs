@@ -55,6 +55,10 @@ pub enum Undetermined<'p> {
     Unresolved(&'p AttributePath, Box<str>),
     /// The operator does not compare the types of the attribute and the right side.
     Incomparable(&'p AttributePath, &'static str),
+    /// The attribute is too long to be compared: by itself, or with all else that the decision compares.
+    TooLong(&'p AttributePath),
+    /// The pattern for the attribute is over the budget of its policy or plan.
+    PatternTooLarge(&'p AttributePath),
     /// The stored condition does not compile.
     Broken,
 }
@@ -186,6 +190,10 @@ impl fmt::Display for Undetermined<'_> {
             Self::Unresolved(path, cause) => write!(f, "attribute `{path}` is not known: {cause}"),
             Self::Incomparable(path, operator) => {
                 write!(f, "attribute `{path}` is not of a type that `{operator}` compares here")
+            }
+            Self::TooLong(path) => write!(f, "attribute `{path}` is too long to be compared"),
+            Self::PatternTooLarge(path) => {
+                write!(f, "the pattern for attribute `{path}` is too large")
             }
             Self::Broken => f.write_str("the stored condition cannot be read"),
         }

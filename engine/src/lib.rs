@@ -48,6 +48,7 @@ pub mod json;
 mod namespaces;
 mod number;
 pub mod operator;
+pub mod pattern;
 mod plan;
 mod policy;
 pub mod rbac;

@@ -1,13 +1,9 @@
 //! The operators of conditions and their meaning (`docs/semantics.md`, section 4.5).
 
 use std::cmp::Ordering;
-use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use regex_automata::meta;
-use regex_syntax::hir::{Hir, Look};
 
 use crate::value::AttributeValue;
 
@@ -73,6 +69,20 @@ impl Operator {
         }
     }
 
+    /// Returns the number of steps of a comparison that looks at the whole of an attribute: an item of a list, or 16
+    /// bytes of a text. Every other comparison ends with the literal.
+    #[inline]
+    pub(crate) fn scanned(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> usize {
+        match (self, left, right) {
+            (Self::In | Self::NotIn, _, AttributeValue::List(list))
+            | (Self::Contains, AttributeValue::List(list), _) => list.visited(),
+            (Self::Contains | Self::Before | Self::After, AttributeValue::Text(text), _) => {
+                text.len() / 16
+            }
+            _ => 0,
+        }
+    }
+
     fn holds_between_texts(self, left: &str, right: &str) -> Option<bool> {
         match self {
             Self::Eq => Some(left == right),
@@ -133,106 +143,6 @@ impl Operator {
 }
 
 type Instant = chrono::DateTime<chrono::Utc>;
-
-/// A regular expression that matches a string, as a whole or in a part, in linear time.
-#[derive(Clone)]
-pub struct Pattern {
-    source: Box<str>,
-    /// True if a matching part suffices.
-    anywhere: bool,
-    regex: meta::Regex,
-}
-
-/// The maximum size of a compiled automaton, in bytes. It is enough for any sensible pattern, and small enough to
-/// refuse `(\pL{100}){100}` when the policy is saved.
-const MAX_PATTERN_BYTES: usize = 1 << 20;
-
-impl Pattern {
-    /// Compiles an expression that must match a whole text.
-    ///
-    /// # Errors
-    /// The fault of the expression, in one line.
-    pub fn new(source: &str) -> Result<Self, String> {
-        Self::compile(source, false)
-    }
-
-    /// Compiles an expression that must match any part of a text.
-    ///
-    /// # Errors
-    /// The fault of the expression, in one line.
-    pub fn search(source: &str) -> Result<Self, String> {
-        Self::compile(source, true)
-    }
-
-    fn compile(source: &str, anywhere: bool) -> Result<Self, String> {
-        let hir = regex_syntax::parse(source).map_err(|error| one_line(&error))?;
-        // Anchors are added to the syntax tree, not to the text. So no pattern can close a group around itself, and an
-        // alternative that matches only a part does not hide one that matches the whole.
-        let hir = if anywhere { hir } else { anchored(hir) };
-        let config = meta::Config::new().nfa_size_limit(Some(MAX_PATTERN_BYTES));
-        let regex = meta::Builder::new()
-            .configure(config)
-            .build_from_hir(&hir)
-            .map_err(|_| format!("it compiles to more than {MAX_PATTERN_BYTES} bytes"))?;
-        Ok(Self { source: source.into(), anywhere, regex })
-    }
-
-    /// Returns the expression as written.
-    pub fn source(&self) -> &str {
-        &self.source
-    }
-
-    /// Returns whether a matching part suffices.
-    pub fn is_search(&self) -> bool {
-        self.anywhere
-    }
-
-    /// Returns whether `text` matches.
-    pub fn matches(&self, text: &str) -> bool {
-        self.regex.is_match(text)
-    }
-
-    pub(crate) fn weight(&self) -> usize {
-        self.source.len() + self.regex.memory_usage()
-    }
-}
-
-/// Makes an expression match whole texts only.
-fn anchored(hir: Hir) -> Hir {
-    Hir::concat(vec![Hir::look(Look::Start), hir, Hir::look(Look::End)])
-}
-
-fn one_line(error: &regex_syntax::Error) -> String {
-    match error {
-        regex_syntax::Error::Parse(error) => {
-            format!("{} at byte {}", error.kind(), error.span().start.offset)
-        }
-        regex_syntax::Error::Translate(error) => {
-            format!("{} at byte {}", error.kind(), error.span().start.offset)
-        }
-        _ => "it is not understood".to_owned(),
-    }
-}
-
-impl fmt::Debug for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pattern({:?})", self.source)
-    }
-}
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.source, self.anywhere) == (&other.source, other.anywhere)
-    }
-}
-
-impl Eq for Pattern {}
-
-impl Hash for Pattern {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.source.hash(state);
-    }
-}
 
 /// A set of IP networks: disjoint and sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -296,30 +206,6 @@ fn parse_prefix(text: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pattern_matches_the_whole_text() {
-        for (pattern, text, expected) in [
-            ("a|ab", "ab", true),
-            ("a", "ab", false),
-            ("b", "ab", false),
-            ("", "", true),
-            ("", "a", false),
-            ("(?x)a # comment", "a", true),
-            ("(?m)^a$", "a\nb", false),
-            (".*", "a\nb", false),
-            ("(?s).*", "a\nb", true),
-            ("a$", "a\n", false),
-            ("ä+", "ää", true),
-        ] {
-            let compiled = Pattern::new(pattern).expect("valid");
-            assert_eq!(compiled.matches(text), expected, "{pattern:?} on {text:?}");
-        }
-        for bad in ["a)|(b", "(", "[", "a{2,1}", "\\", "(?<n>a)\\k<n>", "(?=a)"] {
-            assert!(Pattern::new(bad).is_err(), "{bad:?}");
-        }
-        assert!(Pattern::new("(\\pL{100}){100}").is_err_and(|error| error.contains("bytes")));
-    }
 
     #[test]
     fn networks_are_read_strictly() {

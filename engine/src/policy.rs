@@ -7,6 +7,7 @@ use crate::casbin;
 use crate::condition::Condition;
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
+use crate::pattern::PatternCheck;
 use crate::rbac::Effect;
 use crate::resource::ResourcePattern;
 
@@ -85,22 +86,32 @@ impl Format {
         format
     }
 
-    /// Reads and compiles a condition of this format.
+    /// Reads a condition of this format, and compiles its patterns to see that they work.
     pub fn condition(
         self,
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> Option<Condition> {
+        self.read_condition(json, at, problems, &mut PatternCheck::compile())
+    }
+
+    fn read_condition(
+        self,
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        patterns: &mut PatternCheck,
+    ) -> Option<Condition> {
         match self {
-            Self::Json => Condition::read(json, at, problems),
-            Self::Casbin => casbin::read(json, at, problems),
+            Self::Json => Condition::read(json, at, problems, patterns),
+            Self::Casbin => casbin::read(json, at, problems, patterns),
         }
     }
 }
 
 impl Policy {
-    /// Compiles the condition of a stored `rule_data` text.
+    /// Reads the condition of a stored `rule_data` text. Its patterns are compiled when a plan needs them.
     ///
     /// # Errors
     /// Every fault, by JSON pointer into the text.
@@ -108,7 +119,8 @@ impl Policy {
         let json = serde_json::from_str::<Json<'_>>(rule_data)
             .map_err(|_| Invalid::expected("", "JSON"))?;
         let mut problems = Problems::default();
-        let condition = format.condition(&json, &Place::root(), &mut problems);
+        let condition =
+            format.read_condition(&json, &Place::root(), &mut problems, &mut PatternCheck::Leave);
         problems.finish(condition)
     }
 }

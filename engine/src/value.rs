@@ -99,6 +99,16 @@ impl<'r> List<'r> {
         }
     }
 
+    /// Returns the number of items that a search for one item visits. A literal list is sorted, so that it is none.
+    pub(crate) fn visited(self) -> usize {
+        match self {
+            Self::Json(items) => items.len(),
+            Self::Roles(Roles::Claimed(roles)) => roles.len(),
+            Self::Roles(Roles::Supplied(items)) => items.len(),
+            Self::Literals(_) => 0,
+        }
+    }
+
     /// Returns whether the list contains the scalar `item`. Items of another type are not equal to it.
     pub fn has(self, item: AttributeValue<'_>) -> bool {
         match self {

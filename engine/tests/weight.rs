@@ -1,5 +1,7 @@
 //! The weight of a plan, by which a cache bounds its memory, against the heap bytes that the plan really holds.
 
+#![expect(clippy::expect_used, reason = "all of it is test code")]
+
 use portcullis_engine::{
     Condition, Effect, Plan, Policy, ResolverRef, ResourcePattern, Rule, RuleTuple, json,
 };
@@ -89,7 +91,7 @@ fn policy(number: usize, condition: &Value) -> Policy {
         id: Uuid::from_u128(number as u128),
         name: format!("policy {number}"),
         resource: ResourcePattern::Any,
-        effect: if number % 3 == 0 { Effect::Deny } else { Effect::Allow },
+        effect: if number.is_multiple_of(3) { Effect::Deny } else { Effect::Allow },
         priority: (number % 10) as i32,
         condition: Ok(Condition::parse(&read).expect("a condition")),
     }
@@ -99,7 +101,7 @@ fn rule(number: usize) -> Rule {
     let tuple = RuleTuple {
         sub: format!("role-{}", number / 2),
         dom: "acme".to_owned(),
-        obj: if number % 2 == 0 {
+        obj: if number.is_multiple_of(2) {
             ResourcePattern::Any
         } else {
             ResourcePattern::Exact(RESOURCE.to_owned())

@@ -49,6 +49,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: resolver_cli::ResolverCommand,
     },
+    /// Compile the resolver component on standard input, within these limits. The service runs this itself.
+    #[command(hide = true)]
+    CompileComponent(CompileComponent),
     /// Measure what decisions cost on a tenant's own rules, without a server.
     Bench {
         #[command(flatten)]
@@ -88,6 +91,17 @@ pub(crate) enum Import {
         #[command(flatten)]
         file: EnvFile,
     },
+}
+
+/// The limits of a compilation.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompileComponent {
+    /// The address space of the process.
+    #[arg(long)]
+    pub(crate) memory_bytes: u64,
+    /// The processor time of all threads.
+    #[arg(long)]
+    pub(crate) processor_seconds: u64,
 }
 
 #[derive(Debug, clap::Args)]

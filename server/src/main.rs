@@ -9,13 +9,18 @@ mod telemetry;
 
 use std::io::Write;
 use std::process::{ExitCode, Termination};
+use std::time::Duration;
 
 use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
+use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{import, keys, policy_test, resolver_cli};
 
-use crate::cli::{Cli, Command, EnvFile, Import, Keys};
+use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys};
+
+/// The longest wait for threads that still compute when the service has stopped. Nobody needs their results.
+const THREADS_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The exit code for settings or arguments that cannot be used.
 const BAD_CONFIGURATION: u8 = 2;
@@ -71,6 +76,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let variables = prepare(&EnvFile { env_file: None })?;
             on_runtime(async move { resolver_cli::run(&command, &variables).await })
         }
+        Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
+            let processor_time = Duration::from_secs(processor_seconds);
+            Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
+        }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
             Ok(policy_test::run(&paths, case.as_deref(), &mut out, &mut err))
@@ -94,11 +103,28 @@ fn on_runtime<T: Termination>(
     work: impl Future<Output = anyhow::Result<T>>,
 ) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(work).map(T::report)
+    let code = runtime.block_on(work).map(T::report);
+    runtime.shutdown_timeout(THREADS_TIMEOUT);
+    code
 }
 
 async fn migrate(database_url: String) -> anyhow::Result<()> {
     open_database(&database_url).await?.close().await;
     let _ = writeln!(std::io::stdout(), "the database is up to date");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_computes_does_not_hold_the_process() {
+        let (_never, wait) = std::sync::mpsc::channel::<()>();
+        let work = async move {
+            tokio::task::spawn_blocking(move || wait.recv());
+            Ok(ExitCode::SUCCESS)
+        };
+        assert!(on_runtime(work).is_ok());
+    }
 }

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use portcullis_auth::{Authenticator, FETCH_TIMEOUT, Mode, Providers};
 use portcullis_config::{Config, open_database};
 use portcullis_egress::Client;
+use portcullis_limits::CallerLimits;
 use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 
@@ -32,13 +33,16 @@ use portcullis_webhooks::{
 const DELIVERY_STOP: Duration = Duration::from_millis(10_100);
 /// Longest time for closing the database.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
+/// Longest time from the signal to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
+const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let stop = stop_signal()?;
-    let store = open_database(&config.database_url).await?;
+    let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
     let listeners = Listeners::bind(config.listen, &config.edge).await?;
     let metrics = Metrics::new();
+    metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
     let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
     let app = wire(store, config, metrics)?;
@@ -135,9 +139,14 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plans = metrics.plans.clone();
+    let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
-        webhooks: Webhooks::new(store.clone(), metrics.denials_lost.clone()),
+        webhooks: Webhooks::new(
+            store.clone(),
+            metrics.denials_lost.clone(),
+            metrics.denials_dropped.clone(),
+        ),
         resolvers,
         metrics,
         store,
@@ -147,6 +156,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         uploads: Uploads::default(),
+        limits,
         clock,
         ids: Ids::new(),
     }))
@@ -163,5 +173,19 @@ pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping: running requests may finish");
+        end_after_timeout();
     })
+}
+
+/// Ends the process after [`STOP_TIMEOUT`] if it has not ended by then. A thread of its own does this, because the timers
+/// of the runtime stand still while all its threads compute.
+fn end_after_timeout() {
+    let watch = || {
+        std::thread::sleep(STOP_TIMEOUT);
+        tracing::error!("stopped without an orderly end: work was still running");
+        std::process::exit(1);
+    };
+    if let Err(error) = std::thread::Builder::new().name("stop".to_owned()).spawn(watch) {
+        tracing::warn!(%error, "cannot limit the time of the stop");
+    }
 }

@@ -10,13 +10,20 @@ mod setup {
     pub(crate) const POSTGRES: bool = false;
 }
 
+#[allow(unused_imports, reason = "the black-box tests use all of it")]
 #[path = "../support/mod.rs"]
 mod support;
 
 mod answers;
+mod compile;
 mod cost;
+mod denials;
 mod edge;
+mod overload;
+mod patterns;
 mod plans;
+mod quotas;
+mod writes;
 
 use cost::Figure;
 
@@ -29,25 +36,43 @@ struct Attack {
 
 /// Every attack, in the order of `docs/security.md`.
 const ATTACKS: &[Attack] = &[
+    Attack { number: "1", name: "very many faults below long names", run: answers::errors },
+    Attack {
+        number: "2",
+        name: "modules that cost their compiler far more than their size",
+        run: compile::costly_modules,
+    },
     Attack {
         number: "3",
         name: "500 unfinished bodies without a credential",
         run: edge::unfinished_bodies,
     },
+    Attack { number: "4", name: "patterns that are expensive to compile", run: patterns::compile },
+    Attack { number: "5", name: "a pattern that is expensive to match", run: patterns::matching },
     Attack { number: "6", name: "1,100 idle connections", run: edge::idle_connections },
-    Attack { number: "17", name: "reading the database file", run: edge::database_files },
-    Attack { number: "1", name: "very many faults below long names", run: answers::errors },
+    Attack { number: "7", name: "27,000 denied checks for one webhook", run: denials::flood },
+    Attack { number: "8", name: "3,000 webhooks of one tenant", run: quotas::webhooks },
     Attack { number: "9", name: "a list of 24 MB for 20 clients", run: answers::pages },
-    Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
     Attack {
         number: "10",
         name: "a member invents resources, in a tenant with 1,000 policies for all of them",
         run: plans::invented_resources,
     },
+    Attack { number: "11", name: "a stop during #5", run: patterns::stop },
+    Attack { number: "12", name: "guessed credentials", run: overload::guesses },
     Attack {
         number: "15",
         name: "a check demands a revision that never comes",
         run: plans::future_revision,
+    },
+    Attack { number: "17", name: "reading the database file", run: edge::database_files },
+    Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
+    Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
+    Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
+    Attack {
+        number: "load",
+        name: "three times the capacity",
+        run: overload::three_times_the_capacity,
     },
 ];
 

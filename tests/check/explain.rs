@@ -96,3 +96,27 @@ fn only_a_manager_is_given_an_explanation() {
         }
     }
 }
+
+#[test]
+fn a_text_that_is_too_long_for_a_pattern_is_a_cause() {
+    let tenant = Tenant::new();
+    let slow = condition("user.text", "matches", "[ab]*a[ab]{2000}");
+    let deny = tenant.policy("slow", "doc:read", "deny", 1, &slow);
+    let body = |length: usize| {
+        json!({
+            "subject": "alice", "resource": "doc:read", "action": "read",
+            "attributes": {"user": {"text": "a".repeat(length)}},
+        })
+    };
+    let boss = tenant.token("boss", &["admin"]);
+    let cause = "attribute `user.text` is too long to be compared";
+    for (length, outcome, because) in
+        [(1_000, "false", None), (3_000, "true", None), (1_000_000, "undetermined", Some(cause))]
+    {
+        let answer = explain(&tenant, &boss, &body(length)).is(200).json();
+        let policy = &answer["explanation"]["policies"][0];
+        assert_eq!(policy["outcome"], outcome, "{length}");
+        assert_eq!(policy["condition"].get("because").and_then(Value::as_str), because, "{length}");
+        assert_eq!(answer["matched_rule_id"] == deny.as_str(), outcome != "false", "{length}");
+    }
+}

@@ -207,3 +207,29 @@ fn rule_data_is_measured_as_compact_json() {
     let request = tenant.managing("POST /api/v1/abac/policies").body("application/json", spaced);
     tenant.send(&request).is(201);
 }
+
+#[test]
+fn patterns_have_a_budget() {
+    let tenant = Tenant::new();
+    let patterns = |count: usize, pattern: &str| {
+        let pattern = |number: usize| condition("user.x", "matches", format!("{pattern}{number}"));
+        json!({"type": "OR", "children": (0..count).map(pattern).collect::<Vec<_>>()})
+    };
+    create(&tenant, &policy_with("rule_data", patterns(998, "[a-z]+@team"))).is(201);
+    create(&tenant, &policy_with("rule_data", patterns(10, "\\pL{12}"))).is(201);
+    let reply = create(&tenant, &policy_with("rule_data", patterns(998, "\\pL{12}"))).invalid();
+    let details = reply.details();
+    // One fault: that of the first pattern over the budget.
+    assert_eq!(details["errors"].as_array().map(Vec::len), Some(1));
+    let path = reply.text_of_details("path");
+    assert!(path.starts_with("/rule_data/children/") && path.ends_with("/value"), "{path}");
+    let large = policy_with("rule_data", condition("user.x", "matches", "(\\pL{100}){100}"));
+    let reply = create(&tenant, &large).invalid();
+    assert_eq!(reply.text_of_details("path"), "/rule_data/value");
+    // The same for a matcher, by token and position.
+    let calls: Vec<_> =
+        (0..500).map(|n| format!("regexMatch(r.sub.x, '\\\\pL{{12}}{n}')")).collect();
+    let mut matcher = policy_with("rule_data", json!({"matcher": calls.join(" || ")}));
+    matcher["format"] = json!("casbin");
+    assert!(create(&tenant, &matcher).invalid().details()["position"].is_u64());
+}

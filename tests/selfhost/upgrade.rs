@@ -113,7 +113,8 @@ fn answers_of(server: &Server) -> Value {
         answers[path] = records;
     }
     for subject in ["alice", "bob", "carol", "editor", "mallory"] {
-        for resource in ["chart", "chart:7", "invoice", "report", "nowhere"] {
+        for resource in ["chart:read", "chart:write", "invoice:read", "report:read", "nowhere:read"]
+        {
             for action in ["read", "write", "delete"] {
                 let body = json!({
                     "subject": subject, "resource": resource, "action": action,
@@ -192,28 +193,28 @@ fn fill(tenant: &Tenant<'_>) {
     let webhook = tenant.manage("POST /api/v1/webhooks", &webhook).is(201).id();
 
     for resource in [
-        json!({"name": "chart", "actions": ["read", "write"], "default_roles": ["editor"]}),
-        json!({"name": "invoice", "actions": ["read"], "description": "bills"}),
+        json!({"name": "chart:read", "displayName": "Read a chart", "defaultRoles": ["editor"]}),
+        json!({"name": "invoice:read", "serviceName": "bills"}),
     ] {
         let reply = tenant.manage("POST /api/v1/resources", &resource);
         assert_eq!(reply.status, 201, "{}", reply.text);
     }
-    tenant.rule("alice", "chart", "read", "allow");
-    tenant.rule("*", "chart:7", "delete", "deny");
+    tenant.rule("alice", "chart:read", "read", "allow");
+    tenant.rule("*", "chart:write", "delete", "deny");
     tenant.rule("bob", "*", "*", "allow");
-    tenant.rule("carol", "invoice", "*", "allow");
-    tenant.policy("always", "report", "allow", 1, &always());
-    tenant.policy("owner", "chart:7", "allow", 5, &condition("resource.owner", "eq", "alice"));
+    tenant.rule("carol", "invoice:*", "*", "allow");
+    tenant.policy("always", "report:read", "allow", 1, &always());
+    tenant.policy("owner", "chart:write", "allow", 5, &condition("resource.owner", "eq", "alice"));
     let tree = json!({"type": "AND", "children": [
         condition("user.level", "gte", 5),
         {"type": "NOT", "children": [condition("resource.network", "ip_in", json!(["10.0.0.0/8"]))]},
     ]});
-    tenant.policy("outside", "report", "deny", 10, &tree);
+    tenant.policy("outside", "report:read", "deny", 10, &tree);
     let tree = json!({"type": "OR", "children": [
         condition("request.subject", "matches", "^mal"),
         condition("resource.missing", "eq", "x"),
     ]});
-    tenant.policy("unknown", "invoice", "deny", 3, &tree);
+    tenant.policy("unknown", "invoice:*", "deny", 3, &tree);
     for permissions in [json!(["policies:read"]), json!(["resources:write", "webhooks:read"])] {
         let key = json!({"name": "deploy", "permissions": permissions});
         let id = tenant.manage("POST /api/v1/service-api-keys", &key).is(201).id();
@@ -226,7 +227,7 @@ fn fill(tenant: &Tenant<'_>) {
     });
     let form = Form::new(&manifest, &guest("directory"));
     tenant.upload(format!("POST {RESOLVERS}"), &form).is(201);
-    tenant.decide("nobody", "nowhere", "read").is_default();
+    tenant.decide("nobody", "nowhere:read", "read").is_default();
     let deliveries = format!("/api/v1/webhooks/{webhook}/deliveries");
     eventually("every event is delivered", || {
         let list = tenant.get(&deliveries).is(200).json();

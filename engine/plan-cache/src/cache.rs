@@ -63,6 +63,12 @@ impl<E: Clone> PlanCache<E> {
         self.residents.pin()
     }
 
+    /// Returns the plan of `(tenant, resource)` if [`PlanCache::get`] would return it without a load.
+    pub fn find(&self, tenant: &str, resource: &str, at_least: u64) -> Option<Arc<CachedPlan>> {
+        let needed = self.logs.get(tenant)?.latest();
+        self.residents.find(&KeyRef { tenant, resource }, needed.max(at_least))
+    }
+
     /// Returns the plan of `(tenant, resource)`, no older than any write published before the call.
     ///
     /// Loads a plan that is older than revision `at_least` again. That revision may not be published here yet, nor be in

@@ -1,7 +1,8 @@
 //! The store of compiled code on disk, so that a start does not compile all modules again.
 //!
 //! The host runs the code in the directory without verifying it. So the directory must belong to the service alone,
-//! which is checked, and only this process and its like write to it. No compiled code comes from outside.
+//! which is checked, and only this process and its like write to it. No compiled code comes from outside: other code
+//! comes only from the compiler, which is this program in another process.
 
 use std::collections::HashSet;
 use std::fs::{self, DirBuilder};
@@ -13,10 +14,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tempfile::NamedTempFile;
-use wasmtime::Engine;
 use wasmtime::component::Component;
+use wasmtime::{Engine, Precompiled};
 
 use crate::digest::Digest;
+use crate::error::LoadError;
+use crate::log::cut;
 
 /// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
@@ -116,6 +119,26 @@ impl CompiledStore {
         }
         Ok(())
     }
+}
+
+/// Loads the code that the compiler's process made.
+///
+/// # Errors
+/// The bytes are no compiled component of this version and these settings, or the component needs more than an instance
+/// may have.
+#[expect(
+    unsafe_code,
+    reason = "runs the code that the compiler made: see the first lines of this module"
+)]
+pub(crate) fn load_compiled(engine: &Engine, code: &[u8]) -> Result<Component, LoadError> {
+    if Engine::detect_precompiled(code) != Some(Precompiled::Component) {
+        let fault = "its output is no compiled component".to_owned();
+        return Err(LoadError::Compiler(fault));
+    }
+    // SAFETY: the bytes come from a child process that runs this program's compiler, over a pipe that no other process
+    // has. wasmtime compares the version, the settings and the processor before it runs anything.
+    unsafe { Component::deserialize(engine, code) }
+        .map_err(|error| LoadError::Compile(cut(format!("{error:#}"))))
 }
 
 /// Returns the result for a file; `None` if the file is missing.

@@ -97,9 +97,18 @@ pub enum LoadError {
     /// The bytes are no component.
     #[error("not a component: {0}")]
     NotAComponent(String),
+    /// A part of the component exceeds a limit of [`crate::StructureLimits`]; the text names both.
+    #[error("{0}")]
+    Structure(String),
     /// The component is faulty, or needs more than an instance may have.
     #[error("the module cannot be compiled: {0}")]
     Compile(String),
+    /// The compiler reached its limit of memory, in bytes.
+    #[error("its compilation takes more than {} MiB of memory", .0 >> 20)]
+    Memory(u64),
+    /// The compiler reached its limit of processor time.
+    #[error("its compilation takes more than {} s of processor time", .0.as_secs())]
+    ProcessorTime(Duration),
     /// The module has imports that the host does not offer.
     #[error("the module imports what resolvers are not offered: {}", quoted(.0))]
     Imports(Vec<String>),
@@ -115,6 +124,12 @@ pub enum LoadError {
     /// The compilation, or the wait for its turn, took too long.
     #[error("the module was not compiled within {} s", .0.as_secs())]
     Slow(Duration),
+    /// Too many modules wait for the compiler.
+    #[error("too many modules wait for the compiler")]
+    Queue,
+    /// The compiler could not be run, or ended in a way that no module should cause.
+    #[error("the compiler failed: {0}")]
+    Compiler(String),
     /// The host's own fault.
     #[error("the host failed")]
     Host,

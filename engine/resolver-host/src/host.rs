@@ -6,31 +6,31 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use futures_util::future::{BoxFuture, Either, FutureExt as _, select};
+use futures_util::future::{BoxFuture, FutureExt as _};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, oneshot};
-use wasmtime::component::{Component, Linker};
-use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy,
-};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use wasmtime::Engine;
+use wasmtime::component::Linker;
 
 use crate::answer::{self, AnsweredAttribute};
 use crate::bindings::GuestPre;
+use crate::compilations::Compilations;
 use crate::compiled::CompiledStore;
+use crate::compiler::Compiler;
 use crate::contract::{Descriptor, Request};
 use crate::digest::Digest;
+use crate::engine;
 use crate::environment::Runtime;
 use crate::error::{CallError, GrantError, LoadError};
 use crate::grant::Grant;
 use crate::imports;
-use crate::limits::{
-    COMPILE_TIMEOUT, CORE_INSTANCES, DESCRIBE_TIMEOUT, Limits, MEMORY_BYTES, SHARE, SLOT_WAIT,
-    STACK_BYTES, TABLES, TICK,
-};
+use crate::limits::{COMPILE_TIMEOUT, DESCRIBE_TIMEOUT, Limits, SHARE, SLOT_WAIT};
 use crate::log::Log;
 use crate::module::{self, BoundResolver, Module};
 use crate::share::InstanceShare;
 use crate::store::{CallState, FinishedCall, GuestCall};
+use crate::structure::{self, StructureLimits};
+use crate::tasks;
 
 /// The settings of an operator.
 #[derive(Clone, Debug)]
@@ -39,6 +39,8 @@ pub struct HostSettings {
     pub instances: u32,
     /// A directory for compiled code that no other user can enter. Without one, every start compiles all modules.
     pub compiled: Option<PathBuf>,
+    /// The place where modules are compiled.
+    pub compiler: Compiler,
 }
 
 /// Loads and runs resolvers.
@@ -50,8 +52,7 @@ pub struct ResolverHost {
     instances: Arc<Semaphore>,
     /// The number of instances that one tenant may use.
     share: usize,
-    /// One permit: a compilation takes all processors and much memory, so modules are compiled one at a time.
-    compiling: Arc<Semaphore>,
+    compilations: Compilations,
     runtime: Arc<dyn Runtime>,
 }
 
@@ -74,19 +75,18 @@ impl ResolverHost {
     /// # Errors
     /// The address space, the directory or the thread is not available.
     pub fn new(settings: &HostSettings, runtime: Arc<dyn Runtime>) -> io::Result<Arc<Self>> {
-        let engine = Engine::new(&config(settings.instances)).map_err(io::Error::other)?;
+        let engine = engine::running(settings.instances)?;
         let compiled = settings.compiled.as_deref();
         let compiled =
             compiled.map(|directory| CompiledStore::open(directory, &engine)).transpose()?;
         let instances = settings.instances as usize;
-        start_ticker(&engine)?;
         Ok(Arc::new(Self {
             linker: imports::linker(&engine).map_err(io::Error::other)?,
             engine,
             compiled,
             instances: Arc::new(Semaphore::new(instances)),
             share: instances.div_ceil(SHARE),
-            compiling: Arc::new(Semaphore::new(1)),
+            compilations: Compilations::new(settings.compiler.clone(), runtime.clone()),
             runtime,
         }))
     }
@@ -96,14 +96,15 @@ impl ResolverHost {
         InstanceShare::of(self.share)
     }
 
-    /// Compiles a module, or takes its stored code, and admits it: the host offers every import, the exports are those
-    /// of a resolver, and the descriptor is valid. The module describes itself in an instance of `share`.
+    /// Judges and compiles a module, or takes its stored code, and admits it: the host offers every import, the exports
+    /// are those of a resolver, and the descriptor is valid. The module waits for the turn of `share` at the compiler,
+    /// and describes itself in an instance of `share`.
     ///
     /// # Errors
     /// The fault of the module, in words for its author.
     pub async fn load(
         self: &Arc<Self>,
-        bytes: impl AsRef<[u8]> + Send + 'static,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
         share: &InstanceShare,
     ) -> Result<Module, LoadError> {
         module::check_bytes(bytes.as_ref())?;
@@ -111,13 +112,16 @@ impl ResolverHost {
         let known = self.run_blocking(move || {
             let digest = Digest(Sha256::digest(bytes.as_ref()).into());
             let known = host.compiled.as_ref().and_then(|code| code.load(&host.engine, &digest));
-            (digest, bytes, known)
+            if known.is_none() {
+                structure::judge(bytes.as_ref(), &StructureLimits::default())?;
+            }
+            Ok::<_, LoadError>((digest, bytes, known))
         });
-        let (digest, bytes, known) = known.await?;
+        let (digest, bytes, known) = known.await??;
         let is_new = known.is_none();
         let component = match known {
             Some(component) => component,
-            None => self.compile(bytes).await?,
+            None => self.compilations.compile(&self.engine, bytes, share).await?,
         };
         let (imports, pre) = module::link(&self.engine, &self.linker, &component)?;
         let descriptor = self.describe(pre.clone(), share).await?;
@@ -211,37 +215,12 @@ impl ResolverHost {
         self.run_in_task(call.boxed()).await?
     }
 
-    async fn compile(
-        &self,
-        bytes: impl AsRef<[u8]> + Send + 'static,
-    ) -> Result<Component, LoadError> {
-        let work = async {
-            let turn = self.compiling.clone().acquire_owned().await;
-            let engine = self.engine.clone();
-            let job = move || {
-                let compiled = module::compile(&engine, bytes.as_ref());
-                // The permit lives as long as the job: the caller may stop waiting, but the compilation still runs.
-                drop(turn);
-                compiled
-            };
-            self.run_blocking(job).await?
-        };
-        match select(work.boxed(), self.runtime.sleep(COMPILE_TIMEOUT)).await {
-            Either::Left((compiled, _)) => compiled,
-            Either::Right(_) => Err(LoadError::Slow(COMPILE_TIMEOUT)),
-        }
-    }
-
     /// Runs a job that occupies its thread too long for an asynchronous task.
     async fn run_blocking<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, LoadError> {
-        let (sender, receiver) = oneshot::channel();
-        self.runtime.spawn_blocking(Box::new(move || {
-            let _ = sender.send(job());
-        }));
-        receiver.await.map_err(|_| LoadError::Host)
+        tasks::run_blocking(&*self.runtime, job).await.ok_or(LoadError::Host)
     }
 
     fn call(&self, grant: Option<Arc<Grant>>, limits: Limits, now: Duration) -> GuestCall {
@@ -250,15 +229,15 @@ impl ResolverHost {
 
     /// Waits until an instance is free, in the share and in the pool, but at most `most`.
     async fn permits(&self, share: &InstanceShare, most: Duration) -> Result<Permits, CallError> {
-        let (all, share) = (self.instances.clone(), share.0.clone());
+        let (all, share) = (self.instances.clone(), share.instances.clone());
         let wait = async move {
             // The share comes first: a tenant that waits for its share holds no instance of the pool.
             let share = share.acquire_owned().await?;
             Ok((share, all.acquire_owned().await?))
         };
-        match select(wait.boxed(), self.runtime.sleep(most)).await {
-            Either::Left((permits, _)) => permits.map_err(|_: AcquireError| CallError::Host),
-            Either::Right(_) => Err(CallError::Busy(most)),
+        match tasks::in_time(&*self.runtime, most, wait).await {
+            Some(permits) => permits.map_err(|_: AcquireError| CallError::Host),
+            None => Err(CallError::Busy(most)),
         }
     }
 
@@ -267,20 +246,7 @@ impl ResolverHost {
         &self,
         call: BoxFuture<'static, T>,
     ) -> Result<T, CallError> {
-        let (mut sender, receiver) = oneshot::channel();
-        self.runtime.spawn(
-            async move {
-                let done = match select(call, sender.closed().boxed()).await {
-                    Either::Left((done, _)) => Some(done),
-                    Either::Right(_) => None,
-                };
-                if let Some(done) = done {
-                    let _ = sender.send(done);
-                }
-            }
-            .boxed(),
-        );
-        receiver.await.map_err(|_| CallError::Host)
+        tasks::run(&*self.runtime, call).await.ok_or(CallError::Host)
     }
 }
 
@@ -306,48 +272,4 @@ impl std::fmt::Debug for ResolverHost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Host").field("compiled", &self.compiled).finish_non_exhaustive()
     }
-}
-
-/// Configures the engine: pooled instances of bounded size, and epochs that interrupt guests.
-fn config(instances: u32) -> Config {
-    let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(instances)
-        .total_core_instances(instances * CORE_INSTANCES)
-        .total_memories(instances)
-        .total_tables(instances * TABLES)
-        .total_stacks(instances)
-        .max_core_instances_per_component(CORE_INSTANCES)
-        .max_memories_per_component(1)
-        .max_tables_per_component(TABLES)
-        .max_memory_size(MEMORY_BYTES)
-        // The kernel zeroes the memory of each instance: no byte of a guest reaches the next one.
-        .linear_memory_keep_resident(0);
-    // `pagemap_scan` stays off: in 48.0.8 a dirty page that was swapped out may remain in the next instance
-    // (bytecodealliance/wasmtime#14357).
-    let mut config = Config::new();
-    config
-        .strategy(Strategy::Cranelift)
-        .cranelift_opt_level(OptLevel::Speed)
-        .epoch_interruption(true)
-        .concurrency_support(false)
-        .max_wasm_stack(STACK_BYTES)
-        .wasm_memory64(false)
-        .wasm_relaxed_simd(false)
-        .shared_memory(false)
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
-    config
-}
-
-/// Advances the engine's epoch while the engine lives, in a thread that no guest can occupy. Each step makes running
-/// guests yield and check their deadlines.
-fn start_ticker(engine: &Engine) -> io::Result<()> {
-    let engine = engine.weak();
-    let tick = move || {
-        while let Some(engine) = engine.upgrade() {
-            engine.increment_epoch();
-            drop(engine);
-            std::thread::sleep(TICK);
-        }
-    };
-    std::thread::Builder::new().name("resolver-ticker".to_owned()).spawn(tick).map(drop)
 }

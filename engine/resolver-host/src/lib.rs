@@ -4,14 +4,19 @@
 //! compiles the bytes of a [`Module`], binds the module to a [`Grant`], and calls the resulting [`BoundResolver`].
 //! A guest never decides: a call returns values, or a [`CallError`] that says why there are none.
 //!
+//! A [`Compiler`] says where modules are compiled: those of tenants in a process of its own with limits.
+//!
 //! Deliberately absent: this crate reads no clock and opens no connection. The service passes both in, as a
 //! [`Runtime`] and [`Endpoints`]. This is the only crate that names wasmtime, and the only one with `unsafe` code.
 
 mod answer;
 mod bindings;
+mod compilations;
 mod compiled;
+mod compiler;
 mod contract;
 mod digest;
+mod engine;
 mod environment;
 mod error;
 mod grant;
@@ -23,8 +28,11 @@ mod log;
 mod module;
 mod share;
 mod store;
+mod structure;
+mod tasks;
 
 pub use answer::AnsweredAttribute;
+pub use compiler::{Compiler, CompilerLimits, CompilerProcess, compile_component};
 pub use contract::{
     Attribute, AttributeSpec, ConfigKey, Descriptor, Failure, FailureKind, HttpRequest,
     HttpResponse, Input, Kind, Level, Method, Request, Resolution, Value,
@@ -38,3 +46,4 @@ pub use limits::Limits;
 pub use log::{Log, LogLine};
 pub use module::{BoundResolver, Module};
 pub use share::InstanceShare;
+pub use structure::StructureLimits;

@@ -6,8 +6,19 @@ pub use portcullis_engine::resolver_contract::{
     Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES, TIMEOUT_MAX,
 };
 
-/// The maximum wait for the compilation of a module. 12 MB of JavaScript take 10 s.
+/// The maximum wait for the compilation of a module, and for its turn. 12 MB of JavaScript take 10 s.
 pub const COMPILE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The maximum number of compilations at once, each of another tenant. With two, a tenant whose module takes long
+/// leaves a turn for all others.
+pub const COMPILATIONS: usize = 2;
+
+/// The maximum number of modules that wait for their compilation, of all tenants. Each may hold 16 MiB.
+pub const COMPILATION_QUEUE: usize = 16;
+
+/// The maximum size of compiled code in bytes. It has two to five times the size of its module, and a module of
+/// JavaScript or Python has 12 to 16 MB.
+pub const CODE_BYTES: usize = 128 << 20;
 
 /// The WebAssembly stack in bytes. Interpreters recurse; 512 KiB is wasmtime's default.
 pub const STACK_BYTES: usize = 512 << 10;

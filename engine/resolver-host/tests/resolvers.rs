@@ -12,6 +12,7 @@ mod resolvers {
     mod admission;
     mod calls;
     mod compiled;
+    mod compiler;
     mod failures;
     mod isolation;
     mod support;

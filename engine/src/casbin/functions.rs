@@ -5,7 +5,8 @@ use super::operands::{ATTRIBUTE, attribute, test};
 use super::tokens::Tokens;
 use crate::condition::{Condition, Operand, Predicate};
 use crate::invalid::Fault;
-use crate::operator::{Networks, Operator, Pattern, parse_network};
+use crate::operator::{Networks, Operator, parse_network};
+use crate::pattern::{Pattern, PatternCheck};
 
 impl Tokens<'_> {
     /// Reads the call of the function `name`. The next token is `(`.
@@ -32,15 +33,15 @@ impl Tokens<'_> {
         if pattern.kind != TokenKind::Text {
             return Err(pattern.fault("a string: patterns and networks are literals"));
         }
-        let predicate =
-            predicate(&pattern.content()).map_err(|expected| pattern.fault(expected))?;
+        let predicate = predicate(&pattern.content(), self.patterns)
+            .map_err(|expected| pattern.fault(expected))?;
         self.expect(")", "`)`")?;
         Ok(test(subject, predicate))
     }
 }
 
 /// Compiles `keyMatch`: the text before the first `*` is a prefix, and the text after it has no meaning.
-fn key_match(pattern: &str) -> Result<Predicate, String> {
+fn key_match(pattern: &str, _: &mut PatternCheck) -> Result<Predicate, String> {
     let (operator, text) = match pattern.split_once('*') {
         Some((prefix, _)) => (Operator::StartsWith, prefix),
         None => (Operator::Eq, pattern),
@@ -49,9 +50,10 @@ fn key_match(pattern: &str) -> Result<Predicate, String> {
 }
 
 /// Compiles `keyMatch2`: `/*` matches any text below, `:name` matches one segment; the rest is a regular expression.
-fn key_match2(pattern: &str) -> Result<Predicate, String> {
+fn key_match2(pattern: &str, patterns: &mut PatternCheck) -> Result<Predicate, String> {
     let source = format!("^{}$", segments(&pattern.replace("/*", "/.*")));
-    Pattern::search(&source)
+    patterns
+        .check(Pattern::search(&source))
         .map(Predicate::Matches)
         .map_err(|fault| format!("a path pattern, but as `{source}` it has a fault: {fault}"))
 }
@@ -68,13 +70,14 @@ fn segments(pattern: &str) -> String {
     source + rest
 }
 
-fn regex_match(source: &str) -> Result<Predicate, String> {
-    Pattern::search(source)
+fn regex_match(source: &str, patterns: &mut PatternCheck) -> Result<Predicate, String> {
+    patterns
+        .check(Pattern::search(source))
         .map(Predicate::Matches)
         .map_err(|fault| format!("a regular expression, but {fault}"))
 }
 
-fn ip_match(network: &str) -> Result<Predicate, String> {
+fn ip_match(network: &str, _: &mut PatternCheck) -> Result<Predicate, String> {
     parse_network(network).map(|network| Predicate::IpIn(Networks::new(&[network]))).ok_or_else(
         || "a network such as `10.0.0.0/8` with host bits zero, or an address".to_owned(),
     )

@@ -8,6 +8,7 @@ use crate::condition::{
 };
 use crate::invalid::Fault;
 use crate::operator::Operator;
+use crate::pattern::PatternCheck;
 
 /// The maximum nesting of parentheses and `!`. It bounds the parser's stack, and still allows parentheses around each
 /// node of the deepest tree.
@@ -33,8 +34,8 @@ pub(super) struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    pub(super) fn new(matcher: &'s str) -> Result<Self, Fault> {
-        Ok(Self { tokens: Tokens::new(matcher)?, nodes: 0, nesting: 0 })
+    pub(super) fn new(matcher: &'s str, patterns: &'s mut PatternCheck) -> Result<Self, Fault> {
+        Ok(Self { tokens: Tokens::new(matcher, patterns)?, nodes: 0, nesting: 0 })
     }
 
     /// Parses the whole matcher.

@@ -2,20 +2,23 @@
 
 use super::lexer::{Lexer, Token};
 use crate::invalid::Fault;
+use crate::pattern::PatternCheck;
 
 /// Reads tokens one by one.
 pub(super) struct Tokens<'s> {
     lexer: Lexer<'s>,
     /// The next token.
     pub(super) next: Token<'s>,
+    /// Checks the patterns of function calls.
+    pub(super) patterns: &'s mut PatternCheck,
 }
 
 impl<'s> Tokens<'s> {
     /// Starts at the first token of `matcher`.
-    pub(super) fn new(matcher: &'s str) -> Result<Self, Fault> {
+    pub(super) fn new(matcher: &'s str, patterns: &'s mut PatternCheck) -> Result<Self, Fault> {
         let mut lexer = Lexer::new(matcher);
         let next = lexer.next()?;
-        Ok(Self { lexer, next })
+        Ok(Self { lexer, next, patterns })
     }
 
     /// Takes the next token.

@@ -229,7 +229,7 @@ impl<'e> Explainer<'e, '_> {
             Operation::Not(child) => {
                 ExplainedNode::Not { outcome, child: Box::new(self.node(*child)) }
             }
-            Operation::Test(test) => ExplainedNode::Condition(self.test(test, outcome)),
+            Operation::Test(test) => ExplainedNode::Condition(self.test(id, test, outcome)),
         }
     }
 
@@ -238,9 +238,9 @@ impl<'e> Explainer<'e, '_> {
         as_written(children).map(|child| self.node(child)).collect()
     }
 
-    fn test(&self, test: &'e Test<Slot>, outcome: TruthValue) -> ExplainedTest<'e> {
+    fn test(&self, node: NodeId, test: &'e Test<Slot>, outcome: TruthValue) -> ExplainedTest<'e> {
         let because = (outcome == TruthValue::Undetermined)
-            .then(|| self.plan.undetermined(self.run.cause(test), self.answers))
+            .then(|| self.plan.undetermined(self.run.cause(node, test), self.answers))
             .as_ref()
             .map(Undetermined::to_string);
         ExplainedTest {

@@ -4,12 +4,15 @@
 //! indexes the policies by attribute values, and stores the RBAC rules in a hash table. Evaluation is total: it maps
 //! values to a decision, cannot fail, and allocates only for the causes of an undetermined condition.
 
+mod compiler;
 mod explain;
 mod index;
 mod partial_evaluation;
 mod program;
 mod rbac;
 mod slots;
+
+use uuid::Uuid;
 
 use crate::condition::{AttributePath, ResolverAttribute};
 use crate::decision::{Applied, Decision, Undetermined, Withheld, combine};
@@ -19,6 +22,7 @@ use crate::request::Check;
 use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 use crate::value::AttributeValue;
 
+use compiler::Compiler;
 pub use explain::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     TruthValue,
@@ -42,6 +46,7 @@ pub struct Plan {
     index: Index,
     program: Program,
     slots: Slots,
+    over_budget: Box<[Uuid]>,
 }
 
 /// The result of a check, as far as the known attributes allow.
@@ -62,19 +67,17 @@ impl Plan {
         rules: &[Rule],
         policies: impl IntoIterator<Item = Policy>,
     ) -> Self {
-        let mut program = program::Builder::default();
-        let mut planned: Vec<(PlannedPolicy, Indexed)> = policies
-            .into_iter()
-            .filter(|policy| policy.resource.matches(resource))
-            .map(|policy| plan_policy(policy, &mut program))
-            .collect();
-        planned.sort_unstable_by_key(|(policy, _)| {
+        let mut policies: Vec<Policy> =
+            policies.into_iter().filter(|policy| policy.resource.matches(resource)).collect();
+        policies.sort_unstable_by_key(|policy| {
             (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
         });
+        let mut compiler = Compiler::default();
         let (policies, conditions): (Vec<PlannedPolicy>, Vec<Indexed>) =
-            planned.into_iter().unzip();
+            policies.into_iter().map(|policy| compiler.policy(policy)).unzip();
+        let Compiler { program, patterns, over_budget } = compiler;
         let roots = conditions.iter().filter_map(|indexed| indexed.condition);
-        let (mut program, slots) = program.finish(roots);
+        let (mut program, slots) = program.finish(roots, &patterns);
         let (index, implied) = index::build(&program, &slots, &conditions);
         for (root, test) in implied {
             program.evaluate_last(root, test);
@@ -89,7 +92,13 @@ impl Plan {
             index,
             program,
             slots,
+            over_budget: over_budget.into(),
         }
+    }
+
+    /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
+    pub fn policies_over_budget(&self) -> &[Uuid] {
+        &self.over_budget
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -256,6 +265,8 @@ impl Plan {
             Cause::Incomparable(slot, operator) => {
                 Undetermined::Incomparable(self.path(slot), operator)
             }
+            Cause::TooLong(slot) => Undetermined::TooLong(self.path(slot)),
+            Cause::PatternTooLarge(slot) => Undetermined::PatternTooLarge(self.path(slot)),
         }
     }
 
@@ -275,15 +286,8 @@ impl Plan {
             + self.index.weight()
             + self.program.weight()
             + self.slots.weight()
+            + size_of_val::<[Uuid]>(&self.over_budget)
     }
-}
-
-/// Splits a policy into what a decision reports of it and what evaluation reads.
-fn plan_policy(policy: Policy, program: &mut program::Builder) -> (PlannedPolicy, Indexed) {
-    let Policy { id, name, effect, priority, condition, .. } = policy;
-    let condition = condition.ok().map(|condition| program.add(condition));
-    let planned = PlannedPolicy { id, name: name.into(), effect, priority };
-    (planned, Indexed { effect, condition })
 }
 
 /// Returns why the value of a resolver's attribute is not known.
@@ -329,3 +333,6 @@ impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@
 
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 use uuid::Uuid;
 
 use crate::rbac::{Effect, MatchedRule, ObjectKind, Rule, WILDCARD};
@@ -39,7 +39,7 @@ struct Entry {
 struct Keys(String);
 
 /// The position of a rule's subject, domain and action in [`Keys`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     start: u32,
     lengths: [u16; 3],
@@ -173,11 +173,10 @@ impl RbacIndex {
         resource: &'p str,
     ) -> Vec<MatchedRule<'p>> {
         let mut rules = Vec::new();
-        let mut keys = Vec::new();
+        let mut keys = HashSet::new();
         self.find_all(check, |entry| {
             // A principal that the check names twice finds its entry twice.
-            if !keys.contains(&entry.key) {
-                keys.push(entry.key);
+            if keys.insert(entry.key) {
                 rules.extend(entry.deny.map(|deny| (entry.key, Effect::Deny, deny)));
                 rules.extend(entry.allow.map(|allow| (entry.key, Effect::Allow, allow)));
             }

@@ -9,10 +9,12 @@ use axum::extract::FromRequestParts;
 use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 use portcullis_auth::{AuthError, Manager, Mode, TokenHolder, authenticate_key};
+use portcullis_limits::{RefusedCredential, RequestPlace};
 use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
 
 use crate::error::ApiError;
+use crate::limits;
 use crate::oversize::refuse_oversize;
 use crate::raw_body::charge_body_to;
 
@@ -21,13 +23,17 @@ const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
 
 /// A caller with a token, who may request decisions.
 #[derive(Debug)]
-pub(crate) struct TenantMember(TokenHolder);
+pub(crate) struct TenantMember {
+    holder: TokenHolder,
+    /// Held until the handler has its answer.
+    place: RequestPlace,
+}
 
 impl Deref for TenantMember {
     type Target = TokenHolder;
 
     fn deref(&self) -> &TokenHolder {
-        &self.0
+        &self.holder
     }
 }
 
@@ -37,9 +43,16 @@ impl FromRequestParts<App> for TenantMember {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(parts)? {
             Credential::Bearer(token) => {
-                let holder = app.authenticator.verify(token, app.clock.now()).await?;
+                limits::refuse_if_full(app, parts)?;
+                let now = app.clock.now();
+                let verified = app.authenticator.verify(token, now).await;
+                let holder = verified.map_err(|error| {
+                    limits::failed(app, parts, RefusedCredential::Token, now, error)
+                })?;
                 charge_body_to(parts, holder.tenant());
-                Ok(Self(holder))
+                let subject = &holder.identity.subject;
+                let place = limits::admit(app, parts, holder.tenant(), subject, now).await?;
+                Ok(Self { holder, place })
             }
             Credential::ServiceKey(_) | Credential::AdminKey(_) => {
                 Err(AuthError::CredentialRefused(
@@ -53,13 +66,16 @@ impl FromRequestParts<App> for TenantMember {
 
 /// A manager with a token, on a route that does not accept service keys.
 #[derive(Debug)]
-pub(crate) struct TenantManager(Manager);
+pub(crate) struct TenantManager {
+    manager: Manager,
+    place: RequestPlace,
+}
 
 impl Deref for TenantManager {
     type Target = Manager;
 
     fn deref(&self) -> &Manager {
-        &self.0
+        &self.manager
     }
 }
 
@@ -67,8 +83,8 @@ impl FromRequestParts<App> for TenantManager {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let member = TenantMember::from_request_parts(parts, app).await?;
-        Ok(Self(member.0.into_manager(&app.manager_roles)?))
+        let TenantMember { holder, place } = TenantMember::from_request_parts(parts, app).await?;
+        Ok(Self { manager: holder.into_manager(&app.manager_roles)?, place })
     }
 }
 
@@ -76,6 +92,7 @@ impl FromRequestParts<App> for TenantManager {
 #[derive(Debug)]
 pub(crate) struct Allowed<R> {
     manager: Manager,
+    _place: RequestPlace,
     right: PhantomData<R>,
 }
 
@@ -119,28 +136,38 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let manager = match Credential::of(parts)? {
+        let TenantManager { manager, place } = match Credential::of(parts)? {
             Credential::ServiceKey(key) => {
-                let holder = key_holder(app, key).await?;
-                charge_body_to(parts, holder.tenant());
+                let holder = key_holder(app, parts, key).await?;
+                charge_body_to(parts, holder.manager.tenant());
                 holder
             }
-            _ => TenantManager::from_request_parts(parts, app).await?.0,
+            _ => TenantManager::from_request_parts(parts, app).await?,
         };
         manager.must_have(R::PERMISSION)?;
-        Ok(Self { manager, right: PhantomData })
+        Ok(Self { manager, _place: place, right: PhantomData })
     }
 }
 
-async fn key_holder(app: &App, key: &str) -> Result<Manager, ApiError> {
+async fn key_holder(app: &App, parts: &Parts, key: &str) -> Result<TenantManager, ApiError> {
+    limits::refuse_if_full(app, parts)?;
+    let now = app.clock.now();
     let one_tenant_per_domain = matches!(app.mode, Mode::Selfhost(_));
-    let now = app.clock.now().into();
-    Ok(authenticate_key(&app.store, now, key, one_tenant_per_domain).await?)
+    let lookup = limits::key_lookup(app, parts, key, now)?;
+    let found = authenticate_key(&app.store, now.into(), key, one_tenant_per_domain).await;
+    drop(lookup);
+    let manager = found
+        .map_err(|error| limits::failed(app, parts, RefusedCredential::ServiceKey, now, error))?;
+    app.limits.failures.proved(key);
+    let place = limits::admit(app, parts, manager.tenant(), manager.actor(), now).await?;
+    Ok(TenantManager { manager, place })
 }
 
 /// The operator, with the admin key.
 #[derive(Debug)]
-pub(crate) struct Admin;
+pub(crate) struct Admin {
+    _place: RequestPlace,
+}
 
 impl FromRequestParts<App> for Admin {
     type Rejection = ApiError;
@@ -156,10 +183,12 @@ impl FromRequestParts<App> for Admin {
             }
             Mode::Selfhost(_) => false,
         };
+        let now = app.clock.now();
         if is_key {
-            return Ok(Self);
+            return Ok(Self { _place: limits::admit_operator(app, now).await? });
         }
-        Err(AuthError::CredentialRefused("this route needs the admin key".to_owned()).into())
+        let error = AuthError::CredentialRefused("this route needs the admin key".to_owned());
+        Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error))
     }
 }
 

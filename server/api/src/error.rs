@@ -12,10 +12,12 @@ use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
 use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::invalid::Fault;
+use portcullis_limits::RateRefusal;
 use portcullis_operations::error::OperationError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::rate_answer;
 /// Longest message, in bytes of JSON. It may quote the request, or what a module says.
 const MAX_MESSAGE: usize = 8 * 1_024;
 /// Most ids of policies in `details`, so that an error has at most 64 KiB.
@@ -34,6 +36,8 @@ pub(crate) enum ApiError {
     PayloadTooLarge(usize),
     /// 415, with the type that is expected.
     UnsupportedMediaType(&'static str),
+    /// 429, with the levels of the rates.
+    RateLimited(Box<RateRefusal>),
 }
 
 impl ApiError {
@@ -56,6 +60,7 @@ impl ApiError {
             Self::UnsupportedMediaType(_) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
+            Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
         }
     }
 
@@ -77,6 +82,7 @@ impl ApiError {
             Self::UnsupportedMediaType(expected) => {
                 format!("the body is of another type: send `Content-Type: {expected}`")
             }
+            Self::RateLimited(refusal) => rate_answer::message(refusal),
         }
     }
 
@@ -86,7 +92,11 @@ impl ApiError {
             Self::Operation(OperationError::StillRead(_, policies)) => {
                 json!({"policy_ids": policies.iter().take(MAX_POLICIES).collect::<Vec<_>>()})
             }
+            Self::Operation(OperationError::QuotaExceeded(excess)) => {
+                json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
+            }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
+            Self::RateLimited(refusal) => json!({"limit": refusal.refused.name}),
             _ => json!({}),
         }
     }
@@ -104,6 +114,9 @@ impl ApiError {
             }
             Self::Operation(OperationError::Unavailable(..) | OperationError::NotNow(_)) => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Self::RateLimited(refusal) => {
+                rate_answer::add_refusal(refusal, headers);
             }
             _ => {}
         }
@@ -126,6 +139,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
+        OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
         OperationError::Unavailable(..) | OperationError::NotNow(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
         }
@@ -147,6 +161,9 @@ fn operation_message(error: &OperationError) -> String {
         OperationError::NotFound(what) => format!("there is no such {what}"),
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
+        }
+        OperationError::QuotaExceeded(excess) => {
+            format!("{excess}: delete what is not needed, or ask the operator for a higher quota")
         }
         OperationError::Unavailable(what, _) => format!("{what} is unavailable; try again later"),
         OperationError::Internal(_) => "an internal error; the log has the details".to_owned(),

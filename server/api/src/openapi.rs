@@ -45,7 +45,7 @@ macro_rules! errors {
     )*};
 }
 
-errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412");
+errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412", QuotaExceeded = "422",);
 
 /// The document as text.
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
     };
     let mut errors = vec!["400", "405", "413", "500", "503"];
     if operation.contains_key("security") {
-        errors.push("401");
+        errors.extend(["401", "429"]);
     }
     if needs("bearer") {
         errors.push("403");
@@ -231,6 +231,16 @@ fn headers() -> Value {
             true,
             "Where the new record is",
             json!({"type": "string", "format": "uri-reference"}),
+        ),
+        "RateLimit": header(
+            true,
+            "The limits of `RateLimit-Policy`: `r`, the requests that are left, and `t`, the seconds until none is missing",
+            text(),
+        ),
+        "RateLimit-Policy": header(
+            true,
+            "The limits that the request counts for: `q` requests in `w` seconds",
+            text(),
         ),
         "Retry-After": header(
             true,

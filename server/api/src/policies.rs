@@ -16,7 +16,7 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
-use crate::openapi::PreconditionFailed;
+use crate::openapi::{PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query};
 use crate::path::RecordId;
@@ -28,15 +28,19 @@ use crate::respond::{created, deleted, revision_header};
 #[utoipa::path(
     post, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "createPolicy",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewPolicy,
-    responses((status = 201, description = "The record", body = PolicyRecord,
-        headers(("ETag"), ("Location"), ("X-Policy-Revision")))),
+    responses(
+        (status = 201, description = "The record", body = PolicyRecord,
+            headers(("ETag"), ("Location"), ("X-Policy-Revision"))),
+        QuotaExceeded,
+    ),
 )]
 pub(super) async fn create(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let policy = NewPolicy::parse(&body.parse()?)?;
+    let read = move || -> Result<NewPolicy, ApiError> { Ok(NewPolicy::parse(&body.parse()?)?) };
+    let policy = app.plans.compilations().policy(caller.tenant(), read).await??;
     let written = policies::create(&app, &caller, policy).await?;
     let (record, revision) = (&written.record, written.revision);
     let location = format!("/api/v1/abac/policies/{}", record.id);
@@ -130,6 +134,7 @@ pub(super) async fn show(
         (status = 200, description = "The record", body = PolicyRecord,
             headers(("ETag"), ("X-Policy-Revision"))),
         PreconditionFailed,
+        QuotaExceeded,
     ),
 )]
 pub(super) async fn update(
@@ -139,7 +144,9 @@ pub(super) async fn update(
     IfMatch(precondition): IfMatch,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let update = PolicyUpdate::parse(&body.parse()?)?;
+    let read =
+        move || -> Result<PolicyUpdate, ApiError> { Ok(PolicyUpdate::parse(&body.parse()?)?) };
+    let update = app.plans.compilations().policy(caller.tenant(), read).await??;
     let id = id.known("policy")?;
     let written = policies::update(&app, &caller, id, &precondition, &update).await?;
     let (record, revision) = (written.record, written.revision);

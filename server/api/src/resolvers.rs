@@ -14,7 +14,7 @@ use portcullis_operations::resolvers::{self, FoundResolver};
 use crate::callers::{Allowed, ResolversRead, ResolversWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
-use crate::openapi::{Conflict, PreconditionFailed};
+use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
 use crate::respond::{created, deleted, revision_header};
@@ -33,6 +33,7 @@ pub(super) use try_out::*;
         (status = 201, description = "The record", body = ResolverRecord,
             headers(("ETag"), ("Location"), ("X-Policy-Revision"))),
         Conflict,
+        QuotaExceeded,
     ),
 )]
 pub(super) async fn create(
@@ -104,6 +105,7 @@ pub(super) async fn show(
             headers(("ETag"), ("X-Policy-Revision"))),
         Conflict,
         PreconditionFailed,
+        QuotaExceeded,
     ),
 )]
 pub(super) async fn update(

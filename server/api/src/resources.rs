@@ -12,6 +12,7 @@ use portcullis_operations::resources;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
 use crate::error::ApiError;
+use crate::openapi::QuotaExceeded;
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
 use crate::respond::{created, revision_header};
@@ -28,6 +29,7 @@ use crate::respond::{created, revision_header};
             headers(("Location"), ("X-Policy-Revision"))),
         (status = 200, description = "The record, replaced", body = ResourceRecord,
             headers(("X-Policy-Revision"))),
+        QuotaExceeded,
     ),
 )]
 pub(super) async fn register(
@@ -49,16 +51,20 @@ pub(super) async fn register(
 #[utoipa::path(
     post, path = "/api/v1/resources/list", tag = "Resources", operation_id = "registerResources",
     security(("bearer" = []), ("serviceKey" = ["resources:write"])), request_body = BulkRegistration,
-    responses((status = 200, description = "The records, in order", body = [ResourceRecord],
-        headers(("X-Policy-Revision")))),
+    responses(
+        (status = 200, description = "The records, in order", body = [ResourceRecord],
+            headers(("X-Policy-Revision"))),
+        QuotaExceeded,
+    ),
 )]
 pub(super) async fn register_all(
     State(app): State<App>,
     caller: Allowed<ResourcesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
+    let turn = resources::turn(&app, &caller).await?;
     let BulkRegistration(registrations) = BulkRegistration::parse(&body.parse()?)?;
-    let written = resources::register_all(&app, &caller, registrations).await?;
+    let written = resources::register_all(&app, &caller, turn, registrations).await?;
     Ok((revision_header(written.revision), Json(written.record)).into_response())
 }
 

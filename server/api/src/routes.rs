@@ -5,6 +5,7 @@ use axum::{Extension, Router, middleware};
 use http::StatusCode;
 use http::header::ALLOW;
 use portcullis_auth::Mode;
+use portcullis_limits::Class;
 use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,7 +14,7 @@ use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
 use crate::{
-    admin, checks, docs, health, layers, metrics, policies, resolvers, resources, rules,
+    admin, checks, docs, health, layers, limits, metrics, policies, resolvers, resources, rules,
     service_keys, webhooks,
 };
 
@@ -44,7 +45,9 @@ pub fn routes(app: App, set: RouteSet) -> Router {
         }
         RouteSet::Operator => operator(&app.mode).merge(probes()).split_for_parts().0,
     };
-    routes.with_state(app)
+    let has_rates = app.limits.rates.are_limited();
+    let routes = routes.with_state(app);
+    if has_rates { routes.layer(middleware::from_fn(limits::report_rates)) } else { routes }
 }
 
 /// Returns every route, and the document that describes them. The document is a route too.
@@ -67,6 +70,7 @@ pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
 
 /// Returns the routes of tenants, and the pages about the API.
 fn public() -> OpenApiRouter<App> {
+    // A route without a class is a check, so that checks pay for no layer.
     let decisions = OpenApiRouter::new()
         .at("/api/v1/check", routes!(checks::check))
         .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
@@ -90,12 +94,16 @@ fn public() -> OpenApiRouter<App> {
             "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
             routes!(webhooks::redeliver),
         )
+        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
+        .route_layer(Extension(Class::Management));
+    let uploads = OpenApiRouter::new()
         .at("/api/v1/resolvers", routes!(resolvers::create, resolvers::list))
         .at(
             "/api/v1/resolvers/{id}",
             routes!(resolvers::show, resolvers::update, resolvers::delete),
         )
-        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test));
+        .route_layer(Extension(Class::Uploads));
+    let management = management.merge(uploads);
     let management = management.route_layer(middleware::from_fn(layers::run_to_completion));
     let pages = OpenApiRouter::new()
         .at("/docs", routes!(docs::page))
@@ -112,7 +120,8 @@ fn operator(mode: &Mode) -> OpenApiRouter<App> {
             "/admin/tenants/{id}/identity-providers",
             routes!(admin::register_provider, admin::list_providers),
         )
-        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider));
+        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider))
+        .route_layer(Extension(Class::Operator));
     match mode {
         Mode::Saas { .. } => {
             metrics.merge(admin.route_layer(middleware::from_fn(layers::run_to_completion)))

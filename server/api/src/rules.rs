@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesWrite};
 use crate::error::ApiError;
-use crate::openapi::{Conflict, NotFound};
+use crate::openapi::{Conflict, NotFound, QuotaExceeded};
 use crate::parameters::{parameter, query};
 use crate::respond::{created, deleted, revision_header};
 
@@ -26,7 +26,7 @@ use crate::respond::{created, deleted, revision_header};
     responses(
         (status = 201, description = "The record", body = RuleRecord,
             headers(("Location"), ("X-Policy-Revision"))),
-        Conflict,
+        Conflict, QuotaExceeded,
     ),
 )]
 pub(super) async fn create(
@@ -49,7 +49,7 @@ pub(super) async fn create(
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = RuleUpdate,
     responses(
         (status = 200, description = "The record", body = RuleRecord, headers(("X-Policy-Revision"))),
-        NotFound, Conflict,
+        NotFound, Conflict, QuotaExceeded,
     ),
 )]
 pub(super) async fn update(

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use crate::body::JsonBody;
 use crate::callers::TenantManager;
 use crate::error::ApiError;
+use crate::openapi::QuotaExceeded;
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
 use crate::respond::created_with_key;
@@ -33,8 +34,11 @@ struct IssuedServiceKey {
 #[utoipa::path(
     post, path = "/api/v1/service-api-keys", tag = "Service API keys", operation_id = "createServiceKey",
     security(("bearer" = [])), request_body = NewServiceKey,
-    responses((status = 201, description = "The key", body = IssuedServiceKey,
-        headers(("Cache-Control"), ("Location")))),
+    responses(
+        (status = 201, description = "The key", body = IssuedServiceKey,
+            headers(("Cache-Control"), ("Location"))),
+        QuotaExceeded,
+    ),
 )]
 pub(super) async fn create(
     State(app): State<App>,

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, WebhooksRead, WebhooksWrite};
 use crate::error::ApiError;
+use crate::openapi::QuotaExceeded;
 use crate::paging::{self, Requested};
 use crate::path::{RecordId, Segments};
 use crate::respond::created_at;
@@ -23,7 +24,10 @@ use crate::respond::created_at;
 #[utoipa::path(
     post, path = "/api/v1/webhooks", tag = "Webhooks", operation_id = "createWebhook",
     security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), request_body = NewWebhook,
-    responses((status = 201, description = "The record", body = WebhookRecord, headers(("Location")))),
+    responses(
+        (status = 201, description = "The record", body = WebhookRecord, headers(("Location"))),
+        QuotaExceeded,
+    ),
 )]
 pub(super) async fn create(
     State(app): State<App>,

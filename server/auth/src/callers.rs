@@ -16,7 +16,7 @@ pub struct TokenHolder {
 }
 
 impl TokenHolder {
-    /// The tenant of the token.
+    /// Returns the tenant of the token.
     pub fn tenant(&self) -> &str {
         &self.tenant
     }

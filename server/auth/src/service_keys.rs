@@ -74,7 +74,11 @@ async fn try_store_use(
     id: Uuid,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let mut tx = store.write(tenant, now.millis()).await?;
+    let mut tx = match store.write(tenant, now.millis()).await {
+        // The next request of the key tries again.
+        Err(StoreError::Busy) => return Ok(()),
+        begun => begun?,
+    };
     service_keys::used(&mut tx, id, now).await?;
     tx.commit().await?;
     Ok(())

@@ -3,15 +3,19 @@
 //! No other crate reads the environment. The error of a bad or missing value is one line that names it.
 
 mod clients;
+mod compiler;
 mod database;
 mod edge;
 mod egress;
 mod error;
+mod limits;
 mod process;
+mod quotas;
 mod service;
 mod units;
 mod variables;
 
+pub use compiler::own_compiler;
 pub use database::{open_database, without_password};
 pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;

@@ -6,12 +6,15 @@ use std::time::Duration;
 
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_egress::EgressConfig;
+use portcullis_limits::LimitConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
+use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
 use url::Url;
 
+use crate::compiler::own_compiler;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::units::{parse_duration, parse_size};
@@ -34,7 +37,11 @@ pub struct Config {
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
+    /// The limits of what each tenant stores.
+    pub store_limits: StoreLimits,
     pub edge: EdgeConfig,
+    /// The limits of callers.
+    pub limits: LimitConfig,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -58,7 +65,9 @@ impl Config {
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
+            store_limits: variables.store_limits()?,
             edge: variables.edge()?,
+            limits: variables.limits()?,
         })
     }
 }
@@ -116,6 +125,7 @@ fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
         cache_bytes: cache_bytes.unwrap_or(default.cache_bytes),
         directory,
         code: code.or_else(|| code_directory(&variables.database_url())),
+        compiler: own_compiler(variables.compiler_limits()?),
     })
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use portcullis_auth::Mode;
 use portcullis_model::provider::ClaimConfig;
+use portcullis_model::quota::Quotas;
 
 use crate::service::Config;
 use crate::variables::Variables;
@@ -52,6 +53,8 @@ fn the_defaults_need_an_issuer_and_a_key() {
     assert_eq!(config.manager_roles, ["admin"]);
     assert_eq!((config.resolvers.instances, config.resolvers.cache_bytes), (64, 67_108_864));
     assert_eq!(config.resolvers.directory, None);
+    assert_eq!(config.store_limits.quotas, Quotas::STANDARD);
+    assert_eq!(config.store_limits.waiting_denials, 10_000);
     assert_eq!((config.edge.admin_listen, config.edge.tls), (None, None));
     assert_eq!((config.edge.body_memory, config.edge.max_connections), (134_217_728, None));
     assert_eq!(oidc.claims, ClaimConfig::default());
@@ -78,8 +81,16 @@ fn a_bad_value_is_named_in_one_line() {
         ("WEBHOOK_MAX_FAILURES", "0", "WEBHOOK_MAX_FAILURES: expected a number"),
         ("WEBHOOK_TIMEOUT", "0s", "WEBHOOK_TIMEOUT: expected a duration"),
         ("WEBHOOK_RETENTION", "30", "WEBHOOK_RETENTION: expected a duration"),
+        ("WEBHOOK_MAX_WAITING_DENIALS", "0", "WEBHOOK_MAX_WAITING_DENIALS: expected a number"),
+        ("QUOTA_WEBHOOKS", "-1", "QUOTA_WEBHOOKS: expected a number, or `none`"),
+        ("QUOTA_STORED_BYTES", "100", "QUOTA_STORED_BYTES: expected a size such as `2GiB`"),
         ("RESOLVER_INSTANCES", "0", "RESOLVER_INSTANCES: expected a number from 1 to 1000"),
         ("RESOLVER_CACHE_BYTES", "64", "RESOLVER_CACHE_BYTES: expected a size"),
+        (
+            "RESOLVER_COMPILER_MEMORY",
+            "255MiB",
+            "RESOLVER_COMPILER_MEMORY: expected a size of at least `256MiB`",
+        ),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
         ("ADMIN_LISTEN_ADDR", "9090", "ADMIN_LISTEN_ADDR: expected an address"),
         ("TLS_CERT_FILE", "/nowhere", "TLS_CERT_FILE: expected a readable file in PEM"),
@@ -96,6 +107,27 @@ fn a_bad_value_is_named_in_one_line() {
     let saas = ("MODE", "saas");
     refused(&[KEY, saas], "ADMIN_API_KEY: expected at least 32 characters, but it is not set");
     refused(&[KEY, saas, ("ADMIN_API_KEY", "short")], "ADMIN_API_KEY: expected at least 32");
+}
+
+#[test]
+fn a_quota_is_a_number_or_none() {
+    let entries = [
+        ISSUER,
+        KEY,
+        ("QUOTA_WEBHOOKS", "0"),
+        ("QUOTA_RULES", "7"),
+        ("QUOTA_RESOLVERS", "none"),
+        ("QUOTA_STORED_BYTES", "1MiB"),
+    ];
+    let quotas = Config::read(&variables(&entries)).expect("valid").store_limits.quotas;
+    let expected = Quotas {
+        webhooks: Some(0),
+        rules: Some(7),
+        resolvers: None,
+        stored_bytes: Some(1 << 20),
+        ..Quotas::STANDARD
+    };
+    assert_eq!(quotas, expected);
 }
 
 #[test]

@@ -147,6 +147,16 @@ impl Event {
     }
 }
 
+/// Returns the body of a denied check with `dropped` in its data: the denials that were dropped before it.
+pub fn with_dropped(mut body: Vec<u8>, dropped: i64) -> Vec<u8> {
+    // The data is the last member, and that of a denied check is never empty.
+    if dropped > 0 && body.ends_with(b"}}") {
+        body.truncate(body.len() - 2);
+        body.extend_from_slice(format!(r#","dropped":{dropped}}}}}"#).as_bytes());
+    }
+    body
+}
+
 /// The body of a delivery (`docs/rest.md`, section 7.1).
 #[derive(Serialize)]
 struct Body<'e> {
@@ -156,4 +166,19 @@ struct Body<'e> {
     tenant_id: &'e str,
     timestamp: Timestamp,
     data: &'e Value,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_denials_are_a_member_of_the_data() {
+        let event = Event::new(EventType::AccessDenied, Timestamp::from_millis(0), json!({"a": 1}));
+        let body = event.body(Uuid::nil(), "acme", event.at);
+        assert_eq!(with_dropped(body.clone(), 0), body);
+        let with: Value = serde_json::from_slice(&with_dropped(body, 12)).expect("JSON");
+        assert_eq!(with["data"], json!({"a": 1, "dropped": 12}));
+        assert_eq!(with["tenant_id"], "acme");
+    }
 }

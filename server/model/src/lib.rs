@@ -15,6 +15,7 @@ pub mod input;
 pub mod page;
 pub mod policy;
 pub mod provider;
+pub mod quota;
 pub mod resolver;
 pub mod resource;
 pub mod rule;

@@ -16,6 +16,8 @@ use crate::{Timestamp, document, schema};
 
 /// Most registrations of one bulk call.
 pub const MAX_BULK: usize = 1_000;
+/// Most default roles of one call. Each makes a rule, and other tenants' writes may wait for the transaction.
+const MAX_ROLES: usize = 10_000;
 /// Longest display name and service name, in characters.
 const MAX_LABEL: usize = 256;
 
@@ -78,6 +80,9 @@ impl Registration {
                 "a verb of at most {MAX_ACTION} characters, because `defaultRoles` makes rules with it"
             );
             problems.expected(&at.key("name"), what);
+        }
+        if registration.default_roles.len() > MAX_ROLES {
+            problems.expected(&at.key("defaultRoles"), format!("at most {MAX_ROLES} roles"));
         }
         Some(registration)
     }
@@ -169,6 +174,10 @@ fn read_all(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<
         return None;
     }
     let registrations = read_list(Registration::read)(json, at, problems)?;
+    let roles: usize = registrations.iter().map(|one| one.default_roles.len()).sum();
+    if roles > MAX_ROLES {
+        problems.expected(at, format!("at most {MAX_ROLES} default roles in all, not {roles}"));
+    }
     let names = registrations.iter().enumerate();
     let mut names: Vec<(&str, usize)> =
         names.map(|(index, registration)| (&*registration.name, index)).collect();

@@ -9,6 +9,7 @@ use crate::plans::Plans;
 use crate::uploads::Uploads;
 use portcullis_auth::{Authenticator, Mode};
 use portcullis_egress::EgressConfig;
+use portcullis_limits::CallerLimits;
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -39,11 +40,12 @@ pub struct Parts {
     pub manager_roles: Vec<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
-    /// Limits the addresses of outgoing requests.
+    /// CallerLimits the addresses of outgoing requests.
     pub egress: EgressConfig,
     pub webhooks: Webhooks,
     pub resolvers: ResolverService,
     pub uploads: Uploads,
+    pub limits: CallerLimits,
     pub metrics: Metrics,
     pub clock: Clock,
     pub ids: Ids,
@@ -61,16 +63,25 @@ impl App {
 
     /// Commits `tx` and returns the tenant's revision. Every check that begins after the return sees the change,
     /// and the delivery of its events has begun.
+    ///
+    /// # Errors
+    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
     pub async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
-        let committed = self.plans.commit(tx).await?;
+        let committed = self.plans.commit(tx).await.inspect_err(|error| {
+            if let StoreError::Quota(excess) = error {
+                self.metrics.quotas.refused(excess.quota);
+            }
+        })?;
         self.webhooks.committed(committed.writes).await;
         Ok(committed.revision)
     }
 
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
+        let own = [("uploads", self.uploads.tenants()), ("write_turns", self.store.writers())];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
-        for (map, entries) in maps.chain([("uploads", self.uploads.tenants())]) {
+        let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
+        for (map, entries) in maps.chain(own) {
             self.metrics.set_entries(map, entries);
         }
         self.metrics.render()

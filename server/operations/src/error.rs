@@ -6,6 +6,7 @@ use std::sync::Arc;
 use portcullis_auth::AuthError;
 use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
+use portcullis_model::quota::QuotaExcess;
 use portcullis_resolver_host::{CallError, LoadError};
 use portcullis_resolvers::LoadFailure;
 use portcullis_storage::StoreError;
@@ -42,6 +43,8 @@ pub enum OperationError {
     PreconditionFailed,
     /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
+    /// The tenant would have more than a quota allows.
+    QuotaExceeded(QuotaExcess),
     /// The service cannot do it at the moment. The text is for the client.
     NotNow(String),
     /// A fault of the service; the cause is for the log alone.
@@ -97,10 +100,13 @@ impl From<StoreError> for OperationError {
 
 impl From<Arc<StoreError>> for OperationError {
     fn from(error: Arc<StoreError>) -> Self {
-        if error.is_unavailable() {
-            Self::Unavailable("the database", error.into())
-        } else {
-            Self::Internal(error.into())
+        match &*error {
+            StoreError::Quota(excess) => Self::QuotaExceeded(*excess),
+            StoreError::Busy => {
+                Self::NotNow(format!("{error}, and nothing was written; try again later"))
+            }
+            _ if error.is_unavailable() => Self::Unavailable("the database", error.into()),
+            _ => Self::Internal(error.into()),
         }
     }
 }

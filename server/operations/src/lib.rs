@@ -5,18 +5,21 @@
 
 pub mod app;
 pub mod checks;
+pub mod compilations;
 pub mod edge_metrics;
 pub mod error;
 pub mod etag;
 pub mod metrics;
 pub mod plans;
 pub mod policies;
+pub mod quota_metrics;
 pub mod registration;
 pub mod resolvers;
 pub mod resources;
 pub mod rules;
 pub mod service_keys;
 pub mod tenants;
+mod turns;
 pub mod uploads;
 pub mod webhooks;
 pub mod written;

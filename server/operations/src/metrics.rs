@@ -14,6 +14,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
+use crate::quota_metrics::QuotaMetrics;
+use portcullis_limits::LimitMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
@@ -31,10 +33,14 @@ pub struct Metrics {
     entries: Family<MapLabels, Gauge>,
     /// Counts the denied checks whose event may be lost.
     pub denials_lost: Counter,
+    /// Counts the deliveries of denied checks that were dropped because too many waited for their webhook.
+    pub denials_dropped: Counter,
+    pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
     pub connections: ConnectionMetrics,
     pub bodies: BodyMetrics,
+    pub limits: LimitMetrics,
 }
 
 impl Default for Metrics {
@@ -50,15 +56,21 @@ impl Metrics {
         let denials_lost = Counter::default();
         let lost = "Denied checks whose event may be lost because the database was unavailable";
         registry.register("denials_lost", lost, denials_lost.clone());
+        let denials_dropped = Counter::default();
+        let dropped = "Deliveries of denied checks that were dropped because too many waited for their webhook";
+        registry.register("denials_dropped", dropped, denials_dropped.clone());
         Self {
             checks: CheckMetrics::register(&mut registry),
             plans: PlanMetrics::register(&mut registry),
             entries: register_entries(&mut registry),
             denials_lost,
+            denials_dropped,
+            quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
             connections: ConnectionMetrics::register(&mut registry),
             bodies: BodyMetrics::register(&mut registry),
+            limits: LimitMetrics::register(&mut registry),
             registry,
         }
     }
@@ -206,11 +218,19 @@ mod tests {
             "portcullis_plan_cache_loads_refused_total 0",
             "portcullis_plan_cache_bytes 0",
             "portcullis_denials_lost_total 0",
+            "portcullis_denials_dropped_total 0",
+            r#"portcullis_quota_refusals_total{quota="stored_bytes"} 0"#,
             r#"portcullis_webhook_attempts_total{outcome="dead"} 0"#,
             r#"portcullis_resolver_calls_total{outcome="timed_out"} 0"#,
             "portcullis_resolver_call_duration_seconds_count 0",
+            r#"portcullis_resolver_admissions_total{outcome="limit"} 0"#,
             r#"portcullis_resolver_cache_lookups_total{result="stale"} 0"#,
             "portcullis_resolver_breaker_openings_total 0",
+            r#"portcullis_requests_refused_total{reason="queue_full",class="checks"} 0"#,
+            "portcullis_connections 0",
+            "portcullis_connections_refused_total 0",
+            "portcullis_request_body_bytes 0",
+            "portcullis_request_bodies_refused_total 0",
         ] {
             assert!(text.lines().any(|line| line == series), "{series}\n{text}");
         }

@@ -5,7 +5,6 @@ mod demanded;
 mod error;
 mod freshness;
 mod load;
-mod turns;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,10 +15,11 @@ use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
 use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, tenants};
 use tokio::time::Instant;
 
+use crate::compilations::{Compilations, OverBudgetLog};
 use crate::metrics::PlanMetrics;
+use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
 use freshness::Freshness;
-use turns::{LoadLimits, LoadTurns};
 
 pub use error::PlanError;
 pub use load::load;
@@ -29,8 +29,10 @@ pub use load::load;
 pub struct Plans {
     store: Store,
     cache: PlanCache<PlanError>,
+    compilations: Compilations,
     freshness: Freshness,
-    turns: LoadTurns,
+    turns: Turns,
+    over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
     metrics: PlanMetrics,
 }
@@ -47,10 +49,17 @@ impl Plans {
             store,
             cache: PlanCache::new(max_bytes),
             freshness: Freshness::new(max_staleness),
-            turns: LoadTurns::new(LoadLimits::for_cores(cores)),
+            compilations: Compilations::for_cores(cores),
+            turns: Turns::new(TurnLimits::of_loads(cores)),
+            over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
             metrics,
         }
+    }
+
+    /// Returns the compilations of policies.
+    pub fn compilations(&self) -> &Compilations {
+        &self.compilations
     }
 
     /// Pins the plans that most checks need. Such a plan is no older than any write acknowledged here so far.
@@ -74,6 +83,10 @@ impl Plans {
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
         self.require_proof()?;
+        // A plan in memory may be of a later revision than the last one that was published here.
+        if let Some(cached) = self.cache.find(tenant, resource, at_least) {
+            return Ok(cached);
+        }
         if self.cache.latest(tenant).unwrap_or_default() < at_least {
             self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
         }
@@ -96,7 +109,9 @@ impl Plans {
             return Err(PlanError::TooManyLoads);
         };
         self.metrics.loads.inc();
-        Ok(load::load_within(turn, &self.store, tenant, resource).await?)
+        let plan = load::load_within(turn, &self.store, tenant, resource).await?;
+        self.over_budget.report(tenant, &plan);
+        Ok(plan)
     }
 
     async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {
@@ -153,7 +168,7 @@ impl Plans {
     }
 
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
-    pub fn measure(&self) -> [(&'static str, usize); 5] {
+    pub fn measure(&self) -> [(&'static str, usize); 6] {
         let size = self.cache.size();
         self.metrics.cache_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
         [
@@ -161,6 +176,7 @@ impl Plans {
             ("plan_tenants", size.tenants),
             ("plan_loads", size.loads),
             ("plan_load_tenants", self.turns.len()),
+            ("compilation_tenants", self.compilations.len()),
             ("demanded_revisions", self.demanded.len()),
         ]
     }

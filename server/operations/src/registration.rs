@@ -31,7 +31,7 @@ pub async fn register(
         created_at: stored.as_ref().map_or(by.at, |stored| stored.created_at),
         updated_at: stored.as_ref().map(|_| by.at),
     };
-    resources::upsert(tx, &record, by).await?;
+    resources::upsert(tx, stored.as_ref(), &record, by).await?;
     let before = stored.map_or_else(Vec::new, |stored| stored.registration.default_roles);
     let roles = &record.registration.default_roles;
     for role in not_in(roles, &before) {

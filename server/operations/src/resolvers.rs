@@ -26,8 +26,6 @@ pub use try_out::{TryOutResult, try_out};
 pub use update::{ResolverChange, update};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("resolver");
-/// Resolvers of a tenant. Each takes memory for as long as the service runs.
-const MAX_RESOLVERS: usize = 64;
 
 /// A resolver that is bound, and is not stored yet.
 #[derive(Debug)]
@@ -104,11 +102,6 @@ async fn store(
 ) -> Result<Written<StoredResolver>, OperationError> {
     let record = &prepared.record;
     let mut tx = app.store.write(&record.tenant_id, record.created_at.millis()).await?;
-    if resolvers::list(&mut tx).await?.len() >= MAX_RESOLVERS {
-        let what =
-            format!("the tenant already has {MAX_RESOLVERS} resolvers, which is the maximum");
-        return Err(OperationError::Conflict(what));
-    }
     let namespace = &record.manifest.namespace;
     if is_of_operator(app, namespace) || !insert(&mut tx, &prepared).await? {
         return Err(taken(namespace));

@@ -5,7 +5,7 @@ use portcullis_model::page::{Listed, Page};
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::service_key::Permission;
-use portcullis_storage::{Tx, resources, rules};
+use portcullis_storage::{Tx, WriteTurn, resources, rules};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -40,6 +40,15 @@ pub async fn register(
     Ok(Written { record: Registered { record, is_new }, revision })
 }
 
+/// Waits for the turn of the caller's tenant to write. The body of a bulk call is parsed after that, so that many calls
+/// of one tenant need the memory of one.
+///
+/// # Errors
+/// Too many writes of the tenant wait.
+pub async fn turn(app: &App, caller: &Manager) -> Result<WriteTurn, OperationError> {
+    Ok(app.store.turn(caller.tenant()).await?)
+}
+
 /// Registers all of `registrations` in one transaction, and returns the records in the same order.
 ///
 /// # Errors
@@ -47,13 +56,14 @@ pub async fn register(
 pub async fn register_all(
     app: &App,
     caller: &Manager,
+    turn: WriteTurn,
     registrations: Vec<Registration>,
 ) -> Result<Written<Vec<ResourceRecord>>, OperationError> {
     for registration in &registrations {
         check_new_roles(caller, registration)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut tx = app.store.write(caller.tenant(), by.at.millis()).await?;
+    let mut tx = app.store.write_in(turn, by.at.millis()).await?;
     let mut records = Vec::with_capacity(registrations.len());
     for registration in registrations {
         check_old_roles(&mut tx, caller, &registration).await?;

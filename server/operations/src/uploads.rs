@@ -11,10 +11,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::error::OperationError;
 
 /// Most uploads in memory. An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is
-/// compiled, so that all take at most 136 MiB. One module compiles at a time, so that more uploads would only wait.
+/// compiled, so that all take at most 136 MiB. Two modules compile at a time, so that more uploads would only wait.
 const MOST: usize = 4;
 /// Most uploads of one tenant: half of [`MOST`], so that no tenant blocks the others.
 const MOST_OF_TENANT: usize = 2;
+/// Most uploads that wait for a turn. Each holds a connection, and its body is not read.
+const MOST_WAITING: usize = 64;
 /// Longest time for which an upload waits for other tenants. Its body is not read meanwhile.
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -22,6 +24,8 @@ const WAIT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct Uploads {
     all: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+    /// The uploads of each tenant that has or wants a turn: at most [`MOST`] and [`MOST_WAITING`] tenants.
     by_tenant: Arc<Mutex<HashMap<String, usize>>>,
 }
 
@@ -41,7 +45,11 @@ struct OwnTurn {
 
 impl Default for Uploads {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(MOST)), by_tenant: Arc::default() }
+        Self {
+            all: Arc::new(Semaphore::new(MOST)),
+            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+            by_tenant: Arc::default(),
+        }
     }
 }
 
@@ -49,11 +57,13 @@ impl Uploads {
     /// Returns a turn for `tenant`. It waits for uploads of other tenants, but not for those of `tenant`.
     ///
     /// # Errors
-    /// The tenant has its greatest number of uploads, or the wait takes longer than 10 s.
+    /// The tenant has its greatest number of uploads, too many uploads wait, or the wait takes longer than 10 s.
     pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
         let own = self.begin_own(tenant).ok_or_else(|| full("of this tenant"))?;
+        let place = self.waiting.try_acquire().map_err(|_| full("in all"))?;
         let wait = tokio::time::timeout(WAIT, Arc::clone(&self.all).acquire_owned());
         let permit = wait.await.ok().and_then(Result::ok).ok_or_else(|| full("in all"))?;
+        drop(place);
         Ok(Turn { _own: own, _permit: permit })
     }
 
@@ -132,6 +142,34 @@ mod tests {
         let fifth = fifth.expect("free again");
         drop((second, third, fourth, fifth));
         assert!(uploads.lock().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_uploads_wait() {
+        let uploads = Uploads::default();
+        let mut turns = Vec::new();
+        for tenant in ["a", "b", "c", "d"] {
+            turns.push(uploads.begin(tenant).await.expect("free"));
+        }
+        let begun = tokio::time::Instant::now();
+        let mut waiting = tokio::task::JoinSet::new();
+        for number in 0..MOST_WAITING {
+            let uploads = uploads.clone();
+            waiting.spawn(async move { uploads.begin(&format!("tenant-{number}")).await });
+        }
+        while uploads.waiting.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = uploads.begin("one more").await;
+        assert!(matches!(refused, Err(OperationError::NotNow(_))));
+        assert!(begun.elapsed() < WAIT, "it does not wait");
+        assert_eq!(uploads.lock().len(), MOST + MOST_WAITING);
+        while let Some(waited) = waiting.join_next().await {
+            assert!(waited.expect("no panic").is_err());
+        }
+        drop(turns);
+        assert!(uploads.lock().is_empty());
+        assert_eq!(uploads.waiting.available_permits(), MOST_WAITING);
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 //! Therefore the admission continues when its caller gives up, and the result is kept for the same tenant, which can
 //! bring the same module again.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,9 @@ use crate::single_flight::{Flight, SingleFlight};
 
 /// The time for which the result of an admission is kept for a tenant that does not ask again.
 const KEPT: Duration = Duration::from_secs(600);
+
+/// The number of kept results. Each holds a compiled module.
+const MOST_KEPT: usize = 64;
 
 /// The result of an admission.
 pub type Admitted = Result<Arc<Module>, Arc<LoadError>>;
@@ -57,11 +61,17 @@ impl Admissions {
         work: impl Future<Output = Admitted> + Send + 'static,
     ) -> Admitted {
         let now = Instant::now();
+        let others = Cell::new(0);
         let is_kept = |other: &Key, admission: &Flight<Admitted>| {
-            is_settled(admission)
-                && admission.begun() + KEPT > now
+            if !is_settled(admission) || admission.begun() + KEPT <= now {
+                return false;
+            }
+            if other.0 == key.0 {
                 // One result for each tenant: the new admission replaces it.
-                && (*other == key || other.0 != key.0)
+                return *other == key;
+            }
+            others.set(others.get() + 1);
+            others.get() < MOST_KEPT
         };
         let admission = self.0.begin(key.clone(), |_| work, is_kept);
         let admitted = admission.finished().await.unwrap_or_else(|| Err(Arc::new(LoadError::Host)));
@@ -142,6 +152,21 @@ mod tests {
         tokio::time::sleep(SOON).await;
         let _ = admissions.join(("acme".to_owned(), Digest([8; 32])), async { faulty("") }).await;
         assert!(admissions.0.len() == 0, "one of each tenant is kept");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_results_are_kept() {
+        let admissions = Admissions::default();
+        for number in 0..2 * MOST_KEPT {
+            let key = (format!("tenant-{number}"), Digest([7; 32]));
+            let (end, ended) = oneshot::channel();
+            let work = async { ended.await.expect("an end") };
+            assert!(timeout(SOON, admissions.join(key, work)).await.is_err());
+            end.send(faulty("unasked")).expect("it goes on");
+            tokio::task::yield_now().await;
+        }
+        // The last one is not settled for those that came before it.
+        assert!(admissions.0.len() <= MOST_KEPT + 1, "{}", admissions.0.len());
     }
 
     #[tokio::test(start_paused = true)]

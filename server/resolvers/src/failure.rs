@@ -37,5 +37,12 @@ impl LoadFailure {
 /// Whether the state of the host prevented the admission of a module. Such an error says nothing about the module.
 pub fn is_transient(error: &LoadError) -> bool {
     use CallError::{Busy, Host};
-    matches!(error, LoadError::Host | LoadError::Slow(_) | LoadError::Describe(Busy(_) | Host))
+    matches!(
+        error,
+        LoadError::Host
+            | LoadError::Slow(_)
+            | LoadError::Queue
+            | LoadError::Compiler(_)
+            | LoadError::Describe(Busy(_) | Host)
+    )
 }

@@ -33,6 +33,7 @@ mod status;
 mod status_records;
 mod tenants;
 mod threads;
+mod turns;
 mod values;
 
 pub use admissions::Admitted;
@@ -43,6 +44,7 @@ pub use failure::{LoadFailure, is_transient};
 pub use metrics::ResolverMetrics;
 pub use module_record::module_record;
 pub use operator::OperatorResolver;
+pub use portcullis_resolver_host::{Compiler, CompilerLimits, CompilerProcess, compile_component};
 pub use registry::Registry;
 pub use report::{Asked, Provenance, Report};
 pub use service::ResolverService;

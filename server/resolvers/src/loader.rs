@@ -4,6 +4,9 @@
 //! A check waits for the load of a resolver no longer than for an answer of it. All checks that wait for the same
 //! resolver wait for one load, which continues when no check waits. A resolver whose load failed has the cause in its
 //! record and in each explanation until the reconciler loads it again.
+//!
+//! A load holds the bytes of a module, and may wait for the compiler. So each tenant has one at a time, and a tenant with
+//! many modules, or with one that takes long, does not delay those of others.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use portcullis_engine::ResolverRef;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_resolver_host::{Digest, Module};
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::{Store, StoreError, Tx, resolvers};
+use portcullis_storage::{Store, StoreError, resolvers};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -23,6 +26,12 @@ use crate::registry::{DISABLED, Registry};
 use crate::secrets;
 use crate::single_flight::{Flight, SingleFlight};
 use crate::status::Availability;
+use crate::turns::Turns;
+
+/// Most modules that are being loaded at a time. Each may hold 16 MiB, and the code that is compiled from it.
+const LOADS: usize = 8;
+/// The number of times that a load starts again because a request replaced the module in between.
+const ATTEMPTS: usize = 3;
 
 /// Loads resolvers from the store into the registry.
 #[derive(Debug)]
@@ -32,7 +41,11 @@ pub(crate) struct Loader {
     /// Decrypts the secrets of resolvers.
     keys: KeyRing,
     loads: SingleFlight<Key, (), Duration>,
+    turns: Turns,
 }
+
+/// The error for a resolver whose module is not in the store.
+const MISSING: StoreError = StoreError::Corrupt { what: "resolvers.sha256" };
 
 /// A tenant and the version of one of its resolvers.
 type Key = (String, ResolverRef);
@@ -42,7 +55,7 @@ pub(crate) type Load = Flight<(), Duration>;
 
 impl Loader {
     pub(crate) fn new(registry: Arc<Registry>, store: Store, keys: KeyRing) -> Self {
-        Self { registry, store, keys, loads: SingleFlight::default() }
+        Self { registry, store, keys, loads: SingleFlight::default(), turns: Turns::of(LOADS) }
     }
 
     /// Loads a resolver unless it is in memory. Waits until it is, or for as long as one of its calls may take.
@@ -121,18 +134,22 @@ impl Loader {
         id: Uuid,
         limit: Option<&watch::Sender<Option<Duration>>>,
     ) -> Result<Option<(StoredResolver, Binding)>, LoadFailure> {
-        let mut tx = self.store.read(tenant).await?;
-        let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
-        if let Some(limit) = limit {
-            // Nobody may be waiting, so a send could fail.
-            limit.send_replace(Some(stored.manifest.limits.timeout));
+        for _ in 0..ATTEMPTS {
+            let mut tx = self.store.read(tenant).await?;
+            let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
+            if let Some(limit) = limit {
+                // Nobody may be waiting, so a send could fail.
+                limit.send_replace(Some(stored.manifest.limits.timeout));
+            }
+            let encrypted = resolvers::secrets(&mut tx, id).await?.unwrap_or_default();
+            tx.end().await?;
+            let Some(module) = self.module_of_stored(tenant, &stored).await? else { continue };
+            let secrets = secrets::decrypt(&self.keys, &stored, &encrypted)?;
+            let manifest = stored.manifest.clone().with_secrets(secrets);
+            let binding = self.registry.bind(tenant, module, &manifest)?;
+            return Ok(Some((stored, binding)));
         }
-        let encrypted = resolvers::secrets(&mut tx, id).await?.unwrap_or_default();
-        let module = self.module_of_stored(tenant, tx, &stored).await?;
-        let secrets = secrets::decrypt(&self.keys, &stored, &encrypted)?;
-        let manifest = stored.manifest.clone().with_secrets(secrets);
-        let binding = self.registry.bind(tenant, module, &manifest)?;
-        Ok(Some((stored, binding)))
+        Err(MISSING.into())
     }
 
     /// Returns the module of the stored resolver of this id, or `None` if the tenant has no such resolver.
@@ -141,28 +158,38 @@ impl Loader {
         tenant: &str,
         id: Uuid,
     ) -> Result<Option<Arc<Module>>, LoadFailure> {
-        let mut tx = self.store.read(tenant).await?;
-        let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
-        self.module_of_stored(tenant, tx, &stored).await.map(Some)
+        for _ in 0..ATTEMPTS {
+            let mut tx = self.store.read(tenant).await?;
+            let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
+            tx.end().await?;
+            if let Some(module) = self.module_of_stored(tenant, &stored).await? {
+                return Ok(Some(module));
+            }
+        }
+        Err(MISSING.into())
     }
 
-    /// Returns the module of `stored`, which `tx` has read: from memory if it is there, otherwise from the store.
+    /// Returns the module of `stored`: from memory if it is there, otherwise from the store. Returns `None` if the store
+    /// no longer has it, because a request replaced it.
     async fn module_of_stored(
         &self,
         tenant: &str,
-        mut tx: Tx,
         stored: &StoredResolver,
-    ) -> Result<Arc<Module>, LoadFailure> {
+    ) -> Result<Option<Arc<Module>>, LoadFailure> {
         let sha256 = &stored.module.sha256;
-        let digest = Digest::parse(sha256);
-        if let Some(module) = digest.and_then(|digest| self.registry.admitted(&digest)) {
-            tx.end().await?;
-            return Ok(module);
+        let in_memory = || Digest::parse(sha256).and_then(|digest| self.registry.admitted(&digest));
+        if let Some(module) = in_memory() {
+            return Ok(Some(module));
         }
+        // No transaction stays open while this waits for its turn or for the compilation.
+        let _turn = self.turns.take(tenant).await;
+        if let Some(module) = in_memory() {
+            return Ok(Some(module));
+        }
+        let mut tx = self.store.read(tenant).await?;
         let bytes = resolvers::module(&mut tx, sha256).await?;
-        // The compilation takes seconds, and no transaction stays open for it.
         tx.end().await?;
-        let bytes = bytes.ok_or(StoreError::Corrupt { what: "resolvers.sha256" })?;
-        Ok(self.registry.admit(tenant, bytes.into()).await?)
+        let Some(bytes) = bytes else { return Ok(None) };
+        Ok(Some(self.registry.admit(tenant, bytes.into()).await?))
     }
 }

@@ -8,6 +8,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use portcullis_resolver_host::LoadError;
+
+use crate::failure::is_transient;
 use crate::measurements::OUTCOMES;
 
 /// Seconds, up to the longest call that a manifest may allow.
@@ -19,10 +22,14 @@ struct OutcomeLabels {
     outcome: &'static str,
 }
 
+/// Every name that [`admission`] gives.
+const ADMISSIONS: [&str; 5] = ["ok", "limit", "module", "queue", "host"];
+
 /// Calls of attribute resolvers, of all tenants.
 #[derive(Clone, Debug)]
 pub struct ResolverMetrics {
     calls: Family<OutcomeLabels, Counter>,
+    admissions: Family<OutcomeLabels, Counter>,
     pub latency: Histogram,
     /// Calls that a breaker did not let through.
     pub suspended: Counter,
@@ -45,10 +52,15 @@ impl ResolverMetrics {
         for outcome in OUTCOMES {
             calls.get_or_create_owned(&OutcomeLabels { outcome });
         }
+        let admissions = Family::<OutcomeLabels, Counter>::default();
+        for outcome in ADMISSIONS {
+            admissions.get_or_create_owned(&OutcomeLabels { outcome });
+        }
         let lookups = Family::<ResultLabels, Counter>::default();
         let of = |result| lookups.get_or_create_owned(&ResultLabels { result });
         let metrics = Self {
             calls: calls.clone(),
+            admissions: admissions.clone(),
             latency: Histogram::new(CALL_BUCKETS),
             suspended: Counter::default(),
             hits: of("hit"),
@@ -57,6 +69,8 @@ impl ResolverMetrics {
             openings: Counter::default(),
         };
         registry.register("resolver_calls", "Calls of attribute resolvers", calls);
+        let help = "Modules of resolvers that were loaded and compiled, or refused";
+        registry.register("resolver_admissions", help, admissions);
         let help = "How long calls of attribute resolvers took, in seconds";
         registry.register("resolver_call_duration_seconds", help, metrics.latency.clone());
         let help = "Calls that were not made, since the resolver's circuit breaker is open";
@@ -73,5 +87,26 @@ impl ResolverMetrics {
     pub fn called(&self, outcome: &'static str, elapsed: Duration) {
         self.calls.get_or_create(&OutcomeLabels { outcome }).inc();
         self.latency.observe(elapsed.as_secs_f64());
+    }
+
+    /// Takes note of an admission.
+    pub(crate) fn admitted<T>(&self, admitted: &Result<T, LoadError>) {
+        let outcome = admission(admitted);
+        self.admissions.get_or_create(&OutcomeLabels { outcome }).inc();
+    }
+}
+
+/// Returns the result of an admission in one word. `limit` says that a module exceeds a limit of structure, memory or
+/// time, as attacks do.
+fn admission<T>(admitted: &Result<T, LoadError>) -> &'static str {
+    let Err(error) = admitted else { return "ok" };
+    match error {
+        LoadError::TooLarge(_)
+        | LoadError::Structure(_)
+        | LoadError::Memory(_)
+        | LoadError::ProcessorTime(_) => "limit",
+        LoadError::Slow(_) | LoadError::Queue => "queue",
+        error if is_transient(error) => "host",
+        _ => "module",
     }
 }

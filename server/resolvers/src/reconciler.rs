@@ -1,7 +1,7 @@
 //! Compares the registry with the store again and again: loads new resolvers before a check needs them, loads again
 //! those that failed, and removes those that are deleted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -11,6 +11,7 @@ use portcullis_model::clock::Clock;
 use portcullis_resolver_host::Digest;
 use portcullis_storage::resolvers::ResolverLocation;
 use portcullis_storage::{Store, StoreError, resolvers};
+use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::loader::Loader;
@@ -19,8 +20,10 @@ use crate::status::Availability;
 
 /// The pause between two rounds. A failed load is not tried again before the next round.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// The number of loads at the same time. Each holds the bytes of a module.
-const LOADS: usize = 8;
+/// The number of tenants whose resolvers are loaded at the same time.
+const TENANTS: usize = 8;
+/// The longest wait for a load. It continues after that, and the round goes on with other tenants.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Rounds between two removals of unused compiled code: 5 minutes.
 const SWEEP_ROUNDS: u64 = 60;
 /// Compiled code that is younger can belong to a module that a request is about to store.
@@ -128,14 +131,14 @@ impl Reconciler {
         let enabled = stored.iter().filter(|place| place.enabled);
         let missing = enabled.filter(|place| !is_active(registry, &place.tenant, place.reference));
         let due: Vec<_> = missing.filter(|place| self.failed.is_due(place)).collect();
-        // Several at once: a slow one does not delay the others.
-        let loads = stream::iter(&due);
-        loads
-            .for_each_concurrent(LOADS, |place| async {
-                loader.load(&place.tenant, place.reference).finished().await;
-            })
-            .await;
+        let mut by_tenant: BTreeMap<&str, Vec<&ResolverLocation>> = BTreeMap::new();
         for place in due {
+            by_tenant.entry(&place.tenant).or_default().push(place);
+        }
+        // Several tenants at once, and each waits only a while: a slow module does not delay the others.
+        let loads: Vec<_> =
+            by_tenant.into_values().map(|places| load_in_time(loader, places)).collect();
+        for place in stream::iter(loads).buffer_unordered(TENANTS).concat().await {
             if !is_active(registry, &place.tenant, place.reference) {
                 self.failed.note(place);
             }
@@ -152,6 +155,23 @@ impl Reconciler {
         self.registry.sweep_code(stored, before).await;
         Ok(())
     }
+}
+
+/// Loads resolvers of one tenant, one after the other, for as long as a round waits for a tenant. Returns those whose load
+/// began.
+async fn load_in_time<'p>(
+    loader: &Arc<Loader>,
+    places: Vec<&'p ResolverLocation>,
+) -> Vec<&'p ResolverLocation> {
+    let (deadline, mut begun) = (Instant::now() + PATIENCE, Vec::new());
+    for place in places {
+        begun.push(place);
+        let load = loader.load(&place.tenant, place.reference);
+        if timeout_at(deadline, load.finished()).await.is_err() {
+            break;
+        }
+    }
+    begun
 }
 
 fn is_active(registry: &Registry, tenant: &str, reference: ResolverRef) -> bool {

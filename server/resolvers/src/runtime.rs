@@ -14,8 +14,8 @@ use portcullis_engine::Check;
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    CallOutcome, Digest, Grant, HostSettings, InstanceShare, LoadError, Module, ResolverHost,
-    limits,
+    CallOutcome, Compiler, Digest, Grant, HostSettings, InstanceShare, LoadError, Module,
+    ResolverHost, limits,
 };
 use tokio::time::Instant;
 
@@ -52,7 +52,14 @@ impl ResolverRuntime {
     ) -> anyhow::Result<Self> {
         let threads =
             Arc::new(ResolverThreads::start().context("cannot start threads for resolvers")?);
-        let settings = HostSettings { instances: config.instances, compiled: config.code.clone() };
+        if cfg!(not(target_os = "linux")) && matches!(config.compiler, Compiler::Process(_)) {
+            tracing::warn!("this system may not limit the memory of compilations");
+        }
+        let settings = HostSettings {
+            instances: config.instances,
+            compiled: config.code.clone(),
+            compiler: config.compiler.clone(),
+        };
         let host = ResolverHost::new(&settings, threads).with_context(|| match &config.code {
             Some(code) => format!("cannot run resolvers with compiled code in {}", code.display()),
             None => "cannot run resolvers".to_owned(),
@@ -77,7 +84,9 @@ impl ResolverRuntime {
 
     /// Compiles a module and admits it, within the share of `owner`.
     pub(crate) async fn admit(&self, owner: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
-        let module = Arc::new(self.host.load(bytes, &self.share(owner)).await?);
+        let loaded = self.host.load(bytes, &self.share(owner)).await;
+        self.metrics.admitted(&loaded);
+        let module = Arc::new(loaded?);
         let mut modules = self.modules.lock();
         modules.retain(|_, module| module.strong_count() > 0);
         modules.insert(*module.digest(), Arc::downgrade(&module));

@@ -21,14 +21,15 @@ use issuer::Issuer;
 use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, Case};
-use portcullis_config::{Config, EdgeConfig, open_database};
+use portcullis_config::{Config, EdgeConfig, open_database, own_compiler};
+use portcullis_limits::LimitConfig;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_operations::metrics::{CheckKind, Metrics};
-use portcullis_resolvers::ResolverConfig;
+use portcullis_resolvers::{CompilerLimits, ResolverConfig};
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::tenants;
+use portcullis_storage::{StoreLimits, tenants};
 use portcullis_webhooks::WebhookConfig;
 
 /// The variables that `dev` reads. None of them can point it at a production system.
@@ -64,9 +65,12 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         webhooks: WebhookConfig::default(),
         resolvers: ResolverConfig {
             code: Some(data_dir.join("portcullis-code")),
+            compiler: own_compiler(CompilerLimits::default()),
             ..ResolverConfig::default()
         },
+        store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
+        limits: LimitConfig::default(),
     };
     let limits = front::limits(&config.edge);
     let store = open_database(&config.database_url).await?;

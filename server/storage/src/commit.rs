@@ -4,7 +4,7 @@ use portcullis_engine::ResourcePattern;
 
 use crate::error::StoreError;
 use crate::tx::{Inner, Tx, WebhookWrites};
-use crate::{events, notices, tenants};
+use crate::{events, notices, quotas, tenants};
 
 /// The effects of a committed transaction.
 #[derive(Debug)]
@@ -20,7 +20,11 @@ pub struct Committed {
 impl Tx {
     /// Commits the transaction. If it changed decision data, the revision of the tenant rises by one and the other
     /// replicas are notified.
+    ///
+    /// # Errors
+    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
+        quotas::settle(&mut self).await?;
         events::write(&mut self).await?;
         let revision = match self.touched.take() {
             None => tenants::revision(&mut self).await?,

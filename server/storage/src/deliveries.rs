@@ -2,10 +2,12 @@
 
 use portcullis_model::Timestamp;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
+use portcullis_model::event::with_dropped;
 use portcullis_model::page::{Listed, Page};
 use uuid::Uuid;
 
-use crate::delivery_queues::{self, ClaimTerms};
+use crate::delivery_queues::{self, ClaimTerms, DeliveryQueue, QueueId};
+use crate::denial_queues;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_optional, from_row};
 use crate::paging::fetch_page;
@@ -17,67 +19,115 @@ pub struct Job {
     pub delivery: Uuid,
     pub event: Uuid,
     pub event_type: String,
-    pub body: Vec<u8>,
+    body: Vec<u8>,
     /// The number of failures so far.
     pub failures: i64,
     round: i64,
     due_at: i64,
+    /// The dropped denials that this delivery reports.
+    dropped: i64,
+    /// The dropped denials of the queue that no delivery reports yet.
+    unreported: i64,
     /// The current address of the webhook.
     pub url: String,
     /// The current secret of the webhook, encrypted.
     pub secret: Vec<u8>,
 }
 
-from_row!(Job { delivery, event, event_type, body, failures, round, due_at, url, secret });
+from_row!(Job {
+    delivery,
+    event,
+    event_type,
+    body,
+    failures,
+    round,
+    due_at,
+    dropped,
+    unreported,
+    url,
+    secret
+});
 
 impl Job {
     /// Tells whether there was no attempt so far.
     pub fn is_first(&self) -> bool {
         self.due_at == 0
     }
+
+    /// Tells whether this delivery must report dropped denials, which [`report_dropped`] writes down before the attempt.
+    pub fn must_report(&self) -> bool {
+        self.is_first() && self.unreported > 0
+    }
+
+    /// Returns the bytes that every attempt sends.
+    pub fn body(&self) -> Vec<u8> {
+        with_dropped(self.body.clone(), self.dropped)
+    }
 }
 
-/// Finds the delivery of `webhook` whose first attempt comes next: the one of the earliest event.
-pub async fn next_first(tx: &mut Tx, webhook: Uuid) -> Result<Option<Job>, StoreError> {
+/// Finds the delivery of `queue` whose first attempt comes next: the one of the earliest event.
+pub async fn next_first(tx: &mut Tx, queue: QueueId) -> Result<Option<Job>, StoreError> {
     const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
-        e.body, d.failures, d.round, d.due_at, w.url, w.secret FROM webhook_deliveries d \
+        e.body, d.failures, d.round, d.due_at, d.dropped, q.dropped AS unreported, w.url, w.secret \
+        FROM webhook_deliveries d \
         JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
         JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
-        WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.due_at = 0 ORDER BY d.event_id LIMIT 1";
-    Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, webhook)?)
+        JOIN webhook_lanes q ON q.tenant_id = d.tenant_id AND q.webhook_id = d.webhook_id \
+        AND q.denials = d.denials WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3 \
+        AND d.due_at = 0 ORDER BY d.event_id LIMIT 1";
+    Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials)?)
 }
 
-/// Finds the delivery of `webhook` whose retry or redelivery has been due for longest.
+/// Finds the delivery of `queue` whose retry or redelivery has been due for longest.
 pub async fn next_retry(
     tx: &mut Tx,
-    webhook: Uuid,
+    queue: QueueId,
     terms: &ClaimTerms<'_>,
 ) -> Result<Option<Job>, StoreError> {
     const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
-        e.body, d.failures, d.round, d.due_at, w.url, w.secret FROM webhook_deliveries d \
+        e.body, d.failures, d.round, d.due_at, d.dropped, q.dropped AS unreported, w.url, w.secret \
+        FROM webhook_deliveries d \
         JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
         JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
-        WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.due_at > 0 \
-        AND (d.due_at <= $3 OR d.due_at > $4) ORDER BY d.due_at LIMIT 1";
-    let now = terms.now.millis();
-    Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, webhook, now, terms.last_due())?)
+        JOIN webhook_lanes q ON q.tenant_id = d.tenant_id AND q.webhook_id = d.webhook_id \
+        AND q.denials = d.denials WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3 \
+        AND d.due_at > 0 AND (d.due_at <= $4 OR d.due_at > $5) ORDER BY d.due_at LIMIT 1";
+    let (now, last) = (terms.now.millis(), terms.last_due());
+    Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, now, last)?)
+}
+
+/// Makes the delivery of `job` report the dropped denials of its queue that no other delivery reports. The queue must
+/// be held, as for [`record_attempt`].
+pub async fn report_dropped(
+    tx: &mut Tx,
+    queue: &DeliveryQueue,
+    job: &mut Job,
+) -> Result<(), StoreError> {
+    const SQL: &str =
+        "UPDATE webhook_deliveries SET dropped = dropped + $3 WHERE tenant_id = $1 AND id = $2";
+    let dropped = denial_queues::take_dropped(tx, queue.webhook).await?;
+    execute!(tx, SQL, &tx.tenant, job.delivery, dropped)?;
+    job.dropped += dropped;
+    job.unreported = 0;
+    Ok(())
 }
 
 /// Stores an attempt and the time of the next one, if there is one. The delivery queue must be held: this
 /// transaction has renewed its lease.
 pub async fn record_attempt(
     tx: &mut Tx,
-    webhook: Uuid,
+    queue: &DeliveryQueue,
     job: &Job,
     attempt: &AttemptRecord,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    // A redelivery that a client requested meanwhile has another `round`, and this statement leaves it alone.
+    // A redelivery that a client requested meanwhile has another `round`, and this statement leaves it alone. It
+    // leaves alone what it has settled before, too, if the answer to an earlier commit was lost.
     const SETTLE: &str = "UPDATE webhook_deliveries SET due_at = $4, failures = $5, settled_at = $6 \
-        WHERE tenant_id = $1 AND id = $2 AND round = $3";
+        WHERE tenant_id = $1 AND id = $2 AND round = $3 AND due_at IS NOT NULL";
     let failed = i64::from(attempt.state != DeliveryState::Delivered);
     let next = attempt.next_attempt_at.map(Timestamp::millis);
-    execute!(
+    let written = execute!(
         tx,
         SETTLE,
         &tx.tenant,
@@ -87,7 +137,20 @@ pub async fn record_attempt(
         job.failures + failed,
         if next.is_none() { Some(now.millis()) } else { None },
     )?;
-    insert_attempt(tx, webhook, attempt).await
+    // A denial may have been dropped during the attempt.
+    if written == 0 && !exists(tx, job.delivery).await? {
+        return Ok(());
+    }
+    insert_attempt(tx, queue.webhook, attempt).await?;
+    if written > 0 && next.is_none() && queue.denials {
+        denial_queues::settled(tx, queue.webhook).await?;
+    }
+    Ok(())
+}
+
+async fn exists(tx: &mut Tx, delivery: Uuid) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2";
+    Ok(fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, delivery)?.is_some())
 }
 
 /// Inserts an attempt. It may exist already, if the answer to an earlier commit was lost.
@@ -200,16 +263,18 @@ pub async fn redeliver(
     id: Uuid,
     now: Timestamp,
 ) -> Result<Option<Uuid>, StoreError> {
-    const FIND: &str = "SELECT event_id FROM webhook_deliveries \
+    const FIND: &str = "SELECT event_id, denials FROM webhook_deliveries \
         WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3";
     const SQL: &str = "UPDATE webhook_deliveries SET failures = 0, round = round + 1, \
         settled_at = NULL, due_at = CASE WHEN due_at = 0 THEN 0 ELSE $3 END \
         WHERE tenant_id = $1 AND id = $2";
-    let Some((event,)) = fetch_optional!(tx, (Uuid,), FIND, &tx.tenant, webhook, id)? else {
-        return Ok(None);
-    };
+    let found = fetch_optional!(tx, (Uuid, bool), FIND, &tx.tenant, webhook, id)?;
+    let Some((event, denials)) = found else { return Ok(None) };
     // The queue is locked first, as a delivery worker does, so that the two never wait for each other.
-    delivery_queues::schedule_attempt(tx, webhook, now.millis()).await?;
+    delivery_queues::schedule_attempt(tx, QueueId { webhook, denials }, now.millis()).await?;
+    if denials {
+        denial_queues::redelivered(tx, webhook, id).await?;
+    }
     execute!(tx, SQL, &tx.tenant, id, now.millis())?;
     tx.writes.deliveries = true;
     Ok(Some(event))
@@ -223,24 +288,4 @@ pub(crate) async fn delete_of(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreErr
     execute!(tx, ATTEMPTS, &tx.tenant, webhook)?;
     execute!(tx, DELIVERIES, &tx.tenant, webhook)?;
     Ok(())
-}
-
-/// Deletes up to `limit` attempts, deliveries and events each that ended before `before`, of every tenant. Returns
-/// the number of deleted rows.
-pub async fn prune(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
-    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE (tenant_id, id) IN \
-        (SELECT tenant_id, id FROM webhook_attempts WHERE attempted_at < $1 LIMIT $2)";
-    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE (tenant_id, id) IN \
-        (SELECT d.tenant_id, d.id FROM webhook_deliveries d WHERE d.settled_at < $1 \
-        AND NOT EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.tenant_id = d.tenant_id \
-        AND a.delivery_id = d.id) LIMIT $2)";
-    const EVENTS: &str = "DELETE FROM webhook_events WHERE (tenant_id, id) IN \
-        (SELECT e.tenant_id, e.id FROM webhook_events e WHERE e.created_at < $1 \
-        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.tenant_id = e.tenant_id \
-        AND d.event_id = e.id) LIMIT $2)";
-    let mut removed = 0;
-    for sql in [ATTEMPTS, DELIVERIES, EVENTS] {
-        removed += execute!(tx, sql, before.millis(), limit)?;
-    }
-    Ok(removed)
 }

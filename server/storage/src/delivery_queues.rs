@@ -1,4 +1,5 @@
-//! The table of delivery queues. Each webhook has one, which one delivery worker at a time serves.
+//! The table of delivery queues. Each webhook has two: one for denied checks, and one for all other events. One delivery
+//! worker at a time serves a queue. So no flood of denied checks delays another event.
 //!
 //! The table is called `webhook_lanes`, because a released migration never changes.
 //!
@@ -18,18 +19,35 @@ use crate::tx::{Inner, Tx};
 /// was written before a clock was put back, and counts as past.
 const CLOCK_SLACK: Duration = Duration::from_secs(60);
 
+/// Names a delivery queue of a tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct QueueId {
+    pub webhook: Uuid,
+    /// Whether it is the queue of denied checks.
+    pub denials: bool,
+}
+
 /// A delivery queue that a delivery worker has claimed.
 #[derive(Clone, Debug)]
 pub struct DeliveryQueue {
     pub tenant: String,
     pub webhook: Uuid,
+    /// Whether it is the queue of denied checks.
+    pub denials: bool,
     /// The number of this claim; each claim of the queue raises it.
     fence: i64,
     /// The last attempt failed or took long.
     pub slow: bool,
 }
 
-from_row!(DeliveryQueue { tenant, webhook, fence, slow });
+from_row!(DeliveryQueue { tenant, webhook, denials, fence, slow });
+
+impl DeliveryQueue {
+    /// Returns its name within the tenant.
+    pub fn id(&self) -> QueueId {
+        QueueId { webhook: self.webhook, denials: self.denials }
+    }
+}
 
 /// The terms of a claim of delivery queues.
 #[derive(Clone, Copy, Debug)]
@@ -64,14 +82,15 @@ impl ClaimTerms<'_> {
     }
 }
 
-/// Inserts the queue of a new webhook.
+/// Inserts the queues of a new webhook.
 pub(crate) async fn insert(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO webhook_lanes (tenant_id, webhook_id) VALUES ($1, $2)";
+    const SQL: &str = "INSERT INTO webhook_lanes (tenant_id, webhook_id, denials) \
+        VALUES ($1, $2, FALSE), ($1, $2, TRUE)";
     execute!(tx, SQL, &tx.tenant, webhook)?;
     Ok(())
 }
 
-/// Deletes the queue of a webhook.
+/// Deletes the queues of a webhook.
 pub(crate) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM webhook_lanes WHERE tenant_id = $1 AND webhook_id = $2";
     execute!(tx, SQL, &tx.tenant, webhook)?;
@@ -79,20 +98,20 @@ pub(crate) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError>
 }
 
 /// Makes the queue due now, for a first attempt. Such an attempt waits for no clock.
-pub(crate) async fn schedule_first_attempt(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
-    schedule_attempt(tx, webhook, 0).await
+pub(crate) async fn schedule_first_attempt(tx: &mut Tx, queue: QueueId) -> Result<(), StoreError> {
+    schedule_attempt(tx, queue, 0).await
 }
 
 /// Makes the queue due at `due_at`, unless it is due earlier.
 pub(crate) async fn schedule_attempt(
     tx: &mut Tx,
-    webhook: Uuid,
+    queue: QueueId,
     due_at: i64,
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhook_lanes \
-        SET due_at = CASE WHEN due_at < $3 THEN due_at ELSE $3 END \
-        WHERE tenant_id = $1 AND webhook_id = $2";
-    execute!(tx, SQL, &tx.tenant, webhook, due_at)?;
+        SET due_at = CASE WHEN due_at < $4 THEN due_at ELSE $4 END \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    execute!(tx, SQL, &tx.tenant, queue.webhook, queue.denials, due_at)?;
     Ok(())
 }
 
@@ -115,18 +134,18 @@ pub async fn claim(
 ) -> Result<Vec<DeliveryQueue>, StoreError> {
     const SQLITE: &str = "UPDATE webhook_lanes \
         SET holder = $1, fence = fence + 1, lease_until = $3 \
-        WHERE (tenant_id, webhook_id) IN (SELECT tenant_id, webhook_id FROM webhook_lanes \
-        WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
+        WHERE (tenant_id, webhook_id, denials) IN (SELECT tenant_id, webhook_id, denials \
+        FROM webhook_lanes WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
         OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7) \
-        RETURNING tenant_id AS tenant, webhook_id AS webhook, fence, slow";
+        RETURNING tenant_id AS tenant, webhook_id AS webhook, denials, fence, slow";
     // A queue that another transaction locks can wait: its commit sends a notification.
     const POSTGRES: &str = "UPDATE webhook_lanes \
         SET holder = $1, fence = fence + 1, lease_until = $3 \
-        WHERE (tenant_id, webhook_id) IN (SELECT tenant_id, webhook_id FROM webhook_lanes \
-        WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
+        WHERE (tenant_id, webhook_id, denials) IN (SELECT tenant_id, webhook_id, denials \
+        FROM webhook_lanes WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
         OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7 \
         FOR UPDATE SKIP LOCKED) \
-        RETURNING tenant_id AS tenant, webhook_id AS webhook, fence, slow";
+        RETURNING tenant_id AS tenant, webhook_id AS webhook, denials, fence, slow";
     let sql = match &tx.inner {
         Inner::Sqlite(_) => SQLITE,
         Inner::Postgres(_) => POSTGRES,
@@ -153,13 +172,14 @@ pub async fn renew(
     queue: &DeliveryQueue,
     terms: &ClaimTerms<'_>,
 ) -> Result<bool, StoreError> {
-    const SQL: &str = "UPDATE webhook_lanes SET lease_until = $5 \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND holder = $3 AND fence = $4";
+    const SQL: &str = "UPDATE webhook_lanes SET lease_until = $6 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND holder = $4 AND fence = $5";
     let renewed = execute!(
         tx,
         SQL,
         &tx.tenant,
         queue.webhook,
+        queue.denials,
         terms.holder,
         queue.fence,
         terms.lease_end(),
@@ -174,10 +194,11 @@ pub async fn release(
     slow: bool,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE webhook_lanes SET holder = NULL, lease_until = $3, slow = $4, \
+    const SQL: &str = "UPDATE webhook_lanes SET holder = NULL, lease_until = $4, slow = $5, \
         due_at = (SELECT MIN(d.due_at) FROM webhook_deliveries d \
-        WHERE d.tenant_id = $1 AND d.webhook_id = $2) WHERE tenant_id = $1 AND webhook_id = $2";
-    execute!(tx, SQL, &tx.tenant, queue.webhook, now.millis(), slow)?;
+        WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3) \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    execute!(tx, SQL, &tx.tenant, queue.webhook, queue.denials, now.millis(), slow)?;
     Ok(())
 }
 
@@ -185,13 +206,14 @@ pub async fn release(
 pub async fn release_all(tx: &mut Tx, replica: &str) -> Result<u64, StoreError> {
     // The queues are locked one by one, in the order in which a transaction with events locks them. So two
     // transactions never wait for each other.
-    const HELD: &str = "SELECT tenant_id, webhook_id FROM webhook_lanes WHERE holder IS NOT NULL \
-        AND substr(holder, 1, length($1)) = $1 ORDER BY tenant_id, webhook_id";
+    const HELD: &str = "SELECT tenant_id, webhook_id, denials FROM webhook_lanes \
+        WHERE holder IS NOT NULL AND substr(holder, 1, length($1)) = $1 \
+        ORDER BY tenant_id, webhook_id, denials";
     const SQL: &str = "UPDATE webhook_lanes SET holder = NULL WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND substr(holder, 1, length($3)) = $3";
+        AND webhook_id = $2 AND denials = $3 AND substr(holder, 1, length($4)) = $4";
     let mut released = 0;
-    for (tenant, webhook) in fetch_all!(tx, (String, Uuid), HELD, replica)? {
-        released += execute!(tx, SQL, tenant, webhook, replica)?;
+    for (tenant, webhook, denials) in fetch_all!(tx, (String, Uuid, bool), HELD, replica)? {
+        released += execute!(tx, SQL, tenant, webhook, denials, replica)?;
     }
     Ok(released)
 }

@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 
+use portcullis_model::quota::QuotaExcess;
+
 /// A failed statement or transaction.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -14,6 +16,12 @@ pub enum StoreError {
         /// Table and column.
         what: &'static str,
     },
+    /// The transaction adds something of which the tenant has as much as its quota allows.
+    #[error("{0}")]
+    Quota(QuotaExcess),
+    /// Too many writes of the tenant wait.
+    #[error("too many writes of this tenant are waiting")]
+    Busy,
     /// The name of the tenant is `*`, which stands for every tenant.
     #[error("`*` is not the name of a tenant")]
     NotATenant,
@@ -38,7 +46,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::Corrupt { .. } | Self::NotATenant => false,
+            Self::Corrupt { .. } | Self::NotATenant | Self::Quota(_) | Self::Busy => false,
         }
     }
 }
@@ -58,6 +66,17 @@ pub enum OpenError {
     /// The database must be empty, but it has tables.
     #[error("expected an empty database, but it has tables")]
     InUse,
+    /// A resolver has a namespace that this version reserves.
+    #[error(
+        "tenant `{tenant}` has the resolver `{namespace}`, and this version reserves the namespace `{namespace}`: \
+         give it another namespace with the version before, or delete it"
+    )]
+    Reserved {
+        /// The tenant's id.
+        tenant: String,
+        /// The namespace of its resolver.
+        namespace: String,
+    },
     /// A migration failed.
     #[error("cannot migrate the database: {0}")]
     Migrate(sqlx::migrate::MigrateError),

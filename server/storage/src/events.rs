@@ -3,18 +3,25 @@
 //! They are written at the end of the transaction that causes them, under the tenant's write lock. So the
 //! order of ids is the order of commit. A sequence of the database alone does not give that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use portcullis_model::Timestamp;
 use portcullis_model::event::Event;
 use portcullis_model::ids::Ids;
-use portcullis_model::webhook::WebhookRecord;
+use portcullis_model::webhook::{EventType, WebhookRecord};
 use uuid::Uuid;
 
+use crate::delivery_queues::QueueId;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_optional};
-use crate::tx::Tx;
-use crate::{delivery_queues, webhooks};
+use crate::tx::{Inner, Tx};
+use crate::{delivery_queues, denial_queues, webhooks};
+
+/// Deliveries that one statement inserts. A transaction with many events for many webhooks is much shorter for it.
+const BATCH: usize = 16;
+/// Deliveries in memory before they are inserted, so that few are left that fill no batch.
+const PENDING: usize = 64 * BATCH;
 
 /// Stores the events that the transaction recorded so far and that some webhook subscribes to. Returns their ids.
 pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
@@ -27,7 +34,7 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
         return Ok(Vec::new());
     }
     let mut order = Order::after(latest(tx).await?);
-    let (mut written, mut notified) = (Vec::new(), BTreeSet::new());
+    let (mut written, mut pending, mut added) = (Vec::new(), Vec::new(), BTreeMap::new());
     for event in &events {
         if subscribers(event, &webhooks).next().is_none() {
             continue;
@@ -36,16 +43,37 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
         let body = event.body(id, &tx.tenant, at);
         insert(tx, id, event.kind.as_str(), &body, at).await?;
         for webhook in subscribers(event, &webhooks) {
-            insert_delivery(tx, order.ids.next(at), webhook.id, id).await?;
-            notified.insert(webhook.id);
+            let denials = event.kind == EventType::AccessDenied;
+            let queue = QueueId { webhook: webhook.id, denials };
+            pending.push(NewDelivery { id: order.ids.next(at), queue, event: id });
+            *added.entry(queue).or_insert(0) += 1;
+        }
+        if pending.len() >= PENDING {
+            insert_deliveries(tx, &pending).await?;
+            pending.clear();
         }
         written.push(id);
     }
-    for webhook in notified {
-        delivery_queues::schedule_first_attempt(tx, webhook).await?;
-    }
+    insert_deliveries(tx, &pending).await?;
+    schedule(tx, added).await?;
     tx.writes.deliveries = true;
     Ok(written)
+}
+
+/// Makes the queues due that got deliveries, and drops the oldest denials of a queue that has too many. The queues are
+/// locked last, and in the order of their ids, so that two transactions never wait for each other.
+async fn schedule(tx: &mut Tx, added: BTreeMap<QueueId, i64>) -> Result<(), StoreError> {
+    let mut dropped = BTreeSet::new();
+    for (queue, added) in added {
+        delivery_queues::schedule_first_attempt(tx, queue).await?;
+        if queue.denials {
+            dropped.extend(denial_queues::add(tx, queue.webhook, added).await?);
+        }
+    }
+    for event in dropped {
+        denial_queues::delete_unsent(tx, event).await?;
+    }
+    Ok(())
 }
 
 /// The webhooks that subscribe to `event`.
@@ -100,15 +128,46 @@ async fn insert(
     Ok(())
 }
 
-async fn insert_delivery(
-    tx: &mut Tx,
+/// A delivery that is not stored yet.
+struct NewDelivery {
     id: Uuid,
-    webhook: Uuid,
+    queue: QueueId,
     event: Uuid,
-) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO webhook_deliveries (tenant_id, id, webhook_id, event_id, due_at) \
-        VALUES ($1, $2, $3, $4, 0)";
-    execute!(tx, SQL, &tx.tenant, id, webhook, event)?;
+}
+
+/// Returns the statement that inserts `count` deliveries.
+fn insertion(count: usize) -> String {
+    let rows: Vec<String> = (0..count)
+        .map(|row| {
+            let first = 4 * row + 2;
+            format!("($1, ${first}, ${}, ${}, ${}, 0)", first + 1, first + 2, first + 3)
+        })
+        .collect();
+    let columns = "tenant_id, id, webhook_id, denials, event_id, due_at";
+    format!("INSERT INTO webhook_deliveries ({columns}) VALUES {}", rows.join(", "))
+}
+
+async fn insert_deliveries(tx: &mut Tx, deliveries: &[NewDelivery]) -> Result<(), StoreError> {
+    static ONE: LazyLock<String> = LazyLock::new(|| insertion(1));
+    static MANY: LazyLock<String> = LazyLock::new(|| insertion(BATCH));
+    let batches = deliveries.chunks_exact(BATCH);
+    let rest = batches.remainder().chunks(1).map(|one| (ONE.as_str(), one));
+    for (sql, rows) in batches.map(|rows| (MANY.as_str(), rows)).chain(rest) {
+        let tenant = &tx.tenant;
+        macro_rules! bound {
+            () => {{
+                let mut query = sqlx::query(sql).bind(tenant);
+                for NewDelivery { id, queue, event } in rows {
+                    query = query.bind(id).bind(queue.webhook).bind(queue.denials).bind(event);
+                }
+                query
+            }};
+        }
+        match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
+            Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
+        }?;
+    }
     Ok(())
 }
 

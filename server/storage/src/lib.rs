@@ -5,8 +5,10 @@
 //! SQLite and PostgreSQL both read (`$1`, `ON CONFLICT`, `RETURNING`), and runs through the macros of `macros.rs`.
 
 mod commit;
+mod database;
 pub mod deliveries;
 pub mod delivery_queues;
+mod denial_queues;
 pub mod encryption;
 mod error;
 pub mod events;
@@ -18,8 +20,11 @@ mod paging;
 pub mod policies;
 mod postgres;
 pub mod providers;
+mod quotas;
+mod reserved;
 pub mod resolvers;
 pub mod resources;
+pub mod retention;
 pub mod rules;
 mod schema;
 pub mod service_keys;
@@ -31,12 +36,14 @@ pub mod tenants;
 pub mod testing;
 mod tx;
 pub mod webhooks;
+mod write_turns;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
 pub use notices::{Notice, Notices, RevisionNotice};
-pub use store::Store;
+pub use store::{Store, StoreLimits};
 pub use tx::{Tx, WebhookWrites};
+pub use write_turns::WriteTurn;
 
 #[cfg(test)]
 mod tests;

@@ -10,17 +10,19 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 4] = [
+const SQLITE: [Source; 5] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
     (4, "resolvers", include_str!("../migrations/sqlite/0004_resolvers.sql")),
+    (5, "quotas_and_denials", include_str!("../migrations/sqlite/0005_quotas_and_denials.sql")),
 ];
-const POSTGRES: [Source; 4] = [
+const POSTGRES: [Source; 5] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
     (4, "resolvers", include_str!("../migrations/postgres/0004_resolvers.sql")),
+    (5, "quotas_and_denials", include_str!("../migrations/postgres/0005_quotas_and_denials.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -43,6 +45,9 @@ fn migrator(sources: &[Source]) -> Migrator {
 }
 
 #[cfg(test)]
+mod upgrade_tests;
+
+#[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
@@ -50,7 +55,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 8] = [
+    const RELEASED: [(&str, &str); 10] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -68,6 +73,10 @@ mod tests {
             "39ac5f87dbff77bd0cdc46878e8d63531fc192fbca9caa9fdab2ebb3abae046016bf005222bab26740c7e838254c81b1",
         ),
         (
+            "postgres/0005_quotas_and_denials.sql",
+            "05593bcccf4f1fd5b07765752ca13917f04cd7556cc52c02f7248666911047d5c8edb9548ae54db4f4402a69983f4b77",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -82,6 +91,10 @@ mod tests {
         (
             "sqlite/0004_resolvers.sql",
             "c6a2f31c55d91f1ac7d097cefc0dc7a0cba515c5e59f9d7d97e3961b3a3e52521be95bf700b1141a305b95dad97decfc",
+        ),
+        (
+            "sqlite/0005_quotas_and_denials.sql",
+            "97b6a51a4beb6ff3181502f915a0c36d7be905132f107bc0e504bb7defa3e2387730bccd17ea7b2e3d154a4baaf34170",
         ),
     ];
 

@@ -4,12 +4,14 @@ use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{PolicyRecord, RuleData};
+use portcullis_model::quota::Quota;
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
+use crate::quotas::policy_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -101,14 +103,14 @@ pub async fn list(
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
-/// Lists the enabled policies that can match `resource`, as a plan needs them. The order is the order of creation, so
+/// Lists the enabled policies that can match `resource`. The order is the order of creation, so
 /// that an explanation is the same on every database.
-pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Policy>, StoreError> {
+pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<PolicyRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled AND resource IN ($2, $3, $4) ORDER BY id";
     let [exact, name, any] = ResourcePattern::matching(resource);
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
-    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+    rows.into_iter().map(PolicyRecord::try_from).collect()
 }
 
 /// Lists every enabled policy, as plans need them.
@@ -116,10 +118,11 @@ pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled ORDER BY id";
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(of_record)).collect()
+    rows.into_iter().map(|row| PolicyRecord::try_from(row).map(planned)).collect()
 }
 
-fn of_record(record: PolicyRecord) -> Policy {
+/// Returns the policy as plans need it. Reads its condition, which takes time in proportion to its size.
+pub fn planned(record: PolicyRecord) -> Policy {
     Policy {
         id: record.id,
         condition: Policy::stored_condition(record.format, record.rule_data.text()),
@@ -151,6 +154,8 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
         &policy.created_by,
         policy.created_at.millis(),
     )?;
+    tx.count(Quota::Policies, 1);
+    tx.count(Quota::StoredBytes, policy_bytes(policy));
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_created(policy));
     Ok(())
@@ -181,6 +186,7 @@ pub async fn update(
         policy.updated_by.as_deref(),
         policy.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_updated(old, policy, by));
     Ok(())
@@ -190,6 +196,8 @@ pub async fn update(
 pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
+    // The bytes still count: the record is retained.
+    tx.count(Quota::Policies, -1);
     tx.touch([policy.resource.clone()]);
     tx.record(Event::policy_deleted(policy, by));
     Ok(())

@@ -7,7 +7,8 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, Executor, PgConnection, PgPool, Postgres, Transaction};
 
 use crate::error::OpenError;
-use crate::{migrations, schema};
+use crate::tx::EVERY_TENANT;
+use crate::{migrations, reserved, schema};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
@@ -28,6 +29,10 @@ pub(crate) async fn open(url: &str) -> Result<PgPool, OpenError> {
         .connect_with(options)
         .await
         .map_err(OpenError::Connect)?;
+    // The transaction ends without a commit.
+    let mut tx = begin_read(&pool, EVERY_TENANT).await.map_err(OpenError::Connect)?;
+    reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&mut *tx).await)?;
+    drop(tx);
     migrations::postgres().run(&pool).await.map_err(OpenError::Migrate)?;
     Ok(pool)
 }

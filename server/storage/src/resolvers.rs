@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use portcullis_engine::{ResolverRef, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::resolver::StoredResolver;
 use uuid::Uuid;
 
@@ -159,6 +160,7 @@ pub async fn insert(
     if is_taken(tx, resolver).await? {
         return Ok(false);
     }
+    let before = stored_bytes(tx).await?;
     insert_module(tx, &resolver.module.sha256, module).await?;
     execute!(
         tx,
@@ -175,6 +177,8 @@ pub async fn insert(
         &resolver.created_by,
         resolver.created_at.millis(),
     )?;
+    tx.count(Quota::Resolvers, 1);
+    count_bytes_since(tx, before).await?;
     tx.touch([ResourcePattern::Any]);
     Ok(true)
 }
@@ -193,6 +197,7 @@ pub async fn update(
     if is_taken(tx, resolver).await? {
         return Ok(false);
     }
+    let before = stored_bytes(tx).await?;
     if let Some(module) = module {
         insert_module(tx, &resolver.module.sha256, module).await?;
     }
@@ -212,6 +217,7 @@ pub async fn update(
         resolver.updated_at.map(Timestamp::millis),
     )?;
     delete_unused_modules(tx).await?;
+    count_bytes_since(tx, before).await?;
     tx.touch([ResourcePattern::Any]);
     Ok(true)
 }
@@ -219,8 +225,11 @@ pub async fn update(
 /// Deletes a resolver.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM resolvers WHERE tenant_id = $1 AND id = $2";
-    execute!(tx, SQL, &tx.tenant, id)?;
+    let before = stored_bytes(tx).await?;
+    let deleted = execute!(tx, SQL, &tx.tenant, id)? > 0;
     delete_unused_modules(tx).await?;
+    tx.count(Quota::Resolvers, -i64::from(deleted));
+    count_bytes_since(tx, before).await?;
     tx.touch([ResourcePattern::Any]);
     Ok(())
 }
@@ -245,6 +254,27 @@ async fn delete_unused_modules(tx: &mut Tx) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM resolver_modules WHERE tenant_id = $1 AND sha256 NOT IN \
         (SELECT sha256 FROM resolvers WHERE tenant_id = $1)";
     execute!(tx, SQL, &tx.tenant)?;
+    Ok(())
+}
+
+/// Returns the bytes of the tenant's resolvers and modules. They are few, and both databases know the length of a value
+/// without reading it.
+async fn stored_bytes(tx: &mut Tx) -> Result<i64, StoreError> {
+    const RESOLVERS: &str = "SELECT COALESCE(SUM(octet_length(manifest) + octet_length(secrets) \
+        + octet_length(module)), 0) FROM resolvers WHERE tenant_id = $1";
+    const MODULES: &str = "SELECT COALESCE(SUM(octet_length(bytes)), 0) FROM resolver_modules \
+        WHERE tenant_id = $1";
+    let mut sum = 0;
+    for sql in [RESOLVERS, MODULES] {
+        sum += fetch_optional!(tx, (i64,), sql, &tx.tenant)?.map_or(0, |(bytes,)| bytes);
+    }
+    Ok(sum)
+}
+
+/// Counts the change of the bytes of resolvers and modules since there were `before`.
+async fn count_bytes_since(tx: &mut Tx, before: i64) -> Result<(), StoreError> {
+    let after = stored_bytes(tx).await?;
+    tx.count(Quota::StoredBytes, after - before);
     Ok(())
 }
 

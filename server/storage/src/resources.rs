@@ -2,6 +2,7 @@
 
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
@@ -10,6 +11,7 @@ use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_optional, from_row};
 use crate::paging::fetch_page;
+use crate::quotas::resource_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -77,10 +79,11 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ResourceRecord>, Sto
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
-/// Inserts `resource`, or replaces the one with its id. No decision reads this table, so the change touches no
+/// Inserts `resource`, or replaces `old`, which has the same id. No decision reads this table, so the change touches no
 /// plan.
 pub async fn upsert(
     tx: &mut Tx,
+    old: Option<&ResourceRecord>,
     resource: &ResourceRecord,
     by: &Authorship,
 ) -> Result<(), StoreError> {
@@ -103,6 +106,8 @@ pub async fn upsert(
         resource.created_at.millis(),
         resource.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::Resources, i64::from(old.is_none()));
+    tx.count(Quota::StoredBytes, resource_bytes(resource) - old.map_or(0, resource_bytes));
     tx.touch([]);
     tx.record(Event::resource(resource, by));
     Ok(())

@@ -3,6 +3,7 @@
 use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple};
 use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::rule::{RuleOrigin, RuleRecord};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
@@ -10,6 +11,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
+use crate::quotas::rule_bytes;
 use crate::tx::Tx;
 
 struct Row {
@@ -147,6 +149,8 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
     if inserted == 0 {
         return Ok(false);
     }
+    tx.count(Quota::Rules, 1);
+    tx.count(Quota::StoredBytes, rule_bytes(rule));
     tx.touch([rule.tuple.obj.clone()]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
@@ -179,6 +183,7 @@ pub async fn update(
         new.updated_by.as_deref(),
         new.updated_at.map(Timestamp::millis),
     )?;
+    tx.count(Quota::StoredBytes, rule_bytes(new) - rule_bytes(old));
     tx.touch([old.tuple.obj.clone(), new.tuple.obj.clone()]);
     tx.record(Event::rule(RuleChange::Updated, new, by));
     Ok(true)
@@ -187,7 +192,10 @@ pub async fn update(
 /// Deletes `rule`.
 pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
-    execute!(tx, SQL, &tx.tenant, rule.id)?;
+    if execute!(tx, SQL, &tx.tenant, rule.id)? > 0 {
+        tx.count(Quota::Rules, -1);
+        tx.count(Quota::StoredBytes, -rule_bytes(rule));
+    }
     tx.touch([rule.tuple.obj.clone()]);
     tx.record(Event::rule(RuleChange::Deleted, rule, by));
     Ok(())

@@ -2,6 +2,7 @@
 
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::service_key::{Permission, ServiceKeyRecord, key_prefix};
 use portcullis_model::webhook::EventType;
 use portcullis_model::{Authorship, Timestamp};
@@ -108,6 +109,7 @@ pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreErro
         key.expires_at.map(Timestamp::millis),
     )?;
     let by = Authorship { actor: key.created_by.clone(), at: key.created_at };
+    tx.count(Quota::ServiceKeys, 1);
     tx.record(Event::service_key(EventType::ServiceKeyCreated, key.id, &key.name, &by));
     Ok(())
 }
@@ -125,6 +127,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, Stor
     let Some((name,)) = fetch_optional!(tx, (String,), SQL, &tx.tenant, id)? else {
         return Ok(false);
     };
+    tx.count(Quota::ServiceKeys, -1);
     tx.record(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
     Ok(true)
 }

@@ -7,7 +7,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
 
 use crate::error::OpenError;
-use crate::{migrations, schema, sqlite_files};
+use crate::{migrations, reserved, schema, sqlite_files};
 
 /// Connections that read, beside the one that writes: plan loads and lists are short.
 const READERS: u32 = 4;
@@ -48,6 +48,7 @@ pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenErro
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(OpenError::Connect)?;
+    reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
     migrations::sqlite().run(&writer).await.map_err(OpenError::Migrate)?;
     let readers = pool(READERS).connect_with(options.read_only(true)).await;
     Ok((writer, readers.map_err(OpenError::Connect)?))

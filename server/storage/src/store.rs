@@ -1,34 +1,48 @@
-//! The database: opens it and begins transactions.
+//! The store: opens the database and begins transactions.
 
 use std::net::SocketAddr;
 
-use sqlx::{PgPool, SqlitePool};
+use portcullis_model::quota::Quotas;
 
+use crate::database::Database;
 use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
-use crate::tx::{Inner, Tx};
+use crate::tx::{EVERY_TENANT, Inner, Tx};
+use crate::write_turns::{WriteTurn, WriteTurns};
 use crate::{postgres, sqlite, tenants};
-
-/// The setting of row-level security in transactions of the service itself, which see the rows of every tenant.
-const EVERY_TENANT: &str = "*";
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
 
-/// The database. Cheap to clone.
+/// The limits of what tenants may store.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreLimits {
+    pub quotas: Quotas,
+    /// The most denied checks that wait for one webhook (`docs/semantics.md`, section 7.4). The oldest are dropped.
+    pub waiting_denials: u32,
+}
+
+impl Default for StoreLimits {
+    /// No quotas: a command line of the operator has none.
+    fn default() -> Self {
+        // At some 400 bytes for each denial, 50 webhooks keep 200 MB.
+        Self { quotas: Quotas::NONE, waiting_denials: 10_000 }
+    }
+}
+
+/// The store. Cheap to clone.
 #[derive(Clone, Debug)]
-pub enum Store {
-    Sqlite {
-        /// One connection: SQLite has one writer, and a queue in the pool is fairer than its busy
-        /// handler.
-        writer: SqlitePool,
-        /// Opened read-only: a mistaken write fails instead of waiting for the writer's lock.
-        readers: SqlitePool,
-    },
-    Postgres(PgPool),
+pub struct Store {
+    database: Database,
+    turns: WriteTurns,
+    limits: StoreLimits,
 }
 
 impl Store {
+    pub(crate) fn new(database: Database) -> Self {
+        Self { database, turns: WriteTurns::default(), limits: StoreLimits::default() }
+    }
+
     /// Opens the database at `url` and migrates it. Creates a SQLite file that is missing.
     ///
     /// # Errors
@@ -37,9 +51,11 @@ impl Store {
         match url.split_once(':') {
             Some(("sqlite", _)) => {
                 let (writer, readers) = sqlite::open(url).await?;
-                Ok(Self::Sqlite { writer, readers })
+                Ok(Self::new(Database::Sqlite { writer, readers }))
             }
-            Some(("postgres" | "postgresql", _)) => Ok(Self::Postgres(postgres::open(url).await?)),
+            Some(("postgres" | "postgresql", _)) => {
+                Ok(Self::new(Database::Postgres(postgres::open(url).await?)))
+            }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
     }
@@ -53,10 +69,10 @@ impl Store {
             Some(("sqlite", _)) => {
                 let readers = sqlite::open_to_read(url).await?;
                 // The connections refuse writes themselves.
-                Ok(Self::Sqlite { writer: readers.clone(), readers })
+                Ok(Self::new(Database::Sqlite { writer: readers.clone(), readers }))
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::Postgres(postgres::open_to_read(url).await?))
+                Ok(Self::new(Database::Postgres(postgres::open_to_read(url).await?)))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
@@ -72,10 +88,46 @@ impl Store {
         if empty { Self::open(url).await } else { Err(OpenError::InUse) }
     }
 
+    /// Returns the store with these limits.
+    pub fn with_limits(self, limits: StoreLimits) -> Self {
+        Self { limits, ..self }
+    }
+
     /// Begins a transaction that may write, for `tenant`. The first write of a tenant creates it. Writes of one
-    /// tenant run one after the other.
+    /// tenant run one after the other, and quotas hold for them.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if too many writes of the tenant wait; else the database failed.
     pub async fn write(&self, tenant: &str, now: i64) -> Result<Tx, StoreError> {
-        let mut tx = self.write_as(tenant).await?;
+        let turn = self.turn(tenant).await?;
+        self.write_in(turn, now).await
+    }
+
+    /// Waits for the turn of `tenant` to write. A request that needs much memory takes its turn before it uses the
+    /// memory.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`]
+    pub async fn turn(&self, tenant: &str) -> Result<WriteTurn, StoreError> {
+        self.turns.begin(tenant).await
+    }
+
+    /// Waits for the turn of `tenant` to write, however long the wait is. For tasks of the service, of which each
+    /// tenant has at most one.
+    pub async fn patient_turn(&self, tenant: &str) -> Result<WriteTurn, StoreError> {
+        self.turns.begin_patiently(tenant).await
+    }
+
+    /// Returns the number of tenants with writes that run or wait.
+    pub fn writers(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// Begins the transaction of [`Store::write`] in a turn. The end of the transaction ends the turn.
+    pub async fn write_in(&self, turn: WriteTurn, now: i64) -> Result<Tx, StoreError> {
+        let mut tx = self.write_as(turn.tenant()).await?;
+        tx.quotas = self.limits.quotas;
+        tx.turn = Some(turn);
         tenants::lock(&mut tx, now).await?;
         Ok(tx)
     }
@@ -86,11 +138,7 @@ impl Store {
     }
 
     async fn begin_read(&self, tenant: &str) -> Result<Tx, StoreError> {
-        let inner = match self {
-            Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
-            Self::Postgres(pool) => Inner::Postgres(postgres::begin_read(pool, tenant).await?),
-        };
-        Ok(Tx::new(tenant, inner))
+        Ok(self.tx(tenant, self.database.begin_read(tenant).await?))
     }
 
     /// Begins a transaction of the service itself, which sees every tenant, to read.
@@ -103,25 +151,26 @@ impl Store {
         self.begin_write(EVERY_TENANT).await
     }
 
-    /// Begins a transaction that may write, for a tenant that it neither locks nor creates.
+    /// Begins a transaction that may write, for a tenant that it neither locks nor creates. It waits for no turn, and
+    /// no quota holds for it.
     pub async fn write_as(&self, tenant: &str) -> Result<Tx, StoreError> {
         self.begin_write(one_tenant(tenant)?).await
     }
 
     async fn begin_write(&self, tenant: &str) -> Result<Tx, StoreError> {
-        let inner = match self {
-            Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
-            Self::Postgres(pool) => Inner::Postgres(postgres::begin_write(pool, tenant).await?),
-        };
-        Ok(Tx::new(tenant, inner))
+        Ok(self.tx(tenant, self.database.begin_write(tenant).await?))
+    }
+
+    fn tx(&self, tenant: &str, inner: Inner) -> Tx {
+        Tx::new(tenant, inner, self.limits.waiting_denials)
     }
 
     /// Returns a name of the replica that listens on `address`. No other replica of this database has the name, and
     /// a restart keeps it. It is empty on SQLite, which has one process.
     pub fn replica_name(&self, address: SocketAddr) -> String {
-        match self {
-            Self::Sqlite { .. } => String::new(),
-            Self::Postgres(_) => {
+        match self.database {
+            Database::Sqlite { .. } => String::new(),
+            Database::Postgres(_) => {
                 let host = rustix::system::uname();
                 format!("{} {address} ", host.nodename().to_string_lossy())
             }
@@ -138,20 +187,14 @@ impl Store {
 
     /// Waits for the connections in use and closes all.
     pub async fn close(&self) {
-        match self {
-            Self::Sqlite { writer, readers } => {
-                readers.close().await;
-                writer.close().await;
-            }
-            Self::Postgres(pool) => pool.close().await,
-        }
+        self.database.close().await;
     }
 
     /// Listens for the commits of other replicas. `None` on SQLite, which has no replicas.
     pub async fn notices(&self) -> Result<Option<Notices>, StoreError> {
-        match self {
-            Self::Sqlite { .. } => Ok(None),
-            Self::Postgres(pool) => Ok(Some(Notices::listen(pool).await?)),
+        match &self.database {
+            Database::Sqlite { .. } => Ok(None),
+            Database::Postgres(pool) => Ok(Some(Notices::listen(pool).await?)),
         }
     }
 }

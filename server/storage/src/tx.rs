@@ -2,9 +2,14 @@
 
 use portcullis_engine::ResourcePattern;
 use portcullis_model::event::Event;
+use portcullis_model::quota::{PerQuota, Quota, Quotas};
 use sqlx::{Postgres, Sqlite, Transaction};
 
 use crate::error::StoreError;
+use crate::write_turns::WriteTurn;
+
+/// The setting of row-level security in transactions of the service itself, which see the rows of every tenant.
+pub(crate) const EVERY_TENANT: &str = "*";
 
 /// A transaction of one tenant. Dropped without a commit, it is rolled back.
 #[derive(Debug)]
@@ -16,6 +21,14 @@ pub struct Tx {
     /// The recorded events that are not stored yet.
     pub(crate) events: Vec<Event>,
     pub(crate) writes: WebhookWrites,
+    /// The changes so far of the numbers that quotas limit.
+    pub(crate) change: PerQuota<i64>,
+    /// The quotas that hold for the transaction.
+    pub(crate) quotas: Quotas,
+    /// The most denied checks that wait for one webhook.
+    pub(crate) max_waiting_denials: u32,
+    /// Dropped last: the next write of the tenant begins after the end of this transaction.
+    pub(crate) turn: Option<WriteTurn>,
 }
 
 /// The connection of a transaction.
@@ -32,12 +45,24 @@ pub struct WebhookWrites {
     pub deliveries: bool,
     /// A webhook was created, changed or deleted.
     pub webhooks: bool,
+    /// The number of denied checks that were dropped.
+    pub dropped_denials: u64,
 }
 
 impl Tx {
-    pub(crate) fn new(tenant: &str, inner: Inner) -> Self {
-        let (tenant, writes) = (tenant.to_owned(), WebhookWrites::default());
-        Self { tenant, inner, touched: None, events: Vec::new(), writes }
+    /// Wraps a transaction that waited for no turn, and for which no quota holds.
+    pub(crate) fn new(tenant: &str, inner: Inner, max_waiting_denials: u32) -> Self {
+        Self {
+            tenant: tenant.to_owned(),
+            inner,
+            touched: None,
+            events: Vec::new(),
+            writes: WebhookWrites::default(),
+            change: PerQuota::default(),
+            quotas: Quotas::NONE,
+            max_waiting_denials,
+            turn: None,
+        }
     }
 
     /// The tenant that every statement is bound to.
@@ -49,6 +74,12 @@ impl Tx {
     /// calls it, so that no write can forget to raise the revision.
     pub(crate) fn touch(&mut self, touched: impl IntoIterator<Item = ResourcePattern>) {
         self.touched.get_or_insert_default().extend(touched);
+    }
+
+    /// Notes that the tenant has `change` more of what a quota limits. Every function that writes such a record calls
+    /// it, so that no write can forget to count. The commit refuses what exceeds the quota.
+    pub(crate) fn count(&mut self, quota: Quota, change: i64) {
+        *self.change.of_mut(quota) += change;
     }
 
     /// Records an event, which the commit stores. Every function that writes something that webhooks can subscribe

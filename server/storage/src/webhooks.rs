@@ -2,6 +2,7 @@
 
 use portcullis_model::Timestamp;
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::quota::Quota;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 use uuid::Uuid;
 
@@ -87,6 +88,7 @@ pub async fn insert(tx: &mut Tx, webhook: &WebhookRecord, secret: &[u8]) -> Resu
         webhook.created_at.millis(),
     )?;
     delivery_queues::insert(tx, webhook.id).await?;
+    tx.count(Quota::Webhooks, 1);
     tx.writes.webhooks = true;
     Ok(())
 }
@@ -116,11 +118,13 @@ pub async fn update(
 /// Deletes the webhook with this id and its pending deliveries. False if there is none.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM webhooks WHERE tenant_id = $1 AND id = $2";
-    // The queue first: a delivery worker that serves it completes its transaction, and then finds no queue.
+    // The queues first: a delivery worker that serves one completes its transaction, and then finds no queue.
     delivery_queues::delete(tx, id).await?;
     deliveries::delete_of(tx, id).await?;
     tx.writes.webhooks = true;
-    Ok(execute!(tx, SQL, &tx.tenant, id)? > 0)
+    let deleted = execute!(tx, SQL, &tx.tenant, id)? > 0;
+    tx.count(Quota::Webhooks, -i64::from(deleted));
+    Ok(deleted)
 }
 
 /// Lists the tenants that have a webhook for denied checks. For a transaction that sees every tenant.

@@ -43,11 +43,12 @@ pub(crate) async fn send(
     at: Timestamp,
 ) -> AttemptOutcome {
     let start = Instant::now();
-    let mut headers = signature::headers(secret, job.event, at, &job.body);
+    let body = job.body();
+    let mut headers = signature::headers(secret, job.event, at, &body);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static("Portcullis-Webhooks"));
     let answer = match Url::parse(&job.url) {
-        Ok(url) => client.post(url, headers, job.body.clone(), MAX_RESPONSE).await,
+        Ok(url) => client.post(url, headers, body, MAX_RESPONSE).await,
         Err(error) => Err(RequestError::Refused(error.to_string())),
     };
     let duration = start.elapsed();

@@ -133,6 +133,9 @@ impl DeliveryWorker {
         tx.end().await?;
         drop(permit);
         match job {
+            Some(job) if job.must_report() => {
+                self.next_job(queue, None, Next::Deliver { retry_first: false }).await
+            }
             Some(job) => Ok(Some(job)),
             None => self.next_job(queue, None, Next::Release).await,
         }
@@ -154,12 +157,15 @@ impl DeliveryWorker {
             return Ok(None);
         }
         if let Some(CompletedAttempt { job, record, .. }) = done {
-            deliveries::record_attempt(&mut tx, queue.webhook, job, record, terms.now).await?;
+            deliveries::record_attempt(&mut tx, queue, job, record, terms.now).await?;
         }
-        let job = match next {
+        let mut job = match next {
             Next::Deliver { retry_first } => next_due(&mut tx, queue, &terms, retry_first).await?,
             Next::Release => None,
         };
+        if let Some(job) = job.as_mut().filter(|job| job.must_report()) {
+            deliveries::report_dropped(&mut tx, queue, job).await?;
+        }
         if job.is_none() {
             let slow = done.map_or(queue.slow, |done| done.slow);
             delivery_queues::release(&mut tx, queue, slow, terms.now).await?;
@@ -218,11 +224,12 @@ async fn next_due(
     terms: &ClaimTerms<'_>,
     retry_first: bool,
 ) -> Result<Option<Job>, StoreError> {
-    if retry_first && let Some(job) = deliveries::next_retry(tx, queue.webhook, terms).await? {
+    let id = queue.id();
+    if retry_first && let Some(job) = deliveries::next_retry(tx, id, terms).await? {
         return Ok(Some(job));
     }
-    match deliveries::next_first(tx, queue.webhook).await? {
-        None if !retry_first => deliveries::next_retry(tx, queue.webhook, terms).await,
+    match deliveries::next_first(tx, id).await? {
+        None if !retry_first => deliveries::next_retry(tx, id, terms).await,
         job => Ok(job),
     }
 }

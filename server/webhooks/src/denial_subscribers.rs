@@ -32,6 +32,11 @@ impl DenialSubscribers {
         self.tenants.load().as_ref().is_none_or(|tenants| tenants.contains(tenant))
     }
 
+    /// Returns the number of tenants; 0 if they are unknown.
+    pub(crate) fn len(&self) -> usize {
+        self.tenants.load().as_ref().map_or(0, |tenants| tenants.len())
+    }
+
     /// Reads the subscribers after a commit of this process. Every check that begins after the return uses them.
     pub(crate) async fn changed(&self) {
         if let Err(error) = self.reload().await {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
-use portcullis_storage::{Store, StoreError, deliveries};
+use portcullis_storage::{Store, StoreError, retention};
 
 /// The most rows of one transaction, so that other writers wait a short time only.
 const BATCH: i64 = 500;
@@ -29,7 +29,7 @@ pub async fn prune_for_ever(store: Store, clock: Clock, retention: Duration) {
 async fn prune(store: &Store, before: Timestamp) -> Result<(), StoreError> {
     loop {
         let mut tx = store.write_all().await?;
-        let removed = deliveries::prune(&mut tx, before, BATCH).await?;
+        let removed = retention::prune(&mut tx, before, BATCH).await?;
         tx.commit().await?;
         if removed == 0 {
             return Ok(());

@@ -20,10 +20,11 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// `denials_lost` counts denied checks whose event may be lost.
-    pub fn new(store: Store, denials_lost: Counter) -> Self {
+    /// `lost` counts denied checks whose event may be lost, `dropped` their deliveries that were dropped because too
+    /// many waited.
+    pub fn new(store: Store, lost: Counter, dropped: Counter) -> Self {
         let wake = Arc::new(Notify::new());
-        let denials = Denials::new(store.clone(), Arc::clone(&wake), denials_lost);
+        let denials = Denials::new(store.clone(), Arc::clone(&wake), lost, dropped);
         Self { subscribers: DenialSubscribers::new(store), denials, wake }
     }
 
@@ -35,6 +36,11 @@ impl Webhooks {
         if writes.deliveries {
             self.wake();
         }
+    }
+
+    /// Returns the number of entries of each map in memory, for metrics.
+    pub fn entries(&self) -> [(&'static str, usize); 2] {
+        [("denial_subscribers", self.subscribers.len()), ("denials", self.denials.len())]
     }
 
     /// Wakes the dispatcher, which looks for due delivery queues.

@@ -1,10 +1,14 @@
 //! Builds the attribute resolvers of `components/` for WebAssembly, when a test or benchmark first needs one.
 
+mod costly;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, ensure};
+
+pub use costly::CostlyFunctions;
 
 /// Returns the bytes of the component `components/examples/<name>.rs`.
 ///

@@ -164,6 +164,20 @@ async fn a_demanded_revision_that_was_not_published_means_a_load() {
 }
 
 #[tokio::test]
+async fn a_plan_in_memory_is_found_by_its_own_revision() {
+    let (cache, store) = (Cache::new(1 << 20), Store::open());
+    assert!(cache.find("acme", "doc:read", 0).is_none());
+    store.commit();
+    revision_of(&cache, &store, "doc:read").await;
+    // Revision 2 was never published here: the plan was loaded after it.
+    for (at_least, is_found) in [(0, true), (2, true), (3, false)] {
+        assert_eq!(cache.find("acme", "doc:read", at_least).is_some(), is_found, "{at_least}");
+    }
+    cache.publish("acme", store.commit(), exact("doc:read"));
+    assert!(cache.find("acme", "doc:read", 0).is_none(), "it changed");
+}
+
+#[tokio::test]
 async fn a_plan_that_lags_too_far_is_loaded_anew() {
     let (cache, store) = (Cache::new(1 << 20), Store::open());
     revision_of(&cache, &store, "doc:read").await;

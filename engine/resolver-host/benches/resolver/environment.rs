@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_resolver_host::{
-    BoundResolver, Grant, HostSettings, Limits, NoEndpoints, Request, ResolverHost, Runtime,
+    BoundResolver, Compiler, Grant, HostSettings, Limits, NoEndpoints, Request, ResolverHost,
+    Runtime,
 };
 
 /// A runtime, and a host on it.
@@ -52,7 +53,7 @@ impl Bench {
 
     fn on(runtime: tokio::runtime::Runtime, compiled: Option<PathBuf>) -> Result<Self> {
         let (handle, begun) = (runtime.handle().clone(), Instant::now());
-        let settings = HostSettings { instances: 64, compiled };
+        let settings = HostSettings { instances: 64, compiled, compiler: Compiler::InProcess };
         let host = ResolverHost::new(&settings, Arc::new(OnTokio { handle, begun }))?;
         Ok(Self { runtime, host })
     }

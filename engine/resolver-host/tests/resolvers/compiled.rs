@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use portcullis_resolver_host::{Digest, HostSettings, LoadError, ResolverHost};
+use portcullis_resolver_host::{Compiler, Digest, HostSettings, LoadError, ResolverHost};
 
 use super::support::{component, host_with, load};
 
@@ -108,7 +108,8 @@ async fn a_directory_that_others_can_enter_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
     let (_, runtime) = host_with(None, true);
-    let settings = HostSettings { instances: 1, compiled: Some(directory.path().to_owned()) };
+    let compiled = Some(directory.path().to_owned());
+    let settings = HostSettings { instances: 1, compiled, compiler: Compiler::InProcess };
     let error = ResolverHost::new(&settings, runtime).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PermissionDenied);
     assert!(error.to_string().contains("others cannot enter"), "{error}");

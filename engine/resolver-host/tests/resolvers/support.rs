@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_resolver_host::limits::SLOT_WAIT;
 use portcullis_resolver_host::{
-    AnsweredAttribute, BoundResolver, CallError, CallOutcome, Endpoints, Failure, FailureKind,
-    Grant, HostSettings, HttpRequest, HttpResponse, Limits, LoadError, Module, Request,
-    ResolverHost, Runtime, SendError, Value,
+    AnsweredAttribute, BoundResolver, CallError, CallOutcome, Compiler, Endpoints, Failure,
+    FailureKind, Grant, HostSettings, HttpRequest, HttpResponse, Limits, LoadError, Module,
+    Request, ResolverHost, Runtime, SendError, Value,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
@@ -108,9 +108,18 @@ pub(crate) fn host_with(
     compiled: Option<PathBuf>,
     patient: bool,
 ) -> (Arc<ResolverHost>, Arc<Tokio>) {
+    host_of(compiled, patient, Compiler::InProcess)
+}
+
+/// Makes a host as [`host_with`] does, with this compiler.
+pub(crate) fn host_of(
+    compiled: Option<PathBuf>,
+    patient: bool,
+    compiler: Compiler,
+) -> (Arc<ResolverHost>, Arc<Tokio>) {
     let (handle, begun) = (Handle::current(), Instant::now());
     let runtime = Arc::new(Tokio { handle, begun, patient, jobs: AtomicUsize::new(0) });
-    let settings = HostSettings { instances: 8, compiled };
+    let settings = HostSettings { instances: 8, compiled, compiler };
     (ResolverHost::new(&settings, runtime.clone()).unwrap(), runtime)
 }
 

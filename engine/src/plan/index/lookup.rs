@@ -1,6 +1,7 @@
 //! The built index and its lookups.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
 
 use super::access_paths::{KINDS, Key, Scalar, ValueKind};
 use super::prefixes::Prefixes;
@@ -93,14 +94,29 @@ impl ByAttribute {
         search.evaluate(&self.unfiltered[kind_of(value) as usize]);
     }
 
+    /// Visits the candidates of each item once, however often the item comes.
     fn visit_members<'v>(&self, list: List<'v>, search: &mut impl Search<'v>) {
-        if !self.members.is_empty() {
-            list.for_each(|item| {
-                if let Some(scalar) = Scalar::of(item) {
-                    visit_one(&self.members, scalar, search);
-                }
-            });
+        if self.members.is_empty() {
+            return;
         }
+        let mut few = SmallVec::<[*const Candidates; FEW_HITS]>::new();
+        let mut many = HashSet::new();
+        list.for_each(|item| {
+            let found = Scalar::of(item).and_then(|scalar| self.members.get(&scalar));
+            let Some(candidates) = found else { return };
+            let address = std::ptr::from_ref(candidates);
+            let is_new = if few.contains(&address) {
+                false
+            } else if few.len() < FEW_HITS {
+                few.push(address);
+                true
+            } else {
+                many.insert(address)
+            };
+            if is_new {
+                candidates.visit(search);
+            }
+        });
     }
 
     fn weight(&self) -> usize {
@@ -122,6 +138,9 @@ impl ByAttribute {
             + self.ranges.weight()
     }
 }
+
+/// The number of items with candidates that are remembered without a hash table. Few lists have more.
+const FEW_HITS: usize = 16;
 
 /// Visits the candidates of one key.
 fn visit_one<'v>(map: &HashMap<Key, Candidates>, key: Scalar<'_>, search: &mut impl Search<'v>) {

@@ -3,10 +3,12 @@
 use indexmap::IndexSet;
 
 use super::Program;
+use super::matching::PatternTests;
 use super::nodes::{Child, NodeId, Operation};
 use super::steps::{MAX_MEMOIZED, Steps};
 use crate::condition::{Condition, Operand, Predicate, Test};
 use crate::operator::Operator;
+use crate::pattern::PatternCompiler;
 use crate::plan::slots::{Slot, Slots};
 
 /// Memoizing a part pays from this cost on: evaluating a cheaper part again is as fast as reading its memo.
@@ -38,8 +40,13 @@ impl Builder {
             .collect()
     }
 
-    /// Returns the program of all added conditions. `roots` are the conditions of policies.
-    pub(crate) fn finish(self, roots: impl Iterator<Item = NodeId>) -> (Program, Slots) {
+    /// Returns the program of all added conditions. `roots` are the conditions of policies, whose patterns are compiled
+    /// in `patterns`.
+    pub(crate) fn finish(
+        self,
+        roots: impl Iterator<Item = NodeId>,
+        patterns: &PatternCompiler,
+    ) -> (Program, Slots) {
         let mut nodes: Vec<Operation> = self.operations.into_iter().collect();
         let mut slots = self.slots;
         // Order matters: steps encode sorted children, memos and symbols.
@@ -47,7 +54,8 @@ impl Builder {
         let memos = memo_bits(&nodes, &costs, roots);
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
         let steps = Steps::new(&nodes, &memos, &slots);
-        (Program { nodes: nodes.into(), steps }, slots)
+        let patterns = PatternTests::new(&nodes, patterns);
+        (Program { nodes: nodes.into(), steps, patterns }, slots)
     }
 }
 
@@ -106,8 +114,10 @@ fn memo_bits(
         references[node as usize] += 1;
     }
     // The saving of a memo is the cost of every evaluation but the first.
+    // A run keeps the result of each pattern test anyway.
     let mut candidates: Vec<(u64, usize)> = (0..nodes.len())
         .filter(|node| references[*node] > 1 && costs[*node] >= MIN_MEMO_COST)
+        .filter(|node| !nodes[*node].is_pattern_test())
         .map(|node| (u64::from(references[node] - 1) * u64::from(costs[node]), node))
         .collect();
     candidates.sort_unstable_by_key(|candidate| std::cmp::Reverse(*candidate));

@@ -5,11 +5,13 @@
 //! The steps are compact: most checks run them alone.
 
 mod build;
+mod matching;
 mod nodes;
 mod run;
 mod steps;
 
 pub(crate) use build::Builder;
+use matching::PatternTests;
 pub(crate) use nodes::{Child, NodeId, Operation, as_written};
 pub(crate) use run::{Cause, Run};
 use steps::Steps;
@@ -19,6 +21,7 @@ use steps::Steps;
 pub(crate) struct Program {
     nodes: Box<[Operation]>,
     steps: Steps,
+    patterns: PatternTests,
 }
 
 impl Program {
@@ -26,6 +29,12 @@ impl Program {
     /// checked it. Does nothing if `root` is no conjunction.
     pub(crate) fn evaluate_last(&mut self, root: NodeId, test: NodeId) {
         self.steps.evaluate_last(root, test);
+    }
+
+    /// Lets matches take any number of steps.
+    #[cfg(test)]
+    pub(crate) fn without_match_budget(&mut self) {
+        self.patterns.without_budget();
     }
 
     /// Returns a node.
@@ -36,6 +45,9 @@ impl Program {
     /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let nodes: usize = self.nodes.iter().map(Operation::weight).sum();
-        size_of_val::<[Operation]>(&self.nodes) + nodes + self.steps.weight()
+        size_of_val::<[Operation]>(&self.nodes)
+            + nodes
+            + self.steps.weight()
+            + self.patterns.weight()
     }
 }

@@ -44,6 +44,11 @@ impl Operation {
         children.iter().map(|child| child.node).chain(child)
     }
 
+    /// Returns whether this is a test by a pattern.
+    pub(super) fn is_pattern_test(&self) -> bool {
+        matches!(self, Self::Test(Test { predicate: Predicate::Matches(_), .. }))
+    }
+
     /// Returns the slot and the texts of a test for equality with texts, which can be interned.
     pub(super) fn literal_texts(&self) -> Option<(Slot, Vec<&str>)> {
         let Self::Test(test) = self else { return None };
@@ -66,7 +71,8 @@ impl Operation {
                 Predicate::Compare(_, Operand::Text(text)) => text.len(),
                 Predicate::Compare(_, Operand::List(list)) => list.weight(),
                 Predicate::Exists | Predicate::Compare(..) => 0,
-                Predicate::Matches(pattern) => pattern.weight(),
+                // The automata of a plan are shared, and counted elsewhere.
+                Predicate::Matches(pattern) => pattern.source().len(),
                 Predicate::IpIn(networks) => networks.weight(),
             },
         }

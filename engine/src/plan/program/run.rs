@@ -1,6 +1,7 @@
 //! One run of a program, for one check.
 
 use super::Program;
+use super::matching::PatternResults;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
 use crate::condition::{Operand, Predicate, Test};
@@ -16,6 +17,10 @@ pub(crate) enum Cause {
     Unresolved(Slot),
     /// The operator does not compare the attribute's type, or the pair of types.
     Incomparable(Slot, &'static str),
+    /// The attribute is too long to be compared.
+    TooLong(Slot),
+    /// The pattern is over the budget of its policy or plan.
+    PatternTooLarge(Slot),
 }
 
 /// One run of a program, for one check.
@@ -29,11 +34,20 @@ pub(crate) struct Run<'r> {
     truths: u64,
     /// Among the known parts: the undetermined ones.
     undetermined: u64,
+    patterns: PatternResults,
+    /// The number of steps that long attributes have taken so far.
+    scanned: usize,
 }
+
+/// A comparison of at most this many steps is not counted: a plan with a million of them takes a second.
+const UNCOUNTED_STEPS: usize = 64;
+/// The maximum number of counted steps of one run: at most about 70 ms.
+const MAX_SCANNED_STEPS: usize = 1 << 24;
 
 impl<'r> Run<'r> {
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
-        Self { program, values, known: 0, truths: 0, undetermined: 0 }
+        let patterns = program.patterns.begin(values);
+        Self { program, values, known: 0, truths: 0, undetermined: 0, patterns, scanned: 0 }
     }
 
     /// Returns the value of an attribute; `None` if it is absent.
@@ -74,6 +88,12 @@ impl<'r> Run<'r> {
             Step::Order { operator, slot, bound } => match self.value(slot) {
                 Some(AttributeValue::Number(number)) => {
                     operator.holds_in_order(number.cmp(&steps.number(bound)))
+                }
+                _ => self.evaluate_node(node),
+            },
+            Step::Matches { slot, test } => match self.value(slot) {
+                Some(AttributeValue::Text(text)) => {
+                    self.program.patterns.matches(test, text, &mut self.patterns)
                 }
                 _ => self.evaluate_node(node),
             },
@@ -136,7 +156,7 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the truth of a test.
-    fn test(&self, test: &Test<Slot>) -> Option<bool> {
+    fn test(&mut self, test: &Test<Slot>) -> Option<bool> {
         let Some(value) = self.value(test.attribute) else {
             return if let Predicate::Exists = test.predicate {
                 Some(false)
@@ -150,20 +170,41 @@ impl<'r> Run<'r> {
                     Operand::Attribute(other) => self.value(*other)?,
                     literal => literal.literal(),
                 };
+                let steps = operator.scanned(value, right);
+                if steps > UNCOUNTED_STEPS && !self.affords(steps) {
+                    return None;
+                }
                 operator.holds(value, right)
             }
             (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
             (Predicate::Exists, _) => Some(true),
-            (Predicate::Matches(pattern), AttributeValue::Text(text)) => {
-                Some(pattern.matches(text))
-            }
             (Predicate::IpIn(networks), AttributeValue::Text(text)) => networks.contain(text),
+            // A text that is matched has a step of its own.
             (Predicate::Matches(_) | Predicate::IpIn(_), _) => None,
         }
     }
 
-    /// Returns the cause of a test that is undetermined.
-    pub(crate) fn cause(&self, test: &Test<Slot>) -> Cause {
+    /// Takes the steps of a comparison from what a run may take. Returns whether they fit.
+    #[cold]
+    fn affords(&mut self, steps: usize) -> bool {
+        self.scanned = self.scanned.saturating_add(steps);
+        self.scanned <= MAX_SCANNED_STEPS
+    }
+
+    /// Returns whether a comparison was left out because it would take too long.
+    fn is_too_long(&self, test: &Test<Slot>) -> bool {
+        let Predicate::Compare(operator, operand) = &test.predicate else { return false };
+        let right = match operand {
+            Operand::Attribute(other) => self.value(*other),
+            literal => Some(literal.literal()),
+        };
+        let steps = self.value(test.attribute).zip(right);
+        self.scanned > MAX_SCANNED_STEPS
+            && steps.is_some_and(|(left, right)| operator.scanned(left, right) > UNCOUNTED_STEPS)
+    }
+
+    /// Returns the cause of `test`, the undetermined test of `node`.
+    pub(crate) fn cause(&self, node: NodeId, test: &Test<Slot>) -> Cause {
         let right = match &test.predicate {
             Predicate::Compare(_, Operand::Attribute(other)) => Some(*other),
             _ => None,
@@ -177,7 +218,17 @@ impl<'r> Run<'r> {
                 Some(_) => {}
             }
         }
-        Cause::Incomparable(test.attribute, test.predicate.operator_name())
+        match (self.program.steps.step(node), self.value(test.attribute)) {
+            (Step::Matches { slot, test }, Some(AttributeValue::Text(_))) => {
+                if self.program.patterns.is_compiled(test) {
+                    Cause::TooLong(slot)
+                } else {
+                    Cause::PatternTooLarge(slot)
+                }
+            }
+            _ if self.is_too_long(test) => Cause::TooLong(test.attribute),
+            _ => Cause::Incomparable(test.attribute, test.predicate.operator_name()),
+        }
     }
 
     /// Collects the causes of a node that is undetermined, in the order in which the condition was written.
@@ -191,7 +242,7 @@ impl<'r> Run<'r> {
                 }
             }
             Operation::Not(child) => self.causes(*child, causes),
-            Operation::Test(test) => causes.push(self.cause(test)),
+            Operation::Test(test) => causes.push(self.cause(node, test)),
         }
     }
 }

@@ -60,6 +60,11 @@ pub(super) enum Step {
         slot: Slot,
         bound: u32,
     },
+    /// Matches a text with a pattern; `test` is the number of the pattern test.
+    Matches {
+        slot: Slot,
+        test: u32,
+    },
     /// Any other part: evaluated from its node.
     Node {
         memo: Memo,
@@ -152,6 +157,8 @@ struct Packer<'s> {
     numbers: Vec<Number>,
     masks: Vec<u64>,
     symbols: Vec<Symbol>,
+    /// The number of pattern tests so far.
+    pattern_tests: u32,
 }
 
 impl<'s> Packer<'s> {
@@ -162,6 +169,7 @@ impl<'s> Packer<'s> {
             numbers: Vec::new(),
             masks: Vec::new(),
             symbols: Vec::new(),
+            pattern_tests: 0,
         }
     }
 
@@ -191,7 +199,15 @@ impl<'s> Packer<'s> {
     /// Packs a test. `None` if no step has a compact form of it.
     fn test(&mut self, test: &Test<Slot>) -> Option<Step> {
         let slot = test.attribute;
-        let Predicate::Compare(operator, operand) = &test.predicate else { return None };
+        let (operator, operand) = match &test.predicate {
+            Predicate::Compare(operator, operand) => (operator, operand),
+            Predicate::Matches(_) => {
+                let test = self.pattern_tests;
+                self.pattern_tests += 1;
+                return Some(Step::Matches { slot, test });
+            }
+            Predicate::Exists | Predicate::IpIn(_) => return None,
+        };
         match (*operator, operand) {
             (Operator::Eq | Operator::Ne, Operand::Text(text)) => {
                 let negated = *operator == Operator::Ne;

@@ -2,16 +2,19 @@
 //! that a client gets.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use portcullis_limits::{BucketLevel, Rate, RateLevel, RateLevels, RefusalReason};
 use serde_json::{Map, Value, json};
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 
 use super::*;
 use portcullis_model::document;
+use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 14] {
+fn kinds() -> [(ApiError, &'static str); 16] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -61,14 +64,33 @@ fn kinds() -> [(ApiError, &'static str); 14] {
             OperationError::PreconditionFailed.into(),
             "The record is not the one that `If-Match` names",
         ),
+        (
+            OperationError::QuotaExceeded(QuotaExcess {
+                quota: Quota::Webhooks,
+                limit: 50,
+                used: 50,
+            })
+            .into(),
+            "The tenant has as much as its quota allows",
+        ),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
         (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
+        (rate_limited(), "A limit refuses the request for now"),
         (OperationError::Internal("".into()).into(), "An internal error, which the log explains"),
         (
             OperationError::Unavailable("the database", "".into()).into(),
             "A dependency of the service is down",
         ),
     ]
+}
+
+fn rate_limited() -> ApiError {
+    let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+    let level = BucketLevel { remaining: 0, full_in: minute, next_in: second };
+    let refused = RateLevel { name: "tenant-checks", rate: Rate::new(60, 60), level };
+    let levels = RateLevels::from_iter([refused]);
+    let reason = RefusalReason::TenantRate;
+    ApiError::RateLimited(Box::new(RateRefusal { reason, refused, levels }))
 }
 
 /// Returns the response of each error status. Its headers have only names here.
@@ -152,6 +174,12 @@ fn error_body() -> AnySchema {
             )),
         )
         .property("allow", schema::nullable(about("The methods that the path has")))
+        .property("quota", about("The quota that the write would exceed"))
+        .property("limit", about("The limit of the quota, a number; or the name of the limit that refused the request"))
+        .property(
+            "used",
+            schema::typed(Type::Integer).description(Some("What the tenant uses of the quota")),
+        )
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .description(Some("For a program. What is there depends on `error`"));

@@ -1,4 +1,4 @@
-//! The requests of one connection, to tell when it is idle and when its client takes no answer.
+//! The requests of one connection, to know when it is idle and when its client takes no answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(super) struct Activity {
     exchanges: Mutex<Exchanges>,
-    /// Tells the connection to end, because another one needs its place.
+    /// Notified when another connection takes the place of this one.
     evicted: Notify,
 }
 
@@ -63,16 +63,17 @@ impl Activity {
     pub(super) fn state(&self, idle: Duration, write: Duration) -> ConnectionState {
         let now = Instant::now();
         let exchanges = self.exchanges.lock();
-        if exchanges.running.is_empty() {
-            let end = exchanges.idle_since + idle;
-            return if end <= now { ConnectionState::Idle } else { ConnectionState::Active(end) };
-        }
-        // An answer that begins from now on has its own full time, and so has the idle time.
-        let next = now + idle.min(write);
+        let is_idle = exchanges.running.is_empty();
         let due = exchanges.running.iter().filter_map(|running| running.take_by).min();
+        let due = if is_idle { Some(exchanges.idle_since + idle) } else { due };
         match due {
+            Some(due) if due <= now && is_idle => ConnectionState::Idle,
             Some(due) if due <= now => ConnectionState::Stalled,
-            due => ConnectionState::Active(due.map_or(next, |due| due.min(next))),
+            due => {
+                // An answer that begins from now on has its own full time, and so has the idle time.
+                let next = now + idle.min(write);
+                ConnectionState::Active(due.map_or(next, |due| due.min(next)))
+            }
         }
     }
 
@@ -86,12 +87,12 @@ impl Activity {
         self.exchanges.lock().idle_since = Instant::now();
     }
 
-    /// Tells the connection to end at once.
+    /// Ends the connection at once, because another one takes its place.
     pub(super) fn evict(&self) {
         self.evicted.notify_one();
     }
 
-    /// Done when the connection is told to end.
+    /// Done when the connection has lost its place.
     pub(super) async fn evicted(&self) {
         self.evicted.notified().await;
     }
@@ -134,14 +135,18 @@ mod tests {
     async fn a_connection_is_idle_after_its_last_request() {
         let activity = Activity::begin();
         let begun = Instant::now();
-        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + IDLE));
+        // An answer may begin at any time.
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + WRITE));
+        assert_eq!(activity.state(WRITE, IDLE), ConnectionState::Active(begun + WRITE));
         let exchange = activity.exchange();
         tokio::time::advance(2 * IDLE).await;
         assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));
         drop(exchange);
         assert!(activity.is_idle());
-        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + 3 * IDLE));
-        tokio::time::advance(IDLE).await;
+        let (dropped, almost) = (begun + 2 * IDLE, IDLE - Duration::from_secs(1));
+        tokio::time::advance(almost).await;
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(dropped + IDLE));
+        tokio::time::advance(IDLE - almost).await;
         assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Idle);
         activity.restart_idle_time();
         assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));

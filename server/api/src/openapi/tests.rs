@@ -139,8 +139,8 @@ fn every_operation_has_the_errors_of_its_kind() {
             let mut expected = vec!["400", "405", "413", "500", "503"];
             match operation["security"].as_array() {
                 None => assert!(!path.starts_with("/api/") && !path.starts_with("/admin/")),
-                Some(_) if path.starts_with("/admin/") => expected.push("401"),
-                Some(_) => expected.extend(["401", "403"]),
+                Some(_) if path.starts_with("/admin/") => expected.extend(["401", "429"]),
+                Some(_) => expected.extend(["401", "403", "429"]),
             }
             if path.contains('{') {
                 expected.push("404");

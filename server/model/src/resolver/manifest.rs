@@ -31,10 +31,10 @@ const MAX_NAMESPACE: usize = 63;
 /// A day: what is older than that was not looked up for this check in any sense.
 const MAX_AGE_MS: u32 = 86_400_000;
 /// Kinds of attributes that no resolver answers.
-const RESERVED: [&str; 4] = ["user", "resource", "request", "token"];
+const RESERVED: [&str; 6] = ["user", "resource", "request", "token", "action", "context"];
 const MIB: usize = 1 << 20;
 /// A namespace that is not among [`RESERVED`].
-const NAMESPACE: &str = r"^(?!(user|resource|request|token)$)[a-z][a-z0-9_]*$";
+const NAMESPACE: &str = r"^(?!(user|resource|request|token|action|context)$)[a-z][a-z0-9_]*$";
 const HOST: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
 
 /// A manifest: with its [`Secrets`], or with their names alone, as the store keeps it and the API shows it.
@@ -202,7 +202,7 @@ fn read_namespace(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> O
             at,
             format!(
                 "1 to {MAX_NAMESPACE} lower-case letters, digits and `_`, beginning with a letter, and none of \
-                 `user`, `resource`, `request`, `token`"
+                 `user`, `resource`, `request`, `token`, `action`, `context`"
             ),
         );
         return None;

@@ -72,6 +72,8 @@ fn all_but_the_namespace_has_a_default() {
 fn every_fault_is_found_at_its_place() {
     for (field, value, path, fault) in [
         ("namespace", json!("user"), "/namespace", "expected 1 to 63 lower-case letters"),
+        ("namespace", json!("action"), "/namespace", "none of `user`"),
+        ("namespace", json!("context"), "/namespace", "none of `user`"),
         ("namespace", json!("Hr"), "/namespace", "expected 1 to 63 lower-case letters"),
         ("namespace", json!("1hr"), "/namespace", "expected 1 to 63 lower-case letters"),
         ("namespace", json!("h-r"), "/namespace", "expected 1 to 63 lower-case letters"),
@@ -238,6 +240,18 @@ fn a_secret_that_stays_goes_nowhere_else() {
         "https://hr.example.com:8443/api/",
         "https://hr.example.com.mine.example/",
         "https://example.com/",
+        // The same origin, but not below the path to which the secret went.
+        "https://hr.example.com/",
+        "https://hr.example.com/other/",
+        "https://hr.example.com/apis/",
+        "https://hr.example.com/API/",
+        "https://hr.example.com/api/../other/",
+        "https://hr.example.com/api/%2e%2e/other/",
+        // A server may read steps upwards in these.
+        "https://hr.example.com/api/..%2fother/",
+        "https://hr.example.com/api/%252e%252e/other/",
+        "https://hr.example.com/api/..;x=1/other/",
+        "https://hr.example.com/api/..%5cother/",
     ] {
         for template in
             ["${hr_token}", "a ${hr_token}", "${hr_token}${hr_token}", "${spare}${hr_token}"]
@@ -247,10 +261,17 @@ fn a_secret_that_stays_goes_nowhere_else() {
         }
     }
     // A secret that no header has yet is sent nowhere.
-    refused(updated(&body(), &to("https://hr.example.com/", "${spare}")), at, "the secret `spare`");
-    // What goes where it went may go there by another name, path or header.
-    updated(&body(), &to("https://hr.example.com:443/other/", "${hr_token}")).expect("fits");
-    let mut moved = to("https://hr.example.com/", "${hr_token}");
+    refused(
+        updated(&body(), &to("https://hr.example.com/api/", "${spare}")),
+        at,
+        "the secret `spare`",
+    );
+    // What goes where it went may go there by another name or header, and to a path below.
+    for below in ["/api/", "/api", "/api/staff/", "/api//x"] {
+        let url = format!("https://hr.example.com:443{below}");
+        updated(&body(), &to(&url, "${hr_token}")).expect(below);
+    }
+    let mut moved = to("https://hr.example.com/api/", "${hr_token}");
     moved["endpoints"]["staff"] = moved["endpoints"]["directory"].take();
     moved["endpoints"].as_object_mut().expect("an object").remove("directory");
     updated(&body(), &moved).expect("fits");

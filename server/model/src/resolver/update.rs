@@ -1,12 +1,12 @@
 //! The update of a resolver's manifest.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::resolver_contract::Limits;
 use portcullis_engine::{Invalid, Json};
 use serde_json::json;
-use url::Origin;
+use url::Url;
 
 use super::endpoint::Endpoint;
 use super::manifest::{
@@ -61,8 +61,8 @@ impl ManifestUpdate {
         })
     }
 
-    /// Returns `old` with the update applied. A secret that stays is sent only to origins that `old` sends it to:
-    /// otherwise, who may write resolvers could have it sent to an origin of their own.
+    /// Returns `old` with the update applied. A secret that stays is sent only to URLs that `old` sends it to, and below
+    /// them: otherwise, who may write resolvers could have it sent to a server, or a part of a server, of their own.
     ///
     /// # Errors
     /// The new parts do not fit the parts that stay.
@@ -86,7 +86,7 @@ impl ManifestUpdate {
         problems.finish((is_safe && fits).then_some(new))
     }
 
-    /// Whether each secret goes to origins alone to which `old` sends it; notes each header that takes one elsewhere.
+    /// Whether each secret goes only to URLs to which `old` sends it; notes each header that takes one elsewhere.
     fn sends_nothing_elsewhere(
         &self,
         old: &Manifest,
@@ -94,19 +94,20 @@ impl ManifestUpdate {
         problems: &mut Problems,
     ) -> bool {
         let Some(endpoints) = &self.endpoints else { return true };
-        let sent: HashSet<_> = old.endpoints.values().flat_map(destinations).collect();
+        let sent: Vec<_> = old.endpoints.values().flat_map(destinations).collect();
         let endpoints_at = at.key("endpoints");
         let mut is_safe = true;
         for (name, endpoint) in endpoints {
-            let origin = endpoint.url.origin();
             for (header, secret) in endpoint.uses() {
-                if old.secrets.get(secret).is_none() || sent.contains(&(secret, origin.clone())) {
+                let went_there =
+                    sent.iter().any(|(sent, to)| *sent == secret && is_within(to, &endpoint.url));
+                if old.secrets.get(secret).is_none() || went_there {
                     continue;
                 }
                 is_safe = false;
                 let expected = format!(
                     "all `secrets` in the same update, because the secret `{secret}` was never sent to `{}`",
-                    origin.ascii_serialization()
+                    endpoint.url
                 );
                 problems.expected(&endpoints_at.key(name).key("headers").key(header), expected);
             }
@@ -120,7 +121,19 @@ document!(ManifestUpdate as "ResolverUpdate" => {
         .example(json!({"enabled": false, "limits": {"timeout_ms": 100}}))
 });
 
-/// Returns the secrets that an endpoint sends, each with the origin that receives it.
-fn destinations(endpoint: &Endpoint) -> impl Iterator<Item = (&str, Origin)> {
-    endpoint.uses().map(|(_, secret)| (secret, endpoint.url.origin()))
+/// Returns the secrets that an endpoint sends, each with the URL that receives it.
+fn destinations(endpoint: &Endpoint) -> impl Iterator<Item = (&str, &Url)> {
+    endpoint.uses().map(|(_, secret)| (secret, &endpoint.url))
+}
+
+/// Whether `url` has the scheme, host and port of `base`, and its path or a path below it.
+///
+/// Servers differ in how they read a path. A part below the base in which one could read a step upwards does not count:
+/// one that is percent-encoded or has parameters. The parser of URLs has resolved the other ones.
+fn is_within(base: &Url, url: &Url) -> bool {
+    let root = base.path().trim_end_matches('/');
+    let Some(below) = url.path().strip_prefix(root) else { return false };
+    base.origin() == url.origin()
+        && (below.is_empty() || below.starts_with('/'))
+        && !below.contains(['%', ';'])
 }

@@ -42,9 +42,10 @@ async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result
     let mut tx = store.read(&tenant).await?;
     let revision = tenants::revision(&mut tx).await?;
     let rules = rules::of_plan(&mut tx, &resource).await?;
-    let policies = policies::of_plan(&mut tx, &resource).await?;
+    let records = policies::of_plan(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
     tx.end().await?;
+    let policies = records.into_iter().map(policies::planned);
     let plan = Plan::compile(&resource, revision, &rules, policies);
     Ok(plan.with_resolvers(|namespace| resolvers.get(namespace).copied()))
 }

@@ -34,7 +34,13 @@ pub(super) fn still_compiling() -> OperationError {
 
 fn not_admitted(error: Arc<LoadError>) -> OperationError {
     match &*error {
-        LoadError::Slow(_) => OperationError::Unavailable("the module compiler", error.into()),
+        LoadError::Slow(_) | LoadError::Compiler(_) => {
+            OperationError::Unavailable("the module compiler", error.into())
+        }
+        LoadError::Queue => {
+            let what = format!("{error}, and nothing was written; try again later");
+            OperationError::NotNow(what)
+        }
         LoadError::Describe(CallError::Busy(_)) => {
             OperationError::Unavailable("a free resolver instance", error.into())
         }
@@ -85,12 +91,17 @@ mod tests {
         let is_too_large = |error: &_| matches!(error, OperationError::TooLarge(MODULE_BYTES));
         let is_invalid = |error: &_| matches!(error, OperationError::Invalid(_));
         type Check = fn(&OperationError) -> bool;
-        let rows: [(LoadError, Check); 7] = [
+        let rows: [(LoadError, Check); 12] = [
             (LoadError::Describe(busy), is_unavailable),
             (LoadError::Slow(slow), is_unavailable),
             (LoadError::Describe(CallError::Host), is_internal),
             (LoadError::Host, is_internal),
             (LoadError::TooLarge(MODULE_BYTES + 1), is_too_large),
+            (LoadError::Compiler("signal: 11".to_owned()), is_unavailable),
+            (LoadError::Queue, |error| matches!(error, OperationError::NotNow(_))),
+            (LoadError::Structure("too many".to_owned()), is_invalid),
+            (LoadError::Memory(1 << 30), is_invalid),
+            (LoadError::ProcessorTime(slow), is_invalid),
             (LoadError::Describe(late), is_invalid),
             (LoadError::Compile("a fault".to_owned()), is_invalid),
         ];

@@ -100,7 +100,7 @@ async fn changes_are_picked_up_and_bad_files_change_nothing() {
     let one = department(&stage, "acme").await;
     assert_eq!((one.resolved, one.source), (text("research"), Source::Call));
 
-    for bad in ["{", r#"{"namespace": "test"}"#, r#"{"namespace": "user"}"#] {
+    for bad in ["{", r#"{"namespace": "test"}"#, r#"{"namespace": "context"}"#] {
         fs::write(files.path().join("hr.json"), bad).expect("writes");
         look(&stage).await;
         assert_eq!(department(&stage, "acme").await.resolved, text("research"), "{bad}");

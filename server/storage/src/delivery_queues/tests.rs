@@ -33,6 +33,11 @@ fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
+/// Names the queue of all events but denied checks.
+fn queue_of(number: u128) -> QueueId {
+    QueueId { webhook: id(number), denials: false }
+}
+
 async fn webhook(store: &Store, tenant: &str, number: u128) {
     let record = WebhookRecord {
         id: id(number),
@@ -138,7 +143,8 @@ async fn a_clock_that_was_put_back_holds_nothing_up(database: TestDatabase) {
     assert!(!terms("y", before).is_ahead(due(&store, "y").await.expect("something")));
     assert_eq!(claim_all(&store, "y", before, false).await.len(), 1);
     let mut tx = store.read("a").await.expect("begins");
-    let job = deliveries::next_retry(&mut tx, id(1), &terms("y", before)).await.expect("works");
+    let job =
+        deliveries::next_retry(&mut tx, queue_of(1), &terms("y", before)).await.expect("works");
     assert!(job.is_some());
 }
 
@@ -152,12 +158,13 @@ async fn first_attempts_come_in_the_order_of_their_events(database: TestDatabase
     }
     let mut tx = store.write_as("a").await.expect("begins");
     for event in events {
-        let job = deliveries::next_first(&mut tx, id(1)).await.expect("works").expect("pending");
+        let job =
+            deliveries::next_first(&mut tx, queue_of(1)).await.expect("works").expect("pending");
         assert_eq!(job.event, event);
         const SQL: &str = "UPDATE webhook_deliveries SET due_at = NULL WHERE event_id = $1";
         execute!(tx, SQL, event).expect("works");
     }
-    assert!(deliveries::next_first(&mut tx, id(1)).await.expect("works").is_none());
+    assert!(deliveries::next_first(&mut tx, queue_of(1)).await.expect("works").is_none());
 }
 
 async fn a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked(database: TestDatabase) {

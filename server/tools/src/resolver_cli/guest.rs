@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use portcullis_resolver_host::{HostSettings, Module, ResolverHost};
+use portcullis_resolver_host::{Compiler, HostSettings, Module, ResolverHost};
 use portcullis_resolvers::ResolverThreads;
 
 use super::project::Project;
@@ -16,7 +16,10 @@ const INSTANCES: u32 = 8;
 /// Makes the host. It keeps compiled code in the directory `code`, if there is one.
 pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<ResolverHost>> {
     let runtime = ResolverThreads::start().context("cannot start threads for resolvers")?;
-    let settings = HostSettings { instances: INSTANCES, compiled: code.map(Path::to_owned) };
+    // The file belongs to the person who runs the command, so its compilation has no limits.
+    let compiler = Compiler::InProcess;
+    let settings =
+        HostSettings { instances: INSTANCES, compiled: code.map(Path::to_owned), compiler };
     ResolverHost::new(&settings, Arc::new(runtime)).context("cannot run resolvers")
 }
 

@@ -1,4 +1,4 @@
-//! The turns of plan loads: how many run at once, and in which order.
+//! The turns of work that costs much CPU time: how much of it runs at once, and in which order.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,25 +6,25 @@ use std::time::Duration;
 use portcullis_plan_cache::{KeyUse, PerKey};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The limits on the loads of plans.
+/// The limits of one kind of work.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LoadLimits {
-    /// The most loads at the same time.
-    pub(super) at_once: usize,
-    /// The most loads of one tenant at the same time.
-    pub(super) of_tenant: usize,
-    /// The most loads of one tenant that run or wait.
-    pub(super) waiting_of_tenant: usize,
+pub(crate) struct TurnLimits {
+    /// The most pieces of work at the same time.
+    pub(crate) at_once: usize,
+    /// The most pieces of work of one tenant at the same time.
+    pub(crate) of_tenant: usize,
+    /// The most pieces of work of one tenant that run or wait.
+    pub(crate) waiting_of_tenant: usize,
     /// The longest wait for a turn.
-    pub(super) wait: Duration,
+    pub(crate) wait: Duration,
 }
 
-impl LoadLimits {
-    /// Returns the limits for a machine of so many cores. A load is work of the processor: one tenant gets at most half
+impl TurnLimits {
+    /// Returns the limits of plan loads on a machine of so many cores. A load is work of the processor: one tenant gets at most half
     /// of the cores, so that the checks of others find a free one, and at most half of the turns. All loads take at most
     /// half of the connections to PostgreSQL, which are 16. A load takes milliseconds, so that a thousand of one tenant
     /// wait for seconds; a client that has waited for 5 s tries again.
-    pub(super) fn for_cores(cores: usize) -> Self {
+    pub(crate) fn of_loads(cores: usize) -> Self {
         Self {
             at_once: (2 * cores).clamp(4, 8),
             of_tenant: (cores / 2).clamp(1, 4),
@@ -32,35 +32,46 @@ impl LoadLimits {
             wait: Duration::from_secs(5),
         }
     }
+
+    /// Returns the limits of the compilation of policies, which leaves half of the cores to everything else. A policy
+    /// takes at most 80 ms, and a body of at most 1 MiB while it waits.
+    pub(crate) fn of_compilations(cores: usize) -> Self {
+        Self {
+            at_once: (cores / 2).max(1),
+            of_tenant: 1,
+            waiting_of_tenant: 16,
+            wait: Duration::from_secs(5),
+        }
+    }
 }
 
-/// The turns of loads. A load takes a turn of its tenant first and then one of all: so at most a few loads of each
-/// tenant stand in the queue of all, which serves them in order, and a load waits for a few loads of each other tenant at
-/// most.
+/// The turns of one kind of work. A piece of work takes a turn of its tenant first and then one of all: so at most a few
+/// pieces of each tenant stand in the queue of all, which serves them in order, and a piece waits for a few pieces of each
+/// other tenant at most.
 #[derive(Debug)]
-pub(super) struct LoadTurns {
-    limits: LoadLimits,
+pub(crate) struct Turns {
+    limits: TurnLimits,
     all: Arc<Semaphore>,
     tenants: PerKey<Box<str>, Semaphore>,
 }
 
-/// The permission to load a plan, until it is dropped.
+/// The permission to do a piece of work, until it is dropped.
 #[derive(Debug)]
-pub(super) struct LoadTurn {
+pub(crate) struct Turn {
     _of_all: OwnedSemaphorePermit,
     _of_tenant: OwnedSemaphorePermit,
     _tenant: KeyUse<Box<str>, Semaphore>,
 }
 
-impl LoadTurns {
-    pub(super) fn new(limits: LoadLimits) -> Self {
+impl Turns {
+    pub(crate) fn new(limits: TurnLimits) -> Self {
         let all = Arc::new(Semaphore::new(limits.at_once));
         Self { limits, all, tenants: PerKey::default() }
     }
 
-    /// Waits for a turn of `tenant`. Returns `None` if too many loads of the tenant wait, or if the wait takes too long.
-    pub(super) async fn begin(&self, tenant: &str) -> Option<LoadTurn> {
-        let LoadLimits { of_tenant, waiting_of_tenant, wait, .. } = self.limits;
+    /// Waits for a turn of `tenant`. Returns `None` if too many pieces of work of the tenant wait, or if the wait takes too long.
+    pub(crate) async fn begin(&self, tenant: &str) -> Option<Turn> {
+        let TurnLimits { of_tenant, waiting_of_tenant, wait, .. } = self.limits;
         let own = || Semaphore::new(of_tenant);
         let tenant = self.tenants.enter_within(tenant.into(), waiting_of_tenant, own)?;
         let turns = async {
@@ -69,48 +80,56 @@ impl LoadTurns {
             of_tenant.ok().zip(of_all.ok())
         };
         let (of_tenant, of_all) = tokio::time::timeout(wait, turns).await.ok().flatten()?;
-        Some(LoadTurn { _of_all: of_all, _of_tenant: of_tenant, _tenant: tenant })
+        Some(Turn { _of_all: of_all, _of_tenant: of_tenant, _tenant: tenant })
     }
 
-    /// Returns the number of tenants with loads that run or wait.
-    pub(super) fn len(&self) -> usize {
+    /// Returns the number of tenants with work that runs or waits.
+    pub(crate) fn len(&self) -> usize {
         self.tenants.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use tokio::time::Instant;
 
     use super::*;
 
     /// The time that a load takes.
     const LOAD: Duration = Duration::from_millis(10);
-    const LIMITS: LoadLimits = LoadLimits {
+    const LIMITS: TurnLimits = TurnLimits {
         at_once: 4,
         of_tenant: 1,
         waiting_of_tenant: 200,
         wait: Duration::from_secs(5),
     };
 
-    async fn load(turns: &LoadTurns, tenant: &str) -> bool {
+    async fn load(turns: &Turns, tenant: &str) -> bool {
         let turn = turns.begin(tenant).await;
         tokio::time::sleep(LOAD).await;
         turn.is_some()
     }
 
     /// Begins so many loads of a noisy tenant, and returns once they wait.
-    async fn begin_many(turns: &Arc<LoadTurns>, count: usize) {
+    async fn begin_many(turns: &Arc<Turns>, count: usize) {
+        let begun = Arc::new(AtomicUsize::new(0));
         for _ in 0..count {
-            let turns = Arc::clone(turns);
-            tokio::spawn(async move { load(&turns, "noisy").await });
+            let (turns, begun) = (Arc::clone(turns), Arc::clone(&begun));
+            tokio::spawn(async move {
+                begun.fetch_add(1, Ordering::Relaxed);
+                load(&turns, "noisy").await
+            });
         }
-        tokio::task::yield_now().await;
+        while begun.load(Ordering::Relaxed) < count {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Returns how long a load of another tenant waits behind 100 loads of one.
-    async fn wait_of_another(limits: LoadLimits) -> Duration {
-        let turns = Arc::new(LoadTurns::new(limits));
+    async fn wait_of_another(limits: TurnLimits) -> Duration {
+        let turns = Arc::new(Turns::new(limits));
         begin_many(&turns, 100).await;
         let began = Instant::now();
         assert!(turns.begin("quiet").await.is_some());
@@ -120,19 +139,19 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_load_does_not_wait_for_those_of_another_tenant() {
         assert_eq!(wait_of_another(LIMITS).await, Duration::ZERO);
-        let full = LoadLimits { at_once: 1, ..LIMITS };
+        let full = TurnLimits { at_once: 1, ..LIMITS };
         assert_eq!(wait_of_another(full).await, LOAD, "one at most");
     }
 
     #[tokio::test(start_paused = true)]
     async fn without_a_share_it_waits_for_all_of_them() {
-        let all = LoadLimits { of_tenant: 100, ..LIMITS };
+        let all = TurnLimits { of_tenant: 100, ..LIMITS };
         assert!(wait_of_another(all).await >= 24 * LOAD, "the control must wait");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_load_that_waits_too_long_or_behind_too_many_gives_up() {
-        let turns = Arc::new(LoadTurns::new(LIMITS));
+        let turns = Arc::new(Turns::new(LIMITS));
         let held = turns.begin("noisy").await.expect("a turn");
         let began = Instant::now();
         assert!(turns.begin("noisy").await.is_none());
@@ -149,7 +168,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn tenants_that_callers_invent_leave_nothing_behind() {
-        let turns = LoadTurns::new(LIMITS);
+        let turns = Turns::new(LIMITS);
         for number in 0..10_000 {
             assert!(turns.begin(&format!("tenant-{number}")).await.is_some());
         }
@@ -161,7 +180,7 @@ mod tests {
     fn a_tenant_has_at_most_half_of_the_turns() {
         for (cores, at_once, of_tenant) in [(1, 4, 1), (2, 4, 1), (4, 8, 2), (8, 8, 4), (64, 8, 4)]
         {
-            let limits = LoadLimits::for_cores(cores);
+            let limits = TurnLimits::of_loads(cores);
             assert_eq!((limits.at_once, limits.of_tenant), (at_once, of_tenant), "{cores}");
         }
     }

@@ -1,0 +1,22 @@
+//! The compiler of modules: in this process, or in a process of its own with limits.
+//!
+//! The memory and time that a compilation takes are no function of the module's size, and no library bounds them. The
+//! operating system bounds those of a process.
+
+mod child;
+mod limits;
+mod process;
+
+pub use child::compile_component;
+pub use limits::CompilerLimits;
+pub use process::CompilerProcess;
+
+/// The place where modules are compiled.
+#[derive(Clone, Debug, Default)]
+pub enum Compiler {
+    /// This process, without limits: for the modules of the person who runs it.
+    #[default]
+    InProcess,
+    /// A process of its own for each module, with limits: for the modules of tenants.
+    Process(CompilerProcess),
+}

@@ -1,0 +1,260 @@
+//! The budgets of patterns in plans, each also switched off.
+
+use chrono::DateTime;
+use portcullis_workloads::measure::allocations;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::json::{self, Json};
+use crate::policy::Format;
+use crate::request::CheckBody;
+use crate::resource::ResourcePattern;
+use crate::value::List;
+
+/// An automaton of more than 2,000 states, of which a text of the same letters keeps half active.
+const SLOW: &str = "[ab]*a[ab]{2000}";
+
+/// Makes a policy whose condition is that `user.<attribute>` matches `pattern`. A larger number decides later.
+fn policy(number: u128, effect: Effect, attribute: &str, pattern: &str) -> Policy {
+    let tree = json!({
+        "type": "CONDITION", "attribute": format!("user.{attribute}"), "operator": "matches", "value": pattern,
+    });
+    of_tree(number, effect, &tree)
+}
+
+fn of_tree(number: u128, effect: Effect, tree: &Value) -> Policy {
+    Policy {
+        id: Uuid::from_u128(number),
+        name: format!("p{number}"),
+        resource: ResourcePattern::Any,
+        effect,
+        priority: 0,
+        condition: Policy::stored_condition(Format::Json, &tree.to_string()),
+    }
+}
+
+fn plan(policies: impl IntoIterator<Item = Policy>) -> Plan {
+    Plan::compile("doc:read", 1, &[], policies)
+}
+
+/// Asks `ask` about a check with these attributes of the user.
+fn asked<T>(user: &Value, ask: impl FnOnce(&Check<'_>) -> T) -> T {
+    let body = json!({
+        "subject": "ann", "resource": "doc:read", "action": "read", "attributes": {"user": user},
+    });
+    let body = body.to_string();
+    let body = json::parse(body.as_bytes()).expect("JSON");
+    let body = CheckBody::parse(&body).expect("a check");
+    ask(&Check::new(body, "acme", None, DateTime::UNIX_EPOCH))
+}
+
+fn reason(plan: &Plan, user: &Value) -> String {
+    asked(user, |check| plan.evaluate(check).reason())
+}
+
+fn outcomes(plan: &Plan, user: &Value) -> Vec<TruthValue> {
+    asked(user, |check| {
+        let answers = AttributeAnswers::default();
+        let explanation = plan.explain(check, &answers, None);
+        explanation.policies.iter().map(|policy| policy.outcome).collect()
+    })
+}
+
+const NOTHING: &str = "no RBAC rule and no ABAC policy allows it";
+const TOO_LONG: &str = "ABAC policy `p1` denies: its condition is undetermined, because attribute `user.a` is too long to be compared";
+
+#[test]
+fn a_text_that_is_too_long_for_a_pattern_denies_and_does_not_allow() {
+    let short = json!({"a": "a".repeat(2_001)});
+    let long = json!({"a": "a".repeat(20_000)});
+    let denies = || plan([policy(1, Effect::Deny, "a", SLOW)]);
+    let allows = || plan([policy(1, Effect::Allow, "a", SLOW)]);
+    assert_eq!(reason(&denies(), &short), "ABAC policy `p1` denies: its condition is true");
+    assert_eq!(reason(&allows(), &short), "ABAC policy `p1` allows: its condition is true");
+    assert_eq!(reason(&denies(), &long), TOO_LONG);
+    assert_eq!(reason(&allows(), &long), NOTHING);
+    assert_eq!(outcomes(&allows(), &long), [TruthValue::Undetermined]);
+    // Control: without the budget the text is matched, however long it takes.
+    let mut unlimited = allows();
+    unlimited.program.without_match_budget();
+    assert_eq!(reason(&unlimited, &long), "ABAC policy `p1` allows: its condition is true");
+}
+
+#[test]
+fn the_budget_is_that_of_all_patterns_of_a_decision_in_deciding_order() {
+    // Each of these costs a third of the budget, and matches nothing.
+    let patterns = (1..=5).map(|number| format!("[ab]*a[ab]{{{}}}c", 1_990 + number));
+    let patterns: Vec<String> = patterns.collect();
+    let user = json!({"a": "a".repeat(1_300), "b": "a"});
+    let plan_of = |numbers: &[u128]| {
+        let slow = numbers
+            .iter()
+            .map(|number| policy(*number, Effect::Deny, "a", &patterns[*number as usize - 1]));
+        plan(slow.chain([policy(9, Effect::Deny, "b", "b")]))
+    };
+    use TruthValue::{False, Undetermined};
+    let expected = [False, False, False, Undetermined, Undetermined, Undetermined];
+    assert_eq!(outcomes(&plan_of(&[1, 2, 3, 4, 5]), &user), expected);
+    // The order in which policies are loaded does not matter.
+    assert_eq!(outcomes(&plan_of(&[5, 3, 1, 2, 4]), &user), expected);
+    let within = json!({"a": "a".repeat(700), "b": "a"});
+    assert_eq!(outcomes(&plan_of(&[1, 2, 3, 4, 5]), &within), [False; 6]);
+    // Control.
+    let mut unlimited = plan_of(&[1, 2, 3, 4, 5]);
+    unlimited.program.without_match_budget();
+    assert_eq!(outcomes(&unlimited, &user), [False; 6]);
+}
+
+#[test]
+fn a_text_that_one_pattern_cannot_match_leaves_the_others_alone() {
+    let plan = plan([
+        policy(1, Effect::Allow, "a", SLOW),
+        policy(2, Effect::Allow, "a", "a+"),
+        policy(3, Effect::Allow, "a", "b+"),
+    ]);
+    let user = json!({"a": "a".repeat(100_000)});
+    use TruthValue::{False, True, Undetermined};
+    assert_eq!(outcomes(&plan, &user), [Undetermined, True, False]);
+}
+
+/// A condition of `count` distinct patterns, all of them expensive to compile.
+fn expensive(prefix: &str, count: usize) -> Value {
+    let pattern = |number| {
+        let pattern = format!("\\pL{{12}}{prefix}{number}");
+        json!({"type": "CONDITION", "attribute": "user.a", "operator": "matches", "value": pattern})
+    };
+    json!({"type": "OR", "children": (0..count).map(pattern).collect::<Vec<_>>()})
+}
+
+#[test]
+fn a_stored_policy_over_the_budget_loads_and_never_allows() {
+    let user = json!({"a": "x"});
+    let plan_of = |effect| plan([of_tree(1, effect, &expensive("a", 998))]);
+    let denies = plan_of(Effect::Deny);
+    assert_eq!(denies.policies_over_budget(), [Uuid::from_u128(1)]);
+    assert!(
+        reason(&denies, &user).contains("because the pattern for attribute `user.a` is too large")
+    );
+    assert_eq!(reason(&plan_of(Effect::Allow), &user), NOTHING);
+}
+
+#[test]
+fn a_plan_has_a_bound_whatever_the_policies_are() {
+    let policies = |count: u128| {
+        (1..=count)
+            .map(|number| of_tree(number, Effect::Deny, &expensive(&format!("{number}x"), 16)))
+    };
+    assert!(plan(policies(2)).policies_over_budget().is_empty());
+    let plan = plan(policies(40));
+    // The first policies in deciding order are within the budget.
+    let over = plan.policies_over_budget();
+    assert!(!over.is_empty() && over.len() < 40 && !over.contains(&Uuid::from_u128(1)), "{over:?}");
+    assert!(plan.weight() < 32 << 20, "{}", plan.weight());
+}
+
+#[test]
+fn equal_patterns_are_compiled_once() {
+    let policies = |count: u128| {
+        (1..=count).map(|number| {
+            let tree = json!({"type": "AND", "children": [expensive("same", 16), {
+                "type": "CONDITION", "attribute": "user.n", "operator": "eq", "value": number as u64,
+            }]});
+            of_tree(number, Effect::Deny, &tree)
+        })
+    };
+    let (few, many) = (plan(policies(2)), plan(policies(40)));
+    assert!(many.policies_over_budget().is_empty());
+    assert!(many.weight() < few.weight() + (64 << 10));
+}
+
+#[test]
+fn a_stored_pattern_that_is_none_any_more_makes_its_policy_undetermined() {
+    let plan = plan([policy(1, Effect::Deny, "a", "(")]);
+    let expected = "ABAC policy `p1` denies: its condition is undetermined, because the stored condition cannot be read";
+    assert_eq!(reason(&plan, &json!({})), expected);
+    assert!(plan.policies_over_budget().is_empty());
+}
+
+#[test]
+fn a_decision_by_patterns_allocates_nothing() {
+    let patterns = ["[a-z]+@example\\.com", "\\w+", "(?i)ann|bob", ".*x.*"];
+    let policies =
+        (1..).zip(patterns).map(|(number, pattern)| policy(number, Effect::Allow, "a", pattern));
+    let plan = plan(policies);
+    for text in ["ann@example.com", "?", &"?x".repeat(1_000)] {
+        asked(&json!({"a": text}), |check| {
+            let allows = || plan.evaluate(check).effect() == Effect::Allow;
+            // The first decision of a thread makes room for the search.
+            let expected = allows();
+            assert_eq!(allocations(|| assert_eq!(allows(), expected)), 0, "{text}");
+        });
+    }
+}
+
+/// A check whose lists are long takes bounded work, however many tests look at them.
+#[test]
+fn long_lists_are_scanned_within_a_budget() {
+    let tests = |operator: &'static str, item: fn(usize) -> Value| -> Value {
+        let test = |number| json!({"type": "CONDITION", "attribute": "user.a", "operator": operator, "value": item(number)});
+        json!({"type": "OR", "children": (0..900).map(test).collect::<Vec<_>>()})
+    };
+    let numbers: Vec<usize> = (0..30_000).map(|_| 7).collect();
+    let text = "x".repeat(500_000);
+    for (operator, item, user) in [
+        ("contains", (|number| json!(number + 10)) as fn(usize) -> Value, json!({"a": numbers})),
+        ("contains", |number| json!(format!("y{number}")), json!({"a": text})),
+        (
+            "before",
+            |number| json!(format!("{}-01-01T00:00:00Z", 2_000 + number)),
+            json!({"a": text}),
+        ),
+    ] {
+        let plan = plan([of_tree(1, Effect::Deny, &tests(operator, item))]);
+        let reason = reason(&plan, &user);
+        assert!(
+            reason.contains("attribute `user.a` is too long to be compared"),
+            "{operator}: {reason}"
+        );
+        // Control: half of a long list is compared.
+        let short = json!({"a": (0..1_000).collect::<Vec<_>>()});
+        assert!(!self::reason(&plan, &short).contains("too long"), "{operator}");
+    }
+}
+
+/// Counts the policies that the index passes on.
+struct Counted<'v> {
+    list: List<'v>,
+    evaluated: usize,
+}
+
+impl<'v> Search<'v> for Counted<'v> {
+    fn value(&self, _: Slot) -> Option<AttributeValue<'v>> {
+        Some(AttributeValue::List(self.list))
+    }
+
+    fn symbol(&self, _: Slot) -> Symbol {
+        Symbol::NO_TEXT
+    }
+
+    fn evaluate(&mut self, ranks: &[Rank]) {
+        self.evaluated += ranks.len();
+    }
+}
+
+#[test]
+fn an_item_that_comes_again_finds_no_policy_again() {
+    let policies = (1..=200u128).map(|number| {
+        let item = format!("role-{}", number % 100);
+        let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": "contains", "value": item});
+        of_tree(number, Effect::Allow, &tree)
+    });
+    let plan = plan(policies);
+    for (roles, expected) in [(1, 2), (10, 20), (100, 200)] {
+        let items =
+            (0..10_000).map(|number| Json::String(format!("role-{}", number % roles).into()));
+        let items: Vec<Json<'_>> = items.collect();
+        let mut counted = Counted { list: List::Json(&items), evaluated: 0 };
+        plan.index.visit(&mut counted);
+        assert_eq!(counted.evaluated, expected, "{roles} roles");
+    }
+}

@@ -1,0 +1,206 @@
+//! Limits of callers: failed authentications, rates, and places (`docs/semantics.md`, section 8.12).
+
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use http::header::{FORWARDED, HeaderName};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method};
+use portcullis_auth::AuthError;
+use portcullis_limits::{
+    Admission, Class, KeyLookup, Moment, RateLevels, RateRefusal, RefusalReason, RefusedCredential,
+    RequestKind, RequestPlace,
+};
+use portcullis_operations::app::App;
+use portcullis_operations::error::OperationError;
+
+use crate::error::ApiError;
+use crate::peer::PeerAddress;
+use crate::rate_answer;
+
+const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// Returns the address of the client, as section 8.12 says. Returns `None` if no listener received the request.
+pub(crate) fn client_address(app: &App, parts: &Parts) -> Option<IpAddr> {
+    let PeerAddress(peer) = parts.extensions.get()?;
+    let forwarded = texts(&parts.headers, FORWARDED);
+    Some(app.limits.proxies.client(*peer, forwarded, texts(&parts.headers, X_FORWARDED_FOR)))
+}
+
+/// Returns the values of a header. A value that is no text is empty.
+fn texts(headers: &HeaderMap, name: HeaderName) -> impl DoubleEndedIterator<Item = &str> {
+    headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default())
+}
+
+/// Returns the class of a request. Reading and deleting a resolver is management.
+fn class_of(parts: &Parts) -> Class {
+    match parts.extensions.get() {
+        Some(Class::Uploads) if !matches!(parts.method, Method::POST | Method::PUT) => {
+            Class::Management
+        }
+        class => class.copied().unwrap_or(Class::Checks),
+    }
+}
+
+/// Refuses a request if too many of its class wait. It costs less than a look at the credential.
+pub(crate) fn refuse_if_full(app: &App, parts: &Parts) -> Result<(), ApiError> {
+    let class = class_of(parts);
+    if app.limits.places.is_full(class) {
+        return Err(no_place(app, class, RefusalReason::QueueFull));
+    }
+    Ok(())
+}
+
+/// Returns the permission to look a service key up.
+///
+/// # Errors
+/// The address has too many failed authentications and too many lookups.
+pub(crate) fn key_lookup(
+    app: &App,
+    parts: &Parts,
+    key: &str,
+    now: DateTime<Utc>,
+) -> Result<Option<KeyLookup>, ApiError> {
+    let Some(address) = client_address(app, parts) else { return Ok(None) };
+    let lookup = app.limits.failures.lookup(address, key, Moment::of(now));
+    let kind = RefusedCredential::ServiceKey;
+    lookup.map(Some).map_err(|refusal| beyond_failures(app, parts, kind, address, refusal, now))
+}
+
+/// Counts a credential that proved no caller, and returns the answer: `error`, or a 429 if the address is beyond its limit.
+/// An error of another kind is not counted.
+pub(crate) fn failed(
+    app: &App,
+    parts: &Parts,
+    kind: RefusedCredential,
+    now: DateTime<Utc>,
+    error: AuthError,
+) -> ApiError {
+    if !matches!(error, AuthError::TokenRefused(_) | AuthError::CredentialRefused(_)) {
+        return error.into();
+    }
+    app.limits.metrics.failed(kind);
+    let Some(address) = client_address(app, parts) else { return error.into() };
+    match app.limits.failures.count(address, Moment::of(now)) {
+        Ok(()) => error.into(),
+        Err(refusal) => beyond_failures(app, parts, kind, address, refusal, now),
+    }
+}
+
+/// Returns the answer to an address beyond its limit of failed authentications, and writes the log line.
+fn beyond_failures(
+    app: &App,
+    parts: &Parts,
+    kind: RefusedCredential,
+    address: IpAddr,
+    refusal: Box<RateRefusal>,
+    now: DateTime<Utc>,
+) -> ApiError {
+    app.limits.metrics.refused(refusal.reason, class_of(parts));
+    if let Some(unwritten) = app.limits.failure_log.may_write(Moment::of(now)) {
+        let credential = kind.as_str();
+        tracing::warn!(%address, credential, unwritten, "too many failed authentications");
+    }
+    ApiError::RateLimited(refusal)
+}
+
+/// Counts a request of an authenticated caller, and returns its place. The place must live as long as the request.
+///
+/// # Errors
+/// A rate refuses the request, or it finds no place in time.
+pub(crate) async fn admit(
+    app: &App,
+    parts: &Parts,
+    tenant: &str,
+    actor: &str,
+    now: DateTime<Utc>,
+) -> Result<RequestPlace, ApiError> {
+    let (class, now) = (class_of(parts), Moment::of(now));
+    count(app, parts, class, (tenant, actor), now)?;
+    find_place(app, class, tenant, now).await
+}
+
+/// Returns the place of a request of the operator, whose rate is not limited.
+pub(crate) async fn admit_operator(
+    app: &App,
+    now: DateTime<Utc>,
+) -> Result<RequestPlace, ApiError> {
+    find_place(app, Class::Operator, "", Moment::of(now)).await
+}
+
+/// Counts a request of `actor` of `tenant` for the rates.
+fn count(
+    app: &App,
+    parts: &Parts,
+    class: Class,
+    (tenant, actor): (&str, &str),
+    now: Moment,
+) -> Result<(), ApiError> {
+    let rates = &app.limits.rates;
+    if !rates.are_limited() {
+        return Ok(());
+    }
+    let kind = match (class, &parts.method) {
+        (Class::Checks, _) => RequestKind::Check,
+        (_, &Method::GET | &Method::HEAD) => RequestKind::Read,
+        _ => RequestKind::Write,
+    };
+    let by_address = rates.of(kind).address.is_some();
+    let address = by_address.then(|| client_address(app, parts)).flatten();
+    match rates.count(kind, tenant, actor, address, now) {
+        Ok(levels) => {
+            if let Some(RateReport(report)) = parts.extensions.get() {
+                let _ = report.set(levels);
+            }
+            Ok(())
+        }
+        Err(refusal) => {
+            app.limits.metrics.refused(refusal.reason, class);
+            Err(ApiError::RateLimited(refusal))
+        }
+    }
+}
+
+/// Returns a place of `class`, at once or after a wait.
+async fn find_place(
+    app: &App,
+    class: Class,
+    tenant: &str,
+    now: Moment,
+) -> Result<RequestPlace, ApiError> {
+    let places = &app.limits.places;
+    let receiver = match places.enter(class, tenant, now) {
+        Admission::Entered(place) => return Ok(place),
+        Admission::Refused(reason) => return Err(no_place(app, class, reason)),
+        Admission::Waiting(receiver) => receiver,
+    };
+    let received = tokio::time::timeout(places.longest_wait(class), receiver).await;
+    app.limits.metrics.waited(class, Moment::of(app.clock.now()).since(now));
+    let place = received.ok().and_then(Result::ok);
+    place.ok_or_else(|| no_place(app, class, RefusalReason::QueueTime))
+}
+
+fn no_place(app: &App, class: Class, reason: RefusalReason) -> ApiError {
+    app.limits.metrics.refused(reason, class);
+    let what = "the service has too many requests, and this one did nothing; try again later";
+    OperationError::NotNow(what.to_owned()).into()
+}
+
+/// The levels of the rates that a request counts for, as an extension of the request.
+#[derive(Clone, Default)]
+struct RateReport(Arc<OnceLock<RateLevels>>);
+
+/// Adds the levels of the rates to the answer. The layer is only there if there are rates.
+pub(crate) async fn report_rates(mut request: Request, next: Next) -> Response {
+    let report = RateReport::default();
+    request.extensions_mut().insert(report.clone());
+    let mut response = next.run(request).await;
+    if let Some(levels) = report.0.get() {
+        rate_answer::add(levels, response.headers_mut());
+    }
+    response
+}

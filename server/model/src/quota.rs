@@ -1,0 +1,148 @@
+//! Quotas: the most that a tenant may have of each kind (`docs/semantics.md`, section 9.9).
+
+use std::fmt;
+
+/// A kind of record, or the bytes of records, of which a tenant may have a limited number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quota {
+    Webhooks,
+    /// ABAC policies that are not deleted.
+    Policies,
+    /// RBAC rules, those of default roles included.
+    Rules,
+    Resources,
+    ServiceKeys,
+    Resolvers,
+    /// The bytes of policies, rules, resources, and resolvers with their modules.
+    StoredBytes,
+}
+
+impl Quota {
+    /// Every quota, in the order of [`PerQuota`].
+    pub const ALL: [Self; 7] = [
+        Self::Webhooks,
+        Self::Policies,
+        Self::Rules,
+        Self::Resources,
+        Self::ServiceKeys,
+        Self::Resolvers,
+        Self::StoredBytes,
+    ];
+
+    /// Returns the name that errors and metrics show.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Webhooks => "webhooks",
+            Self::Policies => "policies",
+            Self::Rules => "rules",
+            Self::Resources => "resources",
+            Self::ServiceKeys => "service_keys",
+            Self::Resolvers => "resolvers",
+            Self::StoredBytes => "stored_bytes",
+        }
+    }
+}
+
+/// A value for each quota.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerQuota<T> {
+    pub webhooks: T,
+    pub policies: T,
+    pub rules: T,
+    pub resources: T,
+    pub service_keys: T,
+    pub resolvers: T,
+    pub stored_bytes: T,
+}
+
+impl<T: Copy> PerQuota<T> {
+    /// Returns the value for `quota`.
+    pub fn of(&self, quota: Quota) -> T {
+        match quota {
+            Quota::Webhooks => self.webhooks,
+            Quota::Policies => self.policies,
+            Quota::Rules => self.rules,
+            Quota::Resources => self.resources,
+            Quota::ServiceKeys => self.service_keys,
+            Quota::Resolvers => self.resolvers,
+            Quota::StoredBytes => self.stored_bytes,
+        }
+    }
+
+    /// Returns the value for `quota`, to change it.
+    pub fn of_mut(&mut self, quota: Quota) -> &mut T {
+        match quota {
+            Quota::Webhooks => &mut self.webhooks,
+            Quota::Policies => &mut self.policies,
+            Quota::Rules => &mut self.rules,
+            Quota::Resources => &mut self.resources,
+            Quota::ServiceKeys => &mut self.service_keys,
+            Quota::Resolvers => &mut self.resolvers,
+            Quota::StoredBytes => &mut self.stored_bytes,
+        }
+    }
+}
+
+/// The limits of each tenant. `None` is no limit.
+pub type Quotas = PerQuota<Option<u64>>;
+
+impl Quotas {
+    /// No limits.
+    pub const NONE: Self = Self {
+        webhooks: None,
+        policies: None,
+        rules: None,
+        resources: None,
+        service_keys: None,
+        resolvers: None,
+        stored_bytes: None,
+    };
+
+    /// The limits of a service whose operator sets none. They are far above what a tenant needs; each bounds the cost
+    /// that one tenant can cause to others.
+    pub const STANDARD: Self = Self {
+        // An event is written once for each webhook, in one transaction.
+        webhooks: Some(50),
+        policies: Some(20_000),
+        rules: Some(500_000),
+        resources: Some(200_000),
+        service_keys: Some(1_000),
+        // Each takes memory for as long as the service runs.
+        resolvers: Some(64),
+        // 64 modules of 16 MiB, and as much again.
+        stored_bytes: Some(2 << 30),
+    };
+}
+
+/// A write that would exceed a quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaExcess {
+    pub quota: Quota,
+    pub limit: u64,
+    /// The number before the write.
+    pub used: u64,
+}
+
+impl fmt::Display for QuotaExcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { quota, limit, used } = self;
+        let quota = quota.as_str();
+        write!(f, "the quota `{quota}` of the tenant is {limit}, and it uses {used}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_quota_has_its_own_value() {
+        let mut values = PerQuota::<usize>::default();
+        for (index, quota) in Quota::ALL.into_iter().enumerate() {
+            *values.of_mut(quota) = index;
+        }
+        for (index, quota) in Quota::ALL.into_iter().enumerate() {
+            assert_eq!(values.of(quota), index, "{}", quota.as_str());
+        }
+    }
+}

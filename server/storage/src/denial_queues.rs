@@ -1,0 +1,128 @@
+//! The queues of denied checks: each holds a limited number of deliveries and drops the oldest ones.
+//!
+//! A member of a tenant can cause denied checks faster than any receiver takes them. So each queue counts its deliveries
+//! that wait, in its own row. A transaction that adds one too many deletes the oldest and counts it as dropped; the next
+//! delivery reports that number (`docs/semantics.md`, section 7.4). The row of the queue is locked for each of these
+//! steps, so the numbers are exact for several replicas.
+
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional};
+use crate::tx::Tx;
+
+/// The settled deliveries beyond the limit after which they are deleted, because finding them reads all that are kept.
+const SETTLED_SLACK: i64 = 500;
+/// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds fewer, so a queue
+/// that an earlier version filled becomes shorter with each.
+const MAX_DROPPED: i64 = 1_000;
+
+/// Counts `added` new deliveries, which are in the table already, and drops the oldest ones beyond the limit. Returns
+/// the events of the dropped ones.
+pub(crate) async fn add(tx: &mut Tx, webhook: Uuid, added: i64) -> Result<Vec<Uuid>, StoreError> {
+    const ADD: &str = "UPDATE webhook_lanes SET waiting = waiting + $3 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials RETURNING waiting";
+    let row = fetch_optional!(tx, (i64,), ADD, &tx.tenant, webhook, added)?;
+    let waiting = row.map_or(0, |(waiting,)| waiting);
+    let surplus = (waiting - i64::from(tx.max_waiting_denials)).min(MAX_DROPPED);
+    if surplus > 0 { drop_oldest(tx, webhook, surplus).await } else { Ok(Vec::new()) }
+}
+
+/// Drops the `count` oldest deliveries that wait. One that was dropped during its attempt may have arrived.
+async fn drop_oldest(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<Vec<Uuid>, StoreError> {
+    const LAST: &str = "SELECT event_id FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND due_at IS NOT NULL ORDER BY event_id LIMIT 1 OFFSET $3";
+    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id IN \
+        (SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND denials \
+        AND due_at IS NOT NULL AND event_id <= $3)";
+    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND due_at IS NOT NULL AND event_id <= $3 \
+        RETURNING event_id, dropped";
+    const COUNT: &str = "UPDATE webhook_lanes SET waiting = waiting - $3, dropped = dropped + $4 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
+    let last = fetch_optional!(tx, (Uuid,), LAST, &tx.tenant, webhook, count - 1)?;
+    let Some((last,)) = last else { return Ok(Vec::new()) };
+    execute!(tx, ATTEMPTS, &tx.tenant, webhook, last)?;
+    let gone = fetch_all!(tx, (Uuid, i64), DELIVERIES, &tx.tenant, webhook, last)?;
+    let dropped = i64::try_from(gone.len()).unwrap_or(i64::MAX);
+    // A dropped delivery passes on the number that it should have reported.
+    let unreported = dropped + gone.iter().map(|(_, unreported)| unreported).sum::<i64>();
+    execute!(tx, COUNT, &tx.tenant, webhook, dropped, unreported)?;
+    tx.writes.dropped_denials += dropped.unsigned_abs();
+    Ok(gone.into_iter().map(|(event, _)| event).collect())
+}
+
+/// Counts one delivery less that waits: it was delivered or is dead. Of these, a queue keeps as many as may wait.
+pub(crate) async fn settled(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET waiting = waiting - 1, settled = settled + 1 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials RETURNING settled";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, webhook)?;
+    let kept = i64::from(tx.max_waiting_denials);
+    match row {
+        Some((settled,)) if settled >= kept + SETTLED_SLACK => {
+            delete_settled(tx, webhook, kept).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Deletes the settled deliveries but the newest `kept`, and counts them anew: redeliveries and the retention change
+/// their number, too.
+async fn delete_settled(tx: &mut Tx, webhook: Uuid, kept: i64) -> Result<(), StoreError> {
+    const LAST: &str = "SELECT settled_at FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL \
+        ORDER BY settled_at DESC LIMIT 1 OFFSET $3";
+    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id IN \
+        (SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND denials \
+        AND settled_at IS NOT NULL AND settled_at < $3)";
+    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL AND settled_at < $3 \
+        RETURNING event_id";
+    const COUNT: &str = "UPDATE webhook_lanes SET settled = (SELECT count(*) \
+        FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials \
+        AND d.settled_at IS NOT NULL) WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
+    let last = fetch_optional!(tx, (i64,), LAST, &tx.tenant, webhook, kept - 1)?;
+    if let Some((last,)) = last {
+        execute!(tx, ATTEMPTS, &tx.tenant, webhook, last)?;
+        for (event,) in fetch_all!(tx, (Uuid,), DELIVERIES, &tx.tenant, webhook, last)? {
+            delete_unsent(tx, event).await?;
+        }
+    }
+    execute!(tx, COUNT, &tx.tenant, webhook)?;
+    Ok(())
+}
+
+/// Deletes an event of which no delivery is left.
+pub(crate) async fn delete_unsent(tx: &mut Tx, event: Uuid) -> Result<(), StoreError> {
+    const SQL: &str = "DELETE FROM webhook_events WHERE tenant_id = $1 AND id = $2 AND NOT EXISTS \
+        (SELECT 1 FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.event_id = $2)";
+    execute!(tx, SQL, &tx.tenant, event)?;
+    Ok(())
+}
+
+/// Counts a delivery that a client requests again, unless it waits already.
+pub(crate) async fn redelivered(
+    tx: &mut Tx,
+    webhook: Uuid,
+    delivery: Uuid,
+) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET waiting = waiting + 1 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials AND EXISTS \
+        (SELECT 1 FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.id = $3 AND d.due_at IS NULL)";
+    execute!(tx, SQL, &tx.tenant, webhook, delivery)?;
+    Ok(())
+}
+
+/// Returns the number of dropped denials that no delivery reports yet, and sets it to 0.
+pub(crate) async fn take_dropped(tx: &mut Tx, webhook: Uuid) -> Result<i64, StoreError> {
+    const READ: &str = "SELECT dropped FROM webhook_lanes \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
+    const CLEAR: &str = "UPDATE webhook_lanes SET dropped = 0 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
+    let row = fetch_optional!(tx, (i64,), READ, &tx.tenant, webhook)?;
+    execute!(tx, CLEAR, &tx.tenant, webhook)?;
+    Ok(row.map_or(0, |(dropped,)| dropped))
+}
+
+#[cfg(test)]
+mod tests;

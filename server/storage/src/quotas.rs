@@ -1,0 +1,118 @@
+//! The numbers that quotas limit. Each tenant has them in its row, and each commit adds its changes to them, behind the
+//! lock of that row. So they are exact, and no write counts records.
+
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::quota::{PerQuota, Quota, QuotaExcess};
+use portcullis_model::resource::ResourceRecord;
+use portcullis_model::rule::RuleRecord;
+
+use crate::error::StoreError;
+use crate::json_list::to_json_list;
+use crate::macros::{fetch_optional, from_row};
+use crate::tx::Tx;
+
+/// The columns of a tenant's numbers.
+struct Row {
+    used_webhooks: i64,
+    used_policies: i64,
+    used_rules: i64,
+    used_resources: i64,
+    used_service_keys: i64,
+    used_resolvers: i64,
+    used_bytes: i64,
+}
+
+from_row!(Row {
+    used_webhooks,
+    used_policies,
+    used_rules,
+    used_resources,
+    used_service_keys,
+    used_resolvers,
+    used_bytes
+});
+
+impl From<Row> for PerQuota<i64> {
+    fn from(row: Row) -> Self {
+        Self {
+            webhooks: row.used_webhooks,
+            policies: row.used_policies,
+            rules: row.used_rules,
+            resources: row.used_resources,
+            service_keys: row.used_service_keys,
+            resolvers: row.used_resolvers,
+            stored_bytes: row.used_bytes,
+        }
+    }
+}
+
+/// Adds the changes of the transaction to the tenant's numbers.
+///
+/// # Errors
+/// [`StoreError::Quota`] if a number grows beyond its quota. A tenant that is above one may keep and delete.
+pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE tenants SET used_webhooks = used_webhooks + $2, \
+        used_policies = used_policies + $3, used_rules = used_rules + $4, \
+        used_resources = used_resources + $5, used_service_keys = used_service_keys + $6, \
+        used_resolvers = used_resolvers + $7, used_bytes = used_bytes + $8 WHERE id = $1 \
+        RETURNING used_webhooks, used_policies, used_rules, used_resources, used_service_keys, \
+        used_resolvers, used_bytes";
+    let change = std::mem::take(&mut tx.change);
+    if change == PerQuota::default() {
+        return Ok(());
+    }
+    let row = fetch_optional!(
+        tx,
+        Row,
+        SQL,
+        &tx.tenant,
+        change.webhooks,
+        change.policies,
+        change.rules,
+        change.resources,
+        change.service_keys,
+        change.resolvers,
+        change.stored_bytes,
+    )?;
+    let used = PerQuota::from(row.ok_or(StoreError::Corrupt { what: "tenants.id" })?);
+    for quota in Quota::ALL {
+        let (used, added) = (used.of(quota), change.of(quota));
+        let exceeded =
+            |limit: &u64| added > 0 && u64::try_from(used).is_ok_and(|used| used > *limit);
+        if let Some(limit) = tx.quotas.of(quota).filter(exceeded) {
+            let used = u64::try_from(used - added).unwrap_or(0);
+            return Err(StoreError::Quota(QuotaExcess { quota, limit, used }));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the bytes of a policy that count. The migration that added the numbers counted the same texts.
+pub(crate) fn policy_bytes(policy: &PolicyRecord) -> i64 {
+    let description = policy.description.as_deref().unwrap_or_default();
+    let resource = policy.resource.to_string();
+    bytes(&[&policy.name, description, &resource, policy.rule_data.text()])
+}
+
+/// Returns the bytes of a rule that count.
+pub(crate) fn rule_bytes(rule: &RuleRecord) -> i64 {
+    let tuple = &rule.tuple;
+    bytes(&[&tuple.sub, &tuple.dom, &tuple.obj.to_string(), &tuple.act])
+}
+
+/// Returns the bytes of a resource that count.
+pub(crate) fn resource_bytes(resource: &ResourceRecord) -> i64 {
+    let registration = &resource.registration;
+    let display_name = registration.display_name.as_deref().unwrap_or_default();
+    let service_name = registration.service_name.as_deref().unwrap_or_default();
+    let default_roles = to_json_list(&registration.default_roles);
+    bytes(&[&registration.name, display_name, service_name, &default_roles])
+}
+
+fn bytes(texts: &[&str]) -> i64 {
+    let sum: usize = texts.iter().map(|text| text.len()).sum();
+    i64::try_from(sum).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Quotas of a tenant (`docs/semantics.md`, section 9.9).
+
+use serde_json::{Value, json};
+
+use crate::setup;
+use crate::support::tenant::always;
+use crate::support::{Provider, Reply, Request, Server, Settings, Tenant};
+
+/// Keys that a tenant has from the start.
+const BOOTSTRAP_KEYS: u64 = if setup::SAAS { 1 } else { 0 };
+
+fn settings() -> Settings {
+    Settings::of(Provider::shared())
+}
+
+fn tenant(server: &Server, name: &str) -> Tenant<'static> {
+    Tenant::of(server, Provider::shared(), name)
+}
+
+/// Asserts that a quota refused the write.
+#[track_caller]
+fn exceeds(reply: Reply, quota: &str, limit: u64, used: u64) {
+    let reply = reply.refused(422, "QUOTA_EXCEEDED");
+    assert_eq!(reply.details(), json!({"quota": quota, "limit": limit, "used": used}));
+}
+
+fn webhook() -> Value {
+    let secret = "a-secret-between-two-friends";
+    json!({"url": "https://hooks.example/", "events": ["access.denied"], "secret": secret})
+}
+
+fn policy(name: &str) -> Value {
+    json!({"name": name, "resource": "doc:read", "effect": "deny", "priority": 1, "rule_data": always()})
+}
+
+fn rule(sub: &str) -> Value {
+    json!({"sub": sub, "obj": "doc:write", "act": "write", "effect": "allow"})
+}
+
+/// A route that creates a record, its quota, and a body for each number.
+type Kind = (&'static str, &'static str, fn(u32) -> Value);
+
+const KINDS: [Kind; 5] = [
+    ("POST /api/v1/webhooks", "webhooks", |_| webhook()),
+    ("POST /api/v1/abac/policies", "policies", |number| policy(&format!("p{number}"))),
+    ("POST /api/v1/resources/policies", "rules", |number| rule(&format!("role-{number}"))),
+    ("POST /api/v1/resources", "resources", |number| json!({"name": format!("x{number}:read")})),
+    (
+        "POST /api/v1/service-api-keys",
+        "service_keys",
+        |number| json!({"name": format!("k{number}")}),
+    ),
+];
+
+#[test]
+fn each_quota_refuses_what_exceeds_it_and_frees_what_is_deleted() {
+    let server = settings()
+        .set("QUOTA_WEBHOOKS", "2")
+        .set("QUOTA_POLICIES", "2")
+        .set("QUOTA_RULES", "2")
+        .set("QUOTA_RESOURCES", "2")
+        .set("QUOTA_SERVICE_KEYS", (2 + BOOTSTRAP_KEYS).to_string())
+        .start();
+    let (full, other) = (tenant(&server, "full"), tenant(&server, "other"));
+    for (route, quota, body) in KINDS {
+        let most = if quota == "service_keys" { 2 + BOOTSTRAP_KEYS } else { 2 };
+        let created = full.manage(route, &body(1)).is(201);
+        full.manage(route, &body(2)).is(201);
+        exceeds(full.manage(route, &body(3)), quota, most, most);
+        other.manage(route, &body(1)).is(201);
+        // Resources cannot be deleted.
+        if let Some(location) = created.header("location").filter(|_| quota != "resources") {
+            if quota == "rules" {
+                let id = json!({"id": created.id()});
+                full.manage("DELETE /api/v1/resources/policies", &id).is(204);
+            } else {
+                full.delete(location).is(204);
+            }
+            full.manage(route, &body(4)).is(201);
+            exceeds(full.manage(route, &body(5)), quota, most, most);
+        }
+    }
+    // A registration of a known name adds nothing.
+    full.manage("POST /api/v1/resources", &json!({"name": "x1:read"})).is(200);
+    let metrics = full.send(&Request::new("GET /metrics")).is(200).text;
+    for line in [
+        r#"portcullis_quota_limit{quota="webhooks"} 2"#,
+        r#"portcullis_quota_refusals_total{quota="webhooks"} 2"#,
+        r#"portcullis_quota_refusals_total{quota="resources"} 1"#,
+    ] {
+        assert!(metrics.lines().any(|one| one == line), "{line}\n{metrics}");
+    }
+    assert!(!metrics.contains(&full.name), "no tenant is named");
+}
+
+#[test]
+fn a_bulk_registration_is_refused_as_a_whole_and_no_decision_changes() {
+    let server = settings().set("QUOTA_RULES", "3").set("QUOTA_RESOURCES", "5").start();
+    let tenant = tenant(&server, "bulk");
+    tenant.rule("reader", "doc:read", "read", "allow");
+    let bulk = |count: u32, roles: &[&str]| {
+        let registrations: Vec<Value> = (0..count)
+            .map(|number| json!({"name": format!("x{number}:read"), "defaultRoles": roles}))
+            .collect();
+        tenant.manage("POST /api/v1/resources/list", &json!(registrations))
+    };
+    exceeds(bulk(6, &[]), "resources", 5, 0);
+    exceeds(bulk(3, &["staff"]), "rules", 3, 1);
+    let listed = tenant.get("/api/v1/resources").is(200).json();
+    assert_eq!(listed, json!([]), "nothing was written");
+    assert!(tenant.decide("reader", "doc:read", "read").allowed());
+    assert!(!tenant.decide("staff", "x1:read", "read").allowed());
+    bulk(2, &["staff"]).is(200);
+    exceeds(tenant.manage("POST /api/v1/resources/policies", &rule("late")), "rules", 3, 3);
+    assert!(tenant.decide("staff", "x1:read", "read").allowed());
+    // The roles that leave make room for those that come.
+    bulk(2, &["clerk"]).is(200);
+    assert!(tenant.decide("clerk", "x1:read", "read").allowed());
+}
+
+#[test]
+fn stored_bytes_have_a_quota() {
+    let server = settings().set("QUOTA_STORED_BYTES", "1KiB").start();
+    let tenant = tenant(&server, "bytes");
+    let created = tenant.manage("POST /api/v1/abac/policies", &policy("small")).is(201);
+    let path = format!("/api/v1/abac/policies/{}", created.id());
+    let longer = json!({"description": "x".repeat(1_000)});
+    let refused = tenant.manage(format!("PUT {path}"), &longer).refused(422, "QUOTA_EXCEEDED");
+    let details = refused.details();
+    assert_eq!((&details["quota"], &details["limit"]), (&json!("stored_bytes"), &json!(1_024)));
+    tenant.manage(format!("PUT {path}"), &json!({"name": "tiny"})).is(200);
+    tenant.delete(&path).is(204);
+}
+
+#[test]
+fn who_is_above_a_quota_may_keep_and_delete() {
+    let before = settings().set("QUOTA_WEBHOOKS", "none");
+    let server = before.start();
+    let webhooks = {
+        let tenant = tenant(&server, "old");
+        [(); 3].map(|()| tenant.manage("POST /api/v1/webhooks", &webhook()).is(201).id())
+    };
+    assert!(server.stop().success());
+    let server = before.set("QUOTA_WEBHOOKS", "1").start();
+    let tenant = tenant(&server, "old");
+    exceeds(tenant.manage("POST /api/v1/webhooks", &webhook()), "webhooks", 1, 3);
+    let [first, second, third] = webhooks.map(|id| format!("/api/v1/webhooks/{id}"));
+    let events = json!({"events": ["policy.abac.created"]});
+    tenant.manage(format!("PUT {first}"), &events).is(200);
+    tenant.delete(&second).is(204);
+    exceeds(tenant.manage("POST /api/v1/webhooks", &webhook()), "webhooks", 1, 2);
+    tenant.delete(&third).is(204);
+    tenant.delete(&first).is(204);
+    tenant.manage("POST /api/v1/webhooks", &webhook()).is(201);
+}
