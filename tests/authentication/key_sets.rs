@@ -215,7 +215,7 @@ fn a_key_set_that_is_wrong_in_many_ways_has_one_short_log_line() {
         ask(&tenant, &token).refused(503, "DEPENDENCY_UNAVAILABLE");
     }
     provider.wait_for_fetches(3);
-    let is_about_keys = |line: &String| line.contains("key set");
+    let is_about_keys = |line: &String| line.contains("cannot fetch the key set");
     server.process.err.wait_for(|lines| lines.iter().any(is_about_keys).then_some(()));
     let log = server.process.err.lines();
     let about: Vec<_> = log.iter().filter(|line| is_about_keys(line)).collect();

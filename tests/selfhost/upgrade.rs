@@ -207,7 +207,7 @@ fn fill(tenant: &Tenant<'_>) {
     tenant.policy("owner", "chart:write", "allow", 5, &condition("resource.owner", "eq", "alice"));
     let tree = json!({"type": "AND", "children": [
         condition("user.level", "gte", 5),
-        {"type": "NOT", "children": [condition("resource.network", "ip_in", json!(["10.0.0.0/8"]))]},
+        {"type": "NOT", "child": condition("resource.network", "ip_in", json!(["10.0.0.0/8"]))},
     ]});
     tenant.policy("outside", "report:read", "deny", 10, &tree);
     let tree = json!({"type": "OR", "children": [

@@ -253,26 +253,19 @@ fn goodput(places: &Places) -> f64 {
     in_time as f64 / (8.0 * 10.0 * 20.0)
 }
 
-/// Returns places whose queue has no end, and that refuse new requests when the oldest waits for `patience`.
-fn with_patience(patience: Duration) -> Places {
-    let mut places = places(8, 8);
-    let class = Arc::get_mut(&mut places.management).unwrap();
-    class.most_waiting = i64::MAX;
-    class.patience = patience;
-    places
-}
-
 #[test]
 fn at_three_times_the_capacity_most_of_it_serves_clients_in_time() {
-    for places in [places(8, 8), with_patience(Duration::from_secs(2))] {
-        let part = goodput(&places);
-        assert!(part >= 0.8, "{part}");
-    }
+    let part = goodput(&places(8, 8));
+    assert!(part >= 0.8, "{part}");
 }
 
 /// The control: a queue without an end serves most clients too late.
 #[test]
 fn without_shedding_little_of_the_capacity_serves_clients_in_time() {
-    let part = goodput(&with_patience(Duration::MAX));
+    let mut places = places(8, 8);
+    let class = Arc::get_mut(&mut places.management).unwrap();
+    class.most_waiting = i64::MAX;
+    class.patience = Duration::MAX;
+    let part = goodput(&places);
     assert!(part < 0.4, "{part}");
 }
