@@ -61,7 +61,7 @@ fn each_quota_refuses_what_exceeds_it_and_frees_what_is_deleted() {
         .set("QUOTA_RESOURCES", "2")
         .set("QUOTA_SERVICE_KEYS", (2 + BOOTSTRAP_KEYS).to_string())
         .start();
-    let (full, other) = (tenant(&server, "full"), tenant(&server, "other"));
+    let (full, other) = (tenant(&server, "crowded"), tenant(&server, "other"));
     for (route, quota, body) in KINDS {
         let most = if quota == "service_keys" { 2 + BOOTSTRAP_KEYS } else { 2 };
         let created = full.manage(route, &body(1)).is(201);

@@ -418,5 +418,5 @@ fn a_tenant_has_so_many_resolvers_and_no_more() {
     for n in 0..64 {
         create(n).is(201);
     }
-    create(64).refused(409, "CONFLICT");
+    create(64).refused(422, "QUOTA_EXCEEDED");
 }

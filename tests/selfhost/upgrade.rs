@@ -159,21 +159,24 @@ fn record() {
 
     let server = settings.start();
     fill(&Tenant::of(&server, Provider::shared(), TENANT));
-    let answers = answers_of(&server);
     server.stop();
-    let operator_server = saas(&settings).start();
-    let answers = with_tenants(answers, &operator_server);
-    operator_server.stop();
-
     let (database, file) = files();
     fs::create_dir_all(database.parent().unwrap()).unwrap();
-    fs::write(file, format!("{answers:#}\n")).unwrap();
     match settings.database() {
         Some(of) => fs::write(database, dump(of.url())).unwrap(),
         None => {
             fs::copy(settings.path("portcullis.db"), database).unwrap();
         }
     }
+
+    // The questions cause events, so that they come after the copy.
+    let server = settings.start();
+    let answers = answers_of(&server);
+    server.stop();
+    let operator_server = saas(&settings).start();
+    let answers = with_tenants(answers, &operator_server);
+    operator_server.stop();
+    fs::write(file, format!("{answers:#}\n")).unwrap();
 }
 
 /// Returns the statements that build the database, without the commands of `psql`.

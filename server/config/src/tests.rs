@@ -213,7 +213,8 @@ fn a_secret_can_be_in_a_file() {
         ("ADMIN_API_KEY_FILE", [("ADMIN_API_KEY", admin), ("ADMIN_API_KEY_FILE", &*admin_file)]),
         ("DATABASE_URL_FILE", [("DATABASE_URL", "sqlite://x"), ("DATABASE_URL_FILE", &*url)]),
     ] {
-        let entries = [&[KEY, saas, ("ADMIN_API_KEYS", "")], &both[..]].concat();
+        let keys = format!("alice={admin}");
+        let entries = [&[KEY, saas, ("ADMIN_API_KEYS", &*keys)], &both[..]].concat();
         refused(&entries, &format!("{name}: expected only one of"));
     }
     refused(

@@ -16,7 +16,7 @@ use crate::provider::{NewProvider, ProviderRecord};
 use crate::resource::{Registration, ResourceRecord};
 use crate::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
 use crate::service_key::{NewServiceKey, ServiceKeyRecord};
-use crate::tenant::{NewTenant, TenantRecord};
+use crate::tenant::{NewTenant, TenantRecord, TenantState};
 use crate::webhook::{NewWebhook, WebhookRecord, WebhookUpdate};
 use crate::{Authorship, Timestamp};
 
@@ -98,7 +98,9 @@ fn keys_webhooks_tenants_and_providers() {
     }
     read_examples::<WebhookUpdate, _>(|json| WebhookUpdate::parse(json, &rules));
     for tenant in read_examples::<NewTenant, _>(NewTenant::parse) {
-        has_the_members_of_its_schema::<TenantRecord>(&tenant.into_record(Uuid::nil(), by().at));
+        let record = tenant.into_record(Uuid::nil(), by().at);
+        let state = Some(TenantState::Suspended);
+        has_the_members_of_its_schema::<TenantRecord>(&TenantRecord { state, ..record });
     }
     for provider in read_examples::<NewProvider, _>(|json| NewProvider::parse(json, &rules)) {
         let record = provider.into_record(Uuid::nil(), "hospital", by().at);
