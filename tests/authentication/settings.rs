@@ -91,7 +91,8 @@ fn logs_never_hold_a_token() {
     let settings = Settings::of(provider()).set("RUST_LOG", "trace");
     let mut server = settings.start();
     let tenant = Tenant::of(&server, provider(), "t");
-    let (good, bad) = (tenant.token("boss", &["admin"]), tenant.token("boss", &[]));
+    let good = tenant.token("boss", &["admin"]);
+    let bad = tenant.token_with("boss", &[], &json!({"exp": 1}));
     tenant.rule("alice", "doc:read", "read", "allow");
     ask(&tenant, &good).is(200);
     refused(ask(&tenant, &bad), &bad);

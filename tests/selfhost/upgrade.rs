@@ -96,6 +96,10 @@ fn restore(settings: &Settings, recorded: &Path) {
 fn answers_of(server: &Server) -> Value {
     let tenant = Tenant::of(server, Provider::shared(), TENANT);
     let mut answers = json!({});
+    eventually("the resolvers are ready", || {
+        let resolvers = tenant.get("/api/v1/resolvers").is(200).json();
+        resolvers.as_array().unwrap().iter().all(|resolver| resolver["state"] == "ready")
+    });
     for path in [
         "/api/v1/resources",
         "/api/v1/abac/policies",
