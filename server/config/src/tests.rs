@@ -218,7 +218,7 @@ fn a_secret_can_be_in_a_file() {
         refused(&entries, &format!("{name}: expected only one of"));
     }
     refused(
-        &[saas, ("ENCRYPTION_KEY_FILE", "/nowhere")],
+        &[ISSUER, ("ENCRYPTION_KEY_FILE", "/nowhere")],
         "ENCRYPTION_KEY_FILE: expected a readable file",
     );
     let empty = file("empty", "\n");
