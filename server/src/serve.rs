@@ -18,6 +18,7 @@ use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
+use portcullis_operations::freshness::Freshness;
 
 use crate::front::{Front, Listeners};
 use portcullis_api::BodyBudget;
@@ -162,6 +163,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         mode: config.mode,
         authenticator,
         closed_tenants: ClosedTenants::default(),
+        tenant_freshness: Freshness::new(config.max_staleness),
         reloading: Mutex::default(),
         refusals: Refusals::default(),
         manager_roles: config.manager_roles,

@@ -180,8 +180,12 @@ async fn find_place(
     };
     let received = tokio::time::timeout(places.longest_wait(class), receiver).await;
     app.limits.metrics.waited(class, Moment::of(app.clock.now()).since(now));
-    let place = received.ok().and_then(Result::ok);
-    place.ok_or_else(|| no_place(app, class, RefusalReason::QueueTime))
+    if let Ok(Ok(place)) = received {
+        return Ok(place);
+    }
+    // The receiver is gone. Without this, the request would still count as the oldest that waits.
+    places.drop_gone(class);
+    Err(no_place(app, class, RefusalReason::QueueTime))
 }
 
 fn no_place(app: &App, class: Class, reason: RefusalReason) -> ApiError {

@@ -15,6 +15,8 @@ pub enum AuthError {
     AccessDenied(String),
     /// The credential is good, but the operator suspended its tenant, or is deleting it.
     TenantSuspended,
+    /// The closed tenants were not read for so long that the tenant may be closed.
+    TenantsUnknown,
     /// The key set of the identity provider is not available; the text is for the log.
     NoKeys(String),
     /// The store failed.

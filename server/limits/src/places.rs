@@ -99,7 +99,20 @@ impl Places {
     /// Returns whether so many requests of `class` wait that no more may wait.
     pub fn is_full(&self, class: Class) -> bool {
         let class = self.of(class);
+        if class.waiting.get() < class.most_waiting {
+            return false;
+        }
+        // Whoever holds the lock is about to change the number, so this one does not wait for it.
+        if let Some(mut requests) = class.requests.try_lock() {
+            class.drop_gone(&mut requests);
+        }
         class.waiting.get() >= class.most_waiting
+    }
+
+    /// Drops waiting requests of `class` whose sender is gone, so that they count no more.
+    pub fn drop_gone(&self, class: Class) {
+        let class = self.of(class);
+        class.drop_gone(&mut class.requests.lock());
     }
 
     /// Returns the longest time that a request of `class` may wait.
@@ -225,12 +238,17 @@ impl ClassPlaces {
         }
         // The new request is counted as waiting already.
         if self.waiting.get() > self.most_waiting {
-            let gone = i64::try_from(requests.drop_gone()).unwrap_or(i64::MAX);
-            self.waiting_count().fetch_sub(gone, Ordering::SeqCst);
+            self.drop_gone(requests);
         }
         let most_of_tenant = usize::try_from(self.most_waiting / 2).unwrap_or(usize::MAX).max(1);
         (self.waiting.get() > self.most_waiting || waiting >= most_of_tenant)
             .then_some(RefusalReason::QueueFull)
+    }
+
+    /// Drops waiting requests whose sender is gone.
+    fn drop_gone(&self, requests: &mut WaitingRequests<RequestPlace>) {
+        let gone = i64::try_from(requests.drop_gone()).unwrap_or(i64::MAX);
+        self.waiting_count().fetch_sub(gone, Ordering::SeqCst);
     }
 
     /// Gives a place back.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::erasure;
+use crate::freshness::Freshness;
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
+use crate::tenant_reads;
 use crate::uploads::Uploads;
 use portcullis_auth::{AuthError, Authenticator, ClosedTenants, Manager, Mode, TokenHolder};
 use portcullis_egress::EgressConfig;
@@ -17,9 +19,10 @@ use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
 use portcullis_resolvers::ResolverService;
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::{Notice, Store, StoreError, Tx, WriteTurn, providers, tenants};
+use portcullis_storage::{Notice, Store, StoreError, Tx, WriteTurn};
 use portcullis_webhooks::Webhooks;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 /// The time between two reads of the closed tenants and of the identity providers. A change on another replica counts
 /// here within a second.
@@ -40,6 +43,8 @@ pub struct Parts {
     pub mode: Mode,
     pub authenticator: Authenticator,
     pub closed_tenants: ClosedTenants,
+    /// Proves that the closed tenants and the identity providers are up to date.
+    pub tenant_freshness: Freshness,
     /// Held while the closed tenants and the identity providers are read and applied.
     pub reloading: Mutex<()>,
     /// Keeps the refused credentials for the audit records.
@@ -116,33 +121,38 @@ impl App {
     /// Returns the caller that `token` proves now.
     ///
     /// # Errors
-    /// The token is refused, its tenant is closed, or its key set cannot be had.
+    /// The token is refused, its tenant is closed, its key set cannot be had, or the closed tenants were not read within
+    /// `MAX_STALENESS`.
     pub async fn token_holder(&self, token: &str) -> Result<TokenHolder, AuthError> {
         let holder = self.authenticator.verify(token, self.clock.now()).await?;
+        if !self.tenant_freshness.is_proved() {
+            return Err(AuthError::TenantsUnknown);
+        }
         self.closed_tenants.must_be_open(holder.tenant())?;
         Ok(holder)
     }
 
     /// Reads the closed tenants and the registered identity providers. Every request that begins after the return obeys
     /// them.
+    ///
+    /// # Errors
+    /// The store failed, or did not answer within 5 s.
     pub async fn reload_tenants(&self) -> Result<(), StoreError> {
         let _one_at_a_time = self.reloading.lock().await;
-        let mut tx = self.store.read_all().await?;
-        let closed = tenants::closed(&mut tx).await?;
-        let providers = match &self.authenticator {
-            Authenticator::Saas(registered) => {
-                Some((registered, providers::list_all(&mut tx).await?))
-            }
+        let registered = match &self.authenticator {
+            Authenticator::Saas(registered) => Some(registered),
             _ => None,
         };
-        tx.end().await?;
-        self.closed_tenants.replace(closed.into_iter().collect());
-        if let Some((registered, records)) = providers {
-            registered.replace(records, &self.closed_tenants);
+        let began = Instant::now();
+        let snapshot = tenant_reads::read(&self.store, registered.is_some()).await?;
+        self.closed_tenants.replace(snapshot.closed.into_iter().collect());
+        if let Some(registered) = registered {
+            registered.replace(snapshot.providers, &self.closed_tenants);
         }
         for tenant in &*self.closed_tenants.all() {
             self.plans.forget(tenant);
         }
+        self.tenant_freshness.prove(began);
         Ok(())
     }
 
@@ -167,11 +177,13 @@ impl App {
     }
 
     async fn poll_tenants(&self) {
+        // A short `MAX_STALENESS` needs more reads.
+        let interval = self.tenant_freshness.poll_interval().min(TENANT_INTERVAL);
         loop {
             if let Err(error) = self.reload_tenants().await {
                 tracing::warn!(%error, "cannot read the tenants and their identity providers");
             }
-            tokio::time::sleep(TENANT_INTERVAL).await;
+            tokio::time::sleep(interval).await;
         }
     }
 

@@ -135,6 +135,10 @@ impl From<AuthError> for OperationError {
             AuthError::CredentialRefused(why) => Self::CredentialRefused(why),
             AuthError::TenantSuspended => Self::TenantSuspended,
             AuthError::AccessDenied(why) => Self::AccessDenied(why),
+            AuthError::TenantsUnknown => Self::Unavailable(
+                "the database",
+                "the closed tenants could not be read within MAX_STALENESS".into(),
+            ),
             AuthError::NoKeys(why) => {
                 Self::Unavailable("the identity provider's key set", why.into())
             }

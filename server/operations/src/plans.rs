@@ -3,7 +3,6 @@
 
 mod demanded;
 mod error;
-mod freshness;
 mod load;
 
 use std::collections::HashMap;
@@ -16,10 +15,10 @@ use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, tenan
 use tokio::time::Instant;
 
 use crate::compilations::{Compilations, OverBudgetLog};
+use crate::freshness::Freshness;
 use crate::metrics::PlanMetrics;
 use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
-use freshness::Freshness;
 
 pub use error::PlanError;
 pub use load::load;

@@ -158,20 +158,20 @@ impl Reconciler {
 }
 
 /// Loads resolvers of one tenant, one after the other, for as long as a round waits for a tenant. Returns those whose load
-/// began.
+/// ended. A load that still runs did not fail.
 async fn load_in_time<'p>(
     loader: &Arc<Loader>,
     places: Vec<&'p ResolverLocation>,
 ) -> Vec<&'p ResolverLocation> {
-    let (deadline, mut begun) = (Instant::now() + PATIENCE, Vec::new());
+    let (deadline, mut ended) = (Instant::now() + PATIENCE, Vec::new());
     for place in places {
-        begun.push(place);
         let load = loader.load(&place.tenant, place.reference);
         if timeout_at(deadline, load.finished()).await.is_err() {
             break;
         }
+        ended.push(place);
     }
-    begun
+    ended
 }
 
 fn is_active(registry: &Registry, tenant: &str, reference: ResolverRef) -> bool {

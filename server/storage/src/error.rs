@@ -22,6 +22,9 @@ pub enum StoreError {
     /// The transaction adds something of which the tenant has as much as its quota allows.
     #[error("{0}")]
     Quota(QuotaExcess),
+    /// The database did not answer in time.
+    #[error("the database did not answer in time")]
+    TimedOut,
     /// Too many writes of the tenant wait.
     #[error("too many writes of this tenant are waiting")]
     Busy,
@@ -49,6 +52,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
+            Self::TimedOut => true,
             Self::Corrupt { .. }
             | Self::TenantClosed
             | Self::NotATenant

@@ -15,9 +15,12 @@ const MAX_HEADER_BYTES: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
 /// Most concurrent requests of one HTTP/2 connection.
 const MAX_STREAMS: u32 = 100;
-/// Most bytes of bodies that an HTTP/2 client may send before they are read. All streams of a connection share them, so
-/// that a connection has no more unread bytes. An upload of 16 MiB over a distance of 100 ms still takes 13 s only.
-const WINDOW: u32 = 128 * 1024;
+/// Most bytes of one body that an HTTP/2 client may send before they are read. An upload of 16 MiB over a distance of
+/// 100 ms still takes 13 s only.
+const STREAM_WINDOW: u32 = 128 * 1024;
+/// Most bytes of all bodies that an HTTP/2 client may send before they are read. A body that nobody reads yet does not
+/// stall the other streams of its connection.
+const CONNECTION_WINDOW: u32 = 8 * STREAM_WINDOW;
 /// Most streams that the client reset and the service did not see yet: the defence of h2 against rapid resets.
 const MAX_PENDING_RESETS: usize = 20;
 /// Most streams of a connection that the service reset because of errors of the client. Then the connection ends.
@@ -48,8 +51,8 @@ pub(super) fn connection_builder() -> auto::Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .max_concurrent_streams(MAX_STREAMS)
         .max_header_list_size(MAX_HEADER_BYTES as u32)
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buf_size(PIECE)
         .max_pending_accept_reset_streams(MAX_PENDING_RESETS)
         .max_local_error_reset_streams(MAX_ERROR_RESETS)

@@ -80,6 +80,7 @@ impl TlsIdentity {
     /// Reads the files again and again. A changed certificate serves new connections. If the files do not serve, the
     /// certificate before them stays.
     pub async fn keep_up(mut self) {
+        let mut last = LastFault::default();
         loop {
             tokio::time::sleep(RELOAD_INTERVAL).await;
             let reloaded = tokio::task::spawn_blocking(move || {
@@ -88,12 +89,15 @@ impl TlsIdentity {
             });
             let Ok((same, outcome)) = reloaded.await else { return };
             self = same;
+            let is_new = last.replace_by(outcome.as_ref().err());
             match outcome {
                 Ok(false) => {}
                 Ok(true) => tracing::info!("the new TLS certificate serves"),
-                Err(error) => {
+                Err(error) if is_new => {
                     tracing::error!(%error, "the new TLS certificate does not serve; the old one stays");
                 }
+                // The log has it.
+                Err(_) => {}
             }
         }
     }
@@ -108,6 +112,20 @@ impl TlsIdentity {
         self.content = content;
         self.current.0.store(Arc::new(parsed?));
         Ok(true)
+    }
+}
+
+/// The fault of the last read of the files. A file that is missing for hours takes one line of the log.
+#[derive(Default)]
+struct LastFault(Option<String>);
+
+impl LastFault {
+    /// Replaces the fault by that of the next read. Returns whether this is another fault than the last one.
+    fn replace_by(&mut self, next: Option<&TlsError>) -> bool {
+        let next = next.map(ToString::to_string);
+        let is_new = next.is_some() && next != self.0;
+        self.0 = next;
+        is_new
     }
 }
 
@@ -148,5 +166,29 @@ impl Content {
         let provider: CryptoProvider = aws_lc_rs::default_provider();
         CertifiedKey::from_der(certificates, key, &provider)
             .map_err(|error| TlsError::Key(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_that_lasts_is_new_once() {
+        let missing = || Some(TlsError::Key("the file is missing".to_owned()));
+        let bad = || Some(TlsError::Certificate("the file is bad".to_owned()));
+        let mut last = LastFault::default();
+        for (fault, is_new) in [
+            (None, false),
+            (missing(), true),
+            (missing(), false),
+            (missing(), false),
+            (bad(), true),
+            (missing(), true),
+            (None, false),
+            (missing(), true),
+        ] {
+            assert_eq!(last.replace_by(fault.as_ref()), is_new, "{fault:?}");
+        }
     }
 }

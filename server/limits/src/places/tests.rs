@@ -132,15 +132,29 @@ fn gone_requests_do_not_fill_the_queue() {
     let places = places(16, 4);
     let held = take_all(&places, Class::Management, "acme", 3);
     let other = entered(places.enter(Class::Management, "globex", at(0)));
-    for tenant in ["a", "b", "c", "d"] {
-        drop(waiting(places.enter(Class::Management, tenant, at(0))));
-    }
+    let wait = |tenant| waiting(places.enter(Class::Management, tenant, at(0)));
+    let queue = ["a", "b", "c", "d"].map(wait);
     assert!(places.is_full(Class::Management));
+    drop(queue);
+    assert!(!places.is_full(Class::Management), "a new request may wait");
     let mut waits = waiting(places.enter(Class::Management, "e", at(0)));
     drop(other);
     drop(waits.try_recv().unwrap());
     drop(held);
     assert_is_empty(&places);
+}
+
+#[test]
+fn a_request_that_gave_up_does_not_refuse_the_next_one() {
+    let places = places(16, 4);
+    let _held = take_all(&places, Class::Management, "acme", 3);
+    drop(waiting(places.enter(Class::Management, "acme", at(0))));
+    let late = at(2_001);
+    let reason = refused(places.enter(Class::Management, "acme", late));
+    assert_eq!(reason, RefusalReason::QueueTime, "it counts until it is dropped");
+    places.drop_gone(Class::Management);
+    assert_eq!(places.of(Class::Management).waiting.get(), 0);
+    let _waits = waiting(places.enter(Class::Management, "acme", late));
 }
 
 #[test]

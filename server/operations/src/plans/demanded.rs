@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use portcullis_plan_cache::PerKey;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::error::PlanError;
 
@@ -30,7 +30,7 @@ impl DemandedRevisions {
     /// Waits until the store has revision `at_least` of `tenant`. `read` reads the tenant's revision.
     ///
     /// # Errors
-    /// [`PlanError::NoSuchRevision`] after 2 s, or the error of `read`.
+    /// [`PlanError::NoSuchRevision`] after 2 s, with the last revision that was read or 0, or the error of `read`.
     pub(super) async fn wait_for<F>(
         &self,
         tenant: &str,
@@ -40,15 +40,20 @@ impl DemandedRevisions {
     where
         F: Future<Output = Result<u64, PlanError>>,
     {
-        let began = Instant::now();
+        let deadline = Instant::now() + WAIT;
         let last = self.0.enter(tenant.into());
+        let mut known = 0;
         loop {
-            let latest = latest(&last, &read).await?;
-            if latest >= at_least {
+            // A read that takes long, and the wait for that of another check, end with the wait, too.
+            let Ok(revision) = timeout_at(deadline, latest(&last, &read)).await else {
+                return Err(PlanError::NoSuchRevision { at_least, latest: known });
+            };
+            known = revision?;
+            if known >= at_least {
                 return Ok(());
             }
-            if began.elapsed() >= WAIT {
-                return Err(PlanError::NoSuchRevision { at_least, latest });
+            if Instant::now() >= deadline {
+                return Err(PlanError::NoSuchRevision { at_least, latest: known });
             }
             tokio::time::sleep(POLL).await;
         }
@@ -69,9 +74,9 @@ where
     if let Some(recent) = last.filter(|last| last.at.elapsed() < POLL) {
         return Ok(recent.revision);
     }
-    let at = Instant::now();
     let revision = read().await?;
-    *last = Some(LastRead { at, revision });
+    // A slow read counts from its end. Else every check that waits for it would read again.
+    *last = Some(LastRead { at: Instant::now(), revision });
     Ok(revision)
 }
 
@@ -116,6 +121,35 @@ mod tests {
         let reads = store.reads.load(Ordering::SeqCst);
         assert!((20..=22).contains(&reads), "{reads} reads for 500 checks of two seconds");
         assert_eq!(demanded.len(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_that_never_ends_ends_with_the_wait() {
+        let demanded = DemandedRevisions::default();
+        let began = Instant::now();
+        let check = || demanded.wait_for("acme", 9, std::future::pending);
+        let (first, second) = tokio::join!(check(), check());
+        for failed in [first, second] {
+            assert!(
+                matches!(failed, Err(PlanError::NoSuchRevision { at_least: 9, latest: 0 })),
+                "{failed:?}"
+            );
+        }
+        assert_eq!(began.elapsed(), WAIT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn checks_share_a_read_that_is_slower_than_the_polls() {
+        let (demanded, store) = (DemandedRevisions::default(), CountingStore::default());
+        store.revision.store(3, Ordering::SeqCst);
+        let slow = || async {
+            tokio::time::sleep(2 * POLL).await;
+            store.read().await
+        };
+        let check = || demanded.wait_for("acme", 3, slow);
+        let (first, second) = tokio::join!(check(), check());
+        assert!(first.is_ok() && second.is_ok());
+        assert_eq!(store.reads.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! The proof that plans in memory are up to date with the store (`docs/semantics.md`, section 2.9).
+//! The proof that memory is up to date with the store (`docs/semantics.md`, sections 2.9 and 6.9).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,9 +12,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The shortest time between two such comparisons.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The last time at which the plans were known to be up to date with the store.
+/// The last time at which the plans, or the closed tenants, were known to be up to date with the store.
 #[derive(Debug)]
-pub(super) struct Freshness {
+pub struct Freshness {
     start: Instant,
     max_staleness: Duration,
     /// Milliseconds after `start`.
@@ -23,24 +23,45 @@ pub(super) struct Freshness {
 
 impl Freshness {
     /// Returns a proof from now.
-    pub(super) fn new(max_staleness: Duration) -> Self {
+    pub fn new(max_staleness: Duration) -> Self {
         Self { start: Instant::now(), max_staleness, proved_at: AtomicU64::new(0) }
     }
 
-    pub(super) fn prove(&self, at: Instant) {
+    pub(crate) fn prove(&self, at: Instant) {
         let millis = at.duration_since(self.start).as_millis();
         self.proved_at.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Returns the time between two rounds. A round proves the revisions that the round before it read, so a
     /// proof is up to two rounds old. Four rounds fit into the staleness: no check fails while the store is up.
-    pub(super) fn poll_interval(&self) -> Duration {
+    pub(crate) fn poll_interval(&self) -> Duration {
         (self.max_staleness / 4).clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)
     }
 
     /// Returns whether the last proof is younger than `MAX_STALENESS`.
-    pub(super) fn is_proved(&self) -> bool {
+    pub(crate) fn is_proved(&self) -> bool {
         let proved_at = Duration::from_millis(self.proved_at.load(Ordering::Relaxed));
         self.start.elapsed().saturating_sub(proved_at) <= self.max_staleness
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_proof_holds_for_the_staleness_from_the_begin_of_its_read() {
+        let freshness = Freshness::new(Duration::from_secs(30));
+        let began = Instant::now();
+        tokio::time::advance(Duration::from_secs(30)).await;
+        assert!(freshness.is_proved());
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!freshness.is_proved());
+        freshness.prove(began + Duration::from_secs(10));
+        assert!(freshness.is_proved());
+        freshness.prove(began);
+        assert!(freshness.is_proved(), "an older proof takes nothing away");
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert!(!freshness.is_proved());
     }
 }

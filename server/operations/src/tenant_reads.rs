@@ -1,0 +1,72 @@
+//! The read of the closed tenants and of the identity providers (`docs/semantics.md`, section 6.9).
+
+use std::time::Duration;
+
+use portcullis_model::provider::ProviderRecord;
+use portcullis_storage::{Store, StoreError, providers, tenants};
+
+/// The longest wait for a read, as for a connection of the database. The next read may find a database that answers.
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The closed tenants, and the identity providers of all tenants, in one snapshot.
+#[derive(Debug)]
+pub(crate) struct TenantSnapshot {
+    pub(crate) closed: Vec<String>,
+    /// Empty if they are not asked for.
+    pub(crate) providers: Vec<ProviderRecord>,
+}
+
+/// Reads the closed tenants, and the identity providers if `with_providers`.
+///
+/// # Errors
+/// The store failed, or did not answer within 5 s.
+pub(crate) async fn read(
+    store: &Store,
+    with_providers: bool,
+) -> Result<TenantSnapshot, StoreError> {
+    let store = store.clone();
+    in_time(async move {
+        let mut tx = store.read_all().await?;
+        let closed = tenants::closed(&mut tx).await?;
+        let providers =
+            if with_providers { providers::list_all(&mut tx).await? } else { Vec::new() };
+        tx.end().await?;
+        Ok(TenantSnapshot { closed, providers })
+    })
+    .await
+}
+
+/// Returns the outcome of `read`, which runs in its own task: the end of the wait must not cancel a `begin`
+/// (transact-rs/sqlx#4385).
+async fn in_time<T: Send + 'static>(
+    read: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> Result<T, StoreError> {
+    match tokio::time::timeout(READ_TIMEOUT, tokio::spawn(read)).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(failed)) => std::panic::resume_unwind(failed.into_panic()),
+        Err(_) => Err(StoreError::TimedOut),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_read_is_not_waited_for_and_not_cancelled() {
+        let began = Instant::now();
+        let (done, ended) = oneshot::channel();
+        let slow = async move {
+            sleep(2 * READ_TIMEOUT).await;
+            let _ = done.send(());
+            Ok(())
+        };
+        assert!(matches!(in_time(slow).await, Err(StoreError::TimedOut)));
+        assert_eq!(began.elapsed(), READ_TIMEOUT);
+        ended.await.expect("the read runs to its end");
+        assert!(matches!(in_time(async { Ok(7) }).await, Ok(7)));
+    }
+}
