@@ -16,9 +16,9 @@ const SETTLED_SLACK: i64 = 500;
 /// The most settled deliveries that one transaction deletes, or a few less, so that it stays short. An earlier version may
 /// have left many. No queue settles as many within a millisecond.
 const MAX_DELETED: i64 = 1_000;
-/// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds fewer, so a
+/// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds at most 100, so a
 /// queue that an earlier version filled becomes shorter with each.
-const MAX_DROPPED: i64 = 1_000;
+const MAX_DROPPED: i64 = 200;
 
 /// Counts `added` new deliveries, which are in the table already, and drops the oldest ones beyond the limit. Returns
 /// the events of the dropped ones.
