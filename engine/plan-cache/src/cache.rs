@@ -98,7 +98,8 @@ impl<E: Clone> PlanCache<E> {
         }
         let key = Key { tenant: Arc::clone(&tenant), resource: resource.into() };
         // This check may join a load that began before it and is too old. A load that begins later reads a snapshot with
-        // every write published so far. So the second round at the latest returns.
+        // every write published so far. So the second round at the latest returns, unless the tenant begins anew.
+        let mut is_first = true;
         loop {
             let wanted = needed.max(at_least);
             let cached = self.load_once(&key, &changes, wanted, &load).await?;
@@ -106,7 +107,13 @@ impl<E: Clone> PlanCache<E> {
             if self.residents.is_fresh(&cached, resource, needed) {
                 return Ok(cached);
             }
-            if changes.is_ended() {
+            // The store lost writes that were published, for example by a failover.
+            let is_behind = !is_first && cached.revision() < needed;
+            if is_behind && !changes.is_ended() {
+                self.logs.forget(&tenant);
+            }
+            is_first = changes.is_ended();
+            if is_first {
                 // The tenant was forgotten meanwhile, and may begin anew with a lower revision.
                 changes = self.logs.get_or_create(&tenant).1;
                 needed = changes.latest();

@@ -55,22 +55,27 @@ pub async fn prune_for_ever(store: Store, clock: Clock, retention: AuditRetentio
     }
 }
 
-/// Deletes the audit records that `retention` does not keep at `now`.
+/// Deletes the audit records that `retention` does not keep at `now`. A failure with the records of one tenant does not
+/// hold up the others; the last error is returned.
 async fn prune(store: &Store, now: Timestamp, retention: AuditRetention) -> Result<(), StoreError> {
     let age = i64::try_from(retention.age.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp::from_millis(now.millis().saturating_sub(age));
-    let mut after = String::new();
-    prune_tenant(store, audit::NO_TENANT, before, retention.records).await?;
-    loop {
-        let mut tx = store.read_all().await?;
-        let tenants = tenants::list_every(&mut tx, &after, BATCH).await?;
-        tx.end().await?;
-        let Some(last) = tenants.last() else { return Ok(()) };
-        after.clone_from(&last.id);
-        for tenant in tenants {
-            prune_tenant(store, &tenant.id, before, retention.records).await?;
+    let mut outcome = Ok(());
+    // The empty name is the first one.
+    let mut page = vec![audit::NO_TENANT.to_owned()];
+    while let Some(last) = page.last() {
+        for tenant in &page {
+            if let Err(error) = prune_tenant(store, tenant, before, retention.records).await {
+                tracing::warn!(tenant, %error, "cannot remove the old audit records of this tenant");
+                outcome = Err(error);
+            }
         }
+        let mut tx = store.read_all().await?;
+        let next = tenants::list_every(&mut tx, last, BATCH).await?;
+        tx.end().await?;
+        page = next.into_iter().map(|tenant| tenant.id).collect();
     }
+    outcome
 }
 
 async fn prune_tenant(

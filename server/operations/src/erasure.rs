@@ -20,22 +20,33 @@ pub async fn erase_for_ever(store: Store, clock: Clock) {
     }
 }
 
-/// Deletes the data of every tenant that is marked, and the own row of each whose data is gone for long enough.
+/// Deletes the data of every tenant that is marked, and the own row of each whose data is gone for long enough. A tenant
+/// that cannot be deleted does not hold up the others.
 ///
 /// # Errors
-/// The store failed; the next call continues.
+/// The store failed, for one tenant or more; this is the last error. The next call continues.
 pub async fn erase_marked(store: &Store, now: Timestamp) -> Result<(), StoreError> {
     let mut tx = store.read_all().await?;
     let pending = erasure::pending(&mut tx).await?;
     tx.end().await?;
-    for Deletion { tenant, erased_at } in &pending {
-        match erased_at {
-            None => erase(store, tenant, now).await?,
-            Some(at) if at.after(GRACE) < now => forget(store, tenant).await?,
-            Some(_) => {}
+    let mut outcome = Ok(());
+    for deletion in &pending {
+        if let Err(error) = advance(store, deletion, now).await {
+            tracing::warn!(tenant = deletion.tenant, %error, "cannot delete this tenant");
+            outcome = Err(error);
         }
     }
-    Ok(())
+    outcome
+}
+
+/// Makes the next step of a deletion, if it is due.
+async fn advance(store: &Store, deletion: &Deletion, now: Timestamp) -> Result<(), StoreError> {
+    let tenant = &deletion.tenant;
+    match deletion.erased_at {
+        None => erase(store, tenant, now).await,
+        Some(at) if at.after(GRACE) < now => forget(store, tenant).await,
+        Some(_) => Ok(()),
+    }
 }
 
 /// Deletes the data of `tenant` and frees its slug.
@@ -75,12 +86,13 @@ async fn delete_rows(store: &Store, tenant: &str) -> Result<(), StoreError> {
 mod tests {
     use portcullis_model::audit::{AuditAction, AuditFilter};
     use portcullis_model::page::Page;
+    use portcullis_model::tenant::TenantRecord;
     use portcullis_storage::testing::{TestDatabase, on_every_database};
     use portcullis_storage::{audit, tenants};
 
     use super::*;
 
-    on_every_database!(a_deletion_ends_with_the_tenant);
+    on_every_database!(a_deletion_ends_with_the_tenant, a_failed_deletion_holds_up_no_other);
 
     /// Every audit record that belongs to no tenant, oldest first.
     async fn recorded(store: &Store) -> Vec<(String, Vec<String>)> {
@@ -127,5 +139,31 @@ mod tests {
         ];
         assert_eq!(recorded(&store).await, expected);
         store.write("gone", 9_000).await.map(drop).expect("its name may begin anew");
+    }
+
+    async fn a_failed_deletion_holds_up_no_other(database: TestDatabase) {
+        let store = database.open().await;
+        let at = Timestamp::from_millis(1_000);
+        let mut tx = store.write_all().await.expect("begins");
+        tx.attribute_to_service(at);
+        // No transaction begins for the first one.
+        for tenant in ["*", "gone"] {
+            let record = TenantRecord {
+                id: tenant.to_owned(),
+                name: tenant.to_owned(),
+                slug: tenant.to_owned(),
+                created_at: at,
+                state: None,
+            };
+            assert!(tenants::insert(&mut tx, &record).await.expect("works"));
+            assert!(erasure::request(&mut tx, tenant, at).await.expect("works"));
+        }
+        tx.commit().await.expect("commits");
+        let erased = erase_marked(&store, at).await;
+        assert!(matches!(erased, Err(StoreError::NotATenant)), "{erased:?}");
+        let mut tx = store.read_all().await.expect("begins");
+        let pending = erasure::pending(&mut tx).await.expect("works");
+        let erased_at: Vec<_> = pending.iter().map(|deletion| deletion.erased_at).collect();
+        assert_eq!(erased_at, [None, Some(at)]);
     }
 }

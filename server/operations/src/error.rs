@@ -108,6 +108,8 @@ impl From<Arc<StoreError>> for OperationError {
             StoreError::Busy => {
                 Self::NotNow(format!("{error}, and nothing was written; try again later"))
             }
+            // A caller may name any tenant, and there is none of this name.
+            StoreError::NotATenant => Self::NotFound("tenant"),
             _ if error.is_unavailable() => Self::Unavailable("the database", error.into()),
             _ => Self::Internal(error.into()),
         }
@@ -145,5 +147,16 @@ impl From<AuthError> for OperationError {
             AuthError::Store(error) => error.into(),
             AuthError::Internal(cause) => Self::Internal(cause),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_no_tenant_has_is_not_found() {
+        let error = OperationError::from(StoreError::NotATenant);
+        assert!(matches!(error, OperationError::NotFound("tenant")), "{error:?}");
     }
 }

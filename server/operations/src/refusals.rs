@@ -59,12 +59,7 @@ impl Default for Refusals {
 impl Refusals {
     /// Notes that a credential was refused at `at`. `request` names its kind and the request that sent it. Never waits.
     pub fn note(&self, request: Origin, at: Timestamp) {
-        let [tokens, service_keys, admin_keys] = &self.windows;
-        let window = match request.credential {
-            CredentialKind::ServiceKey => service_keys,
-            CredentialKind::AdminKey => admin_keys,
-            _ => tokens,
-        };
+        let window = self.window(request.credential);
         let Some(count) = window.count(at) else { return };
         let origin = Origin { actor: NOBODY.to_owned(), ..request };
         if self.sender.try_send(Refusal { origin, at, count }).is_err() {
@@ -77,9 +72,26 @@ impl Refusals {
     pub async fn write_for_ever(&self, store: &Store, ids: &Ids) {
         let mut receiver = self.receiver.lock().await;
         while let Some(refusal) = receiver.recv().await {
-            if let Err(error) = write(store, ids, &refusal).await {
-                tracing::warn!(%error, "cannot write the audit record of a refused credential");
-            }
+            self.write_or_count(store, ids, &refusal).await;
+        }
+    }
+
+    /// Writes an audit record. If that fails, a later record counts its refusals.
+    async fn write_or_count(&self, store: &Store, ids: &Ids, refusal: &Refusal) {
+        if let Err(error) = write(store, ids, refusal).await {
+            tracing::warn!(%error, "cannot write the audit record of a refused credential");
+            let window = self.window(refusal.origin.credential);
+            window.uncounted.fetch_add(refusal.count, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the window of this kind of credential.
+    fn window(&self, credential: CredentialKind) -> &Window {
+        let [tokens, service_keys, admin_keys] = &self.windows;
+        match credential {
+            CredentialKind::ServiceKey => service_keys,
+            CredentialKind::AdminKey => admin_keys,
+            _ => tokens,
         }
     }
 }
@@ -112,6 +124,8 @@ async fn write(store: &Store, ids: &Ids, refusal: &Refusal) -> Result<(), StoreE
 
 #[cfg(test)]
 mod tests {
+    use portcullis_storage::testing::TestDatabase;
+
     use super::*;
 
     fn noted(refusals: &Refusals, credential: CredentialKind, millis: i64) {
@@ -158,5 +172,22 @@ mod tests {
         assert_eq!(queued, 64, "the queue is full, and nobody waited");
         noted(&refusals, CredentialKind::Token, 10 * WINDOW_MILLIS);
         assert_eq!(counts(&mut refusals), [100 - 64 + 1]);
+    }
+
+    #[tokio::test]
+    async fn a_failed_write_loses_no_count() {
+        let database = TestDatabase::sqlite().expect("a directory");
+        let store = database.open().await;
+        let mut refusals = Refusals::default();
+        for _ in 0..5 {
+            noted(&refusals, CredentialKind::ServiceKey, 0);
+        }
+        store.close().await;
+        while let Ok(refusal) = refusals.receiver.get_mut().try_recv() {
+            refusals.write_or_count(&store, &Ids::new(), &refusal).await;
+        }
+        noted(&refusals, CredentialKind::ServiceKey, WINDOW_MILLIS);
+        noted(&refusals, CredentialKind::Token, WINDOW_MILLIS);
+        assert_eq!(counts(&mut refusals), [6, 1]);
     }
 }

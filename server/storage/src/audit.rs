@@ -186,6 +186,9 @@ fn before(page: Page) -> Uuid {
 }
 
 /// Deletes up to `limit` audit records of `tenant` that are older than `before`, or that are not among the `newest` ones.
+/// Of the records of no tenant, `newest` counts and deletes refused credentials alone: a caller can cause many of them,
+/// and must not drive out the records of the operator.
+///
 /// Returns the number of deleted rows. For a transaction that sees every tenant.
 pub async fn prune(
     tx: &mut Tx,
@@ -195,8 +198,8 @@ pub async fn prune(
     limit: i64,
 ) -> Result<u64, StoreError> {
     const SQL: &str = "DELETE FROM audit_records WHERE (tenant_id, id) IN \
-        (SELECT tenant_id, id FROM audit_records WHERE tenant_id = $1 AND (id <= $2 OR id < $3) \
-        ORDER BY id LIMIT $4)";
+        (SELECT tenant_id, id FROM audit_records WHERE tenant_id = $1 AND (id < $3 OR (id <= $2 \
+        AND (tenant_id <> '' OR action = 'credential.refused'))) ORDER BY id LIMIT $4)";
     let excess = first_too_many(tx, tenant, newest).await?.unwrap_or_default();
     allow_deletion(tx, tenant).await?;
     let deleted = execute!(tx, SQL, tenant, excess, first_id(before), limit)?;
@@ -217,14 +220,14 @@ pub async fn is_prunable(
     Ok(is_old || first_too_many(tx, tenant, newest).await?.is_some())
 }
 
-/// Returns the newest audit record that is not among the `newest` ones.
+/// Returns the newest audit record that is not among the `newest` ones, of those that [`prune`] counts.
 async fn first_too_many(
     tx: &mut Tx,
     tenant: &str,
     newest: i64,
 ) -> Result<Option<Uuid>, StoreError> {
     const SQL: &str = "SELECT id FROM audit_records WHERE tenant_id = $1 \
-        ORDER BY id DESC LIMIT 1 OFFSET $2";
+        AND (tenant_id <> '' OR action = 'credential.refused') ORDER BY id DESC LIMIT 1 OFFSET $2";
     Ok(fetch_optional!(tx, (Uuid,), SQL, tenant, newest)?.map(|(id,)| id))
 }
 

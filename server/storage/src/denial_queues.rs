@@ -13,9 +13,12 @@ use crate::tx::Tx;
 
 /// The settled deliveries beyond the limit after which they are deleted, because finding them reads all that are kept.
 const SETTLED_SLACK: i64 = 500;
-/// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds fewer, so a queue
-/// that an earlier version filled becomes shorter with each.
-const MAX_DROPPED: i64 = 1_000;
+/// The most settled deliveries that one transaction deletes, or a few less, so that it stays short. An earlier version may
+/// have left many. No queue settles as many within a millisecond.
+const MAX_DELETED: i64 = 1_000;
+/// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds at most 100, so a
+/// queue that an earlier version filled becomes shorter with each.
+const MAX_DROPPED: i64 = 200;
 
 /// Counts `added` new deliveries, which are in the table already, and drops the oldest ones beyond the limit. Returns
 /// the events of the dropped ones.
@@ -66,28 +69,58 @@ pub(crate) async fn settled(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError
     }
 }
 
-/// Deletes the settled deliveries but the newest `kept`, and counts them anew: redeliveries and the retention change
-/// their number, too.
+/// Deletes the settled deliveries but the newest `kept`, at most [`MAX_DELETED`]: the next settlement deletes more.
 async fn delete_settled(tx: &mut Tx, webhook: Uuid, kept: i64) -> Result<(), StoreError> {
-    const LAST: &str = "SELECT settled_at FROM webhook_deliveries WHERE tenant_id = $1 \
+    const KEPT: &str = "SELECT settled_at FROM webhook_deliveries WHERE tenant_id = $1 \
         AND webhook_id = $2 AND denials AND settled_at IS NOT NULL \
         ORDER BY settled_at DESC LIMIT 1 OFFSET $3";
+    const BOUND: &str = "SELECT settled_at FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL \
+        ORDER BY settled_at LIMIT 1 OFFSET $3";
+    const SUBTRACT: &str = "UPDATE webhook_lanes SET settled = settled - $3 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
+    let oldest_kept = fetch_optional!(tx, (i64,), KEPT, &tx.tenant, webhook, kept - 1)?;
+    let Some((oldest_kept,)) = oldest_kept else { return count_settled(tx, webhook).await };
+    let bound = fetch_optional!(tx, (i64,), BOUND, &tx.tenant, webhook, MAX_DELETED)?;
+    match bound {
+        Some((bound,)) if bound < oldest_kept => {
+            let deleted = delete_settled_before(tx, webhook, bound).await?;
+            execute!(tx, SUBTRACT, &tx.tenant, webhook, deleted)?;
+            Ok(())
+        }
+        _ => {
+            delete_settled_before(tx, webhook, oldest_kept).await?;
+            count_settled(tx, webhook).await
+        }
+    }
+}
+
+/// Deletes the deliveries that were settled before `instant`, and returns their number.
+async fn delete_settled_before(
+    tx: &mut Tx,
+    webhook: Uuid,
+    instant: i64,
+) -> Result<i64, StoreError> {
     const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id IN \
         (SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND denials \
         AND settled_at IS NOT NULL AND settled_at < $3)";
     const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
         AND webhook_id = $2 AND denials AND settled_at IS NOT NULL AND settled_at < $3 \
         RETURNING event_id";
+    execute!(tx, ATTEMPTS, &tx.tenant, webhook, instant)?;
+    let gone = fetch_all!(tx, (Uuid,), DELIVERIES, &tx.tenant, webhook, instant)?;
+    let deleted = i64::try_from(gone.len()).unwrap_or(i64::MAX);
+    for (event,) in gone {
+        delete_unsent(tx, event).await?;
+    }
+    Ok(deleted)
+}
+
+/// Counts the settled deliveries anew: redeliveries and the retention change their number, too.
+async fn count_settled(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const COUNT: &str = "UPDATE webhook_lanes SET settled = (SELECT count(*) \
         FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials \
         AND d.settled_at IS NOT NULL) WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
-    let last = fetch_optional!(tx, (i64,), LAST, &tx.tenant, webhook, kept - 1)?;
-    if let Some((last,)) = last {
-        execute!(tx, ATTEMPTS, &tx.tenant, webhook, last)?;
-        for (event,) in fetch_all!(tx, (Uuid,), DELIVERIES, &tx.tenant, webhook, last)? {
-            delete_unsent(tx, event).await?;
-        }
-    }
     execute!(tx, COUNT, &tx.tenant, webhook)?;
     Ok(())
 }

@@ -412,3 +412,18 @@ async fn no_plan_outlives_its_tenant() {
     assert_eq!(revision_after_a_new_beginning(true).await, 1);
     assert_eq!(revision_after_a_new_beginning(false).await, 50, "the control");
 }
+
+#[tokio::test]
+async fn a_store_that_lost_a_published_write_is_not_loaded_for_ever() {
+    let (cache, store) = (Cache::new(1 << 20), Store::open());
+    assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
+    cache.publish("acme", 9, exact("doc:read"));
+    let load = async || match store.loads.load(Ordering::SeqCst) {
+        0..10 => store.load("doc:read").await,
+        _ => Err("it never ends"),
+    };
+    let loaded = cache.get("acme", "doc:read", 0, load).await.expect("ends");
+    assert_eq!((loaded.revision(), cache.latest("acme")), (1, Some(0)));
+    assert!(cache.hot().get("acme", "doc:read", 0).is_some());
+    assert_eq!(store.loads.load(Ordering::SeqCst), 4, "the first one, and three of this check");
+}

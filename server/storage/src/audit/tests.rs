@@ -13,6 +13,7 @@ on_every_database!(
     many_changes_share_records,
     nobody_changes_or_deletes_an_audit_record,
     tenants_see_their_own_records,
+    refused_credentials_drive_out_no_record_of_the_operator,
 );
 
 fn origin() -> Origin {
@@ -154,4 +155,48 @@ async fn tenants_see_their_own_records(database: TestDatabase) {
         let found = list_all(&mut tx, tenant, &AuditFilter::default(), Page::FIRST).await;
         assert_eq!(found.expect("works").records.len(), expected, "{tenant:?}");
     }
+}
+
+async fn refused_credentials_drive_out_no_record_of_the_operator(database: TestDatabase) {
+    let store = database.open().await;
+    let ids = Ids::new();
+    let refused = async |instants: std::ops::Range<i64>| {
+        let mut tx = store.write_all().await.expect("begins");
+        for at in instants.map(Timestamp::from_millis) {
+            insert_refusal(&mut tx, ids.next(at), &origin(), at, 1).await.expect("works");
+        }
+        tx.commit().await.expect("commits");
+    };
+    let pruned = async |before: i64| {
+        let mut tx = store.write_all().await.expect("begins");
+        let before = Timestamp::from_millis(before);
+        let is_due = is_prunable(&mut tx, NO_TENANT, before, 2).await.expect("works");
+        let deleted = prune(&mut tx, NO_TENANT, before, 2, 100).await.expect("works");
+        tx.commit().await.expect("commits");
+        assert_eq!(is_due, deleted > 0);
+        let mut tx = store.read_all().await.expect("begins");
+        let kept = list_all(&mut tx, Some(NO_TENANT), &AuditFilter::default(), Page::FIRST).await;
+        let kept = kept.expect("works").records;
+        kept.into_iter().map(|record| (record.at.millis(), record.action)).collect::<Vec<_>>()
+    };
+    let record = |at, action: AuditAction| (at, action.as_str().to_owned());
+    refused(1_000..1_005).await;
+    let mut tx = store.write_all().await.expect("begins");
+    for at in 2_000..2_003 {
+        tx.attribute_to_service(Timestamp::from_millis(at));
+        tx.audit(AuditAction::TenantDeleted, "gone");
+        write(&mut tx).await.expect("works");
+    }
+    tx.commit().await.expect("commits");
+    refused(3_000..3_005).await;
+    let expected = [
+        record(3_004, AuditAction::CredentialRefused),
+        record(3_003, AuditAction::CredentialRefused),
+        record(2_002, AuditAction::TenantDeleted),
+        record(2_001, AuditAction::TenantDeleted),
+        record(2_000, AuditAction::TenantDeleted),
+    ];
+    assert_eq!(pruned(0).await, expected);
+    assert_eq!(pruned(0).await, expected, "nothing is left to delete");
+    assert_eq!(pruned(2_001).await, expected[..4], "the age holds for each record");
 }

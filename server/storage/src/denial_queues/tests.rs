@@ -27,6 +27,7 @@ on_every_database!(
     an_event_stays_until_no_webhook_waits_for_it,
     webhooks_get_their_deliveries_in_batches,
     of_what_is_over_as_much_is_kept_as_may_wait,
+    what_an_earlier_version_kept_goes_in_bounded_steps,
 );
 
 const T0: i64 = 1_700_000_000_000;
@@ -329,4 +330,29 @@ async fn of_what_is_over_as_much_is_kept_as_may_wait(database: TestDatabase) {
     let mut tx = store.read(TENANT).await.expect("begins");
     let kept = fetch_optional!(tx, (i64, i64), OLDEST).expect("works").expect("a row");
     assert_eq!(kept, (i64::from(total) - 5, i64::from(total) - 1));
+}
+
+async fn what_an_earlier_version_kept_goes_in_bounded_steps(database: TestDatabase) {
+    const SETTLE: &str = "UPDATE webhook_deliveries SET due_at = NULL, settled_at = numbered.n \
+        FROM (SELECT id, row_number() OVER (ORDER BY event_id) AS n FROM webhook_deliveries) numbered \
+        WHERE numbered.id = webhook_deliveries.id";
+    const LANE: &str = "UPDATE webhook_lanes SET settled = $1 WHERE denials";
+    const COUNT: &str = "SELECT settled FROM webhook_lanes WHERE denials";
+    let (kept, total) = (5, MAX_DELETED + 600);
+    let store = opened(&database, u32::MAX, 1).await;
+    deny(&store, 0..u32::try_from(total).expect("small")).await;
+    let mut tx = store.write_as(TENANT).await.expect("begins");
+    execute!(tx, SETTLE).expect("works");
+    execute!(tx, LANE, total).expect("works");
+    tx.commit().await.expect("commits");
+    let limits = StoreLimits { waiting_denials: kept, ..StoreLimits::default() };
+    let store = store.with_limits(limits);
+    // Each settlement counts one more.
+    for (rest, counted) in [(600, 601), (5, 5), (5, 6)] {
+        let mut tx = store.write_as(TENANT).await.expect("begins");
+        settled(&mut tx, id(1)).await.expect("works");
+        let count = fetch_optional!(tx, (i64,), COUNT).expect("works").expect("a queue");
+        tx.commit().await.expect("commits");
+        assert_eq!((rows(&store).await, count), ([rest, rest, 0], (counted,)));
+    }
 }

@@ -8,7 +8,11 @@ use crate::macros::fetch_optional;
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
 
-on_every_database!(an_old_key_can_be_dropped, what_another_writer_replaced_stays);
+on_every_database!(
+    an_old_key_can_be_dropped,
+    what_another_writer_replaced_stays,
+    values_without_a_whole_key_id_are_counted,
+);
 
 fn ring(keys: &[u8]) -> KeyRing {
     let text: Vec<_> = keys.iter().map(|key| STANDARD.encode([*key; 32])).collect();
@@ -91,4 +95,19 @@ async fn what_another_writer_replaced_stays(database: TestDatabase) {
     let (id, old, new) = (Uuid::from_u128(1), b"an old value".to_vec(), b"a new value".to_vec());
     let changed = execute!(tx, COLUMNS[0].replace, "north", id, old, new).expect("works");
     assert_eq!(changed, 0, "the value is no longer the one that was read");
+}
+
+async fn values_without_a_whole_key_id_are_counted(database: TestDatabase) {
+    const CUT: &str = "UPDATE webhooks SET secret = $2 WHERE id = $1";
+    let store = database.open().await;
+    let keys = ring(b"a");
+    for (id, stored) in [(1, &b""[..]), (2, b"1"), (3, b"1ab"), (4, b"1abcdefgh")] {
+        fill(&store, "north", id, &keys).await;
+        let mut tx = store.write_all().await.expect("begins");
+        execute!(tx, CUT, Uuid::from_u128(id), stored).expect("works");
+        tx.commit().await.expect("commits");
+    }
+    let expected = [([0; 4], 2), (*b"ab\0\0", 1), (*b"abcd", 1), (keys.first_id(), 4)];
+    assert_eq!(counts(&store).await, BTreeMap::from(expected));
+    assert_eq!(run(&store, &COLUMNS[0], &keys, 100).await, [0], "nobody can read them");
 }
