@@ -4,13 +4,20 @@
 //! attack, bound and measured cost as a table. Ends with exit code 1 if a cost exceeds its bound. Each defence also has
 //! a test without a clock, with a control; this command shows the real costs.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "an attack that cannot be made has failed"
+)]
+
 /// The set-up of this binary.
 mod setup {
     pub(crate) const SAAS: bool = false;
     pub(crate) const POSTGRES: bool = false;
 }
 
-#[allow(unused_imports, reason = "the black-box tests use all of it")]
+#[expect(unused_imports, reason = "the black-box tests use all of it")]
 #[path = "../support/mod.rs"]
 mod support;
 
