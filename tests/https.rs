@@ -1,9 +1,9 @@
 //! Deliveries over TLS: a receiver's certificate is verified, and `EGRESS_CA_FILE` adds one that is trusted.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::everywhere::deliveries::{attempts, register, settings, tenant, test};
+use crate::support::certificates;
 use crate::support::openid::{available, skip};
 use crate::support::process::Process;
 
@@ -26,28 +26,13 @@ print("listening on", server.server_port, flush=True)
 server.serve_forever()
 "#;
 
-/// Makes an authority, and a certificate of it for `127.0.0.1`.
-fn make_certificates(directory: &Path) {
-    let new =
-        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=x";
-    let authority = "-keyout ca-key.pem -out ca.pem";
-    let receiver = "-CA ca.pem -CAkey ca-key.pem -addext subjectAltName=IP:127.0.0.1 \
-        -addext basicConstraints=critical,CA:FALSE -keyout key.pem -out certificate.pem";
-    for rest in [authority, receiver] {
-        let arguments = new.split_whitespace().chain(rest.split_whitespace());
-        let made = Command::new("openssl").args(arguments).current_dir(directory).output();
-        let made = made.expect("openssl runs");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    }
-}
-
 #[test]
 fn a_certificate_is_verified_and_the_operator_can_add_one() {
     if !available("python3") || Command::new("openssl").arg("version").output().is_err() {
         return skip("deliveries over TLS need `python3` and `openssl`");
     }
     let directory = tempfile::tempdir().unwrap();
-    make_certificates(directory.path());
+    certificates::make(directory.path());
     let mut python = Command::new("python3");
     python.args(["-c", RECEIVER, "certificate.pem", "key.pem"]).current_dir(directory.path());
     let receiver = Process::spawn({

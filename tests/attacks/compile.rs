@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use portcullis_test_guests::CostlyFunctions;
 
-use crate::cost::Figure;
+use crate::cost::{Figure, mib};
 use crate::support::resolver::{Form, RESOLVERS, directory, guest};
 use crate::support::{Provider, Server, Settings, Tenant};
 
@@ -67,13 +67,5 @@ fn memory(server: &Server) -> f64 {
         .flat_map(|list| list.split_whitespace().map(str::parse).collect::<Vec<_>>())
         .filter_map(Result::ok)
         .collect();
-    children.into_iter().chain([own]).filter_map(resident).sum()
-}
-
-/// Returns the resident memory of a process, in MiB; `None` if it has ended.
-fn resident(process: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(kib / 1024.0)
+    children.into_iter().chain([own]).filter_map(|process| mib(process, "VmRSS:")).sum()
 }

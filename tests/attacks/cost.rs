@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::support::Server;
+use crate::support::{Server, costs};
 
 /// A measured cost and its bound.
 pub(crate) struct Figure {
@@ -55,28 +55,16 @@ fn shown(value: f64) -> String {
 
 /// Returns the memory of the server, in MiB: what it holds now, and the most that it ever held.
 pub(crate) fn memory(server: &Server) -> (f64, f64) {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id()))
-        .expect("the server runs");
-    let field = |name: &str| -> f64 {
-        let line = status.lines().find(|line| line.starts_with(name)).expect("a field of proc(5)");
-        let kib: f64 = line.split_whitespace().nth(1).expect("a number").parse().expect("KiB");
-        kib / 1024.0
-    };
+    let field = |name: &str| mib(server.process.id(), name).expect("the server runs");
     (field("VmRSS:"), field("VmHWM:"))
+}
+
+/// Returns a field of `/proc/<process>/status`, in MiB; `None` if the process has ended.
+pub(crate) fn mib(process: u32, field: &str) -> Option<f64> {
+    costs::memory(process, field).map(|kib| kib as f64 / 1024.0)
 }
 
 /// Returns the CPU time that the server has used, in user and kernel mode.
 pub(crate) fn cpu(server: &Server) -> Duration {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.process.id()))
-        .expect("the server runs");
-    // The name of the program, in parentheses, may contain spaces. User and system time are fields 14 and 15 of proc(5).
-    let (_, fields) = stat.rsplit_once(')').expect("a name in parentheses");
-    let ticks: u64 = fields
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .map(|ticks| ticks.parse::<u64>().expect("clock ticks"))
-        .sum();
-    // Linux reports 100 ticks per second to user space.
-    Duration::from_millis(ticks * 10)
+    costs::cpu_time(server.process.id())
 }

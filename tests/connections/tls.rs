@@ -8,22 +8,7 @@ use reqwest::Version;
 use reqwest::blocking::Client;
 
 use crate::support::openid::skip;
-use crate::support::{Provider, Server, Settings, eventually};
-
-/// Makes an authority `ca.pem`, and a certificate of it for `127.0.0.1`.
-fn make_certificates(directory: &Path) {
-    let new =
-        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=x";
-    let authority = "-keyout ca-key.pem -out ca.pem";
-    let server = "-CA ca.pem -CAkey ca-key.pem -addext subjectAltName=IP:127.0.0.1 \
-        -addext basicConstraints=critical,CA:FALSE -keyout key.pem -out certificate.pem";
-    for rest in [authority, server] {
-        let arguments = new.split_whitespace().chain(rest.split_whitespace());
-        let made = Command::new("openssl").args(arguments).current_dir(directory).output();
-        let made = made.expect("openssl runs");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    }
-}
+use crate::support::{Provider, Server, Settings, certificates, eventually};
 
 /// A client that trusts the authority of `directory`, with new connections for each request.
 fn client(directory: &Path, is_http_1: bool) -> Client {
@@ -50,8 +35,8 @@ fn a_renewed_certificate_serves_without_a_restart() {
         return skip("TLS needs `openssl`");
     }
     let [old, new, bad] = [(); 3].map(|()| tempfile::tempdir().unwrap());
-    make_certificates(old.path());
-    make_certificates(new.path());
+    certificates::make(old.path());
+    certificates::make(new.path());
     let settings = Settings::of(Provider::shared());
     let (certificate, key) = (settings.path("certificate.pem"), settings.path("key.pem"));
     let install = |from: &Path| {
@@ -78,7 +63,7 @@ fn a_renewed_certificate_serves_without_a_restart() {
     assert_eq!(version(&client(old.path(), false), &server), None);
 
     // A file that is half written: its key is another one.
-    make_certificates(bad.path());
+    certificates::make(bad.path());
     let faults =
         |lines: &[String]| lines.iter().filter(|line| line.contains("TLS_KEY_FILE")).count();
     let before = faults(&server.process.err.lines());

@@ -10,8 +10,9 @@ use serde_json::json;
 
 use crate::everywhere::deliveries::{register, settings, tenant};
 use crate::setup;
+use crate::support::costs::{cpu_time, memory};
 use crate::support::openid::say;
-use crate::support::{Answer, Provider, Receiver, Request, Server, Tenant};
+use crate::support::{Answer, Provider, Receiver, Request, Tenant};
 
 fn database() -> &'static str {
     if setup::POSTGRES { "PostgreSQL" } else { "SQLite" }
@@ -21,22 +22,6 @@ fn database() -> &'static str {
 fn quantile(times: &mut [Duration], part: f64) -> f64 {
     times.sort_unstable();
     times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3
-}
-
-/// A number from `/proc/<pid>/status`, in KiB.
-fn memory(server: &Server, name: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("Linux has it");
-    line.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a number")
-}
-
-/// Processor time so far.
-fn processor_time(server: &Server) -> Duration {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.process.id())).unwrap();
-    let (_, rest) = stat.rsplit_once(") ").expect("the name is in parentheses");
-    let field = |index: usize| rest.split(' ').nth(index).unwrap().parse::<u64>().unwrap();
-    // In hundredths of a second.
-    Duration::from_millis((field(11) + field(12)) * 10)
 }
 
 #[test]
@@ -76,9 +61,9 @@ fn measurements_of_idleness() {
     }
     tenant.rule("somebody", "doc:read", "read", "allow");
     receiver.wait_for(20);
-    let (before, period) = (processor_time(&server), Duration::from_secs(20));
+    let (before, period) = (cpu_time(server.process.id()), Duration::from_secs(20));
     std::thread::sleep(period);
-    let used = (processor_time(&server) - before).as_secs_f64() / period.as_secs_f64();
+    let used = (cpu_time(server.process.id()) - before).as_secs_f64() / period.as_secs_f64();
     say(&format!("{}: idle with 20 webhooks: {:.2} % of one core", database(), used * 100.0));
 }
 
@@ -184,7 +169,7 @@ fn measurements_of_a_thousand_webhooks() {
         std::thread::sleep(Duration::from_millis(200));
     }
     let done = began.elapsed();
-    let peak = memory(&server, "VmHWM:") / 1_024;
+    let peak = memory(server.process.id(), "VmHWM:").expect("a number") / 1_024;
     say(&format!(
         "{}: {} events to {} webhooks, {BAD} of them dead or hanging: caused in {:.0} s, {healthy} deliveries to the \
          healthy ones done after {:.0} s ({:.0}/s), most memory {peak} MiB",

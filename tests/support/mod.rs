@@ -3,7 +3,9 @@
 
 #![allow(dead_code, reason = "each set-up has tests of its own, and uses its part of this")]
 
+pub(crate) mod certificates;
 pub(crate) mod client;
+pub(crate) mod costs;
 pub(crate) mod http2;
 pub(crate) mod keys;
 pub(crate) mod openid;

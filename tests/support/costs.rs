@@ -1,0 +1,22 @@
+//! The memory and the CPU time of a process, as Linux reports them (proc(5)).
+
+use std::time::Duration;
+
+/// Returns a field of `/proc/<process>/status` such as `VmRSS:`, in KiB; `None` if the process has ended.
+pub(crate) fn memory(process: u32, field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Returns the CPU time that a running process has used, in user and kernel mode.
+#[track_caller]
+pub(crate) fn cpu_time(process: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("the process runs");
+    // The name of the program, in parentheses, may contain spaces. User and system time are fields 14 and 15.
+    let (_, fields) = stat.rsplit_once(") ").expect("a name in parentheses");
+    let fields: Vec<_> = fields.split(' ').collect();
+    let ticks = |index: usize| fields[index].parse::<u64>().expect("clock ticks");
+    // Linux reports 100 ticks per second to user space.
+    Duration::from_millis((ticks(11) + ticks(12)) * 10)
+}
