@@ -1,11 +1,10 @@
 //! Limits the number of uploads in memory.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use parking_lot::{Mutex, MutexGuard};
+use portcullis_plan_cache::{KeyUse, PerKey};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::OperationError;
@@ -26,21 +25,14 @@ pub struct Uploads {
     all: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
     /// The uploads of each tenant that has or wants a turn: at most [`MOST`] and [`MOST_WAITING`] tenants.
-    by_tenant: Arc<Mutex<HashMap<String, usize>>>,
+    by_tenant: PerKey<Box<str>, ()>,
 }
 
 /// The permission to have an upload in memory. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Turn {
-    _own: OwnTurn,
+    _own: KeyUse<Box<str>, ()>,
     _permit: OwnedSemaphorePermit,
-}
-
-/// A turn counted for its tenant.
-#[derive(Debug)]
-struct OwnTurn {
-    uploads: Uploads,
-    tenant: String,
 }
 
 impl Default for Uploads {
@@ -48,7 +40,7 @@ impl Default for Uploads {
         Self {
             all: Arc::new(Semaphore::new(MOST)),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
-            by_tenant: Arc::default(),
+            by_tenant: PerKey::default(),
         }
     }
 }
@@ -69,20 +61,11 @@ impl Uploads {
 
     /// Returns the number of tenants that have uploads.
     pub fn tenants(&self) -> usize {
-        self.lock().len()
+        self.by_tenant.len()
     }
 
-    fn begin_own(&self, tenant: &str) -> Option<OwnTurn> {
-        let mut by_tenant = self.lock();
-        let own = by_tenant.entry(tenant.to_owned()).or_default();
-        (*own < MOST_OF_TENANT).then(|| {
-            *own += 1;
-            OwnTurn { uploads: self.clone(), tenant: tenant.to_owned() }
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.by_tenant.lock()
+    fn begin_own(&self, tenant: &str) -> Option<KeyUse<Box<str>, ()>> {
+        self.by_tenant.enter_within(tenant.into(), MOST_OF_TENANT, || ())
     }
 }
 
@@ -97,16 +80,6 @@ impl Turn {
     /// Returns `bytes` as an owner of this turn. The turn ends when the last copy of the bytes is dropped.
     pub fn until_gone(self, bytes: Bytes) -> Bytes {
         Bytes::from_owner(Held { bytes, _turn: self })
-    }
-}
-
-impl Drop for OwnTurn {
-    fn drop(&mut self) {
-        let mut by_tenant = self.uploads.lock();
-        match by_tenant.get_mut(&self.tenant) {
-            Some(own) if *own > 1 => *own -= 1,
-            _ => drop(by_tenant.remove(&self.tenant)),
-        }
     }
 }
 
@@ -141,7 +114,7 @@ mod tests {
         let (fifth, ()) = tokio::join!(begin("bolt"), async { drop(first) });
         let fifth = fifth.expect("free again");
         drop((second, third, fourth, fifth));
-        assert!(uploads.lock().is_empty());
+        assert!(uploads.by_tenant.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
@@ -163,12 +136,12 @@ mod tests {
         let refused = uploads.begin("one more").await;
         assert!(matches!(refused, Err(OperationError::NotNow(_))));
         assert!(begun.elapsed() < WAIT, "it does not wait");
-        assert_eq!(uploads.lock().len(), MOST + MOST_WAITING);
+        assert_eq!(uploads.by_tenant.len(), MOST + MOST_WAITING);
         while let Some(waited) = waiting.join_next().await {
             assert!(waited.expect("no panic").is_err());
         }
         drop(turns);
-        assert!(uploads.lock().is_empty());
+        assert!(uploads.by_tenant.is_empty());
         assert_eq!(uploads.waiting.available_permits(), MOST_WAITING);
     }
 
@@ -180,10 +153,14 @@ mod tests {
         let part = bytes.slice(2..);
         assert_eq!(&*part, b"module");
         drop(bytes);
-        assert_eq!(uploads.lock().get("acme"), Some(&1));
+        assert_eq!(uploads.by_tenant.len(), 1);
+        // The tenant has one turn: one more is free, and no third.
+        let second = uploads.begin_own("acme");
+        assert!(second.is_some() && uploads.begin_own("acme").is_none());
+        drop(second);
         assert_eq!(uploads.all.available_permits(), MOST - 1);
         drop(part);
-        assert!(uploads.lock().is_empty());
+        assert!(uploads.by_tenant.is_empty());
         assert_eq!(uploads.all.available_permits(), MOST);
     }
 }
