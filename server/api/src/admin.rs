@@ -159,7 +159,7 @@ pub(super) async fn list_keys(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = paging::requested(&uri, "tenant-service-api-keys", &tenant, "")?;
-    let records = tenants::list_keys(&app, &tenant, page.fetch()).await?;
+    let records = tenants::list_keys(&app.store, &tenant, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 

@@ -117,8 +117,7 @@ pub async fn list_providers(
     tenant: &str,
     page: Page,
 ) -> Result<Listed<ProviderRecord>, OperationError> {
-    let mut tx = app.store.read(tenant).await?;
-    tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
+    let mut tx = read_existing(&app.store, tenant).await?;
     let records = providers::list(&mut tx, page).await?;
     tx.end().await?;
     Ok(records)
@@ -143,29 +142,16 @@ pub async fn remove_provider(
     Ok(app.reload_tenants().await?)
 }
 
-/// Lists the service keys of `tenant`, in order of creation.
+/// Lists the service keys of `tenant`, in order of creation. It needs no running service.
 ///
 /// # Errors
 /// There is no such tenant, or the store failed.
 pub async fn list_keys(
-    app: &App,
-    tenant: &str,
-    page: Page,
-) -> Result<Listed<ServiceKeyRecord>, OperationError> {
-    keys_of(&app.store, tenant, page).await
-}
-
-/// Lists the service keys of `tenant` in a store without a running service.
-///
-/// # Errors
-/// The errors of [`list_keys`].
-pub async fn keys_of(
     store: &Store,
     tenant: &str,
     page: Page,
 ) -> Result<Listed<ServiceKeyRecord>, OperationError> {
-    let mut tx = store.read(tenant).await?;
-    tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
+    let mut tx = read_existing(store, tenant).await?;
     let records = service_keys::list(&mut tx, page).await?;
     tx.end().await?;
     Ok(records)
@@ -212,6 +198,13 @@ async fn revoke_in(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<(), Operati
     } else {
         Err(OperationError::NotFound("service key"))
     }
+}
+
+/// Begins a transaction that reads records of `tenant`, which must exist.
+async fn read_existing(store: &Store, tenant: &str) -> Result<Tx, OperationError> {
+    let mut tx = store.read(tenant).await?;
+    tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
+    Ok(tx)
 }
 
 /// Begins a transaction in which the operator changes `tenant`, which must exist. It may be suspended.

@@ -186,8 +186,8 @@ fn before(page: Page) -> Uuid {
 }
 
 /// Deletes up to `limit` audit records of `tenant` that are older than `before`, or that are not among the `newest` ones.
-/// Of the records of no tenant, `newest` counts and deletes refused credentials alone: a caller can cause many of them,
-/// and must not drive out the records of the operator.
+/// Among the records of no tenant, `newest` counts and deletes refused credentials alone: a caller can cause many of
+/// them, and must not drive out the records of the operator.
 ///
 /// Returns the number of deleted rows. For a transaction that sees every tenant.
 pub async fn prune(

@@ -41,7 +41,7 @@ pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     let mut page = Page { after: Uuid::nil(), limit: PAGE };
     loop {
-        let keys = tenants::keys_of(&operator.store, &tenant, page).await.map_err(shown)?;
+        let keys = tenants::list_keys(&operator.store, &tenant, page).await.map_err(shown)?;
         let Some(last) = keys.records.last() else { break };
         page.after = last.id;
         for key in &keys.records {
