@@ -76,6 +76,14 @@ fn creation(tenant: &Tenant<'_>, subject: &str) -> Request {
     tenant.managing(format!("POST {RULES}")).json(&rule)
 }
 
+/// Creates a rule of `tenant` for `subject`, and returns its id.
+fn created(tenant: &Tenant<'_>, subject: &str) -> String {
+    let request = creation(tenant, subject);
+    // A tenant has a share of the places. A request without one did nothing, and may come again.
+    let answers = std::iter::repeat_with(|| tenant.send(&request));
+    answers.take(20_000).find(|reply| reply.status != 503).unwrap().is(201).id()
+}
+
 #[test]
 fn clients_that_go_away_undo_nobody_elses_writes() {
     let tenant = Tenant::new();
@@ -91,19 +99,14 @@ fn clients_that_go_away_undo_nobody_elses_writes() {
         }
         let patient = |client: usize| {
             let tenant = &tenant;
-            let create = move |number| {
-                let request = creation(tenant, &format!("patient-{client}-{number}"));
-                // A tenant has a share of the places. A request without one did nothing, and may come again.
-                let answers = std::iter::repeat_with(|| tenant.send(&request));
-                answers.take(1_000).find(|reply| reply.status != 503).unwrap().is(201).id()
-            };
+            let create = move |number| created(tenant, &format!("patient-{client}-{number}"));
             scope.spawn(move || (0..60).map(create).collect::<Vec<_>>())
         };
         let patients = [patient(0), patient(1)];
         patients.into_iter().flat_map(|patient| patient.join().unwrap()).collect::<Vec<_>>()
     });
     // Whatever is still being written waits for this one, or this one for it.
-    let last = tenant.rule("last", "doc:read", "read", "allow");
+    let last = created(&tenant, "last");
     let stored = tenant.get(&format!("/api/v1/resources/{resource}/policies")).is(200).json();
     let stored: Vec<&Value> = stored.as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
     for id in acknowledged.iter().chain([&last]) {
