@@ -6,6 +6,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use ipnet::IpNet;
 
+use crate::during::TimeWindow;
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
@@ -57,6 +58,8 @@ pub enum Predicate<A = AttributePath> {
     Matches(Pattern),
     /// The attribute is an address inside one of the networks.
     IpIn(Networks),
+    /// The attribute is an instant inside the window.
+    During(TimeWindow),
 }
 
 /// The right side of a comparison.
@@ -217,6 +220,7 @@ impl Test {
                 }
                 Predicate::Matches(pattern) => Predicate::Matches(pattern),
                 Predicate::IpIn(networks) => Predicate::IpIn(networks),
+                Predicate::During(window) => Predicate::During(window),
             },
             if_missing: self.if_missing,
         }
@@ -246,6 +250,7 @@ impl<A> Predicate<A> {
             Self::Matches(pattern) if pattern.is_search() => "regexMatch",
             Self::Matches(_) => "matches",
             Self::IpIn(_) => "ip_in",
+            Self::During(_) => "during",
         }
     }
 }
@@ -369,6 +374,7 @@ fn read_predicate(
             return fields.required("value", read).map(Predicate::Matches);
         }
         "ip_in" => return fields.required("value", read_networks).map(Predicate::IpIn),
+        "during" => return fields.required("value", TimeWindow::read).map(Predicate::During),
         "eq" => (Operator::Eq, Takes::Scalar),
         "ne" => (Operator::Ne, Takes::Scalar),
         "lt" => (Operator::Lt, Takes::Ordered),

@@ -41,6 +41,7 @@ pub mod casbin;
 mod check_buffer;
 pub mod condition;
 mod decision;
+pub mod during;
 pub mod excerpt;
 pub mod fields;
 pub mod invalid;

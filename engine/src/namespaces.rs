@@ -244,7 +244,7 @@ impl Namespaces {
 fn fits(predicate: &Predicate, left: Types, right: Types) -> bool {
     match predicate {
         Predicate::Exists => true,
-        Predicate::Matches(_) | Predicate::IpIn(_) => left.has(Types::TEXT),
+        Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => left.has(Types::TEXT),
         Predicate::Compare(operator, _) => {
             compared(*operator).iter().any(|(x, y)| left.has(*x) && right.has(*y))
         }
@@ -260,7 +260,9 @@ fn check_test(test: &Test, namespaces: &Namespaces, at: &Place<'_>, problems: &m
             namespaces.types(path, &value.key("attribute"), problems)
         }
         Predicate::Compare(_, literal) => Some(Types::of_literal(literal)),
-        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) => Some(Types::ANY),
+        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => {
+            Some(Types::ANY)
+        }
     };
     let (Some(left), Some(right)) = (left, right) else { return };
     if fits(&test.predicate, left, right) {
@@ -350,6 +352,8 @@ mod tests {
             ("geo.number", "ip_in", r#""10.0.0.0/8""#, false),
             ("geo.text", "before", r#""2026-03-01T08:00:00Z""#, true),
             ("geo.number", "after", r#""2026-03-01T08:00:00Z""#, false),
+            ("geo.text", "during", r#"{"zone": "UTC"}"#, true),
+            ("geo.texts", "during", r#"{"zone": "UTC"}"#, false),
         ] {
             let tree = test(attribute, operator, value);
             assert_eq!(faults(&tree).is_empty(), fits, "{tree}: {}", faults(&tree));

@@ -41,11 +41,15 @@ TESTS = st.sampled_from([
     "!(r.dom != 'acme')",
     'keyMatch2(r.obj.path, "/a/:id/*")',
     'ipMatch(r.sub.ip, "10.0.0.0/8")',
+    'during(r.time, "mon-fri 08:00-18:00 Europe/Berlin")',
 ])
 MATCHERS = st.lists(TESTS, min_size=1, max_size=4).flatmap(
     lambda tests: st.sampled_from([" && ", "||"]).map(lambda symbol: symbol.join(tests))
 )
 
+ZONES = st.sampled_from(["Europe/Berlin", "UTC", "America/St_Johns", "Australia/Lord_Howe", "Etc/GMT+5"])
+
+schemathesis.openapi.format("iana-time-zone", ZONES)
 schemathesis.openapi.format("ip-network", NETWORKS)
 schemathesis.openapi.format("casbin-matcher", MATCHERS)
 
@@ -92,6 +96,7 @@ ANNOUNCED = [
     (None, 412, "the record has changed since"),
     ("createPolicy", 400, "expected a network such as"),
     ("createPolicy", 400, "expected a regular expression"),
+    ("createPolicy", 400, "expected an IANA time zone"),
     ("createPolicy", 400, "there is no resolver"),
     ("deleteRule", 400, "the rule is given twice; send either `?id=` or a body"),
     ("createServiceKey", 400, "expected an instant in the future"),
@@ -100,6 +105,7 @@ ANNOUNCED = [
     ("registerResources", 400, "each name once"),
     ("updatePolicy", 400, "expected a network such as"),
     ("updatePolicy", 400, "expected a regular expression"),
+    ("updatePolicy", 400, "expected an IANA time zone"),
     ("updatePolicy", 400, "there is no resolver"),
     ("updatePolicy", 400, "because the `format` is `"),
     ("updatePolicy", 400, "which is the format of the stored `rule_data`"),

@@ -11,7 +11,7 @@ use crate::number::Number;
 use crate::operator::Operator;
 use crate::value::LiteralList;
 
-pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.sub.<name>` or `r.obj.<name>`, an attribute of the request";
+pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.time`, `r.sub.<name>` or `r.obj.<name>`, an attribute of the request";
 pub(super) const VALUE: &str =
     "an attribute such as `r.sub.age`, a string, a number, `true` or `false`";
 
@@ -86,6 +86,7 @@ pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
         "r.obj" => Some(AttributePath::Request(RequestField::Resource)),
         "r.act" => Some(AttributePath::Request(RequestField::Action)),
         "r.dom" => Some(AttributePath::Request(RequestField::Domain)),
+        "r.time" => Some(AttributePath::Request(RequestField::Time)),
         _ => named("r.sub.")
             .map(AttributePath::User)
             .or_else(|| named("r.obj.").map(AttributePath::Resource)),
