@@ -10,22 +10,21 @@ const MINUTES_OF_WEEK: u32 = 7 * MINUTES_OF_DAY;
 /// Years of which chrono-tz knows all changes: every calendar occurs among them.
 const KNOWN_CALENDARS: std::ops::Range<i32> = 2060..2088;
 
-/// Returns whether an instant, in Unix seconds, lies in the window. Compares it with each minute of the window.
+/// Returns whether an instant, in Unix seconds, lies in the window: whether it comes less than the window's length after
+/// its beginning, on a clock that shows a week.
 pub(crate) fn lies_in(window: &Value, unix_seconds: i64) -> bool {
     let now = minute_of_week(unix_seconds, window["zone"].as_str().expect("a zone"));
     let (from, to) = match window["from"].as_str() {
         Some(from) => (minutes(from), minutes(window["to"].as_str().expect("an end"))),
         None => (0, 0),
     };
-    let last = if to > from { to } else { to + MINUTES_OF_DAY };
-    let days = match window["days"].as_array() {
-        Some(days) => days.iter().filter_map(Value::as_str).collect(),
-        None => WEEKDAYS.to_vec(),
-    };
-    let starts = (0..).zip(WEEKDAYS).filter(|(_, name)| days.contains(name));
-    let mut minutes =
-        starts.flat_map(|(day, _)| (from..last).map(move |minute| day * MINUTES_OF_DAY + minute));
-    minutes.any(|minute| minute % MINUTES_OF_WEEK == now)
+    let length = if to > from { to - from } else { to + MINUTES_OF_DAY - from };
+    let days = window["days"].as_array();
+    let is_on = |name: &str| days.is_none_or(|days| days.iter().any(|day| day == name));
+    (0..).zip(WEEKDAYS).filter(|(_, name)| is_on(name)).any(|(day, _)| {
+        let since_start = now + MINUTES_OF_WEEK - day * MINUTES_OF_DAY - from;
+        since_start % MINUTES_OF_WEEK < length
+    })
 }
 
 fn minutes(time: &str) -> u32 {
