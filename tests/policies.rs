@@ -1,5 +1,6 @@
 //! `/api/v1/abac/policies`: ABAC policies.
 
+mod expressions;
 mod matchers;
 mod trees;
 

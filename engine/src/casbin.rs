@@ -17,17 +17,15 @@
 //! | `during(x, "mon-fri 08:00-18:00 Europe/Berlin")` | `during`; Casbin has no such function |
 
 mod functions;
-mod lexer;
 mod operands;
 mod parser;
-mod tokens;
 
 use crate::condition::Condition;
 use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
 use crate::pattern::PatternCheck;
-use lexer::{Lexer, TokenKind};
+use crate::syntax::{Lexer, TokenKind};
 use parser::Parser;
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.

@@ -375,6 +375,22 @@ fn read_predicate(
         }
         "ip_in" => return fields.required("value", read_networks).map(Predicate::IpIn),
         "during" => return fields.required("value", TimeWindow::read).map(Predicate::During),
+        name => {
+            let known = comparison(name);
+            if known.is_none() {
+                fields.expected_at("operator", OPERATOR_NAMES);
+            }
+            known?
+        }
+    };
+    fields
+        .required("value", |json, at, problems| read_operand(takes, json, at, problems))
+        .map(|operand| Predicate::Compare(operator, operand))
+}
+
+/// Returns the operator of this name that compares two values, and the literals that its right side accepts.
+pub(crate) fn comparison(name: &str) -> Option<(Operator, Takes)> {
+    Some(match name {
         "eq" => (Operator::Eq, Takes::Scalar),
         "ne" => (Operator::Ne, Takes::Scalar),
         "lt" => (Operator::Lt, Takes::Ordered),
@@ -388,19 +404,13 @@ fn read_predicate(
         "ends_with" => (Operator::EndsWith, Takes::Text),
         "before" => (Operator::Before, Takes::Instant),
         "after" => (Operator::After, Takes::Instant),
-        _ => {
-            fields.expected_at("operator", OPERATOR_NAMES);
-            return None;
-        }
-    };
-    fields
-        .required("value", |json, at, problems| read_operand(takes, json, at, problems))
-        .map(|operand| Predicate::Compare(operator, operand))
+        _ => return None,
+    })
 }
 
 /// The literals that the right side of an operator accepts, besides another attribute.
 #[derive(Clone, Copy)]
-enum Takes {
+pub(crate) enum Takes {
     Scalar,
     Ordered,
     Text,
@@ -409,6 +419,20 @@ enum Takes {
 }
 
 impl Takes {
+    /// Returns the right side as the operator compares it; `None` if it does not take such a one. A text becomes an
+    /// instant for an operator that takes instants.
+    pub(crate) fn convert(self, operand: Operand) -> Option<Operand> {
+        match (self, operand) {
+            (Self::Instant, Operand::Text(text)) => parse_instant(&text).map(Operand::Instant),
+            (_, taken @ Operand::Attribute(_))
+            | (Self::Scalar | Self::Ordered | Self::Text, taken @ Operand::Text(_))
+            | (Self::Scalar | Self::Ordered, taken @ Operand::Number(_))
+            | (Self::Scalar, taken @ Operand::Bool(_))
+            | (Self::List, taken @ Operand::List(_)) => Some(taken),
+            _ => None,
+        }
+    }
+
     fn expected(self) -> &'static str {
         match self {
             Self::Scalar => "a string, a number, a boolean or `{\"attribute\": \"<path>\"}`",
@@ -432,16 +456,14 @@ fn read_operand(
         fields.close();
         return path.map(Operand::Attribute);
     }
-    let operand = match (takes, json) {
-        (Takes::Scalar | Takes::Ordered | Takes::Text, Json::String(text)) => {
-            Some(Operand::Text((**text).into()))
-        }
-        (Takes::Scalar | Takes::Ordered, Json::Number(number)) => Some(Operand::Number(*number)),
-        (Takes::Scalar, Json::Bool(value)) => Some(Operand::Bool(*value)),
-        (Takes::Instant, Json::String(text)) => parse_instant(text).map(Operand::Instant),
+    let literal = match (takes, json) {
+        (_, Json::String(text)) => Some(Operand::Text((**text).into())),
+        (_, Json::Number(number)) => Some(Operand::Number(*number)),
+        (_, Json::Bool(value)) => Some(Operand::Bool(*value)),
         (Takes::List, Json::Array(items)) => return read_list(items, at, problems),
         _ => None,
     };
+    let operand = literal.and_then(|literal| takes.convert(literal));
     if operand.is_none() {
         problems.expected(at, takes.expected());
     }

@@ -174,7 +174,7 @@ impl Problems {
     }
 
     /// Notes that the value at `at` has this fault.
-    pub(crate) fn push(&mut self, at: &Place<'_>, fault: Fault) {
+    pub fn push(&mut self, at: &Place<'_>, fault: Fault) {
         if self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL {
             self.left_out += 1;
             return;

@@ -43,6 +43,7 @@ pub mod condition;
 mod decision;
 pub mod during;
 pub mod excerpt;
+pub mod expression;
 pub mod fields;
 pub mod invalid;
 pub mod json;
@@ -58,6 +59,7 @@ mod resolution;
 pub mod resolver_contract;
 pub mod resource;
 mod roles;
+mod syntax;
 pub mod value;
 
 pub use check_buffer::CheckBuffer;

@@ -49,6 +49,21 @@ MATCHERS = st.lists(TESTS, min_size=1, max_size=4).flatmap(
 
 ZONES = st.sampled_from(["Europe/Berlin", "UTC", "America/St_Johns", "Australia/Lord_Howe", "Etc/GMT+5"])
 
+# Tests that an expression may contain.
+EXPRESSIONS = st.lists(
+    st.sampled_from([
+        "user.age >= 18",
+        "!(request.subject == resource.owner)",
+        "((user.tags contains 'a') ?? false)",
+        'request.action not_in ["read", "list", -1]',
+        'during(request.time, "mon-fri 08:00-18:00 Europe/Berlin")',
+        "all(exists(user['first name']))",
+    ]),
+    min_size=1,
+    max_size=4,
+).flatmap(lambda tests: st.sampled_from([" && ", "||"]).map(lambda symbol: symbol.join(tests)))
+
+schemathesis.openapi.format("condition-expression", EXPRESSIONS)
 schemathesis.openapi.format("iana-time-zone", ZONES)
 schemathesis.openapi.format("ip-network", NETWORKS)
 schemathesis.openapi.format("casbin-matcher", MATCHERS)

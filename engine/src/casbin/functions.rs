@@ -1,13 +1,12 @@
 //! The functions of a matcher, as Casbin's reference implementation defines them, and `during`.
 
-use super::lexer::{Token, TokenKind};
 use super::operands::{ATTRIBUTE, attribute, test};
-use super::tokens::Tokens;
 use crate::condition::{Condition, Operand, Predicate};
 use crate::during::TimeWindow;
 use crate::invalid::Fault;
 use crate::operator::{Networks, Operator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
+use crate::syntax::{Token, TokenKind, Tokens};
 
 impl Tokens<'_> {
     /// Reads the call of the function `name`. The next token is `(`.

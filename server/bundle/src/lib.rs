@@ -351,10 +351,16 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
         let policies = self.read(POLICIES_FILE, |json, at, problems| {
             let policies = read_policies(json, at, problems)?;
             let namespaces = resolvers::namespaces(&resolvers);
-            for (index, policy) in policies.iter().enumerate() {
-                let at = at.index(index);
-                let condition = &policy.rule_data.condition;
-                condition.check(&namespaces, &at.key("rule_data"), problems);
+            let items = json.as_array().unwrap_or_default();
+            for (index, (policy, item)) in policies.iter().zip(items).enumerate() {
+                let (at, rule_data) = (at.index(index), &policy.rule_data);
+                let condition = &rule_data.condition;
+                if item.get("when").is_some() {
+                    condition.check_text(&namespaces, &at.key("when"), problems);
+                } else {
+                    let at = at.key("rule_data");
+                    condition.check_rule_data(rule_data.format, &namespaces, &at, problems);
+                }
             }
             Some(policies)
         })?;
@@ -460,7 +466,7 @@ fn read_policies(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<NewPolicy>> {
-    let policies = list(NewPolicy::read)(json, at, problems)?;
+    let policies = list(NewPolicy::read_of_file)(json, at, problems)?;
     each_once(policies.iter().map(|policy| &policy.name), "`name`", at, problems);
     for (index, policy) in policies.iter().enumerate() {
         if policy.name == DEFAULT_DENY {

@@ -268,3 +268,39 @@ fn the_samples_show_every_operator_and_every_node() {
         assert!(trees.contains(value), "{value}");
     }
 }
+
+const TREE: &str = "rule_data: {type: CONDITION, attribute: resource.locked, operator: eq, value: true, if_missing: false}";
+
+#[test]
+fn a_condition_may_be_an_expression() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let tree = Bundle::read_folder(folder.path()).expect("sound");
+    edit(folder.path(), POLICIES_FILE, TREE, "when: (resource.locked == true) ?? false");
+    let text = Bundle::read_folder(folder.path()).expect("sound");
+    let [tree, text] = [&tree, &text].map(|bundle| &bundle.policies[0].rule_data);
+    assert_eq!(tree.condition, text.condition);
+    assert_eq!(text.format, portcullis_engine::Format::Expression);
+    assert_eq!(text.json.text(), r#"{"expression":"(resource.locked == true) ?? false"}"#);
+}
+
+#[test]
+fn a_fault_of_an_expression_is_named_by_its_token() {
+    for (with, expected) in [
+        (
+            "when: resource.locked",
+            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `matches`, `before` or `after`, where the text ends at position 15",
+        ),
+        ("when: 1", "at `/0/when`: expected a string, not a number"),
+        (
+            "when: geo.country == 'DE'",
+            "at `/0/when`: expected an attribute of `user`, `resource`, `request` or `token`; there is no resolver `geo`",
+        ),
+        (
+            "when: exists(user.a)\n  format: json",
+            "at `/0`: expected either `when`, or `rule_data` with its `format`",
+        ),
+    ] {
+        refused(POLICIES_FILE, TREE, with, expected);
+    }
+}

@@ -1,7 +1,8 @@
 //! The use cases of ABAC policies (`docs/semantics.md`, section 4.1).
 
 use portcullis_auth::Manager;
-use portcullis_engine::{Condition, Effect, Policy};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Condition, Effect, Format, Policy};
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
@@ -37,7 +38,7 @@ pub async fn create(
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
-    check_attributes(app, &mut tx, &policy.rule_data.condition).await?;
+    check_attributes(app, &mut tx, policy.rule_data.format, &policy.rule_data.condition).await?;
     let record = insert(&mut tx, policy, &by, &app.ids).await?;
     let revision = app.commit(tx).await?;
     Ok(Written { record, revision })
@@ -132,12 +133,12 @@ async fn check_changed_attributes(
         return Ok(());
     }
     if let Some(sent) = &update.rule_data {
-        return check_attributes(app, tx, &sent.condition).await;
+        return check_attributes(app, tx, sent.format, &sent.condition).await;
     }
     // Only the stored condition has not been compiled yet. A fault in it does not prevent that it is enabled: the
     // decision engine denies by such a policy.
     match Policy::stored_condition(new.format, new.rule_data.text()) {
-        Ok(condition) => check_attributes(app, tx, &condition).await,
+        Ok(condition) => check_attributes(app, tx, new.format, &condition).await,
         Err(_) => Ok(()),
     }
 }
@@ -147,11 +148,15 @@ async fn check_changed_attributes(
 async fn check_attributes(
     app: &App,
     tx: &mut Tx,
+    format: Format,
     condition: &Condition,
 ) -> Result<(), OperationError> {
     if condition.resolved_attributes().is_empty() {
         return Ok(());
     }
     let namespaces = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
-    Ok(condition.check_member(&namespaces, "rule_data")?)
+    let mut problems = Problems::default();
+    let at = Place::root();
+    condition.check_rule_data(format, &namespaces, &at.key("rule_data"), &mut problems);
+    Ok(problems.into_result()?)
 }

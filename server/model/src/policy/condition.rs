@@ -55,6 +55,20 @@ document!(Matcher => {
         .example(json!({"matcher": example}))
 });
 
+/// The `rule_data` of a policy whose `format` is `expression`, as the document names it.
+pub struct ConditionExpression;
+
+document!(ConditionExpression as "Expression" => {
+    let about = "A condition as text, one to one with condition trees: `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, \
+        `contains`, `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in(…)`, `during(…)`, `exists(…)`, \
+        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute";
+    let example = "request.roles contains \"nurse\" && !((resource.ward == user.ward) ?? false)";
+    input()
+        .required("expression", formatted("condition-expression"))
+        .about(about)
+        .example(json!({"expression": example}))
+});
+
 fn about() -> String {
     format!(
         "A condition over attributes: true, false or, where an attribute is absent or of a type that the \
