@@ -60,7 +60,7 @@ fn an_expression_that_cannot_work_names_token_and_position() {
         ("user.vip == true && g(user.a)", 20, "g"),
         ("!user.vip == true", 10, "=="),
         ("user.a == 1 ?? true", 12, "??"),
-        ("user.ä == '😀' && (", 19, ""),
+        ("user.ä == '😀' && (", 18, ""),
         ("user.a matches '['", 15, "'['"),
         ("during(request.time, 'mon Europe/Berln')", 21, "'mon Europe/Berln'"),
     ] {

@@ -206,7 +206,7 @@ fn a_fault_names_token_and_position() {
         ("()", 1, ")", condition),
         ("user.a == 1 user.b == 1", 12, "user.b", "`&&`, `||` or the end of the expression"),
         ("'ä😀' == user.a", 0, "'ä😀'", condition),
-        ("user.ä == '😀' && (", 19, "", condition),
+        ("user.ä == '😀' && (", 18, "", condition),
         ("(user.a == 1", 12, "", "`&&`, `||` or `)`"),
         ("user.a == 1)", 11, ")", "the end of the expression"),
         ("1 < user.a < 3", 0, "1", condition),
