@@ -12,6 +12,7 @@ mod body;
 mod body_budget;
 mod callers;
 mod checks;
+mod credential;
 mod deadline;
 mod docs;
 mod error;
