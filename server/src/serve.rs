@@ -10,9 +10,7 @@ use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use portcullis_auth::{
-    Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers, ServiceKeys,
-};
+use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers, ServiceKeys};
 use portcullis_config::{Config, open_database, refuse_bypass};
 use portcullis_egress::Client;
 use portcullis_limits::CallerLimits;

@@ -247,9 +247,7 @@ pub const DOMAIN_FORM: &str = "one domain of 1 to 256 characters without `*`";
 
 /// Returns whether `text` can be the domain of a key. `*` is none: rules mean every domain by it.
 pub fn is_domain(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().count() <= MAX_DOMAIN
-        && !text.contains(['*', '\0'])
+    !text.is_empty() && text.chars().count() <= MAX_DOMAIN && !text.contains(['*', '\0'])
 }
 
 /// `pck_<key id>_`

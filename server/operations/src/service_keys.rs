@@ -29,7 +29,8 @@ pub async fn create(
     caller: &Manager,
     key: NewServiceKey,
 ) -> Result<IssuedKey, OperationError> {
-    must_fit(&key, caller.key_domain())?;
+    let fits = must_fit(&key, caller.key_domain());
+    fits.map_err(|expected| Invalid::expected("/domain", expected))?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let issued = issue(&mut tx, key, &by, &app.ids).await?;
@@ -37,18 +38,15 @@ pub async fn create(
     Ok(issued)
 }
 
-/// Refuses a key with another domain than `only`, the one domain of the tenant's keys if it has one: in `selfhost` mode
-/// another domain is another tenant.
+/// Refuses a key with another domain than `only`, the one domain of the tenant's keys if it has one.
 ///
 /// # Errors
-/// The fault, at `/domain`.
-pub fn must_fit(key: &NewServiceKey, only: Option<&str>) -> Result<(), Invalid> {
+/// The text completes "expected …".
+pub fn must_fit(key: &NewServiceKey, only: Option<&str>) -> Result<(), String> {
     match (&key.domain, only) {
-        (Some(domain), Some(only)) if domain != only => {
-            let expected =
-                format!("`{only}` or nothing: in `selfhost` mode a key has the domain of its tenant");
-            Err(Invalid::expected("/domain", expected))
-        }
+        (Some(domain), Some(only)) if domain != only => Err(format!(
+            "`{only}` or nothing, because in `selfhost` mode a key has the domain of its tenant"
+        )),
         _ => Ok(()),
     }
 }
