@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::setup;
-use crate::support::tenant::{Decision, condition};
+use crate::support::tenant::Decision;
 use crate::support::{ALL_PERMISSIONS, Reply, Request, Tenant};
 
 const CHECK: &str = "POST /api/v1/check";
