@@ -45,12 +45,12 @@ async fn verified_token(app: &App, parts: &Parts, token: &str) -> Result<TokenHo
 
 /// A caller who may request decisions: a member of a tenant, or a service key with `access:evaluate`.
 #[derive(Debug)]
-pub(crate) struct Decider {
+pub(crate) struct CheckRequester {
     caller: CheckCaller,
     _place: RequestPlace,
 }
 
-impl Deref for Decider {
+impl Deref for CheckRequester {
     type Target = CheckCaller;
 
     fn deref(&self) -> &CheckCaller {
@@ -58,7 +58,7 @@ impl Deref for Decider {
     }
 }
 
-impl FromRequestParts<App> for Decider {
+impl FromRequestParts<App> for CheckRequester {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::body::JsonBody;
 use super::explain::{Explain, ExplanationSchema, explanation};
 use super::{digits, parameter, revision_header};
-use crate::callers::Decider;
+use crate::callers::CheckRequester;
 use crate::error::ApiError;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
@@ -77,7 +77,7 @@ impl From<CheckAnswer> for Answer {
 )]
 pub(super) async fn check(
     State(app): State<App>,
-    caller: Decider,
+    caller: CheckRequester,
     Explain(explain): Explain,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
@@ -104,7 +104,7 @@ pub(super) async fn check(
 )]
 pub(super) async fn legacy_check(
     State(app): State<App>,
-    caller: Decider,
+    caller: CheckRequester,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
