@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::verified_key::VerifiedKey;
 
-/// Most keys in memory. A key takes some 500 bytes, and at most 4 KiB: up to 64 MiB.
+/// Most keys in memory. A key takes some 500 bytes, 8 MiB together. Domains of the greatest length make it 5 KiB.
 const MOST_KEYS: usize = 16_384;
-/// Most keys of one tenant in memory: a sixteenth of all.
+/// Most keys of one tenant in memory: a sixteenth of all, and more than the default quota of stored keys.
 const MOST_KEYS_OF_TENANT: usize = 1_024;
 
 /// The keys that the store had, by id. A full cache drops the oldest key of the tenant that has the most, so that a

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{CredentialKind, Origin};
-use portcullis_model::service_key::{Permission, PresentedKey, ServiceKeyRecord};
+use portcullis_model::service_key::{Permission, PresentedKey};
 use portcullis_storage::service_keys::FoundKey;
 use uuid::Uuid;
 
@@ -18,7 +18,10 @@ const LAST_USED_LAG: i64 = 60_000;
 /// A service key that the store has. Nothing of a key changes but its last use.
 #[derive(Debug)]
 pub struct VerifiedKey {
-    record: ServiceKeyRecord,
+    id: Uuid,
+    secret_hash: Vec<u8>,
+    permissions: Vec<Permission>,
+    expires_at: Option<Timestamp>,
     tenant: String,
     /// The name of the key as an actor: `key:<id>`.
     actor: String,
@@ -35,26 +38,29 @@ impl VerifiedKey {
     /// Returns the key of a record. In `selfhost` mode, where a domain is a tenant, its domain is the tenant's own.
     pub(crate) fn new(found: FoundKey, one_tenant_per_domain: bool) -> Self {
         let FoundKey { record, tenant, slug, .. } = found;
-        let own = record.domain.clone().or(slug).unwrap_or_else(|| tenant.clone());
         let (rule_domain, check_domain) = if one_tenant_per_domain {
             (tenant.clone(), Some(tenant.clone()))
         } else {
-            (own, record.domain.clone())
+            let own = record.domain.clone().or(slug).unwrap_or_else(|| tenant.clone());
+            (own, record.domain)
         };
-        let last_used_at = record.last_used_at.map_or(i64::MIN, Timestamp::millis);
+        // The name and the description stay in the store: nobody needs them here, and they may be long.
         Self {
+            id: record.id,
+            secret_hash: record.secret_hash,
+            permissions: record.permissions,
+            expires_at: record.expires_at,
             actor: format!("key:{}", record.id),
-            record,
             tenant,
             rule_domain,
             check_domain,
             one_tenant_per_domain,
-            last_used_at: AtomicI64::new(last_used_at),
+            last_used_at: AtomicI64::new(record.last_used_at.map_or(i64::MIN, Timestamp::millis)),
         }
     }
 
     pub(crate) fn id(&self) -> Uuid {
-        self.record.id
+        self.id
     }
 
     /// The tenant of the key.
@@ -69,7 +75,7 @@ impl VerifiedKey {
 
     /// Returns whether this is the key that was sent, and has not expired at `now`.
     pub(crate) fn is(&self, presented: &PresentedKey, now: Timestamp) -> bool {
-        presented.proves(&self.record, now)
+        presented.proves(&self.secret_hash, self.expires_at, now)
     }
 
     /// Returns whether the last use at `now` must be stored. True for one caller at a time.
@@ -82,7 +88,7 @@ impl VerifiedKey {
 
     /// Refuses a key without `permission`.
     pub fn must_have(&self, permission: Permission) -> Result<(), AuthError> {
-        must_have(&self.record.permissions, permission)
+        must_have(&self.permissions, permission)
     }
 
     /// Returns the domain of a check that names `domain`.
@@ -110,7 +116,7 @@ impl VerifiedKey {
                 .with_key(self.id().to_string()),
             administers: Vec::new(),
             one_tenant_per_domain: self.one_tenant_per_domain,
-            permissions: self.record.permissions.clone(),
+            permissions: self.permissions.clone(),
         }
     }
 }

@@ -279,11 +279,16 @@ impl PresentedKey {
         Some(Self { id, secret_hash: Sha256::digest(secret).into() })
     }
 
-    /// Whether the record is this key's and has not expired at `now`; the secrets are compared in
-    /// constant time.
-    pub fn proves(&self, record: &ServiceKeyRecord, now: Timestamp) -> bool {
-        let same = verify_slices_are_equal(&self.secret_hash, &record.secret_hash).is_ok();
-        same && record.expires_at.is_none_or(|expiry| now < expiry)
+    /// Returns whether this is the key with `secret_hash` that ends at `expires_at`, and `now` is earlier. The secrets are
+    /// compared in constant time.
+    pub fn proves(
+        &self,
+        secret_hash: &[u8],
+        expires_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> bool {
+        let same = verify_slices_are_equal(&self.secret_hash, secret_hash).is_ok();
+        same && expires_at.is_none_or(|expiry| now < expiry)
     }
 }
 
@@ -298,15 +303,18 @@ mod tests {
 
     #[test]
     fn a_key_proves_itself_until_it_expires() {
-        let (mut record, key) = issued();
+        let (record, key) = issued();
         let presented = PresentedKey::parse(&key).expect("well-formed");
         assert_eq!(presented.id, record.id);
-        assert!(presented.proves(&record, Timestamp::from_millis(i64::MAX)));
-        record.expires_at = Some(Timestamp::from_millis(10));
-        assert!(presented.proves(&record, Timestamp::from_millis(9)));
-        assert!(!presented.proves(&record, Timestamp::from_millis(10)));
+        let proves = |record: &ServiceKeyRecord, expires_at: Option<i64>, now| {
+            let expires_at = expires_at.map(Timestamp::from_millis);
+            presented.proves(&record.secret_hash, expires_at, Timestamp::from_millis(now))
+        };
+        assert!(proves(&record, None, i64::MAX));
+        assert!(proves(&record, Some(10), 9));
+        assert!(!proves(&record, Some(10), 10));
         let (other, _) = issued();
-        assert!(!presented.proves(&other, Timestamp::from_millis(0)), "another secret");
+        assert!(!proves(&other, None, 0), "another secret");
         assert!(key.starts_with(&record.prefix) && key.is_ascii());
     }
 
