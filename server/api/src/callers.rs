@@ -24,25 +24,6 @@ use crate::raw_body::charge_body_to;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Counts a request of a verified caller and returns its place, which the handler holds until it has its answer.
-async fn enter(
-    app: &App,
-    parts: &mut Parts,
-    tenant: &str,
-    actor: &str,
-) -> Result<RequestPlace, ApiError> {
-    charge_body_to(parts, tenant);
-    limits::admit(app, parts, tenant, actor, app.clock.now()).await
-}
-
-/// Verifies a token.
-async fn verified_token(app: &App, parts: &Parts, token: &str) -> Result<TokenHolder, ApiError> {
-    limits::refuse_if_full(app, parts)?;
-    let now = app.clock.now();
-    let verified = app.token_holder(token).await;
-    verified.map_err(|error| limits::failed(app, parts, RefusedCredential::Token, now, error))
-}
-
 /// A caller who may request decisions: a member of a tenant, or a service key with `access:evaluate`.
 #[derive(Debug)]
 pub(crate) struct CheckRequester {
@@ -175,6 +156,14 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
     }
 }
 
+/// Verifies a token.
+async fn verified_token(app: &App, parts: &Parts, token: &str) -> Result<TokenHolder, ApiError> {
+    limits::refuse_if_full(app, parts)?;
+    let now = app.clock.now();
+    let verified = app.token_holder(token).await;
+    verified.map_err(|error| limits::failed(app, parts, RefusedCredential::Token, now, error))
+}
+
 /// Verifies a service key, from memory if it is there.
 async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<VerifiedKey>, ApiError> {
     limits::refuse_if_full(app, parts)?;
@@ -190,6 +179,17 @@ async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<Verifie
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);
     Ok(verified)
+}
+
+/// Counts a request of a verified caller and returns its place, which the handler holds until it has its answer.
+async fn enter(
+    app: &App,
+    parts: &mut Parts,
+    tenant: &str,
+    actor: &str,
+) -> Result<RequestPlace, ApiError> {
+    charge_body_to(parts, tenant);
+    limits::admit(app, parts, tenant, actor, app.clock.now()).await
 }
 
 /// Returns a manager with the request that it sent, for its audit records.
