@@ -121,7 +121,8 @@ impl<'p> Party<'p> {
             let form = Form::default().part("manifest", manifest);
             return form.part("module", guest("directory")).on(request);
         }
-        request.body("application/json", row.body.replace("$id", id).replace("$new", &n))
+        let body = row.body.replace("$domain", &self.tenant.name);
+        request.body("application/json", body.replace("$id", id).replace("$new", &n))
     }
 }
 
@@ -164,6 +165,7 @@ impl Credential {
             Self::LackingKey => {
                 let needed = match access {
                     Access::Manage(permission) => permission,
+                    Access::Check => "access:evaluate",
                     _ => ALL_PERMISSIONS[0],
                 };
                 let index =
@@ -182,12 +184,13 @@ impl Credential {
         const DENIED: Option<(u16, &str)> = Some((403, "ACCESS_DENIED"));
         match (access, self) {
             (Access::Open, _)
-            | (Access::Check, Self::Member | Self::Manager)
+            | (Access::Check, Self::Member | Self::Manager | Self::Key)
             | (Access::Manage(_), Self::Manager | Self::Key)
             | (Access::Tokens, Self::Manager)
             | (Access::Operate, Self::AdminKey | Self::AdminBearer) => None,
             (_, Self::Two) => Some((400, "BAD_REQUEST")),
             (Access::Manage(_), Self::Member | Self::LackingKey)
+            | (Access::Check, Self::LackingKey)
             | (Access::Tokens, Self::Member) => DENIED,
             _ => UNAUTHENTICATED,
         }

@@ -69,6 +69,12 @@ impl Invalid {
         Self { problems: vec![problem], left_out: 0 }
     }
 
+    /// Makes an error about the member `name`, which this sender must send; `expected` completes "expected …".
+    pub fn missing(name: &'static str, expected: &str) -> Self {
+        let faults = [Fault::Missing(name), Fault::Expected(expected.to_owned())];
+        Self { problems: faults.map(|fault| Problem::new("", fault)).into(), left_out: 0 }
+    }
+
     /// Prefixes every path with the JSON pointer `parent`, for an input that is part of a larger one.
     pub fn under(mut self, parent: &str) -> Self {
         for problem in &mut self.problems {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use portcullis_bench as bench;
-use portcullis_tools::{import, resolver_cli};
+use portcullis_tools::{import, keys, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -80,15 +80,8 @@ pub(crate) enum Command {
 pub(crate) enum Keys {
     /// Create a service API key and print it; it cannot be shown again.
     Create {
-        /// The tenant's id, or in `saas` mode its slug.
-        #[arg(long)]
-        tenant: String,
-        /// A name that says what the key is for.
-        #[arg(long)]
-        name: String,
-        /// The permissions of the key, such as `resources:read,resources:write` (default: all but `audit:read`).
-        #[arg(long, value_delimiter = ',')]
-        permissions: Vec<String>,
+        #[command(flatten)]
+        arguments: keys::CreateKeyArguments,
         #[command(flatten)]
         file: EnvFile,
     },

@@ -57,9 +57,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let variables = prepare(&file)?;
             on_runtime(migrate(variables.database_url()?))
         }
-        Command::Keys(Keys::Create { tenant, name, permissions, file }) => {
+        Command::Keys(Keys::Create { arguments, file }) => {
             let variables = prepare(&file)?;
-            on_runtime(keys::create(&variables, &tenant, &name, &permissions))
+            on_runtime(async move { keys::create(&variables, &arguments).await })
         }
         Command::Keys(Keys::List { tenant, file }) => {
             let variables = prepare(&file)?;

@@ -5,7 +5,7 @@
 pub(crate) enum Access {
     /// Everybody.
     Open,
-    /// Whoever has a token.
+    /// Whoever has a token, and service keys with `access:evaluate`.
     Check,
     /// Managers, and service keys with this permission.
     Manage(&'static str),
@@ -66,8 +66,9 @@ const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
 const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
-const CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "action": "read"}"#;
-const LEGACY_CHECK: &str = r#"{"resource": "doc:read"}"#;
+const CHECK: &str =
+    r#"{"subject": "alice", "resource": "doc:read", "action": "read", "domain": "$domain"}"#;
+const LEGACY_CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "domain": "$domain"}"#;
 const RESOURCE: &str = r#"{"name": "$new:read"}"#;
 const RESOURCES: &str = r#"[{"name": "$new:read"}]"#;
 const RULE: &str = r#"{"sub": "$new", "obj": "doc:read", "act": "read", "effect": "allow"}"#;

@@ -1,6 +1,6 @@
 //! The HTTP interface. Wire types and handlers are in one file per resource.
 //!
-//! The parameters of a handler say what it needs: the right of the caller (`TenantMember`, `TenantManager`,
+//! The parameters of a handler say what it needs: the right of the caller (`CheckRequester`, `TenantManager`,
 //! `Allowed`), and the body. axum extracts them in order, so that faults are reported in the order of
 //! `docs/semantics.md`, section 8.5: route, method, size, credential, right, content type, body, record. A handler
 //! extracts, parses, calls one use case of `portcullis-operations`, and answers. Its `#[utoipa::path]` describes it to
@@ -12,6 +12,7 @@ mod body;
 mod body_budget;
 mod callers;
 mod checks;
+mod credential;
 mod deadline;
 mod docs;
 mod error;

@@ -12,6 +12,7 @@ pub mod erasure;
 pub mod error;
 pub mod etag;
 pub mod freshness;
+pub mod key_holders;
 pub mod metrics;
 pub mod plans;
 pub mod policies;

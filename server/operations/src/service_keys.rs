@@ -1,6 +1,7 @@
 //! The use cases of service API keys (`docs/semantics.md`, section 6.8).
 
 use portcullis_auth::Manager;
+use portcullis_engine::Invalid;
 use portcullis_model::Authorship;
 use portcullis_model::audit::Origin;
 use portcullis_model::ids::Ids;
@@ -20,16 +21,34 @@ pub struct IssuedKey {
 }
 
 /// Creates a service key in the caller's tenant.
+///
+/// # Errors
+/// The key has a domain that no key of the tenant can have, the tenant has too many keys, or the store failed.
 pub async fn create(
     app: &App,
     caller: &Manager,
     key: NewServiceKey,
 ) -> Result<IssuedKey, OperationError> {
+    let fits = must_fit(&key, caller.key_domain());
+    fits.map_err(|expected| Invalid::expected("/domain", expected))?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let issued = issue(&mut tx, key, &by, &app.ids).await?;
     app.commit(tx).await?;
     Ok(issued)
+}
+
+/// Refuses a key with another domain than `only`, the one domain of the tenant's keys if it has one.
+///
+/// # Errors
+/// The text completes "expected …".
+pub fn must_fit(key: &NewServiceKey, only: Option<&str>) -> Result<(), String> {
+    match (&key.domain, only) {
+        (Some(domain), Some(only)) if domain != only => Err(format!(
+            "`{only}` or nothing, because in `selfhost` mode a key has the domain of its tenant"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Creates a service key of `tenant` in a store without a running service, as `portcullis keys create` does.
