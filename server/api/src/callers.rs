@@ -17,6 +17,7 @@ use crate::error::ApiError;
 use crate::limits;
 use crate::oversize::refuse_oversize;
 use crate::raw_body::charge_body_to;
+use crate::unknown_parameters::refuse_query_fault;
 
 pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 pub(crate) const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
@@ -38,10 +39,9 @@ impl Deref for TenantMember {
     }
 }
 
-impl FromRequestParts<App> for TenantMember {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+impl TenantMember {
+    /// Verifies the caller, before its query is judged.
+    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(parts)? {
             Credential::Bearer(token) => {
                 limits::refuse_if_full(app, parts)?;
@@ -65,6 +65,16 @@ impl FromRequestParts<App> for TenantMember {
     }
 }
 
+impl FromRequestParts<App> for TenantMember {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let member = Self::verified(parts, app).await?;
+        refuse_query_fault(parts)?;
+        Ok(member)
+    }
+}
+
 /// A manager with a token, on a route that does not accept service keys.
 #[derive(Debug)]
 pub(crate) struct TenantManager {
@@ -80,13 +90,22 @@ impl Deref for TenantManager {
     }
 }
 
+impl TenantManager {
+    /// Verifies the caller, before its query is judged.
+    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let TenantMember { holder, place } = TenantMember::verified(parts, app).await?;
+        let manager = holder.into_manager(&app.manager_roles)?;
+        Ok(Self { manager: of_request(app, parts, manager), place })
+    }
+}
+
 impl FromRequestParts<App> for TenantManager {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let TenantMember { holder, place } = TenantMember::from_request_parts(parts, app).await?;
-        let manager = holder.into_manager(&app.manager_roles)?;
-        Ok(Self { manager: of_request(app, parts, manager), place })
+        let manager = Self::verified(parts, app).await?;
+        refuse_query_fault(parts)?;
+        Ok(manager)
     }
 }
 
@@ -145,9 +164,10 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
                 charge_body_to(parts, holder.manager.tenant());
                 holder
             }
-            _ => TenantManager::from_request_parts(parts, app).await?,
+            _ => TenantManager::verified(parts, app).await?,
         };
         manager.must_have(R::PERMISSION)?;
+        refuse_query_fault(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
     }
 }
