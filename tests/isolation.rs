@@ -316,8 +316,9 @@ fn each_change_has_an_audit_record_and_nothing_else_has_one() {
 }
 
 /// The lists of a tenant, and what is in them.
-const LISTS: [(&str, Kind); 5] = [
+const LISTS: [(&str, Kind); 6] = [
     ("/api/v1/resources", Kind::Resource),
+    ("/api/v1/resources/policies", Kind::Rule),
     ("/api/v1/abac/policies", Kind::Policy),
     ("/api/v1/service-api-keys", Kind::Key),
     ("/api/v1/webhooks", Kind::Webhook),

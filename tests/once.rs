@@ -27,9 +27,11 @@ mod java_client;
 #[path = "authentication/key_sets.rs"]
 mod key_sets;
 mod limits;
+mod locations;
 mod min_revision;
 mod paging;
 mod policy_test;
+mod query_parameters;
 mod receivers;
 mod resolver_cli;
 mod schemathesis;
