@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::support::resolver::{Form, guest};
-use crate::support::saas::{self, Account, ADMIN_KEY};
+use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
 use crate::support::{MANAGER, Request, Server};
 
@@ -15,9 +15,9 @@ fn creations(server: &Server) -> BTreeSet<String> {
     let paths = document["paths"].as_object().expect("paths").iter();
     let operations = paths.flat_map(|(path, item)| {
         let operations = item.as_object().expect("operations").iter();
-        operations.filter(|(_, operation)| !operation["responses"]["201"].is_null()).map(
-            move |(method, _)| format!("{} {path}", method.to_uppercase()),
-        )
+        operations
+            .filter(|(_, operation)| !operation["responses"]["201"].is_null())
+            .map(move |(method, _)| format!("{} {path}", method.to_uppercase()))
     });
     operations.collect()
 }

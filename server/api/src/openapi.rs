@@ -35,8 +35,8 @@ impl Table for OpenApiRouter<App> {
         );
         if let Some(item) = described.paths.get(path).filter(|_| path.starts_with(STRICT)) {
             let known = KnownParameters::of(item);
-            methods = methods
-                .route_layer(MapRequestLayer::new(move |request| known.compare(request)));
+            methods =
+                methods.route_layer(MapRequestLayer::new(move |request| known.compare(request)));
         }
         self.routes((schemas, described, methods))
     }

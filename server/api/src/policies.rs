@@ -11,8 +11,8 @@ use portcullis_operations::app::App;
 use portcullis_operations::policies::{self, PolicyFilter};
 use portcullis_operations::written::Written;
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};

@@ -11,8 +11,8 @@ use portcullis_model::{document, schema};
 use portcullis_operations::app::App;
 use portcullis_operations::rules;
 use serde::Serialize;
-use utoipa::{IntoParams, ToSchema};
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::body::JsonBody;

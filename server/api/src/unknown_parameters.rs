@@ -113,13 +113,17 @@ mod tests {
             (Method::GET, names(&["sub", "obj", "limit", "cursor"])),
             (Method::POST, names(&[])),
         ]));
-        let fault = |method: Method, path: &str| known.fault(&method, &path.parse().expect("a URI"));
+        let fault =
+            |method: Method, path: &str| known.fault(&method, &path.parse().expect("a URI"));
         for sound in ["/", "/?", "/?limit=1&cursor=x", "/?sub=&obj=%26limt%3D1", "/?%73ub=x"] {
             assert_eq!(fault(Method::GET, sound), None, "{sound}");
         }
         for (path, expected) in [
             ("/?limt=1", "the query parameter `limt` is unknown; the nearest known one is `limit`"),
-            ("/?sub=a&ojb=b", "the query parameter `ojb` is unknown; the nearest known one is `obj`"),
+            (
+                "/?sub=a&ojb=b",
+                "the query parameter `ojb` is unknown; the nearest known one is `obj`",
+            ),
             ("/?Sub=a", "the query parameter `Sub` is unknown; the nearest known one is `sub`"),
             ("/?=a", "the query parameter `` is unknown; the nearest known one is `sub`"),
             ("/?l%69mt", "the query parameter `limt` is unknown; the nearest known one is `limit`"),

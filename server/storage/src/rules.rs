@@ -140,16 +140,8 @@ pub async fn of_object(
         AND origin IN ($3, $4) ORDER BY id LIMIT $5";
     let default_role = RuleOrigin::DefaultRole;
     let other = if explicit { RuleOrigin::Explicit } else { default_role };
-    let rows = fetch_all!(
-        tx,
-        Row,
-        SQL,
-        &tx.tenant,
-        name,
-        default_role.as_str(),
-        other.as_str(),
-        limit,
-    )?;
+    let rows =
+        fetch_all!(tx, Row, SQL, &tx.tenant, name, default_role.as_str(), other.as_str(), limit,)?;
     rows.into_iter().map(RuleRecord::try_from).collect()
 }
 
