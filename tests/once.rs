@@ -26,6 +26,8 @@ mod isolation;
 mod java_client;
 #[path = "authentication/key_sets.rs"]
 mod key_sets;
+#[path = "resources/large.rs"]
+mod large_resources;
 mod limits;
 mod locations;
 mod min_revision;

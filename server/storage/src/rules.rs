@@ -129,7 +129,7 @@ pub async fn list(
 }
 
 /// Lists up to `limit` rules whose `obj` is exactly `name`: those of default roles, and the explicit ones too if
-/// `explicit`.
+/// `explicit`. Their order is that of the index of tuples: SQLite would read every rule of the tenant for another order.
 pub async fn of_object(
     tx: &mut Tx,
     name: &str,
@@ -137,7 +137,7 @@ pub async fn of_object(
     limit: i64,
 ) -> Result<Vec<RuleRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 \
-        AND origin IN ($3, $4) ORDER BY id LIMIT $5";
+        AND origin IN ($3, $4) ORDER BY obj, sub, dom, act LIMIT $5";
     let default_role = RuleOrigin::DefaultRole;
     let other = if explicit { RuleOrigin::Explicit } else { default_role };
     let rows =
