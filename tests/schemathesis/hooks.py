@@ -88,7 +88,8 @@ def map_case(context, case):
             case.headers["If-Match"] = "*"
         # A valid cursor comes only from the `Link` of a page.
         case.query.pop("cursor", None)
-        if name_of(case) == "deleteRule":
+        # An `id` goes with nothing else.
+        if name_of(case) in ("deleteRule", "findRules"):
             case.query.pop("id", None)
         if isinstance(case.body, dict):
             follow_the_text(case.body, name_of(case))

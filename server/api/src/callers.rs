@@ -21,6 +21,7 @@ use crate::credential::Credential;
 use crate::error::ApiError;
 use crate::limits;
 use crate::raw_body::charge_body_to;
+use crate::unknown_parameters::refuse_query_fault;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -39,10 +40,9 @@ impl Deref for CheckRequester {
     }
 }
 
-impl FromRequestParts<App> for CheckRequester {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+impl CheckRequester {
+    /// Verifies the caller, before its query is judged.
+    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(parts)? {
             Credential::Bearer(token) => {
                 let holder = verified_token(app, parts, token).await?;
@@ -64,6 +64,16 @@ impl FromRequestParts<App> for CheckRequester {
     }
 }
 
+impl FromRequestParts<App> for CheckRequester {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let requester = Self::verified(parts, app).await?;
+        refuse_query_fault(parts)?;
+        Ok(requester)
+    }
+}
+
 /// A manager with a token, on a route that does not accept service keys.
 #[derive(Debug)]
 pub(crate) struct TenantManager {
@@ -79,10 +89,9 @@ impl Deref for TenantManager {
     }
 }
 
-impl FromRequestParts<App> for TenantManager {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+impl TenantManager {
+    /// Verifies the caller, before its query is judged.
+    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let Credential::Bearer(token) = Credential::of(parts)? else {
             let what = "this route needs a bearer token, not a key".to_owned();
             return Err(AuthError::CredentialRefused(what).into());
@@ -91,6 +100,16 @@ impl FromRequestParts<App> for TenantManager {
         let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
         let manager = holder.into_manager(&app.manager_roles)?;
         Ok(Self { manager: of_request(app, parts, manager), place })
+    }
+}
+
+impl FromRequestParts<App> for TenantManager {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let manager = Self::verified(parts, app).await?;
+        refuse_query_fault(parts)?;
+        Ok(manager)
     }
 }
 
@@ -149,9 +168,10 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
                 let place = enter(app, parts, key.tenant(), key.actor()).await?;
                 TenantManager { manager: of_request(app, parts, key.manager()), place }
             }
-            _ => TenantManager::from_request_parts(parts, app).await?,
+            _ => TenantManager::verified(parts, app).await?,
         };
         manager.must_have(R::PERMISSION)?;
+        refuse_query_fault(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
     }
 }

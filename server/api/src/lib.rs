@@ -2,7 +2,7 @@
 //!
 //! The parameters of a handler say what it needs: the right of the caller (`CheckRequester`, `TenantManager`,
 //! `Allowed`), and the body. axum extracts them in order, so that faults are reported in the order of
-//! `docs/semantics.md`, section 8.5: route, method, size, credential, right, content type, body, record. A handler
+//! `docs/semantics.md`, section 8.5: route, method, size, credential, right, query, content type, body, record. A handler
 //! extracts, parses, calls one use case of `portcullis-operations`, and answers. Its `#[utoipa::path]` describes it to
 //! clients; `openapi.rs` makes the API document from all of them.
 
@@ -41,6 +41,7 @@ mod routes;
 mod rules;
 mod sent_credential;
 mod service_keys;
+mod unknown_parameters;
 mod upload;
 mod webhooks;
 
@@ -50,5 +51,5 @@ pub use checks::answer_text;
 pub use loopback::only_loopback;
 pub use routes::{RouteSet, finish, router, routes};
 
-use parameters::{digits, parameter, query};
+use parameters::{digits, parameter};
 use respond::revision_header;

@@ -71,24 +71,28 @@ pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
 
 /// Returns the routes of tenants, and the pages about the API.
 fn public() -> OpenApiRouter<App> {
-    // A route without a class is a check, so that checks pay for no layer.
+    // A route without a class is a check, so that checks pay for no further layer.
     let decisions = OpenApiRouter::new()
         .at("/api/v1/check", routes!(checks::check))
         .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
     let management = OpenApiRouter::new()
         .at("/api/v1/resources", routes!(resources::register, resources::list))
         .at("/api/v1/resources/list", routes!(resources::register_all))
+        .at("/api/v1/resources/{id}", routes!(resources::show, resources::delete))
         .at("/api/v1/resources/{id}/policies", routes!(resources::rules))
-        .at("/api/v1/resources/policies", routes!(rules::create, rules::update, rules::delete))
+        .at(
+            "/api/v1/resources/policies",
+            routes!(rules::create, rules::list, rules::update, rules::delete),
+        )
         .at("/api/v1/abac/policies", routes!(policies::create, policies::list))
         .at(
             "/api/v1/abac/policies/{id}",
             routes!(policies::show, policies::update, policies::delete),
         )
         .at("/api/v1/service-api-keys", routes!(service_keys::create, service_keys::list))
-        .at("/api/v1/service-api-keys/{id}", routes!(service_keys::revoke))
+        .at("/api/v1/service-api-keys/{id}", routes!(service_keys::show, service_keys::revoke))
         .at("/api/v1/webhooks", routes!(webhooks::create, webhooks::list))
-        .at("/api/v1/webhooks/{id}", routes!(webhooks::update, webhooks::delete))
+        .at("/api/v1/webhooks/{id}", routes!(webhooks::show, webhooks::update, webhooks::delete))
         .at("/api/v1/webhooks/{id}/test", routes!(webhooks::test))
         .at("/api/v1/webhooks/{id}/deliveries", routes!(webhooks::deliveries))
         .at(
@@ -128,7 +132,10 @@ fn operator(mode: &Mode) -> OpenApiRouter<App> {
             "/admin/tenants/{id}/identity-providers",
             routes!(admin::register_provider, admin::list_providers),
         )
-        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider))
+        .at(
+            "/admin/tenants/{id}/identity-providers/{idpId}",
+            routes!(admin::show_provider, admin::remove_provider),
+        )
         .route_layer(Extension(Class::Operator));
     match mode {
         Mode::Saas { .. } => {

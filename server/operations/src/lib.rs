@@ -29,6 +29,7 @@ pub mod tenant_states;
 pub mod tenants;
 mod turns;
 pub mod uploads;
+mod warnings;
 pub mod webhooks;
 pub mod written;
 

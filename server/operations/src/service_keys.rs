@@ -13,6 +13,8 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 
+const NOT_FOUND: OperationError = OperationError::NotFound("service key");
+
 /// A new service key. The store has only a hash of the key, so that no later use case can return it.
 pub struct IssuedKey {
     /// The key, which its holder sends.
@@ -90,6 +92,21 @@ pub async fn list(
     Ok(records)
 }
 
+/// Returns a service key of the caller's tenant, without the key itself.
+///
+/// # Errors
+/// The tenant has no such key, or the store failed.
+pub async fn get(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+) -> Result<ServiceKeyRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = service_keys::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
 /// Revokes a service key of the caller's tenant. It is refused from then on.
 ///
 /// # Errors
@@ -98,7 +115,7 @@ pub async fn revoke(app: &App, caller: &Manager, id: Uuid) -> Result<(), Operati
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     if !service_keys::delete(&mut tx, id, &by).await? {
-        return Err(OperationError::NotFound("service key"));
+        return Err(NOT_FOUND);
     }
     app.commit(tx).await?;
     Ok(())

@@ -110,6 +110,13 @@ pub async fn existing(tx: &mut Tx, ids: &[Uuid]) -> Result<HashSet<Uuid>, StoreE
     Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
+/// Finds the tenant's key with this id.
+pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ServiceKeyRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id = $2";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
+    row.map(ServiceKeyRecord::try_from).transpose()
+}
+
 /// Lists a page of the tenant's keys, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, StoreError> {
     const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
