@@ -14,9 +14,9 @@ use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
 
 use crate::error::ApiError;
-use crate::limits;
 use crate::oversize::refuse_oversize;
 use crate::raw_body::charge_body_to;
+use crate::{limits, managed_domain};
 
 pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 pub(crate) const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
@@ -42,26 +42,31 @@ impl FromRequestParts<App> for TenantMember {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Credential::of(parts)? {
-            Credential::Bearer(token) => {
-                limits::refuse_if_full(app, parts)?;
-                let now = app.clock.now();
-                let verified = app.token_holder(token).await;
-                let holder = verified.map_err(|error| {
-                    limits::failed(app, parts, RefusedCredential::Token, now, error)
-                })?;
-                charge_body_to(parts, holder.tenant());
-                let subject = &holder.identity.subject;
-                let place = limits::admit(app, parts, holder.tenant(), subject, now).await?;
-                Ok(Self { holder, place })
-            }
-            Credential::ServiceKey(_) | Credential::AdminKey(_) => {
-                Err(AuthError::CredentialRefused(
-                    "this route needs a bearer token, not a key".to_owned(),
-                )
-                .into())
-            }
+        let member = token_holder(parts, app).await?;
+        managed_domain::refuse(parts, "a check names its domain in the body, as `domain`")?;
+        Ok(member)
+    }
+}
+
+/// Verifies the token of a request.
+async fn token_holder(parts: &mut Parts, app: &App) -> Result<TenantMember, ApiError> {
+    match Credential::of(parts)? {
+        Credential::Bearer(token) => {
+            limits::refuse_if_full(app, parts)?;
+            let now = app.clock.now();
+            let verified = app.token_holder(token).await;
+            let holder = verified.map_err(|error| {
+                limits::failed(app, parts, RefusedCredential::Token, now, error)
+            })?;
+            charge_body_to(parts, holder.tenant());
+            let subject = &holder.identity.subject;
+            let place = limits::admit(app, parts, holder.tenant(), subject, now).await?;
+            Ok(TenantMember { holder, place })
         }
+        Credential::ServiceKey(_) | Credential::AdminKey(_) => Err(AuthError::CredentialRefused(
+            "this route needs a bearer token, not a key".to_owned(),
+        )
+        .into()),
     }
 }
 
@@ -84,8 +89,11 @@ impl FromRequestParts<App> for TenantManager {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let TenantMember { holder, place } = TenantMember::from_request_parts(parts, app).await?;
-        let manager = holder.into_manager(&app.manager_roles)?;
+        let TenantMember { holder, place } = token_holder(parts, app).await?;
+        let domain = managed_domain::named(&app.mode, parts)?;
+        let manager = holder.into_manager(domain, &app.manager_roles)?;
+        // The tenant of the token is open; that of a named domain may be closed.
+        app.closed_tenants.must_be_open(manager.tenant())?;
         Ok(Self { manager: of_request(app, parts, manager), place })
     }
 }
@@ -142,6 +150,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
         let TenantManager { manager, place } = match Credential::of(parts)? {
             Credential::ServiceKey(key) => {
                 let holder = key_holder(app, parts, key).await?;
+                managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
                 charge_body_to(parts, holder.manager.tenant());
                 holder
             }
@@ -155,11 +164,12 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
 async fn key_holder(app: &App, parts: &Parts, key: &str) -> Result<TenantManager, ApiError> {
     limits::refuse_if_full(app, parts)?;
     let now = app.clock.now();
-    let one_tenant_per_domain = matches!(app.mode, Mode::Selfhost(_));
+    let one_tenant_per_domain = app.mode.has_a_tenant_per_domain();
     let lookup = limits::key_lookup(app, parts, key, now)?;
     let found = authenticate_key(&app.store, now.into(), key, one_tenant_per_domain).await;
     drop(lookup);
     let manager = found
+        .and_then(|manager| app.must_serve(manager.tenant()).map(|()| manager))
         .map_err(|error| limits::failed(app, parts, RefusedCredential::ServiceKey, now, error))?;
     app.limits.failures.proved(key);
     let place = limits::admit(app, parts, manager.tenant(), manager.actor(), now).await?;
@@ -202,7 +212,7 @@ impl FromRequestParts<App> for Admin {
         };
         let name = match &app.mode {
             Mode::Saas { admin_keys } => admin_keys.name_of(sent),
-            Mode::Selfhost(_) => None,
+            Mode::Selfhost(_) | Mode::SingleTenant { .. } => None,
         };
         let now = app.clock.now();
         let origin = match name {
@@ -215,6 +225,8 @@ impl FromRequestParts<App> for Admin {
                 return Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error));
             }
         };
+        // The header belongs to tenants of `selfhost` mode.
+        managed_domain::named(&app.mode, parts)?;
         let address = limits::client_address(app, parts);
         let origin = origin.with_request(address, request_id(parts));
         Ok(Self { origin, _place: limits::admit_operator(app, now).await? })

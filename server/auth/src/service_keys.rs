@@ -45,7 +45,6 @@ pub async fn authenticate_key(
         origin: Origin::new(&format!("key:{id}"), CredentialKind::ServiceKey)
             .with_key(id.to_string()),
         tenant,
-        administers: Vec::new(),
         one_tenant_per_domain,
         permissions: record.permissions,
     })
@@ -66,7 +65,9 @@ async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
 /// writes wait already, a later use is stored.
 async fn store_use(store: Store, tenant: String, id: Uuid, now: Timestamp) {
     let Ok(_permit) = PENDING_USES.try_acquire() else { return };
-    if let Err(error) = try_store_use(&store, &tenant, id, now).await {
+    if let Err(error) = try_store_use(&store, &tenant, id, now).await
+        && !error.is_closed()
+    {
         tracing::warn!(%error, "cannot store the last use of a service key");
     }
 }
