@@ -144,3 +144,6 @@ impl Manager {
         )))
     }
 }
+
+#[cfg(test)]
+mod tests;
