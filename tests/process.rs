@@ -168,8 +168,8 @@ fn a_clean_stop_logs_no_failure() {
     server.process.terminate();
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
     let log = server.process.err.text();
-    for word in ["WARN", "ERROR", "closed pool"] {
-        assert!(!log.contains(word), "{log}");
+    for text in ["closed pool", "ERROR portcullis", "cannot "] {
+        assert!(!log.contains(text), "{log}");
     }
 }
 
