@@ -14,6 +14,7 @@ use crate::support::{
     eventually_some,
 };
 
+mod named_domain;
 mod table;
 
 use table::{Access, Kind, RESOLVER, ROUTES, Row};

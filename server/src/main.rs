@@ -5,6 +5,7 @@ mod descriptors;
 mod dev;
 mod front;
 mod serve;
+mod start_log;
 mod telemetry;
 
 use std::io::Write;

@@ -83,6 +83,8 @@ def map_case(context, case):
     if isinstance(revision, str) and revision.isascii() and revision.isdigit():
         case.headers["X-Min-Policy-Revision"] = revision[:1]
     if case.meta.generation.mode.is_positive:
+        # The sample manager administers no other domain.
+        case.headers.pop("X-Domain", None)
         # The record does not have any other generated tag.
         if "If-Match" in case.headers:
             case.headers["If-Match"] = "*"

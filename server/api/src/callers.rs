@@ -19,9 +19,9 @@ use portcullis_operations::key_holders;
 
 use crate::credential::Credential;
 use crate::error::ApiError;
-use crate::limits;
 use crate::raw_body::charge_body_to;
 use crate::unknown_parameters::refuse_query_fault;
+use crate::{limits, managed_domain};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -69,6 +69,7 @@ impl FromRequestParts<App> for CheckRequester {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let requester = Self::verified(parts, app).await?;
+        managed_domain::refuse(parts, "a check names its domain in the body, as `domain`")?;
         refuse_query_fault(parts)?;
         Ok(requester)
     }
@@ -98,7 +99,10 @@ impl TenantManager {
         };
         let holder = verified_token(app, parts, token).await?;
         let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
-        let manager = holder.into_manager(&app.manager_roles)?;
+        let domain = managed_domain::named(&app.mode, parts)?;
+        let manager = holder.into_manager(domain, &app.manager_roles)?;
+        // The tenant of the token is open; that of a named domain may be closed.
+        app.closed_tenants.must_be_open(manager.tenant())?;
         Ok(Self { manager: of_request(app, parts, manager), place })
     }
 }
@@ -165,6 +169,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
         let TenantManager { manager, place } = match Credential::of(parts)? {
             Credential::ServiceKey(key) => {
                 let key = verified_key(app, parts, key).await?;
+                managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
                 let place = enter(app, parts, key.tenant(), key.actor()).await?;
                 TenantManager { manager: of_request(app, parts, key.manager()), place }
             }
@@ -248,7 +253,7 @@ impl FromRequestParts<App> for Admin {
         };
         let name = match &app.mode {
             Mode::Saas { admin_keys } => admin_keys.name_of(sent),
-            Mode::Selfhost(_) => None,
+            Mode::Selfhost(_) | Mode::SingleTenant { .. } => None,
         };
         let now = app.clock.now();
         let origin = match name {
@@ -261,6 +266,8 @@ impl FromRequestParts<App> for Admin {
                 return Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error));
             }
         };
+        // The header belongs to tenants of `selfhost` mode.
+        managed_domain::named(&app.mode, parts)?;
         let address = limits::client_address(app, parts);
         let origin = origin.with_request(address, request_id(parts));
         Ok(Self { origin, _place: limits::admit_operator(app, now).await? })

@@ -24,6 +24,7 @@ mod leftover;
 mod limits;
 pub mod listener;
 mod loopback;
+mod managed_domain;
 mod metrics;
 mod openapi;
 mod oversize;

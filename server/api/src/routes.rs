@@ -56,7 +56,7 @@ pub(crate) fn described_routes(mode: &Mode) -> (Router<App>, Document) {
     let (routes, mut described) = table(mode).split_for_parts();
     let (document_itself, its_description) = document_route().split_for_parts();
     described.merge(its_description);
-    let document = Document::new(described);
+    let document = Document::new(described, mode);
     (routes.merge(document_itself.layer(Extension(document.clone()))), document)
 }
 
@@ -141,7 +141,7 @@ fn operator(mode: &Mode) -> OpenApiRouter<App> {
         Mode::Saas { .. } => {
             metrics.merge(admin.route_layer(middleware::from_fn(layers::run_to_completion)))
         }
-        Mode::Selfhost(_) => metrics,
+        Mode::Selfhost(_) | Mode::SingleTenant { .. } => metrics,
     }
 }
 

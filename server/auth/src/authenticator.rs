@@ -17,6 +17,8 @@ pub enum Authenticator {
     Off,
     /// One provider; a token's domain is its tenant.
     Selfhost(Verifier),
+    /// One provider, whose tokens all belong to one tenant.
+    SingleTenant { tenant: String, verifier: Verifier },
     /// A token's issuer decides its tenant.
     Saas(Providers),
 }
@@ -24,12 +26,14 @@ pub enum Authenticator {
 impl Authenticator {
     /// Returns a verifier for the one provider of `selfhost` mode. It fetches the key set in the background.
     pub fn selfhost(config: Option<&OidcConfig>) -> anyhow::Result<Self> {
-        let Some(config) = config else { return Ok(Self::Off) };
-        let client = Client::trusted(FETCH_TIMEOUT)?;
-        let fetch = http_fetch(client, &config.issuer, config.jwks_uri.clone());
-        let keys = KeySource::new(&config.issuer, fetch);
-        keys.refresh_in_background();
-        Ok(Self::Selfhost(Verifier::new(config.clone(), keys)))
+        Ok(verifier(config)?.map_or(Self::Off, Self::Selfhost))
+    }
+
+    /// Returns a verifier for the one provider, whose tokens all belong to `tenant`. It fetches the key set in the
+    /// background.
+    pub fn single_tenant(tenant: &str, config: Option<&OidcConfig>) -> anyhow::Result<Self> {
+        let tenant = tenant.to_owned();
+        Ok(verifier(config)?.map_or(Self::Off, |verifier| Self::SingleTenant { tenant, verifier }))
     }
 
     /// Returns the caller that `token` proves at `now`.
@@ -41,10 +45,24 @@ impl Authenticator {
                 let tenant = identity.domain.clone();
                 Ok(TokenHolder { tenant, identity, one_tenant_per_domain: true })
             }
+            Self::SingleTenant { tenant, verifier } => {
+                let identity = verifier.verify(token, now).await?;
+                Ok(TokenHolder { tenant: tenant.clone(), identity, one_tenant_per_domain: false })
+            }
             Self::Saas(providers) => {
                 let (tenant, identity) = providers.verify(token, now).await?;
                 Ok(TokenHolder { tenant, identity, one_tenant_per_domain: false })
             }
         }
     }
+}
+
+/// Returns the verifier of the tokens of one provider, or `None` if there are no tokens.
+fn verifier(config: Option<&OidcConfig>) -> anyhow::Result<Option<Verifier>> {
+    let Some(config) = config else { return Ok(None) };
+    let client = Client::trusted(FETCH_TIMEOUT)?;
+    let fetch = http_fetch(client, &config.issuer, config.jwks_uri.clone());
+    let keys = KeySource::new(&config.issuer, fetch);
+    keys.refresh_in_background();
+    Ok(Some(Verifier::new(config.clone(), keys)))
 }

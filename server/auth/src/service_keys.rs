@@ -133,7 +133,9 @@ async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
 /// writes wait already, a later use is stored.
 async fn store_use(store: Store, key: Arc<VerifiedKey>, now: Timestamp) {
     let Ok(_permit) = PENDING_USES.try_acquire() else { return };
-    if let Err(error) = try_store_use(&store, &key, now).await {
+    if let Err(error) = try_store_use(&store, &key, now).await
+        && !error.is_closed()
+    {
         tracing::warn!(%error, "cannot store the last use of a service key");
     }
 }

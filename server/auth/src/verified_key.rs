@@ -114,7 +114,6 @@ impl VerifiedKey {
             domain: self.rule_domain.clone(),
             origin: Origin::new(&self.actor, CredentialKind::ServiceKey)
                 .with_key(self.id().to_string()),
-            administers: Vec::new(),
             one_tenant_per_domain: self.one_tenant_per_domain,
             permissions: self.permissions.clone(),
         }

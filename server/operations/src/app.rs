@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::background::BackgroundTasks;
 use crate::erasure;
 use crate::freshness::Freshness;
 use crate::metrics::Metrics;
@@ -15,7 +16,7 @@ use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
 };
 use portcullis_egress::EgressConfig;
-use portcullis_limits::CallerLimits;
+use portcullis_limits::{CallerLimits, LogThrottle};
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -62,6 +63,9 @@ pub struct Parts {
     pub uploads: Uploads,
     pub limits: CallerLimits,
     pub metrics: Metrics,
+    /// Limits the log lines of readiness probes that find no database.
+    pub probe_log: LogThrottle,
+    pub background: BackgroundTasks,
     pub clock: Clock,
     pub ids: Ids,
 }
@@ -128,6 +132,18 @@ impl App {
         self.metrics.render()
     }
 
+    /// Refuses the credential of a tenant that the service does not serve, because it has a single tenant.
+    ///
+    /// # Errors
+    /// [`AuthError::CredentialRefused`]
+    pub fn must_serve(&self, tenant: &str) -> Result<(), AuthError> {
+        if self.mode.serves(tenant) {
+            return Ok(());
+        }
+        let why = "the service key belongs to another tenant than the one of SINGLE_TENANT";
+        Err(AuthError::CredentialRefused(why.to_owned()))
+    }
+
     /// Returns the caller that `token` proves now.
     ///
     /// # Errors
@@ -171,22 +187,22 @@ impl App {
 
     /// Starts the tasks that keep this process up to date with the writes of others.
     pub fn keep_up(&self) {
+        let tasks = &self.background;
         let app = self.clone();
-        tokio::spawn(async move { app.plans.poll().await });
+        tasks.spawn(async move { app.plans.poll().await });
         let app = self.clone();
-        tokio::spawn(async move { app.webhooks.poll().await });
+        tasks.spawn(async move { app.webhooks.poll().await });
         let app = self.clone();
-        tokio::spawn(async move { app.resolvers.reconcile().await });
+        tasks.spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();
-        tokio::spawn(async move { app.resolvers.watch_operator_resolvers().await });
+        tasks.spawn(async move { app.resolvers.watch_operator_resolvers().await });
         let app = self.clone();
-        tokio::spawn(async move { app.listen().await });
+        tasks.spawn(async move { app.listen().await });
         let app = self.clone();
-        tokio::spawn(async move { app.poll_tenants().await });
+        tasks.spawn(async move { app.poll_tenants().await });
+        tasks.spawn(erasure::erase_for_ever(self.store.clone(), self.clock.clone()));
         let app = self.clone();
-        tokio::spawn(erasure::erase_for_ever(app.store.clone(), app.clock.clone()));
-        let app = self.clone();
-        tokio::spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
+        tasks.spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
     }
 
     async fn poll_tenants(&self) {

@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod audit;
+pub mod background;
 pub mod checks;
 pub mod compilations;
 pub mod edge_metrics;

@@ -104,7 +104,7 @@ async fn send(
 pub struct Notices(PgListener);
 
 impl Notices {
-    pub(crate) async fn listen(pool: &PgPool) -> Result<Self, StoreError> {
+    pub(crate) async fn listen(pool: &PgPool) -> Result<Self, sqlx::Error> {
         let mut listener = PgListener::connect_with(pool).await?;
         listener.listen_all([CHANGES, WEBHOOKS, DELIVERIES, REVOKED_KEYS]).await?;
         Ok(Self(listener))

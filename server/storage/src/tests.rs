@@ -332,7 +332,7 @@ async fn write_after_cancelled_begin(
     guarded: bool,
 ) -> bool {
     let patience = Duration::from_micros(attempt * 7 % 400);
-    let store = Store::new(Database::Postgres(pool.clone()));
+    let store = Store::new(Database::postgres(pool.clone()));
     let begin = async move { store.write_as("acme").await.map(drop) };
     if guarded {
         // What the service does: the task goes on when nobody waits for it any more.

@@ -30,7 +30,7 @@ async fn opened_as_0_1(database: &TestDatabase) -> Store {
         TestDatabase::Postgres(_) => {
             let pool = PgPool::connect(&url).await.expect("opens");
             migrator(&POSTGRES[..RELEASED]).run(&pool).await.expect("migrates");
-            Database::Postgres(pool)
+            Database::postgres(pool)
         }
     };
     Store::new(database)
