@@ -1,9 +1,15 @@
 //! The content of a tenant folder, and the messages for one that is not valid.
 
-use portcullis_engine::Check;
+use std::fs;
+use std::path::Path;
 
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, DEFAULT_DENY, Effect, Json};
+use uuid::Uuid;
+
+use super::bundle::{CASES_FILE, POLICIES_FILE, RULES_FILE};
+use super::embedded::EMBEDDED;
 use super::fixture::{RULES, edit, write_tenant};
-use super::*;
+use super::{Bundle, Case, SampleUser, TENANT_FILE};
 
 /// The message about the small tenant after one edit, without the folder's name.
 fn refusal(file: &str, from: &str, to: &str) -> String {
@@ -67,7 +73,7 @@ fn a_default_role_makes_a_rule_unless_its_tuple_has_one() {
         (4, "guest, acme, wiki:read, read"),
     ];
     assert_eq!(named, expected.map(|(id, name)| (id, name.to_owned())));
-    let effects: Vec<_> = bundle.rulebook.rules.iter().map(|rule| rule.effect).collect();
+    let effects: Vec<_> = bundle.rulebook.rules().iter().map(|rule| rule.effect).collect();
     assert_eq!(effects, [Effect::Deny, Effect::Allow, Effect::Allow]);
     assert_eq!(bundle.rulebook.name(Some(Uuid::from_u128(3))), "reader, acme, wiki:read, read");
     assert_eq!(bundle.rulebook.name(None), DEFAULT_DENY);
