@@ -9,6 +9,7 @@ use ipnet::IpNet;
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
+use crate::nearest::nearest;
 use crate::number::Number;
 use crate::operator::{Networks, OPERATOR_NAMES, Operator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
@@ -20,6 +21,10 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_NODES: usize = 1_000;
 /// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
+
+/// Completes "expected …" for a `value` that is `null`.
+const NO_NULL: &str = "a value, not null: no attribute is null; to test whether the attribute is present, use \
+    `exists` and leave `value` out";
 
 /// A condition over attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -366,9 +371,9 @@ fn read_predicate(
             let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
                 read_pattern(json, at, problems, patterns)
             };
-            return fields.required("value", read).map(Predicate::Matches);
+            return right_side(fields, read).map(Predicate::Matches);
         }
-        "ip_in" => return fields.required("value", read_networks).map(Predicate::IpIn),
+        "ip_in" => return right_side(fields, read_networks).map(Predicate::IpIn),
         "eq" => (Operator::Eq, Takes::Scalar),
         "ne" => (Operator::Ne, Takes::Scalar),
         "lt" => (Operator::Lt, Takes::Ordered),
@@ -382,14 +387,33 @@ fn read_predicate(
         "ends_with" => (Operator::EndsWith, Takes::Text),
         "before" => (Operator::Before, Takes::Instant),
         "after" => (Operator::After, Takes::Instant),
-        _ => {
-            fields.expected_at("operator", OPERATOR_NAMES);
+        unknown => {
+            fields.expected_at("operator", known_operators(unknown));
             return None;
         }
     };
-    fields
-        .required("value", |json, at, problems| read_operand(takes, json, at, problems))
+    right_side(fields, |json, at, problems| read_operand(takes, json, at, problems))
         .map(|operand| Predicate::Compare(operator, operand))
+}
+
+/// Reads `value`, which is required. No attribute has the value `null`, so that a comparison with it would never hold.
+fn right_side<'j, T>(
+    fields: &mut Fields<'j, '_>,
+    read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+) -> Option<T> {
+    if fields.is_null("value") {
+        fields.expected_at("value", NO_NULL);
+        return None;
+    }
+    fields.required("value", read)
+}
+
+/// Returns the names of the operators, and the one that `unknown` resembles.
+fn known_operators(unknown: &str) -> String {
+    let names = OPERATOR_NAMES.split('`').skip(1).step_by(2);
+    let meant = nearest(unknown, names);
+    let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    format!("{OPERATOR_NAMES}{meant}")
 }
 
 /// The literals that the right side of an operator accepts, besides another attribute.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::excerpt::{excerpt, json_len};
+use crate::nearest::nearest;
 
 /// The maximum number of problems that are kept: nobody mends more at once.
 const MAX_PROBLEMS: usize = 100;
@@ -37,8 +38,13 @@ pub struct Problem {
 pub enum Fault {
     /// The object lacks this member.
     Missing(&'static str),
-    /// The object has this unknown member.
-    Unknown(String),
+    /// The object has an unknown member.
+    Unknown {
+        /// The member as written.
+        name: String,
+        /// The known member that it resembles.
+        nearest: Option<&'static str>,
+    },
     /// The value is of another type or form; the text completes "expected …".
     Expected(String),
     /// The value is an expression with a fault at one of its tokens.
@@ -100,7 +106,7 @@ impl Problem {
     fn json_len(&self) -> usize {
         let fault = match &self.fault {
             Fault::Missing(name) => json_len(name),
-            Fault::Unknown(name) => json_len(name),
+            Fault::Unknown { name, nearest } => json_len(name) + nearest.map_or(0, json_len),
             Fault::Expected(what) => json_len(what),
             Fault::Token { expected, token, .. } => json_len(expected) + json_len(token),
         };
@@ -114,7 +120,7 @@ impl Fault {
         let cut = |text: String| excerpt(text, MAX_TEXT);
         match self {
             Self::Missing(_) => self,
-            Self::Unknown(name) => Self::Unknown(cut(name)),
+            Self::Unknown { name, nearest } => Self::Unknown { name: cut(name), nearest },
             Self::Expected(what) => Self::Expected(cut(what)),
             Self::Token { expected, token, position } => {
                 Self::Token { expected: cut(expected), token: cut(token), position }
@@ -136,7 +142,10 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(name) => write!(f, "field `{name}` is missing"),
-            Self::Unknown(name) => write!(f, "field `{name}` is unknown"),
+            Self::Unknown { name, nearest: None } => write!(f, "field `{name}` is unknown"),
+            Self::Unknown { name, nearest: Some(nearest) } => {
+                write!(f, "field `{name}` is unknown; did you mean `{nearest}`?")
+            }
             Self::Expected(what) => write!(f, "expected {what}"),
             Self::Token { expected, token, position } if token.is_empty() => {
                 write!(f, "expected {expected}, where the text ends at position {position}")
@@ -163,9 +172,11 @@ impl Problems {
         self.push(at, Fault::Missing(name));
     }
 
-    /// Notes that the object at `at` has an unknown member `name`.
-    pub fn unknown(&mut self, at: &Place<'_>, name: &str) {
-        self.push(at, Fault::Unknown(name.to_owned()));
+    /// Notes that the object at `at` has an unknown member `name`, where members are called `known`.
+    pub fn unknown(&mut self, at: &Place<'_>, name: &str, known: &[&'static str]) {
+        // Only a kept problem pays for the comparison: an input may have any number of unknown members.
+        let nearest = if self.is_full() { None } else { nearest(name, known.iter().copied()) };
+        self.push(at, Fault::Unknown { name: name.to_owned(), nearest });
     }
 
     /// Notes that the value at `at` is not `what`, which completes "expected …".
@@ -175,13 +186,18 @@ impl Problems {
 
     /// Notes that the value at `at` has this fault.
     pub(crate) fn push(&mut self, at: &Place<'_>, fault: Fault) {
-        if self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL {
+        if self.is_full() {
             self.left_out += 1;
             return;
         }
         let problem = Problem::new(at, fault);
         self.json_len += problem.json_len();
         self.kept.push(problem);
+    }
+
+    /// Returns whether further problems are only counted.
+    fn is_full(&self) -> bool {
+        self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL
     }
 
     /// Returns `Ok` if no problem was noted.

@@ -204,7 +204,7 @@ fn invalid_details(invalid: &Invalid) -> Value {
         _ => None,
     });
     let unknown = names(|fault| match fault {
-        Fault::Unknown(name) => Some(name),
+        Fault::Unknown { name, .. } => Some(name),
         _ => None,
     });
     if !missing.is_empty() {
