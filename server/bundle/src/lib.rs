@@ -9,6 +9,7 @@ mod embedded;
 mod error;
 mod files;
 mod policies;
+mod positions;
 mod resolvers;
 mod rulebook;
 mod store;
