@@ -110,7 +110,7 @@ pub(super) fn key_source(keys: Vec<Value>) -> KeySource {
     let text = json!({"keys": keys}).to_string().into_bytes();
     let fetch: crate::keysets::Fetch = std::sync::Arc::new(move || {
         let text = text.clone();
-        Box::pin(async move { Ok(text) })
+        Box::pin(async move { crate::keysets::KeySet::parse(&text) })
     });
     KeySource::new(ISSUER, fetch)
 }
@@ -396,5 +396,37 @@ async fn admin_domains_are_a_string_or_a_list() {
         claims["adm"] = claim.clone();
         let identity = verify(&sign(&header(), &claims)).await.expect("accepted");
         assert_eq!(identity.administers(domain), expected, "{claim} and {domain}");
+    }
+}
+
+/// Returns the claims after one edit.
+fn claims_with(edit: impl FnOnce(&mut Value)) -> Value {
+    let mut claims = claims();
+    edit(&mut claims);
+    claims
+}
+
+#[tokio::test]
+async fn the_recipes_for_identity_providers_quote_the_messages() {
+    let document = include_str!("../../../../docs/identity-providers.md");
+    let with = |name: &'static str, value: Value| claims_with(|claims| claims[name] = value);
+    let tokens = [
+        "opaque".to_owned(),
+        sign(&header(), &with("iss", json!("https://other.example"))),
+        sign(&header(), &with("sub", Value::Null)),
+        sign(&header(), &with("realm_access", json!({}))),
+        sign(&header(), &with("dom", json!(["a", "b"]))),
+        sign(&header(), &with("dom", json!("*"))),
+        sign(&header(), &with("exp", json!(1))),
+        sign(&json!({"alg": "HS256", "kid": "ec"}), &claims()),
+        sign(&json!({"alg": "ES256", "kid": "other"}), &claims()),
+        sign(&header(), &claims()),
+    ];
+    let config = OidcConfig { audience: Some("portcullis".to_owned()), ..config() };
+    for token in tokens {
+        let keys = vec![EC.jwk(json!({"kid": "ec"}))];
+        let refused = verify_with(config.clone(), keys, &token, now()).await;
+        let message = refused.expect_err("no token of these is good");
+        assert!(document.contains(&message), "no recipe has `{message}`");
     }
 }
