@@ -15,6 +15,7 @@ use portcullis_operations::app::App;
 
 use crate::error::ApiError;
 use crate::limits;
+use crate::no_credential::no_credential;
 use crate::oversize::refuse_oversize;
 use crate::raw_body::charge_body_to;
 
@@ -210,7 +211,8 @@ impl FromRequestParts<App> for Admin {
             Some(name) => Origin::new(&format!("{ADMIN_ACTOR}:{name}"), CredentialKind::AdminKey)
                 .with_key(name),
             None => {
-                let what = "this route needs the admin key".to_owned();
+                let what =
+                    "this route needs the admin key, in the header `X-Admin-Api-Key`".to_owned();
                 let error = AuthError::CredentialRefused(what);
                 return Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error));
             }
@@ -238,7 +240,7 @@ impl<'h> Credential<'h> {
             .flat_map(|name| headers.get_all(&name).iter().map(move |value| (name.clone(), value)))
             .collect::<Vec<_>>();
         let (name, value) = match sent.as_slice() {
-            [] => return Err(ApiError::NoCredential),
+            [] => return Err(no_credential(parts)),
             [one] => one,
             _ => {
                 return Err(ApiError::bad_request(
@@ -257,7 +259,8 @@ impl<'h> Credential<'h> {
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| Self::Bearer(token.trim_start()))
             .ok_or_else(|| {
-                let what = "the Authorization header is not `Bearer <token>`";
+                let what = "expected `Authorization: Bearer <token>`; a service key goes into the header \
+                    `X-Service-Api-Key`";
                 AuthError::CredentialRefused(what.to_owned()).into()
             })
     }
