@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, StatusCode};
 use portcullis_config::Variables;
 use portcullis_egress::multipart::{Form, Part};
 use portcullis_egress::{Answer, Client};
@@ -75,7 +75,7 @@ pub(super) async fn run(
     let service = Service::new(&arguments.url, variables)?;
     let project = Project::find(&arguments.path)?;
     let file = project.beside(arguments.manifest.as_deref(), MANIFEST_FILE);
-    let bytes = project::read(&file)?;
+    let bytes = project::read(&file, project::MANIFEST)?;
     let manifest = json::parse(&bytes).with_context(|| file.display().to_string())?;
     let namespace = manifest.get("namespace").and_then(Json::as_str);
     let namespace = namespace
@@ -171,7 +171,18 @@ impl Service {
         if answer.status.is_success() {
             return Ok(answer);
         }
-        bail!("{route}: {}: {}", answer.status, message(&answer.body))
+        bail!("{route}: {}: {}{}", answer.status, message(&answer.body), hint(answer.status))
+    }
+}
+
+/// Returns the end of the message about a refused credential.
+fn hint(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            "; `portcullis resolver push` needs a service key with the permissions `resolvers:read` and \
+             `resolvers:write` in SERVICE_API_KEY, or a manager's token in TOKEN"
+        }
+        _ => "",
     }
 }
 
@@ -200,6 +211,14 @@ mod tests {
             complete(&manifest).to_string(),
             r#"{"namespace":"hr","limits":{"timeout_ms":9},"description":null,"config":{},"endpoints":{},"allowed_hosts":[],"cache_ttl_ms":null,"stale_if_error_ms":0}"#
         );
+    }
+
+    #[test]
+    fn a_refused_credential_learns_the_permissions() {
+        for (status, named) in [(401, true), (403, true), (400, false), (503, false)] {
+            let hint = hint(StatusCode::from_u16(status).expect("a status"));
+            assert_eq!(hint.contains("`resolvers:read` and `resolvers:write`"), named, "{status}");
+        }
     }
 
     #[test]
