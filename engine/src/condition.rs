@@ -151,7 +151,11 @@ impl AttributePath {
         let (kind, name) = text
             .split_once('.')
             .filter(|(kind, name)| !kind.is_empty() && !name.is_empty())
-            .ok_or_else(|| "a dotted path `<kind>.<name>`".to_owned())?;
+            .ok_or_else(|| {
+                "a dotted path `<kind>.<name>`, such as `user.department`; the kind is `user`, `resource`, \
+                 `request`, `token` or the namespace of a resolver"
+                    .to_owned()
+            })?;
         match kind {
             "user" => Ok(Self::User(name.into())),
             "resource" => Ok(Self::Resource(name.into())),

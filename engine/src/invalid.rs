@@ -14,6 +14,9 @@ const MAX_TEXT: usize = 1_024;
 /// up to twice, and has at most 64 KiB (`docs/semantics.md`, section 8.4).
 const MAX_TOTAL: usize = 16 * 1_024;
 
+/// The maximum number of known members that the message about an unknown one lists.
+const FEW: usize = 3;
+
 /// A refused input: the problems that were found, in the order of the input.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Invalid {
@@ -42,8 +45,8 @@ pub enum Fault {
     Unknown {
         /// The member as written.
         name: String,
-        /// The known member that it resembles.
-        nearest: Option<&'static str>,
+        /// The known members that may be meant: the one that it resembles, else all if they are few.
+        meant: Vec<&'static str>,
     },
     /// The value is of another type or form; the text completes "expected …".
     Expected(String),
@@ -106,7 +109,9 @@ impl Problem {
     fn json_len(&self) -> usize {
         let fault = match &self.fault {
             Fault::Missing(name) => json_len(name),
-            Fault::Unknown { name, nearest } => json_len(name) + nearest.map_or(0, json_len),
+            Fault::Unknown { name, meant } => {
+                json_len(name) + meant.iter().map(|name| json_len(name)).sum::<usize>()
+            }
             Fault::Expected(what) => json_len(what),
             Fault::Token { expected, token, .. } => json_len(expected) + json_len(token),
         };
@@ -120,7 +125,7 @@ impl Fault {
         let cut = |text: String| excerpt(text, MAX_TEXT);
         match self {
             Self::Missing(_) => self,
-            Self::Unknown { name, nearest } => Self::Unknown { name: cut(name), nearest },
+            Self::Unknown { name, meant } => Self::Unknown { name: cut(name), meant },
             Self::Expected(what) => Self::Expected(cut(what)),
             Self::Token { expected, token, position } => {
                 Self::Token { expected: cut(expected), token: cut(token), position }
@@ -142,9 +147,15 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(name) => write!(f, "field `{name}` is missing"),
-            Self::Unknown { name, nearest: None } => write!(f, "field `{name}` is unknown"),
-            Self::Unknown { name, nearest: Some(nearest) } => {
-                write!(f, "field `{name}` is unknown; did you mean `{nearest}`?")
+            Self::Unknown { name, meant } => {
+                write!(f, "field `{name}` is unknown")?;
+                match meant.split_last() {
+                    None => Ok(()),
+                    Some((last, [])) => write!(f, "; did you mean `{last}`?"),
+                    Some((last, others)) => {
+                        write!(f, "; did you mean `{}` or `{last}`?", others.join("`, `"))
+                    }
+                }
             }
             Self::Expected(what) => write!(f, "expected {what}"),
             Self::Token { expected, token, position } if token.is_empty() => {
@@ -174,9 +185,17 @@ impl Problems {
 
     /// Notes that the object at `at` has an unknown member `name`, where members are called `known`.
     pub fn unknown(&mut self, at: &Place<'_>, name: &str, known: &[&'static str]) {
-        // Only a kept problem pays for the comparison: an input may have any number of unknown members.
-        let nearest = if self.is_full() { None } else { nearest(name, known.iter().copied()) };
-        self.push(at, Fault::Unknown { name: name.to_owned(), nearest });
+        if self.is_full() {
+            // Only a kept problem pays for the comparison: an input may have any number of unknown members.
+            self.left_out += 1;
+            return;
+        }
+        let meant = match nearest(name, known.iter().copied()) {
+            Some(nearest) => vec![nearest],
+            None if known.len() <= FEW => known.to_vec(),
+            None => Vec::new(),
+        };
+        self.push(at, Fault::Unknown { name: name.to_owned(), meant });
     }
 
     /// Notes that the value at `at` is not `what`, which completes "expected …".

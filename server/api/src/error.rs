@@ -77,7 +77,11 @@ impl ApiError {
             Self::NoCredential => {
                 "a credential is needed, such as `Authorization: Bearer <token>`".to_owned()
             }
-            Self::MethodNotAllowed(_) => "the route has no such method".to_owned(),
+            Self::MethodNotAllowed(allow) => {
+                let allow = allow.as_ref().and_then(|allow| allow.to_str().ok());
+                let known = allow.map(|allow| format!("; it has {}", allow.replace(',', ", ")));
+                format!("the route has no such method{}", known.unwrap_or_default())
+            }
             Self::PayloadTooLarge(limit) => too_large(*limit),
             Self::UnsupportedMediaType(expected) => {
                 format!("the body is of another type: send `Content-Type: {expected}`")

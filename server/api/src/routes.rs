@@ -153,7 +153,7 @@ pub fn finish(routes: Router, bodies: BodyBudget) -> Router {
 
 /// Answers a request for an unknown path.
 async fn unknown_route() -> ApiError {
-    ApiError::not_found("route")
+    ApiError::not_found("route on this address; see `GET /`")
 }
 
 /// Gives a 405 its body. For an unknown method axum sends an empty 405 with the `Allow` header.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use http::{HeaderMap, Method, StatusCode};
 use portcullis_config::Variables;
 use portcullis_egress::multipart::{Form, Part};
@@ -40,11 +40,18 @@ pub struct PushArguments {
     #[arg(default_value = ".")]
     path: PathBuf,
     /// The URL of the service.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Url,
     /// The manifest (default: `manifest.json` in the folder of the component).
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+}
+
+/// Reads the URL of a service.
+fn service_url(text: &str) -> Result<Url, &'static str> {
+    let url = text.parse::<Url>().ok();
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or("expected an http or https URL such as `http://127.0.0.1:8080`")
 }
 
 /// The members of a resolver's record that this command reads.
@@ -134,7 +141,6 @@ struct Service {
 
 impl Service {
     fn new(base: &Url, variables: &Variables) -> anyhow::Result<Self> {
-        ensure!(matches!(base.scheme(), "http" | "https"), "--url: expected an http or https URL");
         let mut url = base.clone();
         url.set_path(&format!("{}/api/v1/resolvers", base.path().trim_end_matches('/')));
         let credential = HeaderMap::from_iter([variables.credential()?]);
@@ -211,6 +217,17 @@ mod tests {
             complete(&manifest).to_string(),
             r#"{"namespace":"hr","limits":{"timeout_ms":9},"description":null,"config":{},"endpoints":{},"allowed_hosts":[],"cache_ttl_ms":null,"stale_if_error_ms":0}"#
         );
+    }
+
+    #[test]
+    fn the_service_has_an_http_url() {
+        for good in ["http://127.0.0.1:8080", "https://authz.example/base/"] {
+            assert!(service_url(good).is_ok(), "{good}");
+        }
+        for bad in ["127.0.0.1:8080", "localhost:8080", "ftp://authz.example", ""] {
+            let expected = "expected an http or https URL such as `http://127.0.0.1:8080`";
+            assert_eq!(service_url(bad), Err(expected), "{bad}");
+        }
     }
 
     #[test]
