@@ -62,6 +62,10 @@ fn faults_of_syntax_have_a_place() {
         ":1:14: not valid YAML: unsupported tag `!role`; quote a text that begins with `!`",
         ":3:1: not valid YAML: only single YAML document expected but multiple found",
         ":1:8: not valid YAML: unexpected character: `@'; quote a text that begins with this character",
+        ":2:8: not valid YAML: while scanning an anchor or alias, did not find expected alphabetic or numeric \
+         character; quote a text that begins with `*`",
+        ":1:22: not valid YAML: while scanning an anchor or alias, did not find expected alphabetic or numeric \
+         character; quote a text that begins with `*`",
     ];
     let expected: Vec<String> = expected.iter().map(|line| format!("rules.yaml{line}")).collect();
     assert_eq!(messages, expected);
