@@ -15,7 +15,7 @@ const TOO_LARGE: usize = 1024 * 1024 + 1;
 fn an_unknown_route_is_a_404_with_or_without_a_credential() {
     let tenant = Tenant::new();
     let unknown = [
-        "GET /",
+        "GET /x",
         "GET /api/v1",
         "POST /api/v1/check/",
         "POST /api/v2/check",
@@ -208,6 +208,28 @@ fn an_id_that_is_no_uuid_is_an_id_that_no_record_has() {
     for id in ids {
         let update = format!("PUT /api/v1/abac/policies/{id}");
         tenant.manage(update, &json!({"enabled": false})).refused(404, "NOT_FOUND");
+    }
+}
+
+#[test]
+fn a_key_in_the_wrong_place_learns_the_right_header() {
+    let tenant = Tenant::new();
+    let key = "pck_019e301f05c07a4e9c1b5f0e8d3a7b64_nobodys";
+    let as_token =
+        "expected a token, not a service key: send the key in the header `X-Service-Api-Key`";
+    let as_scheme = "expected `Authorization: Bearer <token>`; a service key goes into the header `X-Service-Api-Key`";
+    let in_other = "expected a service key in the header `X-Service-Api-Key`; the header `x-api-key` is not read";
+    for route in ["GET /api/v1/resources", "POST /api/v1/check"] {
+        let request = Request::new(route);
+        for (request, expected) in [
+            (request.clone().token(key), as_token),
+            (request.clone().header("authorization", key), as_scheme),
+            (request.clone().header("X-API-Key", key), in_other),
+        ] {
+            let reply = tenant.send(&request).refused(401, "UNAUTHENTICATED");
+            assert_eq!(reply.message(), expected, "{route}");
+            assert!(reply.header("www-authenticate").is_some(), "{route}");
+        }
     }
 }
 

@@ -48,6 +48,7 @@ pub mod fields;
 pub mod invalid;
 pub mod json;
 mod namespaces;
+pub mod nearest;
 mod number;
 pub mod operator;
 pub mod pattern;

@@ -90,11 +90,12 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 55] = [
+pub(crate) const ROUTES: [Row; 56] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
     row("GET /openapi.json", Access::Open, Kind::None, "", 200),
+    row("GET /", Access::Open, Kind::None, "", 200),
     row("GET /docs", Access::Open, Kind::None, "", 200),
     row("GET /docs/{file}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/check", Access::Check, Kind::None, CHECK, 200),

@@ -261,7 +261,8 @@ impl FromRequestParts<App> for Admin {
             Some(name) => Origin::new(&format!("{ADMIN_ACTOR}:{name}"), CredentialKind::AdminKey)
                 .with_key(name),
             None => {
-                let what = "this route needs the admin key".to_owned();
+                let what =
+                    "this route needs the admin key, in the header `X-Admin-Api-Key`".to_owned();
                 let error = AuthError::CredentialRefused(what);
                 return Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error));
             }

@@ -137,7 +137,8 @@ impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
         let revision = value.to_str().ok().and_then(digits);
         revision.map(Self).ok_or_else(|| {
             OperationError::BadRequest(
-                "the header X-Min-Policy-Revision must be a revision".to_owned(),
+                "the header X-Min-Policy-Revision must be a number, as an answer has it in X-Policy-Revision"
+                    .to_owned(),
             )
             .into()
         })

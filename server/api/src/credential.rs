@@ -5,6 +5,7 @@ use http::request::Parts;
 use portcullis_auth::AuthError;
 
 use crate::error::ApiError;
+use crate::no_credential::no_credential;
 use crate::oversize::refuse_oversize;
 
 pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
@@ -27,7 +28,7 @@ impl<'h> Credential<'h> {
             .flat_map(|name| headers.get_all(&name).iter().map(move |value| (name.clone(), value)))
             .collect::<Vec<_>>();
         let (name, value) = match sent.as_slice() {
-            [] => return Err(ApiError::NoCredential),
+            [] => return Err(no_credential(parts)),
             [one] => one,
             _ => {
                 return Err(ApiError::bad_request(
@@ -46,7 +47,8 @@ impl<'h> Credential<'h> {
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| Self::Bearer(token.trim_start()))
             .ok_or_else(|| {
-                let what = "the Authorization header is not `Bearer <token>`";
+                let what = "expected `Authorization: Bearer <token>`; a service key goes into the header \
+                    `X-Service-Api-Key`";
                 AuthError::CredentialRefused(what.to_owned()).into()
             })
     }

@@ -1,9 +1,15 @@
 //! The content of a tenant folder, and the messages for one that is not valid.
 
-use portcullis_engine::Check;
+use std::fs;
+use std::path::Path;
 
-use super::fixture::{RULES, edit, write_tenant};
-use super::*;
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, DEFAULT_DENY, Effect, Json};
+use uuid::Uuid;
+
+use super::bundle::{CASES_FILE, POLICIES_FILE, RULES_FILE};
+use super::embedded::EMBEDDED;
+use super::fixture::{RULES, edit, without_positions, write_tenant};
+use super::{Bundle, Case, SampleUser, TENANT_FILE};
 
 /// The message about the small tenant after one edit, without the folder's name.
 fn refusal(file: &str, from: &str, to: &str) -> String {
@@ -11,7 +17,7 @@ fn refusal(file: &str, from: &str, to: &str) -> String {
     write_tenant(folder.path());
     edit(folder.path(), file, from, to);
     let error = Bundle::read_folder(folder.path()).expect_err("the folder must be refused");
-    error.to_string().replace(&format!("{}/", folder.path().display()), "")
+    without_positions(&error.to_string()).replace(&format!("{}/", folder.path().display()), "")
 }
 
 #[track_caller]
@@ -67,7 +73,7 @@ fn a_default_role_makes_a_rule_unless_its_tuple_has_one() {
         (4, "guest, acme, wiki:read, read"),
     ];
     assert_eq!(named, expected.map(|(id, name)| (id, name.to_owned())));
-    let effects: Vec<_> = bundle.rulebook.rules.iter().map(|rule| rule.effect).collect();
+    let effects: Vec<_> = bundle.rulebook.rules().iter().map(|rule| rule.effect).collect();
     assert_eq!(effects, [Effect::Deny, Effect::Allow, Effect::Allow]);
     assert_eq!(bundle.rulebook.name(Some(Uuid::from_u128(3))), "reader, acme, wiki:read, read");
     assert_eq!(bundle.rulebook.name(None), DEFAULT_DENY);
@@ -83,16 +89,12 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn what_is_no_yaml_is_named_by_line_and_column() {
+fn what_is_no_yaml_is_named() {
     for (from, to, expected) in [
-        ("effect: deny}", "effect: deny", "unclosed bracket '{' at line 1, column 3"),
-        (
-            "effect: deny}",
-            "effect: deny, sub: x}",
-            "duplicate mapping key: sub not allowed here at line 1, column 58",
-        ),
-        ("writer", "!role writer", "unsupported tag `!role` at line 1, column 15"),
-        ("writer", "*writer", "reference to unknown value at line 1, column 9"),
+        ("effect: deny}", "effect: deny", "unclosed bracket '{'"),
+        ("effect: deny}", "effect: deny, sub: x}", "duplicate mapping key: sub not allowed here"),
+        ("writer", "!role writer", "unsupported tag `!role`; quote a text that begins with `!`"),
+        ("writer", "*writer", "reference to unknown value; quote a text that begins with `*`"),
     ] {
         refused(RULES_FILE, from, to, &format!("not valid YAML: {expected}"));
     }
@@ -131,7 +133,7 @@ fn a_fault_of_content_is_named_by_its_place() {
         RULES_FILE,
         "effect",
         "efect",
-        "at `/0`: field `effect` is missing; at `/0`: field `efect` is unknown",
+        "at `/0`: field `effect` is missing\nrules.yaml: at `/0`: field `efect` is unknown; did you mean `effect`?",
     );
     refused(
         RULES_FILE,

@@ -259,6 +259,11 @@ fn checksum(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))[..CHECKSUM_CHARS].to_owned()
 }
 
+/// Returns whether `text` begins like a service key.
+pub fn resembles_key(text: &str) -> bool {
+    text.starts_with(PREFIX)
+}
+
 /// A key that somebody sent: well-formed, but not known to be real.
 #[derive(Debug)]
 pub struct PresentedKey {

@@ -3,6 +3,7 @@
 
 mod directory;
 mod files;
+mod home;
 mod issuer;
 mod resolvers;
 
@@ -87,7 +88,8 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
         let loaded = load(&app, bundle, &base_url).await;
         loaded.with_context(|| format!("tenant `{}`", bundle.tenant))?;
     }
-    let routes = http::routes(app.clone(), RouteSet::Everything)
+    let routes = http::routes(app.clone(), RouteSet::Everything);
+    let routes = http::with_samples(routes, home::samples(&bundles, issuer.token_url()))
         .merge(issuer.clone().routes(app.clock.clone()))
         .merge(directory::routes(resolvers::credentials(&bundles))?);
     // Everybody gets a token here, so that a page on the internet must not reach it through the browser.
