@@ -62,13 +62,13 @@ fn a_mismatch_shows_what_came_instead_and_why() {
     let (status, out, err) = test(&[&tenant], None);
     let expected = "
   FAILED  a reader reads
-      expected  deny by `reader, acme, wiki:read, read`
-      got       allow by `reader, acme, wiki:read, read`
-      why       RBAC rule `reader, acme, wiki:read, read` allows
+          expected  deny by `reader, acme, wiki:read, read`
+          got       allow by `reader, acme, wiki:read, read`
+          why       RBAC rule `reader, acme, wiki:read, read` allows
   FAILED  demo: nobody reads what is locked
-      expected  deny by `default-deny`
-      got       deny by `locked`
-      why       ABAC policy `locked` denies: its condition is true
+          expected  deny by `default-deny`
+          got       deny by `locked`
+          why       ABAC policy `locked` denies: its condition is true
 ";
     assert!(out.contains(expected), "{out}");
     assert!(out.ends_with("\n0 passed, 2 failed\n"), "{out}");
