@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use portcullis_bench as bench;
-use portcullis_tools::{import, keys, resolver_cli};
+use portcullis_tools::{import, keys, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -51,14 +51,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Import(Import),
     /// Run the test cases of tenants kept as files, without a server.
-    Test {
-        /// The folder of a tenant, or a folder of such folders.
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
-        /// Run only the cases whose name contains this text.
-        #[arg(long)]
-        case: Option<String>,
-    },
+    Test(policy_test::CaseTestArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]

@@ -114,9 +114,12 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
-        Command::Test { paths, case } => {
-            let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-            Ok(policy_test::run(&paths, case.as_deref(), &mut out, &mut err))
+        Command::Test(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                Ok(policy_test::run(&arguments, &variables, &mut out, &mut err).await)
+            })
         }
     }
 }

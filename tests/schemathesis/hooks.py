@@ -112,6 +112,7 @@ def follow_the_text(body, operation):
 # Refusals that are not findings: the operation (`None` means any), the status, and a part of the message.
 ANNOUNCED = [
     (None, 412, "the record has changed since"),
+    ("check", 400, "field `now` is unknown"),
     ("createPolicy", 400, "expected a network such as"),
     ("createPolicy", 400, "expected a regular expression"),
     ("createPolicy", 400, "expected an IANA time zone"),

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CheckBody, CheckBuffer, Effect, Invalid};
+use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -69,7 +69,8 @@ impl From<CheckAnswer> for Answer {
 /// Decides a request by RBAC rules and ABAC policies combined.
 ///
 /// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny. With `explain=true` a manager
-/// is shown every candidate, each part of its condition, and where each attribute's value comes from.
+/// is shown every candidate, each part of its condition, and where each attribute's value comes from. `now` in the body
+/// stands for the present then; without `explain=true` the field is unknown.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check",
     security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(Explain, MinRevision), request_body = CheckRequest,
@@ -82,9 +83,16 @@ pub(super) async fn check(
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let mut buffer = CheckBuffer::default();
-    let body = buffer.read(body.text()?)?;
-    let options = CheckOptions { kind: CheckKind::Combined, at_least, explain };
+    let (json, mut buffer);
+    let (body, now) = if explain {
+        json = body.parse()?;
+        let ExplainedCheckBody { check, now } = ExplainedCheckBody::parse(&json)?;
+        (check, now)
+    } else {
+        buffer = CheckBuffer::default();
+        (buffer.read(body.text()?)?, None)
+    };
+    let options = CheckOptions { kind: CheckKind::Combined, at_least, explain, now };
     let decided = checks::check(&app, &caller, body, options).await?;
     let explanation =
         decided.evidence.as_ref().and_then(|evidence| explanation(&decided, evidence));
@@ -120,7 +128,7 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let options = CheckOptions { kind: CheckKind::Legacy, at_least, explain: false };
+    let options = CheckOptions { kind: CheckKind::Legacy, at_least, explain: false, now: None };
     let answer = checks::check(&app, &caller, body, options).await?.answer;
     let (allowed, revision) = (answer.effect == Effect::Allow, answer.revision);
     Ok(respond(revision, LegacyAnswer { allowed, answer: answer.into() }))

@@ -14,7 +14,7 @@ use crate::cases::{self, Case};
 use crate::error::BundleError;
 use crate::files::Files;
 use crate::policies;
-use crate::resolvers::{self, SampleResolver};
+use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
 use crate::unique::each_once;
 use crate::users::{self, SampleUser, TENANT_FILE};
@@ -120,14 +120,15 @@ fn read_resolvers<T: Fn(&str) -> io::Result<String>>(
     {
         return Ok(vec![]);
     }
-    // The tenant's own, or those that it shares with its neighbours.
-    let file = |module: &str, name: &str| {
-        let own = (files.text)(&format!("resolvers/{module}/{name}"));
-        own.or_else(|_| (files.text)(&format!("../resolvers/{module}/{name}")))
+    // The tenant's own, or one that it shares with its neighbours.
+    let find = |module: &str| {
+        let own = format!("resolvers/{module}");
+        let is_own = (files.text)(&format!("{own}/{MANIFEST_FILE}")).is_ok();
+        if is_own { own } else { format!("../{own}") }
     };
     files.read(RESOLVERS_FILE, |json, at, problems| {
         let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            SampleResolver::read(json, at, problems, file)
+            SampleResolver::read(json, at, problems, find, &files.text)
         })(json, at, problems)?;
         let namespaces = resolvers.iter().map(|resolver| &resolver.manifest.namespace);
         each_once(namespaces, "`namespace`", at, problems);

@@ -6,16 +6,19 @@ use chrono::{DateTime, Utc};
 use portcullis_engine::fields::{Fields, string, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::request::instant;
-use portcullis_engine::{AttributeAnswers, CheckBody, DEFAULT_DENY, Effect, Json};
+use portcullis_engine::{CheckBody, DEFAULT_DENY, Effect, Json};
 
 use portcullis_model::policy::NewPolicy;
 
-use crate::resolvers::{self, SampleResolver};
+use crate::given_answers::{self, GivenAnswers};
+use crate::resolvers::{self, ResponsesByNamespace, SampleResolver};
 use crate::rulebook::Rulebook;
 use crate::users::{SampleUser, TENANT_FILE};
 
 /// Longest name of a case, in characters.
 const MAX_CASE_NAME: usize = 256;
+/// The value of `undetermined` in a case whose decision may rest on an undetermined condition.
+const ALLOWED: &str = "allowed";
 
 /// A check, and what must come out of it.
 #[derive(Debug)]
@@ -27,8 +30,12 @@ pub struct Case {
     pub now: Option<DateTime<Utc>>,
     /// The request body.
     pub check: Json<'static>,
-    /// The answers of resolvers; every other attribute is undetermined.
-    pub resolved: AttributeAnswers,
+    /// Answers that stand for calls of resolvers. The other resolvers are called.
+    pub resolved: GivenAnswers,
+    /// Responses to the requests of resolvers, before those of `resolvers.yaml`.
+    pub responses: ResponsesByNamespace,
+    /// Whether the decision may rest on an undetermined condition.
+    pub undetermined_allowed: bool,
     pub expected: Expected,
 }
 
@@ -64,7 +71,21 @@ impl Case {
             CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
         });
         let resolved = fields.optional("resolved", |json, at, problems| {
-            resolvers::resolved(json, at, problems, resolvers)
+            given_answers::read(json, at, problems, resolvers)
+        });
+        let responses = fields.optional("responses", |json, at, problems| {
+            resolvers::responses(json, at, problems, resolvers)
+        });
+        let (resolved, responses) = (resolved.unwrap_or_default(), responses.unwrap_or_default());
+        if let Some(both) = resolved.namespaces.iter().find(|name| responses.contains_key(*name)) {
+            let what = format!("no responses for `{both}`, whose answers are in `resolved`");
+            fields.expected_at("responses", what);
+        }
+        let undetermined = fields.optional("undetermined", |json, at, problems| {
+            if json.as_str() != Some(ALLOWED) {
+                problems.expected(at, format!("`{ALLOWED}`"));
+            }
+            Some(())
         });
         let expected = fields
             .required("expect", |json, at, problems| Expected::read(json, at, problems, deciders));
@@ -74,7 +95,9 @@ impl Case {
             caller,
             now,
             check: check?,
-            resolved: resolved.unwrap_or_default(),
+            resolved,
+            responses,
+            undetermined_allowed: undetermined.is_some(),
             expected: expected?,
         })
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Plan, Verdict};
 use portcullis_model::event::Event;
@@ -24,6 +25,9 @@ pub struct CheckOptions {
     pub at_least: u64,
     /// Keeps the evidence for an explanation.
     pub explain: bool,
+    /// The instant that stands for the present in conditions and resolvers; `None` is the present itself. With an
+    /// instant, resolvers are called past their caches and circuit breakers.
+    pub now: Option<DateTime<Utc>>,
 }
 
 /// A check that is decided.
@@ -69,7 +73,7 @@ pub struct Evidence {
 }
 
 /// Decides the check in `body` for `caller`, and records it in the metrics. If it is denied, its event is in the
-/// store when this function returns, unless the store is down.
+/// store when this function returns, unless the store is down. An explained check has no event.
 ///
 /// # Errors
 /// The caller may not ask about the domain or for an explanation, or there is no plan that is new enough.
@@ -87,10 +91,14 @@ pub async fn check<'c>(
     let tenant = caller.tenant_of(domain)?;
     // A token of one tenant may ask about another one that it administers.
     app.closed_tenants.must_be_open(tenant)?;
-    let check = Check::new(body, domain, caller.of_check(), app.clock.now());
+    let now = options.now.unwrap_or_else(|| app.clock.now());
+    let check = Check::new(body, domain, caller.of_check(), now);
     let decided = decide(app, tenant, check, options).await?;
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
-    record_denial(app, tenant, &decided).await;
+    // An explanation is a question of a manager. Nobody was refused anything.
+    if !options.explain {
+        record_denial(app, tenant, &decided).await;
+    }
     Ok(decided)
 }
 
@@ -115,7 +123,10 @@ pub async fn decide<'c>(
     let (decision, asked) = match evaluate(options.kind, cached.plan(), &check) {
         Verdict::Decided(decision) => (decision, Asked::default()),
         Verdict::NeedsAttributes(requests) => {
-            let asked = app.resolvers.ask(tenant, &check, &requests).await;
+            let asked = match options.now {
+                None => app.resolvers.ask(tenant, &check, &requests).await,
+                Some(_) => app.resolvers.ask_apart(tenant, &check, &requests).await,
+            };
             (cached.plan().evaluate_with(&check, &asked.answers), asked)
         }
     };

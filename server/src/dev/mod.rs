@@ -186,7 +186,8 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Strin
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let caller = caller.map(|user| user.caller());
     let check = Check::new(body, &bundle.tenant, caller, app.clock.now());
-    let options = CheckOptions { kind: CheckKind::Combined, at_least: 0, explain: false };
+    let options =
+        CheckOptions { kind: CheckKind::Combined, at_least: 0, explain: false, now: None };
     let decided = checks::decide(app, &bundle.tenant, check, options).await?;
     Ok(http::answer_text(decided.answer))
 }

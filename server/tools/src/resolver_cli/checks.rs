@@ -1,13 +1,12 @@
 //! The file of checks for a component: `checks.json`.
 
 use chrono::{DateTime, Utc};
+use portcullis_bundle::CannedResponses;
 use portcullis_engine::fields::{Fields, list, string, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_SUBJECT;
 use portcullis_engine::request::instant;
 use portcullis_engine::{Caller, Check, CheckBody, Invalid, Json};
-
-use super::responses::Responses;
 
 /// Longest name of a check, in characters.
 const MAX_NAME: usize = 256;
@@ -22,7 +21,7 @@ pub(super) struct Sample<'j> {
     pub(super) name: &'j str,
     body: CheckBody<'j>,
     /// Responses in place of requests to endpoints.
-    pub(super) responses: Responses,
+    pub(super) responses: CannedResponses,
     /// The instant of the check; `None` stands for the instant of the run.
     now: Option<DateTime<Utc>>,
     /// The roles of the subject's token. They replace the roles of the check.
@@ -80,7 +79,7 @@ impl<'j> Sample<'j> {
         let mut fields = Fields::open(json, at, problems)?;
         let name = fields.required("name", text(MAX_NAME));
         let body = fields.required("check", CheckBody::read);
-        let responses = fields.optional("responses", Responses::read);
+        let responses = fields.optional("responses", CannedResponses::read);
         let now = fields.optional("now", instant);
         let roles = fields.optional("roles", list(text(MAX_SUBJECT)));
         let wanted = fields.optional("wanted", list(string));

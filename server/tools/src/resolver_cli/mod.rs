@@ -1,15 +1,15 @@
 //! `portcullis resolver`: attribute resolvers, from an empty folder to a running service (`docs/resolvers.md`).
 
 mod bench;
-mod build;
+pub(crate) mod build;
 mod cargo;
 mod checks;
-mod guest;
+pub(crate) mod guest;
 mod inspect;
 mod new;
-mod project;
+pub(crate) mod project;
 mod push;
-mod responses;
+pub(crate) mod responses;
 mod steps;
 mod test;
 mod trial;

@@ -19,27 +19,20 @@ pub(super) const MANIFEST: &str =
 pub(super) const CHECKS: &str = "the checks of the resolver there, or their path with `--checks`";
 
 /// The files of one resolver.
-pub(super) struct Project {
+pub(crate) struct Project {
     /// The component.
-    pub(super) component: PathBuf,
+    pub(crate) component: PathBuf,
 }
 
 impl Project {
     /// Finds the project of a component, or of a folder that contains exactly one component.
-    pub(super) fn find(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn find(path: &Path) -> anyhow::Result<Self> {
         if !path.is_dir() {
             let there = path.exists();
             ensure!(there, "`{}` does not exist: expected {COMPONENT_OR_FOLDER}", path.display());
             return Ok(Self { component: path.to_owned() });
         }
-        let mut components = Vec::new();
-        for entry in fs::read_dir(path).with_context(|| path.display().to_string())? {
-            let file = entry.with_context(|| path.display().to_string())?.path();
-            if file.extension().is_some_and(|extension| extension == "wasm") {
-                // `./geo.wasm` is shown as `geo.wasm`.
-                components.push(file.strip_prefix(".").map(Path::to_owned).unwrap_or(file));
-            }
-        }
+        let mut components = Self::components(path)?;
         let folder = path.display();
         match components.len() {
             0 => {
@@ -52,8 +45,21 @@ impl Project {
         }
     }
 
+    /// Returns the components in `folder`.
+    pub(crate) fn components(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let mut components = Vec::new();
+        for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+            let file = entry.with_context(|| folder.display().to_string())?.path();
+            if file.extension().is_some_and(|extension| extension == "wasm") {
+                // `./geo.wasm` is shown as `geo.wasm`.
+                components.push(file.strip_prefix(".").map(Path::to_owned).unwrap_or(file));
+            }
+        }
+        Ok(components)
+    }
+
     /// Reads the component.
-    pub(super) fn bytes(&self) -> anyhow::Result<Vec<u8>> {
+    pub(crate) fn bytes(&self) -> anyhow::Result<Vec<u8>> {
         read(&self.component, COMPONENT_OR_FOLDER)
     }
 

@@ -17,6 +17,7 @@ use portcullis_resolvers::Granted;
 
 use super::checks::{self, Sample};
 use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};
+use super::responses::scripted;
 
 /// The files of a command that calls a component.
 #[derive(Debug, clap::Args)]
@@ -119,7 +120,7 @@ impl Trial {
     /// # Errors
     /// The module cannot be bound; [`Trial::open`] makes sure that it can.
     pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<CallOutcome> {
-        let resolver = self.bind(sample.responses.over(self.granted.clone()))?;
+        let resolver = self.bind(scripted(sample.responses.clone(), self.granted.clone()))?;
         let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
         let request = self.module.request(checks::TENANT, &check, &self.wanted(sample), budget);
         Ok(self.host.resolve(&resolver, request).await)
