@@ -3,6 +3,7 @@
 //! `policies/README.md` explains the format. `portcullis test` runs the cases of such a folder;
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
+mod apply;
 mod resolvers;
 mod store;
 
@@ -28,6 +29,7 @@ use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 
+pub use apply::{ChangeKind, ObjectChange, apply, clear};
 pub use resolvers::{DESCRIPTOR_FILE, SampleResolver};
 pub use store::store;
 
