@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use portcullis_config::Variables;
-use portcullis_engine::value::parse_instant;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::request::instant;
 use portcullis_engine::{CheckBody, Json};
 use serde_json::Value;
 use url::Url;
@@ -123,7 +124,8 @@ pub async fn run(
 
 /// Reads an instant of the command line.
 fn moment(text: &str) -> Result<DateTime<Utc>, String> {
-    parse_instant(text).ok_or("expected an RFC 3339 date-time such as `2026-11-20T09:00:00Z`".into())
+    let read = instant(&Json::String(text.into()), &Place::root(), &mut Problems::default());
+    read.ok_or("expected an RFC 3339 date-time such as `2026-11-20T09:00:00Z`".into())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ type Ran = (ExitCode, String, String);
 /// Runs the command on the folder with these arguments.
 async fn check(folder: &Path, arguments: &[&str]) -> Result<Ran, String> {
     let folder = folder.display().to_string();
-    let words = ["check", "--dir", &folder].iter().chain(arguments);
+    let words = [&["check", "--dir", &folder], arguments].concat();
     let parsed = CommandLine::try_parse_from(words).map_err(|error| error.to_string())?;
     let variables = Variables::load(None).expect("variables").only(&[]);
     let (mut out, mut err) = (Vec::new(), Vec::new());

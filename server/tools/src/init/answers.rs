@@ -72,12 +72,12 @@ pub(super) fn ask(
 }
 
 /// A terminal, if there is one.
-struct Asker<'a> {
-    questions: Option<&'a mut dyn BufRead>,
-    out: &'a mut dyn Write,
+struct Asker<'q, 'o> {
+    questions: Option<&'q mut dyn BufRead>,
+    out: &'o mut dyn Write,
 }
 
-impl Asker<'_> {
+impl Asker<'_, '_> {
     /// Returns the value of the flag, or the answer to the question; an empty answer is the default.
     fn answer<T>(
         &mut self,

@@ -56,9 +56,10 @@ fn answers_come_from_the_terminal() {
     assert!(told.contains("The id of the tenant [shop]: "), "{told}");
     assert!(told.contains("  expected a name, `:` and verbs, such as "), "{told}");
     let bundle = Bundle::read_folder(&dir).expect("sound");
-    let resources: Vec<_> = bundle.resources.iter().map(|one| (&*one.name, one.default_roles.len()));
+    let resources = bundle.resources.iter().map(|one| (&*one.name, one.default_roles.len()));
+    let resources: Vec<_> = resources.collect();
     assert_eq!(bundle.tenant, "shop");
-    assert_eq!(resources.collect::<Vec<_>>(), [("order:read", 2), ("order:cancel", 1)]);
+    assert_eq!(resources, [("order:read", 2), ("order:cancel", 1)]);
     for typed in ["", "a\nb:c\n", "1\n2\n3\n"] {
         let other = folder.path().join("other");
         assert!(init(&other, [None, None, None], Some(typed)).is_err(), "{typed:?}");
