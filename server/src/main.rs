@@ -14,9 +14,9 @@ use std::time::Duration;
 use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
+use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
-use portcullis_model::clock::Clock;
 use portcullis_tools::{
     audit, check, import, init, keys, policy_test, resolver_cli, secrets, tenants,
 };

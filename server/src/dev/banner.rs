@@ -69,13 +69,15 @@ fn user_of(examples: &Examples, tenant: &ServedTenant) -> Vec<String> {
 /// Returns the lines after the checks.
 fn ending(folder: Option<&Path>) -> Vec<String> {
     match folder {
-        None => vec![
-            String::new(),
-            "Ctrl-C stops it; the data stays in the data directory.".to_owned(),
-        ],
+        None => {
+            vec![String::new(), "Ctrl-C stops it; the data stays in the data directory.".to_owned()]
+        }
         Some(folder) => vec![
             String::new(),
-            cut(&format!("Serving `{}`: a change of its files is served at once.", folder.display())),
+            cut(&format!(
+                "Serving `{}`: a change of its files is served at once.",
+                folder.display()
+            )),
             "Ctrl-C stops it; webhooks and keys stay in the data directory.".to_owned(),
         ],
     }

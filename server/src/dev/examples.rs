@@ -70,7 +70,10 @@ impl Examples {
     fn command(&self, user: &str, body: &str) -> Vec<String> {
         let token = self.token_command(user);
         let mut lines = vec![
-            format!("curl -s {}/api/v1/check -H 'Content-Type: application/json' \\", self.base_url),
+            format!(
+                "curl -s {}/api/v1/check -H 'Content-Type: application/json' \\",
+                self.base_url
+            ),
             format!("  -H \"Authorization: Bearer $({token})\" \\"),
         ];
         let first = lines.len();
@@ -180,7 +183,8 @@ mod tests {
 
     #[test]
     fn json_breaks_between_its_parts_alone() {
-        let json = r#"{"a":"x, \"y\", z","b":[1,2],"c":"long, long text that has no place to break"}"#;
+        let json =
+            r#"{"a":"x, \"y\", z","b":[1,2],"c":"long, long text that has no place to break"}"#;
         let lines = wrapped(json, 20);
         assert_eq!(lines.concat(), json);
         assert_eq!(

@@ -18,7 +18,8 @@ pub(super) fn tenant_folders(dir: &Path) -> Result<Vec<PathBuf>, String> {
         return Ok(vec![dir.to_owned()]);
     }
     let shown = dir.display();
-    let entries = fs::read_dir(dir).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
+    let entries =
+        fs::read_dir(dir).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
     let folders = entries.flatten().map(|entry| entry.path());
     let mut folders: Vec<PathBuf> =
         folders.filter(|folder| folder.join(TENANT_FILE).is_file()).collect();
@@ -96,7 +97,10 @@ mod tests {
         assert_eq!(tenant_folders(root.path()), Ok(vec![at("acme")]));
         assert_eq!(tenant_folders(&at("acme")), Ok(vec![at("acme")]));
         let error = tenant_folders(&at("other")).expect_err("no tenant");
-        assert!(error.contains("has no `tenant.yaml`") && error.contains("portcullis init"), "{error}");
+        assert!(
+            error.contains("has no `tenant.yaml`") && error.contains("portcullis init"),
+            "{error}"
+        );
         assert!(tenant_folders(&at("none")).expect_err("missing").contains("cannot be read"));
     }
 

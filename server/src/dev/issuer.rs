@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Form, Json, Router};
 use chrono::{DateTime, TimeDelta, Utc};
+use http::header::CACHE_CONTROL;
 use http::{StatusCode, Uri};
 use jsonwebtoken::jwk::{Jwk, PublicKeyUse, ThumbprintHash};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -118,7 +119,7 @@ impl Issuer {
         let user = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "user");
         let user = user.map(|(_, user)| user).unwrap_or_default();
         match self.token(&user, clock.now()) {
-            Ok(token) => format!("{token}\n").into_response(),
+            Ok(token) => ([(CACHE_CONTROL, "no-store")], format!("{token}\n")).into_response(),
             Err(TokenRefusal::NoUser(known)) => {
                 let text = format!("there is no token for the user `{user}`: {known}\n");
                 (StatusCode::BAD_REQUEST, text).into_response()

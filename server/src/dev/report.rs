@@ -77,9 +77,8 @@ fn summary(changes: &[ObjectChange]) -> String {
         (ChangeKind::Changed, "changed"),
         (ChangeKind::Removed, "removed"),
     ];
-    let counts = kinds.map(|(kind, word)| {
-        (changes.iter().filter(|change| change.kind == kind).count(), word)
-    });
+    let counts = kinds
+        .map(|(kind, word)| (changes.iter().filter(|change| change.kind == kind).count(), word));
     let parts = counts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, word)| format!("{count} {word}")).collect();
     if parts.is_empty() { "no object changed".to_owned() } else { parts.join(", ") }
@@ -148,7 +147,10 @@ mod tests {
         let change = |at: usize| ObjectChange::new(ChangeKind::Removed, "rule", at);
         let changes: Vec<_> = (0..MAX_SHOWN + 3).map(change).collect();
         let text = Reports::default().loaded(folder.path(), &bundle, &changes);
-        assert!(text.starts_with("reloaded `acme`: 23 removed; all 2 cases pass\n  - rule `0`\n"), "{text}");
+        assert!(
+            text.starts_with("reloaded `acme`: 23 removed; all 2 cases pass\n  - rule `0`\n"),
+            "{text}"
+        );
         assert!(text.ends_with("  - rule `19`\n  and 3 more changes\n"), "{text}");
     }
 }

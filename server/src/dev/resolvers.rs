@@ -10,9 +10,7 @@ use url::Url;
 use super::directory;
 use super::folders;
 use super::tenants::{ServedTenant, Source};
-use portcullis_bundle::{
-    Bundle, ChangeKind, ObjectChange, SampleResolver, embedded_resolver_file,
-};
+use portcullis_bundle::{Bundle, ChangeKind, ObjectChange, SampleResolver, embedded_resolver_file};
 use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;

@@ -37,7 +37,12 @@ pub struct CheckArguments {
     /// The resource with its verb, such as `document:read`.
     resource: String,
     /// The service to ask.
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080", conflicts_with = "dir")]
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8080",
+        conflicts_with = "dir"
+    )]
     url: Url,
     /// The token to ask with; better in the variable TOKEN, because other users of the machine see arguments.
     #[arg(long, conflicts_with_all = ["key", "dir"])]
@@ -93,7 +98,10 @@ pub async fn run(
         attributes: &arguments.attributes,
     };
     if let Some(path) = question.given_twice() {
-        writeln!(err, "portcullis: `{path}` is given twice; a list is `--attr '{path}=[\"a\", \"b\"]'`")?;
+        writeln!(
+            err,
+            "portcullis: `{path}` is given twice; a list is `--attr '{path}=[\"a\", \"b\"]'`"
+        )?;
         return Ok(ExitCode::from(REFUSED));
     }
     let body = question.body();

@@ -71,7 +71,10 @@ fn told(folder: &Path, first: &FirstTenant, out: &mut dyn Write) -> anyhow::Resu
     )?;
     writeln!(out, "\nNext steps:\n")?;
     writeln!(out, "    portcullis test {shown}   # runs the cases of the folder")?;
-    writeln!(out, "    portcullis dev {shown}    # serves the tenant, and reloads it when a file changes")?;
+    writeln!(
+        out,
+        "    portcullis dev {shown}    # serves the tenant, and reloads it when a file changes"
+    )?;
     let (user, last) = (files::USERS[0], first.last_verb());
     writeln!(out, "    portcullis check --dir {shown} {user} {last} {resource}:{last}")?;
     Ok(())

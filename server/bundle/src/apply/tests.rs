@@ -43,7 +43,8 @@ impl World {
         let mut tx = self.store.read("acme").await.expect("begins");
         let rules = rules::of_every_plan(&mut tx).await.expect("works");
         let policies = policies::of_every_plan(&mut tx).await.expect("works");
-        let rules = rules.into_iter().map(|rule| (rule.id, format!("{} {}", rule.tuple, rule.effect)));
+        let rules =
+            rules.into_iter().map(|rule| (rule.id, format!("{} {}", rule.tuple, rule.effect)));
         let policies = policies.into_iter().map(|policy| (policy.id, policy.name));
         rules.chain(policies).collect()
     }

@@ -49,7 +49,10 @@ fn caller<'b>(
     let found = bundle.user(name);
     if found.is_none() {
         let known: Vec<&str> = bundle.users.iter().map(|user| &*user.sub).collect();
-        bail!("--user: there is no user `{name}`; the users of tenant.yaml are {}", known.join(", "));
+        bail!(
+            "--user: there is no user `{name}`; the users of tenant.yaml are {}",
+            known.join(", ")
+        );
     }
     Ok(found)
 }

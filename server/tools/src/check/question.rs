@@ -66,8 +66,7 @@ fn text(text: &str) -> Json<'static> {
 /// Reads `user.ward=er`: kind, name and value. The value is JSON if it is a number, a boolean, a string in quotes or a
 /// list, and else text.
 pub(super) fn attribute(argument: &str) -> Result<(String, String, Json<'static>), String> {
-    let expected =
-        || "expected `user.<name>=<value>` or `resource.<name>=<value>`".to_owned();
+    let expected = || "expected `user.<name>=<value>` or `resource.<name>=<value>`".to_owned();
     let (path, value) = argument.split_once('=').ok_or_else(expected)?;
     let (kind, name) = path.split_once('.').ok_or_else(expected)?;
     if !matches!(kind, "user" | "resource") || name.is_empty() {

@@ -103,9 +103,21 @@ mod tests {
     fn every_other_answer_is_a_clear_error() {
         let page = "<!doctype html>\n<title>Welcome</title>".repeat(100);
         for (status, body, expected) in [
-            (401, r#"{"message": "the token is expired"}"#, "with 401 Unauthorized: the token is expired; give a token"),
-            (404, r#"{"message": "no such route"}"#, "no such route; --url is the address of the service"),
-            (503, r#"{"message": "later"}"#, "refuses the check with 503 Service Unavailable: later"),
+            (
+                401,
+                r#"{"message": "the token is expired"}"#,
+                "with 401 Unauthorized: the token is expired; give a token",
+            ),
+            (
+                404,
+                r#"{"message": "no such route"}"#,
+                "no such route; --url is the address of the service",
+            ),
+            (
+                503,
+                r#"{"message": "later"}"#,
+                "refuses the check with 503 Service Unavailable: later",
+            ),
             (200, r#"{"ok": true}"#, "answers without a decision"),
             (200, r#"{"decision": "maybe"}"#, "answers without a decision"),
             (200, "[]", "answers 200 OK without a JSON object"),

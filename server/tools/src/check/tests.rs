@@ -42,7 +42,11 @@ async fn a_folder_decides_and_the_exit_code_says_what() {
             "decision  allow\nrule      reader, acme, wiki:read, read\nreason    RBAC rule `reader, acme, wiki:read, read` allows\n",
         ),
         (&["bob", "read", "wiki:read"], DENIED, "decision  deny\nrule      default-deny\n"),
-        (&["bob", "read", "wiki:read", "--role", "reader", "--role", "x"], ALLOWED, "decision  allow\n"),
+        (
+            &["bob", "read", "wiki:read", "--role", "reader", "--role", "x"],
+            ALLOWED,
+            "decision  allow\n",
+        ),
         // The roles of a caller belong to the caller alone.
         (&["bob", "read", "wiki:read", "--user", "ann"], DENIED, "decision  deny\n"),
         (
@@ -50,7 +54,11 @@ async fn a_folder_decides_and_the_exit_code_says_what() {
             DENIED,
             "decision  deny\nrule      locked\n",
         ),
-        (&["ann", "read", "wiki:read", "--domain", "other"], DENIED, "decision  deny\nrule      default-deny\n"),
+        (
+            &["ann", "read", "wiki:read", "--domain", "other"],
+            DENIED,
+            "decision  deny\nrule      default-deny\n",
+        ),
     ] {
         let (got, out, err) = check(folder.path(), arguments).await.expect("a decision");
         assert!(out.starts_with(expected), "{arguments:?}: {out}{err}");
@@ -100,7 +108,10 @@ async fn a_check_that_is_not_valid_is_no_decision() {
         assert_eq!((code, &*out), (ExitCode::from(REFUSED), ""));
     }
     for (arguments, expected) in [
-        (&["ann", "read", "wiki:read", "--user", "eve"][..], "there is no user `eve`; the users of tenant.yaml are ann"),
+        (
+            &["ann", "read", "wiki:read", "--user", "eve"][..],
+            "there is no user `eve`; the users of tenant.yaml are ann",
+        ),
         (&["ann", "read", "wiki:read", "--attr", "team=x"], "expected `user.<name>=<value>`"),
         (&["ann", "read", "wiki:read", "--attr", "user.team"], "expected `user.<name>=<value>`"),
         (&["ann", "read", "wiki:read", "--now", "noon"], "expected an RFC 3339 date-time"),
