@@ -34,6 +34,7 @@ use portcullis_config::{Config, EdgeConfig, open_database, own_compiler};
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
+use portcullis_operations::app::App;
 use portcullis_operations::metrics::Metrics;
 use portcullis_resolvers::{CompilerLimits, ResolverConfig};
 use portcullis_storage::StoreLimits;
@@ -99,14 +100,7 @@ pub(crate) async fn run(
     let app = serve::wire(store, config, metrics)?;
     app.reload_tenants().await?;
     app.keep_up();
-    for tenant in tenants.all() {
-        let stored = match tenant.source {
-            Source::Embedded => loading::store_sample(&app, &tenant, &base_url).await,
-            // The folder wins over what an earlier start has stored.
-            Source::Folder(_) => loading::make_equal(&app, &tenant, &base_url).await.map(|_| ()),
-        };
-        stored.with_context(|| format!("tenant `{}`", tenant.bundle.tenant))?;
-    }
+    store_all(&app, &tenants, &base_url).await?;
     let examples = Examples { app: app.clone(), tenants, base_url };
     let routes = http::routes(app.clone(), RouteSet::Everything)
         .merge(issuer.routes(app.clock.clone()))
@@ -116,14 +110,33 @@ pub(crate) async fn run(
     let router = http::finish(http::only_loopback(routes), bodies);
     let front = Front { listener, router, limits };
     // The answers that are printed come from the running service: a check calls the directory, which it serves.
-    let told = tell(examples, dir);
-    let served = serve::until_stopped(app, delivery, vec![front], stop);
+    until_stopped(tell(examples, dir), serve::until_stopped(app, delivery, vec![front], stop)).await
+}
+
+/// Serves until the stop, or until what is printed fails.
+async fn until_stopped(
+    told: impl Future<Output = anyhow::Result<()>>,
+    served: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
     tokio::pin!(served);
     tokio::select! {
         told = told => told?,
         () = &mut served => return Ok(()),
     }
     served.await;
+    Ok(())
+}
+
+/// Stores the tenants.
+async fn store_all(app: &App, tenants: &ServedTenants, base_url: &str) -> anyhow::Result<()> {
+    for tenant in tenants.all() {
+        let stored = match tenant.source {
+            Source::Embedded => loading::store_sample(app, &tenant, base_url).await,
+            // The folder wins over what an earlier start has stored.
+            Source::Folder(_) => loading::make_equal(app, &tenant, base_url).await.map(|_| ()),
+        };
+        stored.with_context(|| format!("tenant `{}`", tenant.bundle.tenant))?;
+    }
     Ok(())
 }
 

@@ -97,14 +97,13 @@ impl Reloader {
             if let Source::Folder(folder) = &tenant.source
                 && !found.contains(folder)
             {
-                text += &self.missing(folder, tenant, &mut next).await;
+                text += &self.missing(folder, tenant, &mut next);
             }
         }
         for folder in found {
             let source = Source::Folder(folder.clone());
             let before = old.iter().find(|tenant| tenant.source == source);
-            let loaded = self.load(&folder, before, &next).await;
-            match loaded {
+            match self.load(&folder, before, &next).await {
                 Ok((tenant, report)) => {
                     next.push(tenant);
                     text += &report;
@@ -115,29 +114,42 @@ impl Reloader {
                 }
             }
         }
+        text += &self.clear_others(&old, &next).await;
         self.examples.tenants.replace(next);
         text
     }
 
-    /// Keeps a tenant whose folder lost its `tenant.yaml`, and removes one whose folder is gone.
-    async fn missing(
+    /// Keeps a tenant whose folder lost its `tenant.yaml`, because an editor may replace a file in two steps. A tenant
+    /// whose folder is gone is gone, too.
+    fn missing(
         &mut self,
         folder: &Path,
         tenant: &Arc<ServedTenant>,
         next: &mut Vec<Arc<ServedTenant>>,
     ) -> String {
-        let cleared = match folder.exists() {
-            // An editor may replace a file in two steps.
-            true => Err("there is no `tenant.yaml`".to_owned()),
-            false => self.clear(&tenant.bundle.tenant).await,
-        };
-        match cleared {
-            Ok(()) => self.reports.gone(folder, &tenant.bundle.tenant),
-            Err(fault) => {
-                next.push(Arc::clone(tenant));
-                self.reports.fault(folder, &format!("{}: {fault}", folder.display()))
+        if !folder.exists() {
+            return self.reports.gone(folder, &tenant.bundle.tenant);
+        }
+        next.push(Arc::clone(tenant));
+        self.reports.fault(folder, &format!("`{}` has no `tenant.yaml`", folder.display()))
+    }
+
+    /// Removes everything that decides from the tenants that are not served any more. Returns the faults.
+    async fn clear_others(
+        &mut self,
+        old: &[Arc<ServedTenant>],
+        next: &[Arc<ServedTenant>],
+    ) -> String {
+        let mut faults = String::new();
+        for tenant in old.iter().map(|tenant| &tenant.bundle.tenant) {
+            if next.iter().any(|served| served.bundle.tenant == *tenant) {
+                continue;
+            }
+            if let Err(error) = loading::clear(&self.examples.app, tenant).await {
+                faults += &format!("the tenant `{tenant}` keeps its rules: {error:#}\n");
             }
         }
+        faults
     }
 
     /// Reads a tenant folder, stores what changed, and returns the tenant with the report.
@@ -151,16 +163,8 @@ impl Reloader {
         let Examples { app, base_url, .. } = &self.examples;
         let stored = loading::make_equal(app, &tenant, base_url).await;
         let mut changes = stored.map_err(|error| format!("{}: {error:#}", folder.display()))?;
-        let renamed = before.filter(|old| old.bundle.tenant != tenant.bundle.tenant);
-        if let Some(old) = renamed {
-            self.clear(&old.bundle.tenant).await?;
-        }
         changes.extend(user_changes(before.map(|old| &old.bundle), &tenant.bundle));
         let report = self.reports.loaded(folder, &tenant.bundle, &changes);
         Ok((tenant, report))
-    }
-
-    async fn clear(&self, tenant: &str) -> Result<(), String> {
-        loading::clear(&self.examples.app, tenant).await.map_err(|error| format!("{error:#}"))
     }
 }
