@@ -57,10 +57,8 @@ pub(crate) async fn run(
     listen: SocketAddr,
 ) -> anyhow::Result<()> {
     let stop = serve::stop_signal()?;
-    let samples = Bundle::embedded()?;
-    let directory_credentials = resolvers::credentials(&samples);
     // A folder with faults leaves no data directory behind.
-    let tenants = ServedTenants::new(served(dir, samples)?);
+    let tenants = ServedTenants::new(served(dir)?);
     files::create_dir(data_dir)?;
     let listener = front::bind("LISTEN_ADDR", listen).await?;
     let base_url = format!("http://{}", listener.address());
@@ -105,7 +103,7 @@ pub(crate) async fn run(
     let routes = http::routes(app.clone(), RouteSet::Everything)
         .merge(issuer.routes(app.clock.clone()))
         .merge(examples.clone().routes())
-        .merge(directory::routes(directory_credentials)?);
+        .merge(directory::routes(resolvers::credentials(&Bundle::embedded()?))?);
     // Everybody gets a token here, so that a page on the internet must not reach it through the browser.
     let router = http::finish(http::only_loopback(routes), bodies);
     let front = Front { listener, router, limits };
@@ -144,10 +142,10 @@ async fn store_all(app: &App, tenants: &ServedTenants, base_url: &str) -> anyhow
 ///
 /// # Errors
 /// The faults of the folder.
-fn served(dir: Option<&Path>, samples: Vec<Bundle>) -> anyhow::Result<Vec<Arc<ServedTenant>>> {
+fn served(dir: Option<&Path>) -> anyhow::Result<Vec<Arc<ServedTenant>>> {
     let Some(dir) = dir else {
         let sample = |bundle| Arc::new(ServedTenant { bundle, source: Source::Embedded });
-        return Ok(samples.into_iter().map(sample).collect());
+        return Ok(Bundle::embedded()?.into_iter().map(sample).collect());
     };
     let read = reload::read_all(dir);
     read.map_err(|faults| anyhow::anyhow!("the folder cannot be served\n{}", faults.join("\n")))
