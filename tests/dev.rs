@@ -60,7 +60,8 @@ impl Dev {
         let tokens = examples.iter().filter(|line| line.starts_with("curl -s 'http"));
         let tokens = tokens.map(|line| {
             let user = line.split("user=").nth(1).expect("a user").trim_end_matches('\'');
-            (user.to_owned(), paste(line).trim().to_owned())
+            let (address, request) = request_of(line);
+            (user.to_owned(), request.send(address).is(200).text.trim().to_owned())
         });
         let tokens = tokens.collect();
         Self { process, address, welcome, examples, tokens }

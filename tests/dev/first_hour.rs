@@ -97,7 +97,7 @@ fn a_check_without_a_decision_says_why() {
             "gives no answer; is the service running there?",
         ),
         (vec!["--url", &url, "--token", "x"], 1, "401 Unauthorized: "),
-        (vec!["--url", &url, "--key", "x"], 1, "401 Unauthorized: "),
+        (vec!["--url", &url, "--key", "x"], 1, "refuses the check with 40"),
         (vec!["--url", &docs, "--token", token], 1, "404 Not Found: "),
         (vec!["--url", &url, "--token", token, "--explain"], 1, "403 Forbidden: "),
         (vec!["--url", "ftp://x", "--token", "x"], 1, "expected an http or https URL"),

@@ -177,9 +177,15 @@ fn tenants_come_and_go_with_their_folders() {
     assert_eq!(decide(token.trim()), "allow");
 
     std::fs::remove_dir_all(tenants.join("beta")).unwrap();
-    dev.printed(seen, "`beta` is not served any more");
+    let seen = dev.printed(seen, "`beta` is not served any more");
     assert_eq!(decide(&alice), "deny", "a token that is still valid finds no rules");
     assert_eq!(decide(token.trim()), "allow");
+
+    init(&tenants.join("beta"));
+    let seen = dev.printed(seen, "reloaded `beta`: ");
+    assert_eq!(decide(&alice), "allow");
+    edit(&tenants.join("beta/policies.yaml"), "priority: 10\n", "priority: 11\n");
+    dev.printed(seen, "  ~ policy `owner`");
 }
 
 #[test]

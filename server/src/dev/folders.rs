@@ -56,10 +56,13 @@ pub(super) fn component(folder: &Path, module: &str) -> Result<Vec<u8>, String> 
     fs::read(file).map_err(|error| format!("`{}` cannot be read: {error}", file.display()))
 }
 
-/// Returns the directories whose changes matter for `dir`: itself, the tenant folders, and the folders of their
-/// resolvers. The folders inside those are left out: builds write there.
+/// Returns the directories whose changes matter for `dir`: itself, the folders in it that are or become tenant folders,
+/// and the folders of resolvers. The folders inside those are left out: builds write there.
 pub(super) fn watched(dir: &Path) -> BTreeSet<PathBuf> {
     let mut all = BTreeSet::from([dir.to_owned()]);
+    if !dir.join(TENANT_FILE).is_file() {
+        all.extend(entries(dir).into_iter().filter(|entry| entry.is_dir() && !is_hidden(entry)));
+    }
     for folder in tenant_folders(dir).unwrap_or_default() {
         for resolvers in [folder.join("resolvers"), folder.join("../resolvers")] {
             if resolvers.is_dir() {
@@ -69,7 +72,12 @@ pub(super) fn watched(dir: &Path) -> BTreeSet<PathBuf> {
         }
         all.insert(folder);
     }
-    all.into_iter().take(MAX_WATCHED).collect()
+    // Two paths may name one directory.
+    all.into_iter().filter_map(|path| path.canonicalize().ok()).take(MAX_WATCHED).collect()
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -84,18 +92,23 @@ mod tests {
     #[test]
     fn folders_of_resolvers_are_watched_but_not_what_builds_write() {
         let root = tempfile::tempdir().expect("a folder");
-        let at = |path: &str| root.path().join(path);
-        for folder in ["acme/resolvers/own/target/debug", "resolvers/shared", "other/notes"] {
+        let real = root.path().canonicalize().expect("a path");
+        let at = |path: &str| real.join(path);
+        for folder in ["acme/resolvers/own/target/debug", "resolvers/shared", "other/notes", ".git"]
+        {
             fs::create_dir_all(at(folder)).expect("writable");
         }
         fs::write(at("acme/tenant.yaml"), "").expect("writable");
-        let expected = ["", "acme", "acme/resolvers", "acme/resolvers/own"].map(at);
-        let shared = ["acme/../resolvers", "acme/../resolvers/shared"].map(at);
+        let expected = ["", "acme", "acme/resolvers", "acme/resolvers/own", "other"].map(at);
+        let shared = ["resolvers", "resolvers/shared"].map(at);
         let expected: BTreeSet<PathBuf> = expected.into_iter().chain(shared).collect();
         // A path that ends with `/` is equal to one that does not.
-        assert_eq!(watched(root.path()), expected);
-        assert_eq!(tenant_folders(root.path()), Ok(vec![at("acme")]));
+        assert_eq!(watched(&real), expected);
+        assert_eq!(tenant_folders(&real), Ok(vec![at("acme")]));
         assert_eq!(tenant_folders(&at("acme")), Ok(vec![at("acme")]));
+        let of_tenant = ["acme", "acme/resolvers", "acme/resolvers/own"].map(at).into_iter();
+        let of_tenant = of_tenant.chain(["resolvers", "resolvers/shared"].map(at));
+        assert_eq!(watched(&at("acme")), of_tenant.collect());
         let error = tenant_folders(&at("other")).expect_err("no tenant");
         assert!(
             error.contains("has no `tenant.yaml`") && error.contains("portcullis init"),

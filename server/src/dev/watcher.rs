@@ -47,20 +47,23 @@ impl FolderWatcher {
     /// Watches these directories instead.
     ///
     /// # Errors
-    /// A directory cannot be watched.
+    /// A directory cannot be watched. The others are.
     pub(super) fn follow(&mut self, directories: BTreeSet<PathBuf>) -> anyhow::Result<()> {
         for gone in self.watched.difference(&directories) {
             // A directory that was deleted is not watched any more.
             let _ = self.watcher.unwatch(gone);
         }
-        self.watched.retain(|known| directories.contains(known));
-        for directory in directories {
-            if !self.watched.contains(&directory) {
-                watch(&mut self.watcher, &directory)?;
-                self.watched.insert(directory);
+        let mut outcome = Ok(());
+        // A directory that was deleted and created again has the same path, but lost its watch.
+        for directory in &directories {
+            let watched = watch(&mut self.watcher, directory);
+            // A directory that is gone by now has an event, which is read next.
+            if watched.is_err() && directory.exists() {
+                outcome = watched;
             }
         }
-        Ok(())
+        self.watched = directories;
+        outcome
     }
 
     /// Waits for a change, and then until the files are quiet. Returns false if no change can come any more.
