@@ -1,5 +1,6 @@
 //! Follows the folder of `portcullis dev DIR`: a change of a file is stored and served, and a fault changes nothing.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,34 +12,56 @@ use super::report::{Reports, user_changes};
 use super::tenants::{ServedTenant, Source};
 use super::watcher::FolderWatcher;
 
+/// A tenant folder with its tenant, or its fault as text for the user.
+type ReadFolder = (PathBuf, Result<Arc<ServedTenant>, String>);
+
 /// Reads all tenants of a folder.
 ///
 /// # Errors
 /// Every fault, as text for the user.
 pub(super) fn read_all(dir: &Path) -> Result<Vec<Arc<ServedTenant>>, Vec<String>> {
+    let found = folders::tenant_folders(dir).map_err(|fault| vec![fault])?;
     let (mut tenants, mut faults) = (Vec::new(), Vec::new());
-    for folder in folders::tenant_folders(dir).map_err(|fault| vec![fault])? {
-        match read(&folder, &tenants) {
+    for (_, read) in read_folders(found, &[]) {
+        match read {
             Ok(tenant) => tenants.push(tenant),
             Err(fault) => faults.push(fault),
         }
     }
+    // Folders of the same tenant have the same fault.
+    faults.dedup();
     if faults.is_empty() { Ok(tenants) } else { Err(faults) }
 }
 
-/// Reads a tenant folder. A tenant that another folder has already is a fault.
-fn read(folder: &Path, earlier: &[Arc<ServedTenant>]) -> Result<Arc<ServedTenant>, String> {
-    let bundle = folders::read(folder)?;
-    let taken = earlier.iter().find(|other| other.bundle.tenant == bundle.tenant);
-    match taken.map(|other| &other.source) {
-        Some(Source::Folder(other)) => Err(format!(
-            "`{}` and `{}` are the same tenant `{}`: give one of them another id",
-            other.display(),
-            folder.display(),
-            bundle.tenant
-        )),
-        _ => Ok(Arc::new(ServedTenant { bundle, source: Source::Folder(folder.to_owned()) })),
+/// Reads tenant folders. Folders of the same tenant are a fault. A folder that cannot be read has the tenant that it has in
+/// `old`.
+fn read_folders(found: Vec<PathBuf>, old: &[Arc<ServedTenant>]) -> Vec<ReadFolder> {
+    let mut all: Vec<ReadFolder> = found.into_iter().map(read).collect();
+    let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (folder, read) in &all {
+        let known = || old.iter().find(|tenant| tenant.source == Source::Folder(folder.clone()));
+        if let Some(tenant) = read.as_ref().ok().or_else(known) {
+            let folders = folders.entry(tenant.bundle.tenant.clone()).or_default();
+            folders.push(format!("`{}`", folder.display()));
+        }
     }
+    for (_, read) in &mut all {
+        if let Ok(tenant) = read
+            && let Some(twins) = folders.get(&tenant.bundle.tenant).filter(|all| all.len() > 1)
+        {
+            let (folders, tenant) = (twins.join(" and "), &tenant.bundle.tenant);
+            let fault =
+                format!("{folders} are the same tenant `{tenant}`: give them different ids");
+            *read = Err(fault);
+        }
+    }
+    all
+}
+
+fn read(folder: PathBuf) -> ReadFolder {
+    let bundle = folders::read(&folder);
+    let source = Source::Folder(folder.clone());
+    (folder, bundle.map(|bundle| Arc::new(ServedTenant { bundle, source })))
 }
 
 /// A served folder.
@@ -100,10 +123,14 @@ impl Reloader {
                 text += &self.missing(folder, tenant, &mut next);
             }
         }
-        for folder in found {
+        for (folder, read) in read_folders(found, &old) {
             let source = Source::Folder(folder.clone());
             let before = old.iter().find(|tenant| tenant.source == source);
-            match self.load(&folder, before, &next).await {
+            let loaded = match read {
+                Ok(tenant) => self.load(&folder, &tenant, before).await.map(|text| (tenant, text)),
+                Err(fault) => Err(fault),
+            };
+            match loaded {
                 Ok((tenant, report)) => {
                     next.push(tenant);
                     text += &report;
@@ -152,19 +179,49 @@ impl Reloader {
         faults
     }
 
-    /// Reads a tenant folder, stores what changed, and returns the tenant with the report.
+    /// Stores what changed in a folder, and returns the report.
     async fn load(
         &mut self,
         folder: &Path,
+        tenant: &ServedTenant,
         before: Option<&Arc<ServedTenant>>,
-        earlier: &[Arc<ServedTenant>],
-    ) -> Result<(Arc<ServedTenant>, String), String> {
-        let tenant = read(folder, earlier)?;
+    ) -> Result<String, String> {
         let Examples { app, base_url, .. } = &self.examples;
-        let stored = loading::make_equal(app, &tenant, base_url).await;
+        let stored = loading::make_equal(app, tenant, base_url).await;
         let mut changes = stored.map_err(|error| format!("{}: {error:#}", folder.display()))?;
         changes.extend(user_changes(before.map(|old| &old.bundle), &tenant.bundle));
-        let report = self.reports.loaded(folder, &tenant.bundle, &changes);
-        Ok((tenant, report))
+        Ok(self.reports.loaded(folder, &tenant.bundle, &changes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_bundle::fixture::{edit, write_tenant};
+
+    use super::*;
+
+    #[test]
+    fn a_tenant_has_one_folder_also_while_another_is_faulty() {
+        let root = tempfile::tempdir().expect("a folder");
+        let [one, two] = ["one", "two"].map(|name| root.path().join(name));
+        write_tenant(&one);
+        let old = read_all(root.path()).expect("sound");
+        assert_eq!(old.len(), 1);
+        write_tenant(&two);
+        let faults = read_all(root.path()).expect_err("the same tenant twice");
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert!(faults[0].contains("are the same tenant `acme`"), "{faults:?}");
+        // The folder that cannot be read is still served as it was.
+        edit(&one, "rules.yaml", "effect: deny", "effect: no");
+        let read = read_folders(vec![one.clone(), two.clone()], &old);
+        let faults: Vec<_> = read.into_iter().filter_map(|(_, read)| read.err()).collect();
+        assert!(
+            faults[0].contains("rules.yaml") && faults[1].contains("same tenant"),
+            "{faults:?}"
+        );
+        edit(&two, "tenant.yaml", "tenant: acme", "tenant: beta");
+        edit(&two, "cases.yaml", "reader, acme", "reader, beta");
+        let read = read_folders(vec![one, two], &old);
+        assert!(read[0].1.is_err() && read[1].1.is_ok());
     }
 }
