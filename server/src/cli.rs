@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use portcullis_bench as bench;
-use portcullis_tools::{import, keys, policy_test, resolver_cli};
+use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -19,15 +19,25 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the service. Environment variables configure it.
     Serve(EnvFile),
-    /// Run the service on this machine with sample tenants and a development identity provider.
+    /// Write a first tenant folder: users, resources, rules, policies and test cases, with comments.
     ///
-    /// Not for production: everybody on this machine can get a token. Reads LISTEN_ADDR (loopback only),
-    /// LOG_FORMAT and RUST_LOG.
+    /// Asks three questions in a terminal. No file is overwritten.
+    Init(init::InitArguments),
+    /// Run the service on this machine for a folder, or for sample tenants, with a development identity provider.
+    ///
+    /// A change of a file in the folder is served at once. Not for production: everybody on this machine can get a token.
+    /// Reads LISTEN_ADDR (loopback only), LOG_FORMAT and RUST_LOG.
     Dev {
+        /// A tenant folder, or a folder of tenant folders (default: the sample tenants).
+        dir: Option<PathBuf>,
         /// The directory for the database and the key of the identity provider.
         #[arg(long, default_value = ".portcullis-dev")]
         data_dir: PathBuf,
     },
+    /// Ask a running service, or a folder, whether a subject may do something.
+    ///
+    /// The exit code is 0 for allow and 3 for deny. It is 1 if there is no decision, and 2 if the arguments make no check.
+    Check(check::CheckArguments),
     /// Create the database or update its schema, and exit.
     Migrate(EnvFile),
     /// Manage service API keys.

@@ -52,7 +52,7 @@ mod webhooks;
 pub use axum::Router;
 pub use body_budget::BodyBudget;
 pub use checks::answer_text;
-pub use home::{DevSamples, SampleTenant, with_samples};
+pub use home::{PageLink, with_link};
 pub use loopback::only_loopback;
 pub use route_set::RouteSet;
 pub use routes::{finish, router, routes};
