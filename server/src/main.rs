@@ -4,6 +4,7 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
+mod reference;
 mod serve;
 mod telemetry;
 
@@ -112,6 +113,14 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
+        }
+        Command::Completions { shell } => {
+            std::io::stdout().write_all(&reference::completions(shell))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::ManPages { directory } => {
+            reference::write_man_pages(&directory)?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Test { paths, case } => {
             let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
