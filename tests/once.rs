@@ -28,6 +28,7 @@ mod java_client;
 mod key_sets;
 mod limits;
 mod min_revision;
+mod packages;
 mod paging;
 mod policy_test;
 mod receivers;
