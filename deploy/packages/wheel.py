@@ -24,7 +24,7 @@ def write(release: Release, out: Path) -> list[Path]:
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in PLATFORMS)
     metadata = (
         f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {release.version}\nSummary: {DESCRIPTION}\n"
-        f"License: {LICENSE}\nRequires-Python: >=3.8\n\n"
+        f"License: {LICENSE}\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n"
         f"Try it: `uvx {NAME} dev`.\n"
     )
     # `uvx NAME` runs the script that has the name of the project.
