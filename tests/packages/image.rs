@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{Packages, serves, succeed};
@@ -63,7 +63,9 @@ fn the_image_runs_with_nothing_but_its_own_files() {
     let manifest = layout.read(&index["manifests"][0]);
     let config = layout.read(&manifest["config"]);
     assert_eq!(config["config"]["User"], USER);
-    assert_eq!(config["config"]["Entrypoint"], serde_json::json!(["/usr/bin/portcullis"]));
+    assert_eq!(config["config"]["Entrypoint"], json!(["/usr/bin/portcullis"]));
+    let database = json!("DATABASE_URL=sqlite:///var/lib/portcullis/portcullis.db");
+    assert!(config["config"]["Env"].as_array().unwrap().contains(&database), "{config}");
 
     let root = directory.path().join("root");
     untar(&layout.path(&manifest["layers"][0]), &root);
