@@ -35,11 +35,13 @@ def write(release: Release, out: Path) -> list[Path]:
     files = list(contents(release))
     for entry in [*files, *control_files(release, files)]:
         place(tree, entry)
+    for item in [tree, *tree.rglob("*")]:
+        os.utime(item, (release.epoch, release.epoch))
     path = out / f"portcullis_{release.version}_amd64.deb"
     # Parallel xz splits its blocks by the number of processors, which the bytes must not depend on.
     compression = ["-Zgzip", "-z1"] if release.quick else ["-Zxz", "--threads-max=1"]
     command = ["dpkg-deb", *compression, "--root-owner-group", "--build", tree, path]
-    # dpkg-deb gives this time to every file that is younger.
+    # The time of the members that dpkg-deb itself makes.
     run(*command, env=os.environ | {"SOURCE_DATE_EPOCH": str(release.epoch)})
     return [path]
 

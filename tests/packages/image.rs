@@ -72,7 +72,8 @@ fn the_image_runs_with_nothing_but_its_own_files() {
     let authorities = root.join("etc/ssl/certs/ca-certificates.crt");
     assert!(std::fs::read_to_string(authorities).unwrap().contains("BEGIN CERTIFICATE"));
     add_libraries(&root);
-    let mut serve = Command::new("chroot");
+    // By its path, because the environment is empty.
+    let mut serve = Command::new("/usr/sbin/chroot");
     serve.arg(format!("--userspec={USER}")).arg(&root).args(["/usr/bin/portcullis", "serve"]);
     serve.env_clear();
     serves(serve, Path::new("/var/lib/portcullis"));

@@ -42,10 +42,12 @@ fn npm_installs_runs_and_removes_the_packages() {
     serves(serve, directory.path());
 
     // Without the package of the platform the launcher says what is missing.
-    succeed(&mut npm(directory.path(), &["uninstall", "portcullis-linux-x64"]));
+    let platform = directory.path().join("node_modules/portcullis-linux-x64");
+    std::fs::remove_dir_all(platform).unwrap();
     let alone = finish(Command::new(&launcher));
     assert_eq!(alone.code, Some(1));
     assert!(alone.err.contains("portcullis-linux-x64 is not installed"), "{}", alone.err);
-    succeed(&mut npm(directory.path(), &["uninstall", "portcullis"]));
+    let names = ["uninstall", "portcullis", "portcullis-linux-x64"];
+    succeed(&mut npm(directory.path(), &names));
     assert!(!launcher.exists());
 }
