@@ -31,6 +31,7 @@ mod large_resources;
 mod limits;
 mod locations;
 mod min_revision;
+mod packages;
 mod paging;
 mod policy_test;
 mod query_parameters;

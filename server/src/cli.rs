@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
 use uuid::Uuid;
@@ -66,6 +67,17 @@ pub(crate) enum Command {
     Resolver {
         #[command(subcommand)]
         command: resolver_cli::ResolverCommand,
+    },
+    /// Print the completions of a shell.
+    Completions {
+        /// The shell that reads them.
+        shell: Shell,
+    },
+    /// Write the man pages of all commands to a folder. Packages contain them.
+    #[command(hide = true)]
+    ManPages {
+        /// A folder that exists.
+        directory: PathBuf,
     },
     /// Compile the resolver component on standard input, within these limits. The service runs this itself.
     #[command(hide = true)]

@@ -4,6 +4,7 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
+mod reference;
 mod serve;
 mod start_log;
 mod telemetry;
@@ -131,6 +132,14 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
+        }
+        Command::Completions { shell } => {
+            std::io::stdout().write_all(&reference::completions(shell))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::ManPages { directory } => {
+            reference::write_man_pages(&directory)?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Test(arguments) => {
             let variables = prepare(&EnvFile { env_file: None })?;
