@@ -109,6 +109,7 @@ pub struct ResolverAttribute {
 pub enum RequestField {
     Subject,
     Resource,
+    Object,
     Action,
     Domain,
     Time,
@@ -116,9 +117,10 @@ pub enum RequestField {
 }
 
 impl RequestField {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::Subject, "subject"),
         (Self::Resource, "resource"),
+        (Self::Object, "object"),
         (Self::Action, "action"),
         (Self::Domain, "domain"),
         (Self::Time, "time"),
@@ -168,7 +170,7 @@ impl AttributePath {
                 .find(|(_, known)| *known == name)
                 .map(|(field, _)| Self::Request(*field))
                 .ok_or_else(|| {
-                    "`request.subject`, `request.resource`, `request.action`, `request.domain`, \
+                    "`request.subject`, `request.resource`, `request.object`, `request.action`, `request.domain`, \
                      `request.time` or `request.roles`"
                         .to_owned()
                 }),
