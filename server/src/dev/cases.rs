@@ -68,7 +68,7 @@ fn failure(bundle: &Bundle, case: &Case) -> Option<FailedCase> {
     let now = case.now.unwrap_or(DEFAULT_NOW);
     let plan = bundle.rulebook.plan(body.resource);
     let check = Check::new(body, domain, caller.map(SampleUser::caller), now);
-    let decision = plan.evaluate_with(&check, &case.resolved);
+    let decision = plan.evaluate_with(&check, &case.resolved.answers);
     let rule = bundle.rulebook.name(decision.rule_id());
     let got = Expected { decision: decision.effect(), rule };
     if got == case.expected {

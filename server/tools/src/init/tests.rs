@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::io::Cursor;
 
 use portcullis_bundle::Bundle;
+use portcullis_config::Variables;
 
 use super::*;
+use crate::policy_test::CaseTestArguments;
 
 fn arguments(dir: &Path, [tenant, resource, roles]: [Option<&str>; 3]) -> InitArguments {
     let owned = |text: Option<&str>| text.map(str::to_owned);
@@ -22,8 +24,8 @@ fn init(dir: &Path, flags: [Option<&str>; 3], typed: Option<&str>) -> Result<Str
     Ok(String::from_utf8(out).expect("text"))
 }
 
-#[test]
-fn every_first_tenant_passes_its_cases_and_each_rule_decides_one() {
+#[tokio::test]
+async fn every_first_tenant_passes_its_cases_and_each_rule_decides_one() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, flags) in [
         ("plain", [None, None, None]),
@@ -36,7 +38,9 @@ fn every_first_tenant_passes_its_cases_and_each_rule_decides_one() {
         assert!(told.contains("portcullis dev "), "{told}");
         let bundle = Bundle::read_folder(&dir).unwrap_or_else(|error| panic!("{name}: {error}"));
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = crate::policy_test::run(&[dir], None, &mut out, &mut err);
+        let arguments = CaseTestArguments { paths: vec![dir], ..CaseTestArguments::default() };
+        let variables = Variables::load(None).expect("an environment");
+        let code = crate::policy_test::run(&arguments, &variables, &mut out, &mut err).await;
         let out = String::from_utf8(out).expect("text");
         assert_eq!(code, std::process::ExitCode::SUCCESS, "{name}: {out}{err:?}");
         let named: HashSet<String> = bundle.rulebook.named().map(|(_, name)| name).collect();
