@@ -159,7 +159,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plans = metrics.plans.clone();
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
-    let one_tenant_per_domain = matches!(config.mode, Mode::Selfhost(_));
+    let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
         webhooks: Webhooks::new(

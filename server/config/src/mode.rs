@@ -43,6 +43,13 @@ fn single_tenant(variables: &Variables) -> Result<Option<String>, ConfigError> {
     })
 }
 
+impl Variables {
+    /// Returns whether a domain is a tenant: in `selfhost` mode without `SINGLE_TENANT`.
+    pub fn has_a_tenant_per_domain(&self) -> Result<bool, ConfigError> {
+        Ok(!self.is_saas()? && single_tenant(self)?.is_none())
+    }
+}
+
 /// Reads the identity provider of `selfhost` mode; `None` when bearer tokens are off.
 fn oidc(variables: &Variables) -> Result<Option<OidcConfig>, ConfigError> {
     let enabled =

@@ -19,18 +19,24 @@ pub fn verify_cached(
         return None;
     }
     let verified = app.service_keys.verify_cached(key, now.into())?;
-    Some(verified.and_then(|key| app.closed_tenants.must_be_open(key.tenant()).map(|()| key)))
+    Some(verified.and_then(|key| {
+        app.must_serve(key.tenant())?;
+        app.closed_tenants.must_be_open(key.tenant())?;
+        Ok(key)
+    }))
 }
 
 /// Verifies `key` at `now` by the store.
 ///
 /// # Errors
-/// The key is refused, its tenant is closed, or the store failed.
+/// The key is refused, its tenant is closed or not the one of `SINGLE_TENANT`, or the store failed.
 pub async fn verify(
     app: &App,
     key: &PresentedKey,
     now: DateTime<Utc>,
 ) -> Result<Arc<VerifiedKey>, AuthError> {
     app.metrics.key_reads.inc();
-    app.service_keys.verify(key, now.into()).await
+    let verified = app.service_keys.verify(key, now.into()).await?;
+    app.must_serve(verified.tenant())?;
+    Ok(verified)
 }

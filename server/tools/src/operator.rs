@@ -16,16 +16,18 @@ pub(crate) struct OfflineOperator {
     pub(crate) origin: Origin,
     pub(crate) by: Authorship,
     is_saas: bool,
+    has_a_tenant_per_domain: bool,
 }
 
 impl OfflineOperator {
     /// Opens the database that the variables name, and migrates it.
     pub(crate) async fn open(variables: &Variables) -> anyhow::Result<Self> {
         let is_saas = variables.is_saas()?;
+        let has_a_tenant_per_domain = variables.has_a_tenant_per_domain()?;
         let store = open_database(&variables.database_url()?).await?;
         let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
         let origin = Origin::new(ADMIN_ACTOR, CredentialKind::CommandLine);
-        Ok(Self { store, origin, by, is_saas })
+        Ok(Self { store, origin, by, is_saas, has_a_tenant_per_domain })
     }
 
     /// Returns whether a tenant begins to exist with its first write, as in `selfhost` mode.
@@ -36,7 +38,7 @@ impl OfflineOperator {
     /// Returns the one domain of the keys of `tenant`: in `selfhost` mode, where a domain is a tenant, its own. `None` if a
     /// key may have any domain.
     pub(crate) fn key_domain<'t>(&self, tenant: &'t str) -> Option<&'t str> {
-        (!self.is_saas).then_some(tenant)
+        self.has_a_tenant_per_domain.then_some(tenant)
     }
 
     /// Returns the id of the tenant that a user names: in `saas` mode by its id or its slug, and it must exist; in
