@@ -151,6 +151,9 @@ ANNOUNCED += [
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
     """Returns whether a failed check is a finding."""
+    # Schemathesis takes the `Location` of a rule for a resource whose id is `policies`.
+    if name_of(case) in ("getResource", "deleteResource") and case.path_parameters.get("id") == "policies":
+        return False
     if "negative_data_rejection" in failure.checks:
         # The URL pattern of schemathesis rejects international names and literal addresses; the service accepts them.
         return not re.search(r"\b(url|issuer_url|jwks_uri)\b", failure.message)
