@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers};
+use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers, ServiceKeys};
 use portcullis_config::{Config, open_database, refuse_bypass};
 use portcullis_egress::Client;
 use portcullis_limits::{CallerLimits, LogThrottle};
@@ -159,6 +159,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plans = metrics.plans.clone();
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
+    let one_tenant_per_domain = matches!(config.mode, Mode::Selfhost(_));
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
         webhooks: Webhooks::new(
@@ -168,6 +169,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         ),
         resolvers,
         metrics,
+        service_keys: ServiceKeys::new(store.clone(), one_tenant_per_domain),
         store,
         mode: config.mode,
         authenticator,

@@ -10,27 +10,37 @@ use portcullis_auth::Mode;
 use portcullis_model::schema as words;
 use portcullis_operations::app::App;
 use serde_json::{Map, Value, json};
+use tower::util::MapRequestLayer;
 use utoipa::IntoResponses;
 use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::error::{ErrorBody, schema as errors};
 use crate::managed_domain;
+use crate::unknown_parameters::KnownParameters;
+
+/// The routes that refuse query parameters that their descriptions do not have.
+const STRICT: &str = "/api/v1/";
 
 /// A route table in which every route has a description.
 pub(super) trait Table {
-    /// Adds the handlers of `path`. Their descriptions must name the same path.
+    /// Adds the handlers of `path`. Their descriptions must name the same path, and every query parameter that they read.
     fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self;
 }
 
 impl Table for OpenApiRouter<App> {
     fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self {
-        let (_, described, _) = &handlers;
+        let (schemas, described, mut methods) = handlers;
         debug_assert!(
             described.paths.keys().eq([path]),
             "a handler of `{path}` names another path"
         );
-        self.routes(handlers)
+        if let Some(item) = described.paths.get(path).filter(|_| path.starts_with(STRICT)) {
+            let known = KnownParameters::of(item);
+            methods =
+                methods.route_layer(MapRequestLayer::new(move |request| known.compare(request)));
+        }
+        self.routes((schemas, described, methods))
     }
 }
 

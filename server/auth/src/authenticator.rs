@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use portcullis_egress::Client;
+use portcullis_model::service_key::resembles_key;
 
 use crate::callers::TokenHolder;
 use crate::config::OidcConfig;
@@ -9,6 +10,13 @@ use crate::error::AuthError;
 use crate::keysets::{FETCH_TIMEOUT, KeySource, http_fetch};
 use crate::providers::Providers;
 use crate::token::Verifier;
+
+/// The answer to a service key in the place of a token.
+const KEY_AS_TOKEN: &str =
+    "expected a token, not a service key: send the key in the header `X-Service-Api-Key`";
+/// The answer to a token with `OIDC_ENABLED=false`.
+const SWITCHED_OFF: &str = "bearer tokens are switched off (`OIDC_ENABLED=false`): send a service key in the header \
+    `X-Service-Api-Key`";
 
 /// The verifier of bearer tokens. It also determines the tenant of a token.
 #[derive(Debug)]
@@ -38,8 +46,11 @@ impl Authenticator {
 
     /// Returns the caller that `token` proves at `now`.
     pub async fn verify(&self, token: &str, now: DateTime<Utc>) -> Result<TokenHolder, AuthError> {
+        if resembles_key(token) {
+            return Err(AuthError::TokenRefused(KEY_AS_TOKEN.to_owned()));
+        }
         match self {
-            Self::Off => Err(AuthError::TokenRefused("bearer tokens are switched off".to_owned())),
+            Self::Off => Err(AuthError::TokenRefused(SWITCHED_OFF.to_owned())),
             Self::Selfhost(verifier) => {
                 let identity = verifier.verify(token, now).await?;
                 let tenant = identity.domain.clone();
@@ -65,4 +76,20 @@ fn verifier(config: Option<&OidcConfig>) -> anyhow::Result<Option<Verifier>> {
     let keys = KeySource::new(&config.issuer, fetch);
     keys.refresh_in_background();
     Ok(Some(Verifier::new(config.clone(), keys)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_sends_a_key_as_a_token_learns_the_right_header() {
+        let off = Authenticator::Off;
+        for (token, expected) in [("pck_019e301f05c0_x", KEY_AS_TOKEN), ("a.b.c", SWITCHED_OFF)] {
+            let refused = off.verify(token, DateTime::UNIX_EPOCH).await;
+            let Err(AuthError::TokenRefused(why)) = refused else { panic!("{refused:?}") };
+            assert_eq!(why, expected);
+            assert!(why.contains("`X-Service-Api-Key`"), "{why}");
+        }
+    }
 }

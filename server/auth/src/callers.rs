@@ -8,6 +8,7 @@ use portcullis_model::service_key::Permission;
 
 use crate::error::AuthError;
 use crate::identity::Identity;
+use crate::permissions::must_have;
 
 /// A caller with a token, who may request decisions.
 #[derive(Debug)]
@@ -111,6 +112,12 @@ impl Manager {
         &self.domain
     }
 
+    /// The one domain of the tenant's keys: in `selfhost` mode, where a domain is a tenant, its own. `None` if a key may
+    /// have any domain.
+    pub fn key_domain(&self) -> Option<&str> {
+        self.one_tenant_per_domain.then_some(&*self.tenant)
+    }
+
     /// The author of the caller's changes: the `sub` of a token, or `key:<id>`.
     pub fn actor(&self) -> &str {
         &self.origin.actor
@@ -135,13 +142,7 @@ impl Manager {
 
     /// Refuses a caller without `permission`. A manager with a token has every permission.
     pub fn must_have(&self, permission: Permission) -> Result<(), AuthError> {
-        if self.permissions.contains(&permission) {
-            return Ok(());
-        }
-        Err(AuthError::AccessDenied(format!(
-            "the service key does not have the permission `{}`",
-            permission.as_str()
-        )))
+        must_have(&self.permissions, permission)
     }
 }
 

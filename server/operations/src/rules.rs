@@ -4,11 +4,15 @@ use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
+use portcullis_model::rule_filter::RuleFilter;
 use portcullis_storage::{StoreError, Tx, rules};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::warnings;
 use crate::written::Written;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("rule");
@@ -29,8 +33,9 @@ pub async fn create(
     if !rules::insert(&mut tx, &record).await? {
         return Err(conflict(&record));
     }
+    let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
 /// Inserts a rule into the transaction's tenant, unless the tenant has a rule with this tuple.
@@ -43,6 +48,30 @@ pub async fn insert(
 ) -> Result<(), StoreError> {
     rules::insert(tx, &rule.into_record(ids.next(by.at), origin, by)).await?;
     Ok(())
+}
+
+/// Returns a rule of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such rule, or the store failed.
+pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<RuleRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = rules::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
+/// Lists the rules of the caller's tenant that `filter` selects, in order of creation.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    filter: &RuleFilter,
+    page: Page,
+) -> Result<Listed<RuleRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = rules::list(&mut tx, filter, page).await?;
+    tx.end().await?;
+    Ok(records)
 }
 
 /// Updates a rule of the caller's tenant. The rule is explicit afterwards, even if a default role made it.
@@ -73,8 +102,9 @@ pub async fn update(
             return Err(conflict(&record));
         }
     }
+    let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
 /// Deletes a rule of the caller's tenant, and returns the tenant's revision. Its domain may be any: version 0.1 stored
