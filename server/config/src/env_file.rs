@@ -44,10 +44,13 @@ fn malformed(path: &Path, text: &str, error: &dotenvy::Error) -> ConfigError {
     ConfigError { name: OPTION, expected, found: None }
 }
 
-/// Returns the number of the first line of `fault`, which may have several: a value in quotes can go on.
+/// Returns the number of the first line of `fault`, which is a line or its value. It may have several lines: a value in
+/// quotes can go on.
 fn number_of(text: &str, fault: &str) -> Option<usize> {
-    let first = fault.lines().next()?;
-    text.lines().position(|line| line == first).map(|index| index + 1)
+    let first = fault.lines().next()?.trim();
+    let lines = text.lines().map(str::trim);
+    let mut numbered = lines.zip(1..).filter(|(line, _)| !line.starts_with('#'));
+    numbered.find(|(line, _)| line.ends_with(first)).map(|(_, number)| number)
 }
 
 #[cfg(test)]
