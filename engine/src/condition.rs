@@ -10,6 +10,7 @@ use crate::during::TimeWindow;
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
+use crate::nearest::nearest;
 use crate::number::Number;
 use crate::operator::{Networks, OPERATOR_NAMES, Operator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
@@ -21,6 +22,10 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_NODES: usize = 1_000;
 /// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
+
+/// Completes "expected …" for a `value` that is `null`.
+const NO_NULL: &str = "a value, not null: no attribute is null; to test whether the attribute is present, use \
+    `exists` and leave `value` out";
 
 /// A condition over attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,6 +109,7 @@ pub struct ResolverAttribute {
 pub enum RequestField {
     Subject,
     Resource,
+    Object,
     Action,
     Domain,
     Time,
@@ -111,9 +117,10 @@ pub enum RequestField {
 }
 
 impl RequestField {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::Subject, "subject"),
         (Self::Resource, "resource"),
+        (Self::Object, "object"),
         (Self::Action, "action"),
         (Self::Domain, "domain"),
         (Self::Time, "time"),
@@ -149,7 +156,11 @@ impl AttributePath {
         let (kind, name) = text
             .split_once('.')
             .filter(|(kind, name)| !kind.is_empty() && !name.is_empty())
-            .ok_or_else(|| "a dotted path `<kind>.<name>`".to_owned())?;
+            .ok_or_else(|| {
+                "a dotted path `<kind>.<name>`, such as `user.department`; the kind is `user`, `resource`, \
+                 `request`, `token` or the namespace of a resolver"
+                    .to_owned()
+            })?;
         match kind {
             "user" => Ok(Self::User(name.into())),
             "resource" => Ok(Self::Resource(name.into())),
@@ -159,7 +170,7 @@ impl AttributePath {
                 .find(|(_, known)| *known == name)
                 .map(|(field, _)| Self::Request(*field))
                 .ok_or_else(|| {
-                    "`request.subject`, `request.resource`, `request.action`, `request.domain`, \
+                    "`request.subject`, `request.resource`, `request.object`, `request.action`, `request.domain`, \
                      `request.time` or `request.roles`"
                         .to_owned()
                 }),
@@ -371,20 +382,19 @@ fn read_predicate(
             let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
                 read_pattern(json, at, problems, patterns)
             };
-            return fields.required("value", read).map(Predicate::Matches);
+            return right_side(fields, read).map(Predicate::Matches);
         }
-        "ip_in" => return fields.required("value", read_networks).map(Predicate::IpIn),
-        "during" => return fields.required("value", TimeWindow::read).map(Predicate::During),
+        "ip_in" => return right_side(fields, read_networks).map(Predicate::IpIn),
+        "during" => return right_side(fields, TimeWindow::read).map(Predicate::During),
         name => {
             let known = comparison(name);
             if known.is_none() {
-                fields.expected_at("operator", OPERATOR_NAMES);
+                fields.expected_at("operator", known_operators(name));
             }
             known?
         }
     };
-    fields
-        .required("value", |json, at, problems| read_operand(takes, json, at, problems))
+    right_side(fields, |json, at, problems| read_operand(takes, json, at, problems))
         .map(|operand| Predicate::Compare(operator, operand))
 }
 
@@ -406,6 +416,26 @@ pub(crate) fn comparison(name: &str) -> Option<(Operator, Takes)> {
         "after" => (Operator::After, Takes::Instant),
         _ => return None,
     })
+}
+
+/// Reads `value`, which is required. No attribute has the value `null`, so that a comparison with it would never hold.
+fn right_side<'j, T>(
+    fields: &mut Fields<'j, '_>,
+    read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+) -> Option<T> {
+    if fields.is_null("value") {
+        fields.expected_at("value", NO_NULL);
+        return None;
+    }
+    fields.required("value", read)
+}
+
+/// Returns the names of the operators, and the one that `unknown` resembles.
+fn known_operators(unknown: &str) -> String {
+    let names = OPERATOR_NAMES.split('`').skip(1).step_by(2);
+    let meant = nearest(unknown, names);
+    let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    format!("{OPERATOR_NAMES}{meant}")
 }
 
 /// The literals that the right side of an operator accepts, besides another attribute.

@@ -79,7 +79,23 @@ fn nodes_have_their_fields() {
         (r#""attribute": "user.a", "operator": "eq""#, &[("", "`value` is missing")]),
         (
             r#""attribute": "user.a", "operator": "eq", "value": null"#,
-            &[("", "`value` is missing")],
+            &[(
+                "/value",
+                "expected a value, not null: no attribute is null; to test whether the attribute is present, use \
+                 `exists` and leave `value` out",
+            )],
+        ),
+        (
+            r#""attribute": "user.a", "operator": "matches", "value": null"#,
+            &[("/value", "a value, not null")],
+        ),
+        (
+            r#""attribute": "user.a", "operator": "ip_in", "value": null"#,
+            &[("/value", "a value, not null")],
+        ),
+        (
+            r#""attribute": "user.a", "operator": "start_with", "value": "a""#,
+            &[("/operator", "`exists`; did you mean `starts_with`?")],
         ),
         (r#""attribute": "user.a", "operator": "ip_in""#, &[("", "`value` is missing")]),
         (r#""attribute": "user.a", "operator": "matches""#, &[("", "`value` is missing")]),

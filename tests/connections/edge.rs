@@ -264,6 +264,7 @@ fn the_operators_routes_have_their_own_listener() {
         ("GET /healthz/live", 200, 200),
         ("GET /healthz/ready", 200, 200),
         ("GET /openapi.json", 200, 404),
+        ("GET /", 200, 200),
     ] {
         admin(route).send(server.address).is(public);
         admin(route).send(operator).is(own);

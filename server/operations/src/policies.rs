@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::warnings;
 use crate::written::Written;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("policy");
@@ -40,8 +41,9 @@ pub async fn create(
     let mut tx = app.write(caller, &by).await?;
     check_attributes(app, &mut tx, policy.rule_data.format, &policy.rule_data.condition).await?;
     let record = insert(&mut tx, policy, &by, &app.ids).await?;
+    let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
 /// Inserts a policy into the transaction's tenant. The caller has checked the attributes that its condition reads.
@@ -100,8 +102,9 @@ pub async fn update(
         record.updated_at = Some(by.at);
         policies::update(&mut tx, &old, &record, &by).await?;
     }
+    let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
 /// Deletes a policy of the caller's tenant, and returns the tenant's revision. The store retains the record, but no
