@@ -149,6 +149,23 @@ fn cases_can_be_chosen_by_name() {
 }
 
 #[test]
+fn results_and_coverage_are_for_programs_too() {
+    let (directory, folder) = tenant(&[]);
+    let file = directory.path().join("results.xml");
+    let (junit, least) = (["--junit", file.to_str().unwrap()], ["--coverage", "--min-coverage"]);
+    let done = run(&folder, &[&junit[..], &least, &["90"]].concat());
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let missing = "not covered: `level`: `token.level gte 3` is never false";
+    assert!(done.out.contains(missing), "{}", done.out);
+    let verdict = "coverage FAILED: 4 of 5 points (80 %), at least 90 % wanted";
+    assert!(done.out.contains(verdict), "{}", done.out);
+    let results = std::fs::read_to_string(&file).unwrap();
+    assert!(results.contains("<testsuite name=\"acme\" tests=\"3\" failures=\"0\""), "{results}");
+    assert_eq!(run(&folder, &["--min-coverage", "80"]).code, Some(0));
+    assert_eq!(run(&folder, &["--min-coverage", "101"]).code, Some(2));
+}
+
+#[test]
 fn what_no_case_speaks_for_is_named() {
     let (_directory, folder) =
         tenant(&[("cases.yaml", &reading("allow", "editor, acme, doc:read, read"))]);
@@ -180,7 +197,7 @@ fn a_file_that_cannot_be_used_is_named_with_the_place() {
         ("tenant.yaml", "tenant: acme\nusers: []\nextra: 1\n", "extra"),
         ("tenant.yaml", "tenant: \"*\"\nusers: []\n", "/tenant"),
         ("tenant.yaml", "tenant: acme\nusers: [{sub: alice, roles: []}]\n", "/users/0/roles"),
-        ("tenant.yaml", "tenant: [\n", "line"),
+        ("tenant.yaml", "tenant: [\n", "tenant.yaml:1:9: not valid YAML"),
         ("resources.yaml", "- {name: doc}\n", "/0/name"),
         ("resources.yaml", "{}\n", "array"),
         ("rules.yaml", "- {sub: a, obj: doc:read, act: read}\n", "effect"),

@@ -2,6 +2,7 @@
 
 pub(crate) mod checks;
 mod errors;
+mod instants;
 mod policies;
 
 use serde_json::{Value, json};

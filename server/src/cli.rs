@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{check, import, init, resolver_cli};
+use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -61,18 +62,22 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Import(Import),
     /// Run the test cases of tenants kept as files, without a server.
-    Test {
-        /// The folder of a tenant, or a folder of such folders.
-        #[arg(required = true)]
-        paths: Vec<PathBuf>,
-        /// Run only the cases whose name contains this text.
-        #[arg(long)]
-        case: Option<String>,
-    },
+    Test(policy_test::CaseTestArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]
         command: resolver_cli::ResolverCommand,
+    },
+    /// Print the completions of a shell.
+    Completions {
+        /// The shell that reads them.
+        shell: Shell,
+    },
+    /// Write the man pages of all commands to a folder. Packages contain them.
+    #[command(hide = true)]
+    ManPages {
+        /// A folder that exists.
+        directory: PathBuf,
     },
     /// Compile the resolver component on standard input, within these limits. The service runs this itself.
     #[command(hide = true)]
@@ -90,15 +95,8 @@ pub(crate) enum Command {
 pub(crate) enum Keys {
     /// Create a service API key and print it; it cannot be shown again.
     Create {
-        /// The tenant's id, or in `saas` mode its slug.
-        #[arg(long)]
-        tenant: String,
-        /// A name that says what the key is for.
-        #[arg(long)]
-        name: String,
-        /// The permissions of the key, such as `resources:read,resources:write` (default: all but `audit:read`).
-        #[arg(long, value_delimiter = ',')]
-        permissions: Vec<String>,
+        #[command(flatten)]
+        arguments: keys::CreateKeyArguments,
         #[command(flatten)]
         file: EnvFile,
     },

@@ -4,7 +4,9 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
+mod reference;
 mod serve;
+mod start_log;
 mod telemetry;
 
 use std::io::{BufRead, IsTerminal, Write};
@@ -75,9 +77,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let variables = prepare(&file)?;
             on_runtime(migrate(variables.database_url()?))
         }
-        Command::Keys(Keys::Create { tenant, name, permissions, file }) => {
+        Command::Keys(Keys::Create { arguments, file }) => {
             let variables = prepare(&file)?;
-            on_runtime(keys::create(&variables, &tenant, &name, &permissions))
+            on_runtime(async move { keys::create(&variables, &arguments).await })
         }
         Command::Keys(Keys::List { tenant, file }) => {
             let variables = prepare(&file)?;
@@ -131,9 +133,20 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
-        Command::Test { paths, case } => {
-            let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-            Ok(policy_test::run(&paths, case.as_deref(), &mut out, &mut err))
+        Command::Completions { shell } => {
+            std::io::stdout().write_all(&reference::completions(shell))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::ManPages { directory } => {
+            reference::write_man_pages(&directory)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Test(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                Ok(policy_test::run(&arguments, &variables, &mut out, &mut err).await)
+            })
         }
     }
 }

@@ -66,16 +66,16 @@ impl MeasuredCheck {
 /// Returns the cases of the tenants' folders.
 pub(super) fn of_cases(tenants: &[Tenant]) -> Vec<MeasuredCheck> {
     let mut asked = Vec::new();
-    for (tenant, bundle) in tenants.iter().enumerate() {
-        let Some(bundle) = &bundle.bundle else { continue };
+    for (position, tenant) in tenants.iter().enumerate() {
+        let Some(bundle) = &tenant.bundle else { continue };
         let user = |case: &Case| case.caller.as_deref().and_then(|sub| bundle.user(sub));
         asked.extend(bundle.cases.iter().enumerate().map(|(index, case)| MeasuredCheck {
-            tenant,
+            tenant: position,
             origin: CheckOrigin::Case(index),
             body: case.check.clone(),
             caller: user(case).map(CallerToken::of),
             now: case.now.unwrap_or(DEFAULT_NOW),
-            resolved: case.resolved.clone(),
+            resolved: tenant.answers.get(index).cloned().unwrap_or_default(),
         }));
     }
     asked

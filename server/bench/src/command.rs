@@ -165,7 +165,7 @@ async fn open(
         tenants.truncate(1);
         return Ok((tenants, sources));
     };
-    let tenants = tenant::read_folders(path, arguments.domain.as_deref())?;
+    let tenants = tenant::read_folders(path, arguments.domain.as_deref(), variables).await?;
     sources.push(Source::memory());
     for url in &arguments.scratch {
         sources.push(Source::scratch(url, &tenants).await?);

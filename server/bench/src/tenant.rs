@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use portcullis_engine::{Plan, Policy, ResourcePattern, Rule};
+use portcullis_engine::{AttributeAnswers, Plan, Policy, ResourcePattern, Rule};
 
 use crate::unusable::Unusable;
 use portcullis_bundle::Bundle;
+use portcullis_config::Variables;
 use portcullis_tools::policy_test::{self, TenantFolder};
 
 /// A tenant with its rules and policies.
@@ -23,6 +24,8 @@ pub(super) struct Tenant {
     by_pattern: HashMap<String, [Vec<usize>; 2]>,
     /// The files, if it comes from a folder.
     pub(super) bundle: Option<Bundle>,
+    /// The answers of resolvers to each case of the files.
+    pub(super) answers: Vec<AttributeAnswers>,
 }
 
 impl Tenant {
@@ -41,7 +44,7 @@ impl Tenant {
             by_pattern.entry(policy.resource.to_string()).or_default()[1].push(index);
         }
         let domain = domain.unwrap_or(&id).to_owned();
-        Self { id, domain, rules, policies, by_pattern, bundle }
+        Self { id, domain, rules, policies, by_pattern, bundle, answers: Vec::new() }
     }
 
     /// Returns copies of the rules and policies that can decide `resource`, like a database.
@@ -62,14 +65,21 @@ impl Tenant {
     }
 }
 
-/// Reads the tenant of the folder `path`, or of the folders in it.
-pub(super) fn read_folders(path: &Path, domain: Option<&str>) -> anyhow::Result<Vec<Tenant>> {
+/// Reads the tenant of the folder `path`, or of the folders in it. Calls the resolvers for the cases.
+pub(super) async fn read_folders(
+    path: &Path,
+    domain: Option<&str>,
+    variables: &Variables,
+) -> anyhow::Result<Vec<Tenant>> {
     let found = policy_test::read_all(&[path.to_owned()]).map_err(|errors| {
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Unusable::error(lines.join("\n"))
     })?;
     let mut tenants: Vec<Tenant> = Vec::new();
-    for TenantFolder { folder, bundle } in found {
+    for found in found {
+        let answers = policy_test::answers(&found, variables).await;
+        let answers = answers.map_err(|error| Unusable::error(error.to_string()))?;
+        let TenantFolder { folder, bundle } = found;
         let id = bundle.tenant.clone();
         if tenants.iter().any(|tenant| tenant.id == id) {
             let what =
@@ -78,7 +88,8 @@ pub(super) fn read_folders(path: &Path, domain: Option<&str>) -> anyhow::Result<
         }
         let book = &bundle.rulebook;
         let (rules, policies) = (book.rules().to_vec(), book.policies().to_vec());
-        tenants.push(Tenant::new(id, domain, rules, policies, Some(bundle)));
+        let tenant = Tenant::new(id, domain, rules, policies, Some(bundle));
+        tenants.push(Tenant { answers, ..tenant });
     }
     Ok(tenants)
 }

@@ -1,40 +1,52 @@
-//! The resolvers whose attributes a tenant's policies read: `resolvers.yaml`, and what cases say that they answer.
+//! The resolvers whose attributes a tenant's policies read: `resolvers.yaml`.
 //!
-//! The attributes of a component are read from the `descriptor.json` beside it, so that policies are tested without
+//! The attributes of a component are read from the `descriptor.json` beside it, so that policies are checked without
 //! WebAssembly.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 
 use portcullis_engine::fields::{Fields, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Member};
-use portcullis_engine::{AttributeAnswer, AttributeAnswers, AttributeKind, Json, Namespaces};
+use portcullis_engine::{AttributeKind, Json, Namespaces};
 
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord};
 
+use crate::responses::{CannedResponses, each};
+
 /// Beside a component: what `portcullis resolver inspect --json` says of it.
 pub const DESCRIPTOR_FILE: &str = "descriptor.json";
-const MANIFEST_FILE: &str = "manifest.json";
+pub(super) const MANIFEST_FILE: &str = "manifest.json";
 
 /// A resolver of a tenant.
 #[derive(Debug)]
 pub struct SampleResolver {
     /// The name of the component's folder.
     pub module: String,
+    /// The folder of the component, inside that of the tenant.
+    pub folder: PathBuf,
     pub manifest: Manifest,
-    attributes: Vec<AttributeRecord>,
+    /// The attributes that the descriptor declares.
+    pub attributes: Vec<AttributeRecord>,
+    /// Responses to the requests of the component in every case.
+    pub responses: CannedResponses,
 }
 
+/// Responses by the namespace of the resolver.
+pub type ResponsesByNamespace = BTreeMap<String, CannedResponses>;
+
 impl SampleResolver {
-    /// Reads an item of `resolvers.yaml`: the name of a component, and members to put over those of its manifest.
-    /// `text` gives the files of a component's folder.
+    /// Reads an item of `resolvers.yaml`: the name of a component, members to put over those of its manifest, and
+    /// responses. `find` returns the folder of a component inside that of the tenant, and `text` reads a file.
     pub(super) fn read(
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
-        text: impl Fn(&str, &str) -> io::Result<String>,
+        find: impl Fn(&str) -> String,
+        text: impl Fn(&str) -> io::Result<String>,
     ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let module = fields.required("module", |json, at, problems| {
@@ -46,10 +58,18 @@ impl SampleResolver {
             }
             Some(module)
         })?;
+        let responses = fields.optional("responses", CannedResponses::read).unwrap_or_default();
+        let folder = find(module);
         let file = |name: &str, problems: &mut Problems| {
-            let read = text(module, name);
-            let note = |error| {
-                let what = format!("a resolver whose `{name}` can be read, but {error}");
+            let read = text(&format!("{folder}/{name}"));
+            let note = |error: io::Error| {
+                let what = match error.kind() {
+                    io::ErrorKind::NotFound => format!(
+                        "a resolver, but neither `resolvers/{module}/{name}` nor \
+                         `../resolvers/{module}/{name}` exists"
+                    ),
+                    _ => format!("a resolver whose `{name}` can be read, but {error}"),
+                };
                 problems.expected(&at.key("module"), what);
             };
             read.map_err(note).ok()
@@ -69,18 +89,53 @@ impl SampleResolver {
         // Whether the endpoints may be called is for whoever calls them.
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
         let manifest = Manifest::read(&merged, at, problems, &rules)?;
-        Some(Self { module: module.to_owned(), manifest, attributes: descriptor.attributes })
+        check_endpoints(&responses, &manifest, &at.key("responses"), problems);
+        let (module, folder) = (module.to_owned(), folder.into());
+        let attributes = descriptor.attributes;
+        Some(Self { module, folder, manifest, attributes, responses })
     }
 
-    fn kind(&self, attribute: &str) -> Option<AttributeKind> {
+    pub(super) fn kind(&self, attribute: &str) -> Option<AttributeKind> {
         let mut all = self.attributes.iter();
         all.find(|known| known.name == attribute).map(|known| known.kind)
     }
 }
 
+/// Notes every endpoint of `responses` that the manifest does not have.
+fn check_endpoints(
+    responses: &CannedResponses,
+    manifest: &Manifest,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) {
+    let known = manifest.every_endpoint();
+    for endpoint in responses.endpoints().filter(|name| !known.contains_key(*name)) {
+        let what = format!("an endpoint of the resolver `{}`", manifest.namespace);
+        problems.expected(&at.key(endpoint), what);
+    }
+}
+
+/// Reads the responses of a case, by namespace: `{hr: {directory: {"GET people/ann": {status: 404}}}}`.
+pub(super) fn responses(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    resolvers: &[SampleResolver],
+) -> Option<ResponsesByNamespace> {
+    let all = each(json, at, problems, CannedResponses::read)?;
+    for (namespace, responses) in &all {
+        let at = at.key(namespace);
+        match resolvers.iter().find(|one| one.manifest.namespace == *namespace) {
+            Some(resolver) => check_endpoints(responses, &resolver.manifest, &at, problems),
+            None => problems.expected(&at, "the namespace of a resolver of the tenant"),
+        }
+    }
+    Some(all)
+}
+
 /// The members of a manifest, with those of an item of `resolvers.yaml` in place of theirs.
 fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
-    let own = item.iter().filter(|(name, _)| name != "module");
+    let own = item.iter().filter(|(name, _)| name != "module" && name != "responses");
     let rest = manifest.iter().filter(|(name, _)| item.iter().all(|(other, _)| other != name));
     rest.chain(own).cloned().collect()
 }
@@ -96,76 +151,13 @@ pub(super) fn namespaces(resolvers: &[SampleResolver]) -> Namespaces {
     namespaces
 }
 
-/// Reads what resolvers answer to a case: `{hr: {department: sales, manager: null}}`, where null is absent. A resolver
-/// that is not there fails, and so does an attribute.
-pub(super) fn resolved(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    resolvers: &[SampleResolver],
-) -> Option<AttributeAnswers> {
-    let mut answers = AttributeAnswers::default();
-    for (namespace, attributes) in members(json, at, problems)? {
-        let at = at.key(namespace);
-        let Some(resolver) = resolvers.iter().find(|one| one.manifest.namespace == *namespace)
-        else {
-            problems.expected(&at, "the namespace of a resolver of the tenant");
-            continue;
-        };
-        for (name, value) in members(attributes, &at, problems)? {
-            let Some(kind) = resolver.kind(name) else {
-                problems
-                    .expected(&at.key(name), format!("an attribute of the resolver `{namespace}`"));
-                continue;
-            };
-            let resolved = match value {
-                Json::Null => AttributeAnswer::Absent,
-                value if fits(kind, value) => AttributeAnswer::Value(value.clone().into_owned()),
-                value => {
-                    problems.expected(&at.key(name), format!("{kind}, not {}", value.kind()));
-                    continue;
-                }
-            };
-            answers.insert(namespace, name, resolved);
-        }
-    }
-    Some(answers)
-}
-
-fn members<'j>(
-    json: &'j Json<'j>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<&'j [(Cow<'j, str>, Json<'j>)]> {
-    let members = json.as_object();
-    if members.is_none() {
-        problems.expected(at, format!("an object, not {}", json.kind()));
-    }
-    members
-}
-
-fn fits(kind: AttributeKind, value: &Json<'_>) -> bool {
-    let all = |is_one: fn(&Json<'_>) -> bool| {
-        value.as_array().is_some_and(|items| items.iter().all(is_one))
-    };
-    let is_text = |value: &Json<'_>| matches!(value, Json::String(_));
-    let is_number = |value: &Json<'_>| matches!(value, Json::Number(_));
-    match kind {
-        AttributeKind::Text => is_text(value),
-        AttributeKind::Number => is_number(value),
-        AttributeKind::Boolean => matches!(value, Json::Bool(_)),
-        AttributeKind::Texts => all(is_text),
-        AttributeKind::Numbers => all(is_number),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::{Path, PathBuf};
 
     use crate::Bundle;
-    use crate::fixture::{edit, write_tenant};
+    use crate::fixture::{edit, without_positions, write_tenant};
 
     const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
 
@@ -196,7 +188,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let tenant = write(folder.path());
         edit(&tenant, file, from, to);
-        let error = Bundle::read_folder(&tenant).expect_err("it must be refused").to_string();
+        let error = Bundle::read_folder(&tenant).expect_err("it must be refused");
+        let error = without_positions(&error.to_string());
         let (_, fault) = error.split_once(&format!("{file}: ")).expect("it names the file");
         assert_eq!(fault, expected);
     }
@@ -265,12 +258,18 @@ mod tests {
             ("../secrets", "expected the name of a folder of `resolvers`"),
             (
                 "geo",
-                "expected a resolver whose `manifest.json` can be read, but No such file or directory (os error 2)",
+                "expected a resolver, but neither `resolvers/geo/manifest.json` nor \
+                 `../resolvers/geo/manifest.json` exists",
             ),
         ] {
             refused(file, "business-hours", to, &format!("at `/0/module`: {expected}"));
         }
-        refused(file, "config", "konfig", "at `/0`: field `konfig` is unknown");
+        refused(
+            file,
+            "config",
+            "konfig",
+            "at `/0`: field `konfig` is unknown; did you mean `config`?",
+        );
         refused(
             file,
             RESOLVERS,

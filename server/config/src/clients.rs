@@ -18,7 +18,7 @@ impl Variables {
 
     /// Returns the header with which `resolver push` calls a Portcullis service.
     pub fn credential(&self) -> Result<(HeaderName, HeaderValue), ConfigError> {
-        let expected = "a service key with `resolvers:write`; or in TOKEN, a manager's token";
+        let expected = "a service key with `resolvers:read` and `resolvers:write`; or in TOKEN, a manager's token";
         let key = self.secret(SERVICE_API_KEY)?;
         let (name, header, text) = match self.secret(TOKEN)? {
             Some(token) if key.is_none() => ("TOKEN", AUTHORIZATION, format!("Bearer {token}")),

@@ -14,7 +14,10 @@ pub struct CheckRequest;
 document!(CheckRequest => {
     let mut description = Description { input: schema::input(), about: about_check };
     CheckBody::declare(&mut description);
-    description.input.example(json!({
+    let now = schema::instant().description(Some(
+        "Stands for the present in conditions and resolvers; only with `explain=true`",
+    ));
+    description.input.optional("now", now).example(json!({
         "subject": "patient-4711",
         "resource": "chart:read",
         "action": "read",

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use portcullis_auth::TokenHolder;
+use chrono::{DateTime, Utc};
+use portcullis_auth::CheckCaller;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Plan, Verdict};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
@@ -24,6 +25,9 @@ pub struct CheckOptions {
     pub at_least: u64,
     /// Keeps the evidence for an explanation.
     pub explain: bool,
+    /// The instant that stands for the present in conditions and resolvers; `None` is the present itself. With an
+    /// instant, resolvers are called past their caches and circuit breakers.
+    pub now: Option<DateTime<Utc>>,
 }
 
 /// A check that is decided.
@@ -69,28 +73,32 @@ pub struct Evidence {
 }
 
 /// Decides the check in `body` for `caller`, and records it in the metrics. If it is denied, its event is in the
-/// store when this function returns, unless the store is down.
+/// store when this function returns, unless the store is down. An explained check has no event.
 ///
 /// # Errors
 /// The caller may not ask about the domain or for an explanation, or there is no plan that is new enough.
 pub async fn check<'c>(
     app: &App,
-    caller: &'c TokenHolder,
+    caller: &'c CheckCaller,
     body: CheckBody<'c>,
     options: CheckOptions,
 ) -> Result<DecidedCheck<'c>, OperationError> {
     if options.explain {
-        caller.must_manage(body.domain, &app.manager_roles)?;
+        caller.may_explain(body.domain, &app.manager_roles)?;
     }
     let began = Instant::now();
-    let domain = body.domain.unwrap_or(&caller.identity.domain);
+    let domain = caller.domain_of(body.domain)?;
     let tenant = caller.tenant_of(domain)?;
     // A token of one tenant may ask about another one that it administers.
     app.closed_tenants.must_be_open(tenant)?;
-    let check = Check::new(body, domain, Some(caller.identity.caller()), app.clock.now());
+    let now = options.now.unwrap_or_else(|| app.clock.now());
+    let check = Check::new(body, domain, caller.of_check(), now);
     let decided = decide(app, tenant, check, options).await?;
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
-    record_denial(app, tenant, &decided).await;
+    // An explanation is a question of a manager. Nobody was refused anything.
+    if !options.explain {
+        record_denial(app, tenant, &decided).await;
+    }
     Ok(decided)
 }
 
@@ -115,7 +123,10 @@ pub async fn decide<'c>(
     let (decision, asked) = match evaluate(options.kind, cached.plan(), &check) {
         Verdict::Decided(decision) => (decision, Asked::default()),
         Verdict::NeedsAttributes(requests) => {
-            let asked = app.resolvers.ask(tenant, &check, &requests).await;
+            let asked = match options.now {
+                None => app.resolvers.ask(tenant, &check, &requests).await,
+                Some(_) => app.resolvers.ask_apart(tenant, &check, &requests).await,
+            };
             (cached.plan().evaluate_with(&check, &asked.answers), asked)
         }
     };

@@ -11,6 +11,7 @@ use crate::attributes::{self, Known, Scope};
 use crate::binding::Binding;
 use crate::breaker::{Breaker, BreakerState, End, Turn};
 use crate::measurements::{Statistics, outcome};
+use crate::missed::Missed;
 use crate::report::{Call, Source};
 use crate::runtime::ResolverRuntime;
 use crate::values::json;
@@ -39,14 +40,8 @@ pub(crate) struct Found {
     pub(crate) call: Option<Call>,
 }
 
-/// The reason why a call has no answer.
-#[derive(Debug)]
-enum Missed {
-    /// The call failed.
-    Failed(CallError),
-    /// The breaker refused the call. `failure` is the last failure of the calls before it.
-    Suspended { wait: Duration, failure: Option<CallError> },
-}
+/// The name of an answered attribute, and its value; `None` if it is absent.
+type Value = (String, Option<Json<'static>>);
 
 impl Found {
     /// Returns a failure for every wanted attribute: no resolver could be called.
@@ -101,16 +96,14 @@ impl ActiveResolver {
         let scope = Scope { generation: self.binding.generation, tenant, inputs: &inputs };
         let known: Vec<_> =
             wanted.iter().map(|name| runtime.answers.get(scope, name, now)).collect();
-        let is_declared =
-            |name: &str| module.descriptor().attributes.iter().any(|spec| spec.name == name);
         let missing = wanted.iter().zip(&known);
         let missing = missing
-            .filter(|(name, known)| !matches!(known, Some(Known::Fresh(_))) && is_declared(name));
+            .filter(|(name, known)| !matches!(known, Some(Known::Fresh(_))) && self.declares(name));
         request.wanted = missing.map(|(name, _)| (**name).to_owned()).collect();
         let asked = !request.wanted.is_empty();
         let (result, call) =
             if asked { self.call(runtime, request).await } else { (Ok(Vec::new()), None) };
-        let answers: Result<Vec<_>, _> = result.map(|answers| {
+        let answers: Result<Vec<Value>, _> = result.map(|answers| {
             let keep = |answer: AnsweredAttribute| {
                 let value = answer.value.map(json);
                 let (terms, ttl) = (self.binding.terms, answer.ttl);
@@ -119,8 +112,47 @@ impl ActiveResolver {
             };
             answers.into_iter().map(keep).collect()
         });
+        let attributes = self.attributes(wanted, known, &answers);
+        self.count(runtime, &attributes);
+        let cause = answers.err().map(|missed| missed.cause().into());
+        Found { attributes, cause, call }
+    }
+
+    /// Calls the module for every attribute, past the cache and the breaker, and counts nothing.
+    pub(crate) async fn ask_apart(
+        &self,
+        runtime: &ResolverRuntime,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+    ) -> Found {
+        let declared = wanted.iter().filter(|name| self.declares(name));
+        let declared: Vec<_> = declared.cloned().collect();
+        let (answers, call) = if declared.is_empty() {
+            (Ok(Vec::new()), None)
+        } else {
+            let CallOutcome { result, log, elapsed, memory_bytes } =
+                runtime.try_out(&self.binding, tenant, check, &declared).await;
+            let named = |answer: AnsweredAttribute| (answer.name, answer.value.map(json));
+            let answers = result.map(|answers| answers.into_iter().map(named).collect());
+            (answers.map_err(Missed::Failed), Some(Call { elapsed, memory_bytes, log }))
+        };
+        let unknown = wanted.iter().map(|_| None).collect();
+        let attributes = self.attributes(wanted, unknown, &answers);
+        let cause = answers.err().map(|missed| missed.cause().into());
+        Found { attributes, cause, call }
+    }
+
+    /// Returns the answer for each wanted attribute, in this order: from the cache if it is `known` there, or else from
+    /// the call.
+    fn attributes(
+        &self,
+        wanted: &[Box<str>],
+        known: Vec<Option<Known>>,
+        answers: &Result<Vec<Value>, Missed>,
+    ) -> Vec<(Box<str>, AttributeAnswer, Source)> {
         let found = wanted.iter().zip(known).map(|(name, known)| {
-            let (resolved, source) = match (known, &answers) {
+            let (resolved, source) = match (known, answers) {
                 (Some(Known::Fresh(value)), _) => (resolved(value), Source::Cache),
                 (Some(Known::Stale(value)), Err(missed)) if missed.is_unavailable() => {
                     (resolved(value), Source::Stale)
@@ -130,7 +162,7 @@ impl ActiveResolver {
                 }
                 (_, Ok(answers)) => match answers.iter().find(|(answer, _)| **answer == **name) {
                     Some((_, value)) => (resolved(value.clone()), Source::Call),
-                    None if is_declared(name) => {
+                    None if self.declares(name) => {
                         (AttributeAnswer::Failed("not answered".into()), Source::Nowhere)
                     }
                     None => (AttributeAnswer::Failed("not declared".into()), Source::Nowhere),
@@ -138,10 +170,13 @@ impl ActiveResolver {
             };
             (name.clone(), resolved, source)
         });
-        let attributes: Vec<_> = found.collect();
-        self.count(runtime, &attributes);
-        let cause = answers.err().map(|missed| missed.cause().into());
-        Found { attributes, cause, call }
+        found.collect()
+    }
+
+    /// Returns whether the module declares an attribute of this name.
+    fn declares(&self, name: &str) -> bool {
+        let declared = &self.binding.resolver.module().descriptor().attributes;
+        declared.iter().any(|spec| spec.name == name)
     }
 
     /// Calls the module, if the breaker lets the call through.
@@ -217,41 +252,6 @@ impl Drop for BreakerPass<'_> {
         let now = self.runtime.now();
         if self.resolver.guard().breaker.settle(self.turn, self.end, now) {
             self.runtime.metrics.openings.inc();
-        }
-    }
-}
-
-impl Missed {
-    /// Whether the source of the resolver is unavailable, by this call or by the last one before the breaker opened.
-    fn is_unavailable(&self) -> bool {
-        let (Self::Failed(error) | Self::Suspended { failure: Some(error), .. }) = self else {
-            return false;
-        };
-        matches!(error, CallError::Unavailable(_))
-    }
-
-    /// Returns the cause for everyone who may see a decision: no words of the guest.
-    fn summary(&self) -> String {
-        self.describe(CallError::summary)
-    }
-
-    /// Returns the cause for managers of the tenant.
-    fn cause(&self) -> String {
-        self.describe(CallError::to_string)
-    }
-
-    fn describe(&self, show: fn(&CallError) -> String) -> String {
-        match self {
-            Self::Failed(error) => show(error),
-            Self::Suspended { wait, failure } => {
-                let how_long = match wait.as_secs_f64().ceil() {
-                    0.0 => "while a trial call runs".to_owned(),
-                    seconds => format!("for {seconds} s"),
-                };
-                let last = failure.as_ref().map(|last| format!(", the last one: {}", show(last)));
-                let last = last.unwrap_or_default();
-                format!("circuit breaker open {how_long} because calls failed{last}")
-            }
         }
     }
 }

@@ -18,6 +18,7 @@ mod failure;
 mod loader;
 mod measurements;
 mod metrics;
+mod missed;
 mod module_record;
 pub mod namespaces;
 mod operator;

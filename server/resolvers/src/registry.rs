@@ -28,6 +28,15 @@ use crate::tenants::TenantResolvers;
 /// The state of a resolver that a manager disabled; completes "resolver `geo` …".
 pub(crate) const DISABLED: &str = "is disabled";
 
+/// The way in which resolvers are called.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// With the cache and the circuit breaker.
+    Service,
+    /// Past both.
+    Apart,
+}
+
 /// The resolvers in memory. It knows no store: the loader and the reconciler fill it.
 #[derive(Debug)]
 pub struct Registry {
@@ -173,19 +182,19 @@ impl Registry {
     /// Answers the attribute requests of `check`: one call of each resolver, all at the same time. To drop the future
     /// ends the calls.
     pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
-        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask));
-        let mut asked = Asked::default();
-        for (ask, (origin, found)) in asks.iter().zip(join_all(all).await) {
-            let Found { attributes, cause, call } = found;
-            let mut sources = Vec::with_capacity(attributes.len());
-            for (name, resolved, source) in attributes {
-                asked.answers.insert(&ask.namespace, &name, resolved);
-                sources.push(Provenance { name, source });
-            }
-            let namespace = ask.namespace.clone();
-            asked.reports.push(Report { namespace, origin, attributes: sources, cause, call });
-        }
-        asked
+        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, Way::Service));
+        asked(asks, join_all(all).await)
+    }
+
+    /// Answers as [`Self::ask`] does, but past the caches and the circuit breakers.
+    pub(crate) async fn ask_apart(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        asks: &[AttributeRequest],
+    ) -> Asked {
+        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, Way::Apart));
+        asked(asks, join_all(all).await)
     }
 
     async fn ask_one(
@@ -193,11 +202,15 @@ impl Registry {
         tenant: &str,
         check: &Check<'_>,
         ask: &AttributeRequest,
+        way: Way,
     ) -> (Option<ResolverOrigin>, Found) {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         match self.find(tenant, ask) {
             Some((origin, Entry::Active(resolver))) => {
-                let found = resolver.ask(&self.runtime, tenant, check, wanted).await;
+                let found = match way {
+                    Way::Service => resolver.ask(&self.runtime, tenant, check, wanted).await,
+                    Way::Apart => resolver.ask_apart(&self.runtime, tenant, check, wanted).await,
+                };
                 (Some(origin), found.with_namespace(namespace))
             }
             Some((origin, Entry::Unavailable(why))) => {
@@ -227,4 +240,20 @@ impl Registry {
         };
         ResolverStatus { availability, measurements }
     }
+}
+
+/// Puts the answers of all resolvers together, in the order of `asks`.
+fn asked(asks: &[AttributeRequest], found: Vec<(Option<ResolverOrigin>, Found)>) -> Asked {
+    let mut asked = Asked::default();
+    for (ask, (origin, found)) in asks.iter().zip(found) {
+        let Found { attributes, cause, call } = found;
+        let mut sources = Vec::with_capacity(attributes.len());
+        for (name, resolved, source) in attributes {
+            asked.answers.insert(&ask.namespace, &name, resolved);
+            sources.push(Provenance { name, source });
+        }
+        let namespace = ask.namespace.clone();
+        asked.reports.push(Report { namespace, origin, attributes: sources, cause, call });
+    }
+    asked
 }

@@ -1,6 +1,7 @@
 //! Real components in service. Moments are those of a paused clock, which the tests put forward; calls take the time
 //! that they take.
 
+mod apart;
 mod cached;
 mod failures;
 mod guarded;
@@ -10,7 +11,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 
-use portcullis_engine::{AttributeAnswer, AttributeRequest, Check, CheckBody, ResolverRef, json};
+use portcullis_engine::{
+    AttributeAnswer, AttributeRequest, Check, CheckBody, Json, ResolverRef, json,
+};
 
 use portcullis_egress::EgressConfig;
 use portcullis_model::clock::Clock;
@@ -91,26 +94,27 @@ impl Stage {
         subject: &str,
         attribute: &str,
     ) -> One {
-        let ask = AttributeRequest {
-            namespace: "test".into(),
-            resolver,
-            attributes: vec![attribute.into()],
-        };
-        let mut asked = self.ask_all(tenant, subject, &[ask]).await;
-        let report = asked.reports.remove(0);
-        let source = report.attributes[0].source;
-        let resolved = asked.answers.get("test", attribute).expect("an answer").clone();
-        One { resolved, source, report }
+        let ask = request(resolver, attribute);
+        One::of(self.ask_all(tenant, subject, &[ask]).await, attribute)
+    }
+
+    /// Asks for `test.<attribute>` on behalf of `subject`, past the cache and the breaker.
+    async fn ask_apart(
+        &self,
+        tenant: &str,
+        resolver: ResolverRef,
+        subject: &str,
+        attribute: &str,
+    ) -> One {
+        let ask = request(Some(resolver), attribute);
+        let body = body(subject);
+        let check = check(tenant, &body);
+        One::of(self.resolvers.ask_apart(tenant, &check, &[ask]).await, attribute)
     }
 
     async fn ask_all(&self, tenant: &str, subject: &str, asks: &[AttributeRequest]) -> Asked {
-        let body =
-            serde_json::json!({"subject": subject, "resource": "wiki:read", "action": "read"});
-        let body = body.to_string();
-        let body = json::parse(body.as_bytes()).expect("JSON");
-        let body = CheckBody::parse(&body).expect("a check");
-        let check = Check::new(body, tenant, None, chrono::DateTime::UNIX_EPOCH);
-        self.resolvers.ask(tenant, &check, asks).await
+        let body = body(subject);
+        self.resolvers.ask(tenant, &check(tenant, &body), asks).await
     }
 
     fn measurements(&self, tenant: &str, reference: ResolverRef) -> Measurements {
@@ -135,6 +139,13 @@ impl Stage {
 }
 
 impl One {
+    fn of(mut asked: Asked, attribute: &str) -> Self {
+        let report = asked.reports.remove(0);
+        let source = report.attributes[0].source;
+        let resolved = asked.answers.get("test", attribute).expect("an answer").clone();
+        Self { resolved, source, report }
+    }
+
     #[track_caller]
     fn cause(&self) -> &str {
         let AttributeAnswer::Failed(told) = &self.resolved else { panic!("{:?}", self.resolved) };
@@ -143,6 +154,22 @@ impl One {
         assert_eq!(self.source, Source::Nowhere);
         cause.strip_prefix("resolver `test`: ").unwrap_or(cause)
     }
+}
+
+fn request(resolver: Option<ResolverRef>, attribute: &str) -> AttributeRequest {
+    AttributeRequest { namespace: "test".into(), resolver, attributes: vec![attribute.into()] }
+}
+
+/// The body of a check of `subject`.
+fn body(subject: &str) -> Json<'static> {
+    let text = |text: &str| Json::String(text.to_owned().into());
+    let members = [("subject", subject), ("resource", "wiki:read"), ("action", "read")];
+    Json::Object(members.map(|(name, value)| (name.into(), text(value))).into())
+}
+
+fn check<'c>(tenant: &'c str, body: &'c Json<'c>) -> Check<'c> {
+    let body = CheckBody::parse(body).expect("a check");
+    Check::new(body, tenant, None, chrono::DateTime::UNIX_EPOCH)
 }
 
 fn text(text: &str) -> AttributeAnswer {

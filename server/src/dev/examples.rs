@@ -6,7 +6,7 @@ use axum::Router;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::StatusCode;
-use portcullis_api::{self as api};
+use portcullis_api::{self as api, PageLink};
 use portcullis_bundle::{Bundle, Case};
 use portcullis_engine::{Check, CheckBody};
 use portcullis_operations::app::App;
@@ -18,6 +18,11 @@ use super::tenants::ServedTenants;
 
 /// The path of the page.
 pub(super) const PATH: &str = "/dev/examples";
+/// The link to the page, for the page at `/`.
+pub(super) const LINK: PageLink = PageLink {
+    path: PATH,
+    about: "the tenants and their users, how to get tokens, and checks to paste",
+};
 /// The longest line of a command, in characters, where its parts allow.
 pub(super) const WIDTH: usize = 100;
 /// The cases that are shown of a tenant that marks none.
@@ -138,7 +143,8 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Check
     let caller = caller.map(|user| user.caller());
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let check = Check::new(body, domain, caller, app.clock.now());
-    let options = CheckOptions { kind: CheckKind::Combined, at_least: 0, explain: false };
+    let options =
+        CheckOptions { kind: CheckKind::Combined, at_least: 0, explain: false, now: None };
     Ok(checks::decide(app, &bundle.tenant, check, options).await?.answer)
 }
 

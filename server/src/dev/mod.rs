@@ -102,7 +102,8 @@ pub(crate) async fn run(
     let examples = Examples { app: app.clone(), tenants, base_url };
     let routes = http::routes(app.clone(), RouteSet::Everything)
         .merge(issuer.routes(app.clock.clone()))
-        .merge(examples.clone().routes())
+        .merge(examples.clone().routes());
+    let routes = http::with_link(routes, examples::LINK)
         .merge(directory::routes(resolvers::credentials(&Bundle::embedded()?))?);
     // Everybody gets a token here, so that a page on the internet must not reach it through the browser.
     let router = http::finish(http::only_loopback(routes), bodies);

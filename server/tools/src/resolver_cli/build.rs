@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use portcullis_bundle::DESCRIPTOR_FILE;
@@ -23,17 +23,27 @@ pub struct BuildArguments {
     out: Option<PathBuf>,
 }
 
+/// Builds the component of the crate in `folder`. Copies it to `out`, or else into the folder, and returns its path.
+pub(crate) fn component(
+    folder: &Path,
+    out: Option<&Path>,
+    variables: &Variables,
+) -> anyhow::Result<PathBuf> {
+    let built = cargo::build(folder, variables)?;
+    // Cargo names the component of a crate `business-hours` `business_hours.wasm`.
+    let name = built.file_name().unwrap_or_default().to_string_lossy().replace('_', "-");
+    let folder = folder.strip_prefix(".").unwrap_or(folder);
+    let file = out.map_or_else(|| folder.join(name), Path::to_owned);
+    fs::copy(&built, &file).with_context(|| file.display().to_string())?;
+    Ok(file)
+}
+
 pub(super) async fn run(
     arguments: &BuildArguments,
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let built = cargo::build(&arguments.folder, variables)?;
-    // Cargo names the component of a crate `business-hours` `business_hours.wasm`.
-    let name = built.file_name().unwrap_or_default().to_string_lossy().replace('_', "-");
-    let folder = arguments.folder.strip_prefix(".").unwrap_or(&arguments.folder);
-    let file = arguments.out.clone().unwrap_or_else(|| folder.join(name));
-    fs::copy(&built, &file).with_context(|| file.display().to_string())?;
+    let file = component(&arguments.folder, arguments.out.as_deref(), variables)?;
     // A component that the service would refuse fails the build already.
     let project = Project { component: file };
     let module = guest::load(&guest::host(None)?, &project).await?;

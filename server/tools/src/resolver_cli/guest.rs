@@ -14,7 +14,7 @@ use super::steps::Step;
 const INSTANCES: u32 = 8;
 
 /// Makes the host. It keeps compiled code in the directory `code`, if there is one.
-pub(super) fn host(code: Option<&Path>) -> anyhow::Result<Arc<ResolverHost>> {
+pub(crate) fn host(code: Option<&Path>) -> anyhow::Result<Arc<ResolverHost>> {
     let runtime = ResolverThreads::start().context("cannot start threads for resolvers")?;
     // The file belongs to the person who runs the command, so its compilation has no limits.
     let compiler = Compiler::InProcess;

@@ -1,15 +1,15 @@
 //! `portcullis resolver`: attribute resolvers, from an empty folder to a running service (`docs/resolvers.md`).
 
 mod bench;
-mod build;
+pub(crate) mod build;
 mod cargo;
 mod checks;
-mod guest;
+pub(crate) mod guest;
 mod inspect;
 mod new;
-mod project;
+pub(crate) mod project;
 mod push;
-mod responses;
+pub(crate) mod responses;
 mod steps;
 mod test;
 mod trial;
@@ -39,7 +39,8 @@ pub enum ResolverCommand {
     Bench(bench::CallBenchArguments),
     /// Install or replace a resolver in a running Portcullis service.
     ///
-    /// Needs a service key in SERVICE_API_KEY, or a manager's token in TOKEN.
+    /// Needs a service key with the permissions `resolvers:read` and `resolvers:write` in SERVICE_API_KEY, or a
+    /// manager's token in TOKEN.
     Push(push::PushArguments),
 }
 

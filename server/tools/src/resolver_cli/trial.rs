@@ -17,6 +17,7 @@ use portcullis_resolvers::Granted;
 
 use super::checks::{self, Sample};
 use super::project::{self, CHECKS_FILE, MANIFEST_FILE, Project};
+use super::responses::scripted;
 
 /// The files of a command that calls a component.
 #[derive(Debug, clap::Args)]
@@ -41,7 +42,7 @@ impl TrialFiles {
     /// Reads the file of checks. Returns its path and its bytes.
     pub(super) fn checks(&self, project: &Project) -> anyhow::Result<(PathBuf, Vec<u8>)> {
         let file = project.beside(self.checks.as_deref(), CHECKS_FILE);
-        let bytes = project::read(&file)?;
+        let bytes = project::read(&file, project::CHECKS)?;
         Ok((file, bytes))
     }
 }
@@ -95,6 +96,11 @@ impl Trial {
         &self.module
     }
 
+    /// Returns the attributes of the component.
+    pub(super) fn attributes(&self) -> &[Box<str>] {
+        &self.attributes
+    }
+
     /// Returns the attributes to request for a check.
     pub(super) fn wanted(&self, sample: &Sample<'_>) -> Vec<Box<str>> {
         sample.wanted(&self.attributes)
@@ -114,7 +120,7 @@ impl Trial {
     /// # Errors
     /// The module cannot be bound; [`Trial::open`] makes sure that it can.
     pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<CallOutcome> {
-        let resolver = self.bind(sample.responses.over(self.granted.clone()))?;
+        let resolver = self.bind(scripted(sample.responses.clone(), self.granted.clone()))?;
         let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
         let request = self.module.request(checks::TENANT, &check, &self.wanted(sample), budget);
         Ok(self.host.resolve(&resolver, request).await)

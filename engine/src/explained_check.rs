@@ -1,0 +1,64 @@
+//! The body of an explained check (`docs/semantics.md`, section 2.8).
+
+use chrono::{DateTime, Utc};
+
+use crate::fields::Fields;
+use crate::invalid::{Invalid, Place, Problems};
+use crate::json::Json;
+use crate::request::{CheckBody, instant};
+
+/// The body of an explained check, valid by construction.
+#[derive(Clone, Copy, Debug)]
+pub struct ExplainedCheckBody<'r> {
+    /// The check.
+    pub check: CheckBody<'r>,
+    /// The instant that stands for the present; `None` is the present itself.
+    pub now: Option<DateTime<Utc>>,
+}
+
+impl<'r> ExplainedCheckBody<'r> {
+    /// Reads the body of `POST /api/v1/check?explain=true`.
+    ///
+    /// # Errors
+    /// Every missing, unknown or ill-typed field, by JSON pointer.
+    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let body = Self::read(json, &mut problems);
+        problems.finish(body)
+    }
+
+    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let check = CheckBody::declare(&mut fields);
+        let now = fields.optional("now", instant);
+        fields.close();
+        Some(Self { check: check?, now })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn read(now: &str) -> Result<Option<DateTime<Utc>>, String> {
+        let text = format!(r#"{{"subject": "ann", "resource": "a:b", "action": "b"{now}}}"#);
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        let body = ExplainedCheckBody::parse(&json).map_err(|invalid| invalid.to_string())?;
+        assert_eq!(body.check.subject, "ann");
+        Ok(body.now)
+    }
+
+    #[test]
+    fn an_instant_may_stand_for_the_present() {
+        let instant = DateTime::from_timestamp(1_767_225_600, 0);
+        assert_eq!(read(r#", "now": "2026-01-01T01:00:00+01:00""#), Ok(instant));
+        assert_eq!(read(r#", "now": null"#), Ok(None));
+        assert_eq!(read(""), Ok(None));
+        let expected = "at `/now`: expected an RFC 3339 date-time such as `2026-11-20T09:00:00Z`";
+        assert_eq!(read(r#", "now": "noon""#), Err(expected.to_owned()));
+        let unknown = read(r#", "now": null, "then": 1"#).expect_err("a fault");
+        assert_eq!(unknown, "field `then` is unknown");
+    }
+}

@@ -1,0 +1,137 @@
+//! One tenant, read whole from its files.
+
+use std::path::Path;
+use std::{fs, io};
+
+use portcullis_engine::fields::list;
+use portcullis_engine::invalid::{Place, Problems};
+
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::resource::Registration;
+use portcullis_model::rule::NewRule;
+
+use crate::cases::{self, Case};
+use crate::error::BundleError;
+use crate::files::Files;
+use crate::policies;
+use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
+use crate::rulebook::Rulebook;
+use crate::unique::each_once;
+use crate::users::{self, SampleUser, TENANT_FILE};
+
+/// May be missing.
+const RESOLVERS_FILE: &str = "resolvers.yaml";
+const RESOURCES_FILE: &str = "resources.yaml";
+pub(super) const RULES_FILE: &str = "rules.yaml";
+pub(super) const POLICIES_FILE: &str = "policies.yaml";
+pub(super) const CASES_FILE: &str = "cases.yaml";
+
+/// Cases whose name starts so are the ones that `portcullis dev` shows.
+const DEMO_PREFIX: &str = "demo: ";
+
+/// One tenant, read whole and checked: everything that its files mention exists.
+#[derive(Debug)]
+pub struct Bundle {
+    /// The tenant's id, and its domain: what a rule or check without a domain means.
+    pub tenant: String,
+    pub description: Option<String>,
+    pub users: Vec<SampleUser>,
+    /// The resolvers that answer the attributes of other kinds than the request's and the token's.
+    pub resolvers: Vec<SampleResolver>,
+    pub resources: Vec<Registration>,
+    /// The explicit rules. They come before the registrations of `resources`, so that a default role
+    /// makes no rule for a tuple that has one.
+    pub rules: Vec<NewRule>,
+    pub policies: Vec<NewPolicy>,
+    pub cases: Vec<Case>,
+    /// All of the above that decides, compiled.
+    pub rulebook: Rulebook,
+}
+
+impl Bundle {
+    /// Reads a tenant folder.
+    ///
+    /// # Errors
+    /// The first file that is missing or not what it should be.
+    pub fn read_folder(folder: &Path) -> Result<Self, BundleError> {
+        let text = |name: &str| fs::read_to_string(folder.join(name));
+        read_files(&Files { folder: folder.display().to_string(), text })
+    }
+
+    /// The sample user whose `sub` it is.
+    pub fn user(&self, sub: &str) -> Option<&SampleUser> {
+        self.users.iter().find(|user| user.sub == sub)
+    }
+
+    /// The cases to show to somebody who is new here.
+    pub fn demos(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|case| case.name.starts_with(DEMO_PREFIX))
+    }
+}
+
+/// Reads the files of a tenant, and checks that everything exists that they mention.
+pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
+    files: &Files<T>,
+) -> Result<Bundle, BundleError> {
+    let (tenant, description, users) = files.read(TENANT_FILE, users::read)?;
+    let resolvers = read_resolvers(files)?;
+    let resources = files.read(RESOURCES_FILE, |json, at, problems| {
+        let resources = list(Registration::read)(json, at, problems)?;
+        each_once(resources.iter().map(|resource| &resource.name), "`name`", at, problems);
+        Some(resources)
+    })?;
+    let rules = files.read(RULES_FILE, |json, at, problems| {
+        let rules = list(|json, at: &Place<'_>, problems: &mut Problems| {
+            NewRule::read(json, at, problems, &tenant)
+        })(json, at, problems)?;
+        each_once(rules.iter().map(|rule| &rule.tuple), "tuple", at, problems);
+        Some(rules)
+    })?;
+    let namespaces = resolvers::namespaces(&resolvers);
+    let policies = files.read(POLICIES_FILE, |json, at, problems| {
+        policies::read(json, at, problems, &namespaces)
+    })?;
+    let rulebook = Rulebook::new(&tenant, &resources, &rules, &policies);
+    let deciders = cases::deciders(&rulebook, &policies);
+    let cases = files.read(CASES_FILE, |json, at, problems| {
+        let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
+            Case::read(json, at, problems, &users, &resolvers, &deciders)
+        })(json, at, problems)?;
+        each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
+        Some(cases)
+    })?;
+    Ok(Bundle {
+        tenant,
+        description,
+        users,
+        resolvers,
+        resources,
+        rules,
+        policies,
+        cases,
+        rulebook,
+    })
+}
+
+fn read_resolvers<T: Fn(&str) -> io::Result<String>>(
+    files: &Files<T>,
+) -> Result<Vec<SampleResolver>, BundleError> {
+    if matches!((files.text)(RESOLVERS_FILE), Err(error) if error.kind() == io::ErrorKind::NotFound)
+    {
+        return Ok(vec![]);
+    }
+    // The tenant's own, or one that it shares with its neighbours.
+    let find = |module: &str| {
+        let own = format!("resolvers/{module}");
+        let is_own = (files.text)(&format!("{own}/{MANIFEST_FILE}")).is_ok();
+        if is_own { own } else { format!("../{own}") }
+    };
+    files.read(RESOLVERS_FILE, |json, at, problems| {
+        let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
+            SampleResolver::read(json, at, problems, find, &files.text)
+        })(json, at, problems)?;
+        let namespaces = resolvers.iter().map(|resolver| &resolver.manifest.namespace);
+        each_once(namespaces, "`namespace`", at, problems);
+        Some(resolvers)
+    })
+}

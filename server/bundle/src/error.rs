@@ -1,0 +1,16 @@
+//! The reason why a tenant folder cannot be used.
+
+use std::io;
+
+/// A reason why a tenant folder cannot be used. Each message starts with the file.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    #[error("{file}: cannot be read: {error}")]
+    Unreadable { file: String, error: io::Error },
+    /// The place is the file, its line and its column.
+    #[error("{place}: not valid YAML: {message}")]
+    Syntax { place: String, message: String },
+    /// A line for each fault, with the file, line, column and JSON pointer.
+    #[error("{0}")]
+    Invalid(String),
+}

@@ -1,0 +1,81 @@
+//! Answers in a case that stand for calls of resolvers: `resolved`.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{AttributeAnswer, AttributeAnswers, AttributeKind, Json};
+
+use crate::resolvers::SampleResolver;
+
+/// Answers that stand for calls of resolvers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GivenAnswers {
+    pub answers: AttributeAnswers,
+    /// The resolvers that are not called. An attribute of theirs without an answer is undetermined.
+    pub namespaces: BTreeSet<String>,
+}
+
+/// Reads what stands for the calls of resolvers: `{hr: {department: sales, manager: null}}`, where null is absent. An
+/// attribute that is not there fails.
+pub(super) fn read(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    resolvers: &[SampleResolver],
+) -> Option<GivenAnswers> {
+    let mut given = GivenAnswers::default();
+    for (namespace, attributes) in members(json, at, problems)? {
+        let at = at.key(namespace);
+        let Some(resolver) = resolvers.iter().find(|one| one.manifest.namespace == *namespace)
+        else {
+            problems.expected(&at, "the namespace of a resolver of the tenant");
+            continue;
+        };
+        given.namespaces.insert(namespace.to_string());
+        for (name, value) in members(attributes, &at, problems)? {
+            let Some(kind) = resolver.kind(name) else {
+                problems
+                    .expected(&at.key(name), format!("an attribute of the resolver `{namespace}`"));
+                continue;
+            };
+            let resolved = match value {
+                Json::Null => AttributeAnswer::Absent,
+                value if fits(kind, value) => AttributeAnswer::Value(value.clone().into_owned()),
+                value => {
+                    problems.expected(&at.key(name), format!("{kind}, not {}", value.kind()));
+                    continue;
+                }
+            };
+            given.answers.insert(namespace, name, resolved);
+        }
+    }
+    Some(given)
+}
+
+fn members<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'j [(Cow<'j, str>, Json<'j>)]> {
+    let members = json.as_object();
+    if members.is_none() {
+        problems.expected(at, format!("an object, not {}", json.kind()));
+    }
+    members
+}
+
+fn fits(kind: AttributeKind, value: &Json<'_>) -> bool {
+    let all = |is_one: fn(&Json<'_>) -> bool| {
+        value.as_array().is_some_and(|items| items.iter().all(is_one))
+    };
+    let is_text = |value: &Json<'_>| matches!(value, Json::String(_));
+    let is_number = |value: &Json<'_>| matches!(value, Json::Number(_));
+    match kind {
+        AttributeKind::Text => is_text(value),
+        AttributeKind::Number => is_number(value),
+        AttributeKind::Boolean => matches!(value, Json::Bool(_)),
+        AttributeKind::Texts => all(is_text),
+        AttributeKind::Numbers => all(is_number),
+    }
+}

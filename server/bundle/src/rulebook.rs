@@ -1,0 +1,85 @@
+//! The rules and policies of a tenant that are in force.
+
+use portcullis_engine::{DEFAULT_DENY, Plan, Policy, Rule};
+use uuid::Uuid;
+
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::resource::Registration;
+use portcullis_model::rule::NewRule;
+
+/// The rules and policies of a bundle that are in force, with ids. The ids depend on nothing but the
+/// order of the files, as those of a service would that stored them in this order.
+#[derive(Debug)]
+pub struct Rulebook {
+    policies: Vec<Policy>,
+    rules: Vec<Rule>,
+}
+
+impl Rulebook {
+    pub(super) fn new(
+        tenant: &str,
+        resources: &[Registration],
+        rules: &[NewRule],
+        policies: &[NewPolicy],
+    ) -> Self {
+        let mut ids = (1..).map(Uuid::from_u128);
+        let mut id = || ids.next().unwrap_or_default();
+        let enabled = policies.iter().filter(|policy| policy.enabled);
+        let policies = enabled.map(|policy| Policy {
+            id: id(),
+            name: policy.name.clone(),
+            resource: policy.resource.clone(),
+            effect: policy.effect,
+            priority: policy.priority,
+            condition: Ok(policy.rule_data.condition.clone()),
+        });
+        let policies = policies.collect();
+        let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
+        let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
+        Self { policies, rules }
+    }
+
+    /// The enabled policies.
+    pub fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+
+    /// The rules, those of default roles included.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The plan that decides checks of `resource`.
+    pub fn plan(&self, resource: &str) -> Plan {
+        let matching = self.policies.iter().filter(|policy| policy.resource.matches(resource));
+        Plan::compile(resource, 1, &self.rules, matching.cloned())
+    }
+
+    /// Each policy and rule as cases name it, in the order of the ids.
+    pub fn named(&self) -> impl Iterator<Item = (Uuid, String)> {
+        let policies = self.policies.iter().map(|policy| (policy.id, policy.name.clone()));
+        let rules = self.rules.iter().map(|rule| (rule.id, rule.tuple.to_string()));
+        policies.chain(rules)
+    }
+
+    /// Returns the name that cases give to the policy or rule of a decision; `None` is the default.
+    pub fn name(&self, id: Option<Uuid>) -> String {
+        let named = id.and_then(|id| self.named().find(|(own, _)| *own == id));
+        named.map_or_else(|| DEFAULT_DENY.to_owned(), |(_, name)| name)
+    }
+}
+
+/// The explicit rules, then those that the registrations make: one for each default role whose tuple has
+/// no rule so far.
+fn rules_in_force(tenant: &str, resources: &[Registration], rules: &[NewRule]) -> Vec<NewRule> {
+    let mut rules = rules.to_vec();
+    for resource in resources {
+        for role in &resource.default_roles {
+            let rule = resource.default_rule(role, tenant);
+            if !rules.iter().any(|known| known.tuple == rule.tuple) {
+                rules.push(rule);
+            }
+        }
+    }
+    rules
+}

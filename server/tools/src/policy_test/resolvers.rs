@@ -1,0 +1,247 @@
+//! The resolvers of a tenant folder, called as the service calls them, with canned responses for the network.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, bail, ensure};
+use futures_util::future::{BoxFuture, FutureExt as _};
+use portcullis_bundle::{
+    Bundle, CannedResponses, Case, DESCRIPTOR_FILE, GivenAnswers, SampleResolver,
+};
+use portcullis_config::Variables;
+use portcullis_engine::{
+    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Plan, Verdict,
+};
+use portcullis_model::resolver::Manifest;
+use portcullis_resolver_host::{
+    BoundResolver, CallError, CallOutcome, Endpoints, Grant, HttpRequest, HttpResponse,
+    InstanceShare, Module, ResolverHost, SendError,
+};
+use portcullis_resolvers::{json, module_record};
+
+use super::error::TestError;
+use crate::resolver_cli::project::Project;
+use crate::resolver_cli::responses::scripted;
+use crate::resolver_cli::{build, guest};
+
+/// The number of calls after which a resolver that times out counts as too slow. The limit is wall time, so that a busy
+/// machine can delay one call.
+const ATTEMPTS: usize = 3;
+
+/// The resolvers of a tenant folder.
+pub(super) struct FolderResolvers(Vec<CallableResolver>);
+
+/// A component with its manifest, which fits.
+struct CallableResolver {
+    host: Arc<ResolverHost>,
+    share: InstanceShare,
+    module: Arc<Module>,
+    manifest: Manifest,
+    responses: CannedResponses,
+}
+
+impl FolderResolvers {
+    /// Loads the components of the tenant in `folder`, builds those that are missing, and verifies that they fit their
+    /// manifests as the service does.
+    ///
+    /// # Errors
+    /// The first resolver that cannot be called.
+    pub(super) async fn open(
+        folder: &Path,
+        bundle: &Bundle,
+        variables: &Variables,
+    ) -> Result<Self, TestError> {
+        if bundle.resolvers.is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        let host = guest::host(None).map_err(TestError::Host)?;
+        let mut all = Vec::with_capacity(bundle.resolvers.len());
+        for resolver in &bundle.resolvers {
+            let folder = folder.join(&resolver.folder);
+            let opened = CallableResolver::open(&host, &folder, resolver, variables).await;
+            all.push(opened.map_err(|error| TestError::Resolver {
+                folder: folder.display().to_string(),
+                namespace: resolver.manifest.namespace.clone(),
+                error,
+            })?);
+        }
+        Ok(Self(all))
+    }
+
+    /// Answers the attributes on which the decision of `case` depends: by its `resolved`, or else by calls.
+    pub(super) async fn answers(
+        &self,
+        tenant: &str,
+        plan: &Plan,
+        check: &Check<'_>,
+        case: &Case,
+    ) -> AttributeAnswers {
+        let mut answers = AttributeAnswers::default();
+        let requests = match plan.decide(check, &answers) {
+            Verdict::Decided(_) => return answers,
+            Verdict::NeedsAttributes(requests) => requests,
+        };
+        for request in requests {
+            let found = self.answer(tenant, check, case, &request).await;
+            for (name, answer) in request.attributes.iter().zip(found) {
+                answers.insert(&request.namespace, name, answer);
+            }
+        }
+        answers
+    }
+
+    /// Returns the answers to one request, in the order of its attributes.
+    async fn answer(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        case: &Case,
+        request: &AttributeRequest,
+    ) -> Vec<AttributeAnswer> {
+        let AttributeRequest { namespace, attributes, .. } = request;
+        if case.resolved.namespaces.contains(&**namespace) {
+            return attributes.iter().map(|name| given(&case.resolved, namespace, name)).collect();
+        }
+        let mut all = self.0.iter();
+        let Some(resolver) = all.find(|one| *one.manifest.namespace == **namespace) else {
+            let cause = format!("there is no resolver `{namespace}`");
+            return attributes.iter().map(|_| failed(&cause)).collect();
+        };
+        let own = case.responses.get(&**namespace);
+        let responses = own.map_or_else(
+            || resolver.responses.clone(),
+            |responses| responses.or(&resolver.responses),
+        );
+        match resolver.call(tenant, check, attributes, responses).await {
+            Ok(answers) => answers,
+            Err(cause) => {
+                let cause = format!("resolver `{namespace}`: {cause}");
+                attributes.iter().map(|_| failed(&cause)).collect()
+            }
+        }
+    }
+}
+
+impl CallableResolver {
+    async fn open(
+        host: &Arc<ResolverHost>,
+        folder: &Path,
+        resolver: &SampleResolver,
+        variables: &Variables,
+    ) -> anyhow::Result<Self> {
+        let component = component(folder, variables)?;
+        let share = host.share();
+        let module = host.load(component.bytes()?, &share).await;
+        let module = module.with_context(|| component.component.display().to_string())?;
+        ensure!(
+            module_record(&module).attributes == resolver.attributes,
+            "`{DESCRIPTOR_FILE}` declares other attributes than the component; write it with \
+             `portcullis resolver inspect --json {} > {}`",
+            component.component.display(),
+            folder.join(DESCRIPTOR_FILE).display()
+        );
+        let opened = Self {
+            host: Arc::clone(host),
+            share,
+            module: Arc::new(module),
+            manifest: resolver.manifest.clone(),
+            responses: resolver.responses.clone(),
+        };
+        opened.bind(CannedResponses::default())?;
+        Ok(opened)
+    }
+
+    /// Verifies that the manifest fits the module, as the service does, and binds them.
+    fn bind(&self, responses: CannedResponses) -> anyhow::Result<BoundResolver> {
+        let names = self.manifest.every_endpoint().into_keys().collect();
+        let endpoints = scripted(responses, Arc::new(Offline(names)));
+        let grant = Grant { config: self.manifest.config.clone(), endpoints };
+        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, self.share.clone())?)
+    }
+
+    /// Calls the component for `wanted`, and returns the answers in this order, or the cause of the failure.
+    async fn call(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+        responses: CannedResponses,
+    ) -> Result<Vec<AttributeAnswer>, String> {
+        let bound = self.bind(responses).map_err(|error| error.to_string())?;
+        let outcome = self.resolve(&bound, tenant, check, wanted).await;
+        let answers = outcome.result.map_err(|error| error.to_string())?;
+        let answer = |name: &str| {
+            let Some(found) = answers.iter().find(|answer| answer.name == name) else {
+                return failed("not answered");
+            };
+            let value = found.value.clone().map(json);
+            value.map_or(AttributeAnswer::Absent, AttributeAnswer::Value)
+        };
+        Ok(wanted.iter().map(|name| answer(name)).collect())
+    }
+
+    /// Calls the component, again if it took too long.
+    async fn resolve(
+        &self,
+        bound: &BoundResolver,
+        tenant: &str,
+        check: &Check<'_>,
+        wanted: &[Box<str>],
+    ) -> CallOutcome {
+        let budget = self.manifest.limits.timeout;
+        let request = || self.module.request(tenant, check, wanted, budget);
+        let mut outcome = self.host.resolve(bound, request()).await;
+        for _ in 1..ATTEMPTS {
+            if !matches!(outcome.result, Err(CallError::TimedOut(_) | CallError::Busy(_))) {
+                break;
+            }
+            outcome = self.host.resolve(bound, request()).await;
+        }
+        outcome
+    }
+}
+
+/// Returns the one component in `folder`. Builds it if it is missing and the folder is a crate.
+fn component(folder: &Path, variables: &Variables) -> anyhow::Result<Project> {
+    if !Project::components(folder)?.is_empty() {
+        return Project::find(folder);
+    }
+    if folder.join("Cargo.toml").is_file() {
+        let component = build::component(folder, None, variables)?;
+        return Ok(Project { component });
+    }
+    bail!(
+        "there is no component (`*.wasm`), and no `Cargo.toml` to build it from; build it into this folder, then run \
+         `portcullis resolver inspect --json {0} > {0}/{DESCRIPTOR_FILE}`",
+        folder.display()
+    )
+}
+
+/// Returns the answer that a case gives for an attribute.
+fn given(given: &GivenAnswers, namespace: &str, name: &str) -> AttributeAnswer {
+    let found = given.answers.get(namespace, name).cloned();
+    found.unwrap_or_else(|| failed(&format!("`resolved` has no `{namespace}.{name}`")))
+}
+
+fn failed(cause: &str) -> AttributeAnswer {
+    AttributeAnswer::Failed(cause.into())
+}
+
+/// Endpoints of these names, to which no request is sent.
+struct Offline(Vec<String>);
+
+impl Endpoints for Offline {
+    fn has(&self, endpoint: &str) -> bool {
+        self.0.iter().any(|known| known == endpoint)
+    }
+
+    fn send<'a>(
+        &'a self,
+        endpoint: &'a str,
+        _: HttpRequest,
+        _: usize,
+    ) -> BoxFuture<'a, Result<HttpResponse, SendError>> {
+        let what = format!("`responses` has no response of the endpoint `{endpoint}`");
+        async { Err(SendError::Refused(what)) }.boxed()
+    }
+}
