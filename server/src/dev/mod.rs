@@ -64,12 +64,7 @@ pub(crate) async fn run(
     let listener = front::bind("LISTEN_ADDR", listen).await?;
     let base_url = format!("http://{}", listener.address());
     let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, tenants.clone())?;
-    let oidc = OidcConfig {
-        issuer: issuer.url().to_owned(),
-        jwks_uri: Some(issuer.jwks_uri().parse()?),
-        audience: None,
-        claims: ClaimConfig::default(),
-    };
+    let oidc = oidc(&issuer)?;
     let config = Config {
         listen,
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
@@ -115,6 +110,16 @@ pub(crate) async fn run(
         serve::until_stopped(app, delivery, vec![front], stop),
     )
     .await
+}
+
+/// Returns the settings with which the service trusts the issuer.
+fn oidc(issuer: &Issuer) -> anyhow::Result<OidcConfig> {
+    Ok(OidcConfig {
+        issuer: issuer.url().to_owned(),
+        jwks_uri: Some(issuer.jwks_uri().parse()?),
+        audience: None,
+        claims: ClaimConfig::default(),
+    })
 }
 
 /// Serves until the stop, or until what is printed fails.
