@@ -71,7 +71,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let variables = Variables::load(None)?.only(dev::VARIABLES);
             start_logging(&variables)?;
             let listen = variables.loopback_listen()?;
-            on_runtime(dev::run(dir.as_deref(), &data_dir, listen))
+            on_runtime(dev::run(dir.as_deref(), &data_dir, listen, variables))
         }
         Command::Migrate(file) => {
             let variables = prepare(&file)?;

@@ -80,7 +80,7 @@ fn a_change_of_a_file_is_served_and_printed() {
     edit(&folder.join("policies.yaml"), "priority: 100", "priority: 5");
     let seen = dev.printed(0, "reloaded `acme`: 1 changed; 7 of 8 cases pass");
     let seen = dev.printed(seen, "  ~ policy `locked`");
-    let seen = dev.printed(seen, "  FAILED  demo: nobody does it with a locked document");
+    let seen = dev.printed(seen, "  FAILED  demo: nobody may write a locked document");
     let seen = dev.printed(seen, "          expected  deny by `locked`");
     let locked = json!({"owner": "alice", "locked": true});
     assert_eq!(dev.decides("alice", "write", &locked).decision, "allow");
@@ -139,7 +139,8 @@ fn the_folder_wins_over_what_the_data_directory_has() {
         {"type": "CONDITION", "attribute": "request.subject", "operator": "exists"}});
     let request = Request::new("POST /api/v1/abac/policies").token(first.token("manager"));
     request.json(&extra).send(first.address).is(201);
-    let hook = json!({"url": "http://127.0.0.1:9/hook", "events": ["policy.created"]});
+    let hook = json!({"url": "http://127.0.0.1:9/hook", "events": ["policy.abac.created"],
+        "secret": "a secret that is long enough for a webhook"});
     let request = Request::new("POST /api/v1/webhooks").token(first.token("manager"));
     let hook = request.json(&hook).send(first.address).is(201).id();
     first.stop();

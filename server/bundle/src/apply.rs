@@ -233,21 +233,11 @@ impl Work<'_> {
             let kind = if old.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
             self.note(kind, "resource", &registration.name);
         }
+        // The rules of their default roles are gone already.
         for record in stored.into_values() {
-            self.unregister(&record, domain).await?;
+            resources::delete(self.tx, &record).await?;
+            self.note(ChangeKind::Removed, "resource", &record.registration.name);
         }
-        Ok(())
-    }
-
-    /// Takes the default roles from a resource that the files do not have any more. Its record stays, because the store
-    /// deletes no resources. No decision reads the record.
-    async fn unregister(&mut self, old: &ResourceRecord, domain: &str) -> Result<(), StoreError> {
-        if old.registration.default_roles.is_empty() {
-            return Ok(());
-        }
-        let bare = Registration { default_roles: vec![], ..old.registration.clone() };
-        register(self.tx, bare, domain, self.by, self.ids).await?;
-        self.note(ChangeKind::Removed, "resource", &old.registration.name);
         Ok(())
     }
 

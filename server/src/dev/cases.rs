@@ -1,10 +1,11 @@
-//! The cases of a folder, decided after each reload.
+//! The cases of a folder, run after each reload.
 
 use std::fmt;
+use std::path::Path;
 
-use portcullis_bundle::{Bundle, Case, Expected, SampleUser};
-use portcullis_engine::{Check, CheckBody};
-use portcullis_tools::policy_test::DEFAULT_NOW;
+use portcullis_bundle::Bundle;
+use portcullis_config::Variables;
+use portcullis_tools::policy_test::{FailedCase, failed_cases};
 
 /// The most failed cases that are shown.
 const MAX_SHOWN: usize = 10;
@@ -12,33 +13,35 @@ const MAX_SHOWN: usize = 10;
 /// The results of the cases of a folder.
 #[derive(Debug, PartialEq)]
 pub(super) struct CaseResults {
-    pub(super) count: usize,
-    pub(super) failed: Vec<FailedCase>,
-}
-
-/// A case with another decision than it expects.
-#[derive(Debug, PartialEq)]
-pub(super) struct FailedCase {
-    name: String,
-    expected: Expected,
-    got: Expected,
-    reason: String,
+    count: usize,
+    failed: Vec<FailedCase>,
+    /// The reason why the cases cannot be run.
+    fault: Option<String>,
 }
 
 impl CaseResults {
-    /// Decides every case of `bundle` with the resolver answers that it states.
-    pub(super) fn of(bundle: &Bundle) -> Self {
-        let failed = bundle.cases.iter().filter_map(|case| failure(bundle, case)).collect();
-        Self { count: bundle.cases.len(), failed }
+    /// Runs every case of `bundle`, as `portcullis test` does.
+    pub(super) async fn of(folder: &Path, bundle: &Bundle, variables: &Variables) -> Self {
+        let count = bundle.cases.len();
+        match failed_cases(folder, bundle, variables).await {
+            Ok(failed) => Self { count, failed, fault: None },
+            Err(error) => Self { count, failed: vec![], fault: Some(error.to_string()) },
+        }
+    }
+
+    /// Returns whether every case was run and has the expected decision.
+    pub(super) fn all_pass(&self) -> bool {
+        self.failed.is_empty() && self.fault.is_none()
     }
 
     /// Returns a summary such as `4 of 5 cases pass`.
     pub(super) fn summary(&self) -> String {
-        match (self.count, self.failed.len()) {
-            (0, _) => "there is no case".to_owned(),
-            (1, 0) => "the case passes".to_owned(),
-            (count, 0) => format!("all {count} cases pass"),
-            (count, failed) => format!("{} of {count} cases pass", count - failed),
+        match (self.count, self.failed.len(), &self.fault) {
+            (_, _, Some(fault)) => format!("the cases cannot be run: {fault}"),
+            (0, ..) => "there is no case".to_owned(),
+            (1, 0, None) => "the case passes".to_owned(),
+            (count, 0, None) => format!("all {count} cases pass"),
+            (count, failed, None) => format!("{} of {count} cases pass", count - failed),
         }
     }
 }
@@ -46,34 +49,15 @@ impl CaseResults {
 impl fmt::Display for CaseResults {
     /// Writes the failed cases, in the form of `portcullis test`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for FailedCase { name, expected, got, reason } in self.failed.iter().take(MAX_SHOWN) {
+        for FailedCase { name, lines } in self.failed.iter().take(MAX_SHOWN) {
             writeln!(f, "  FAILED  {name}")?;
-            writeln!(f, "          expected  {} by `{}`", expected.decision, expected.rule)?;
-            writeln!(f, "          got       {} by `{}`", got.decision, got.rule)?;
-            writeln!(f, "          why       {reason}")?;
+            for (label, text) in lines {
+                writeln!(f, "          {label:<8}  {text}")?;
+            }
         }
         match self.failed.len().checked_sub(MAX_SHOWN) {
             Some(more) if more > 0 => writeln!(f, "  and {more} more failed cases"),
             _ => Ok(()),
         }
     }
-}
-
-/// Returns how a case fails; `None` if it passes.
-fn failure(bundle: &Bundle, case: &Case) -> Option<FailedCase> {
-    // The bundle has read the check before, so that it is valid.
-    let body = CheckBody::parse(&case.check).ok()?;
-    let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
-    let domain = body.domain.unwrap_or(&bundle.tenant);
-    let now = case.now.unwrap_or(DEFAULT_NOW);
-    let plan = bundle.rulebook.plan(body.resource);
-    let check = Check::new(body, domain, caller.map(SampleUser::caller), now);
-    let decision = plan.evaluate_with(&check, &case.resolved.answers);
-    let rule = bundle.rulebook.name(decision.rule_id());
-    let got = Expected { decision: decision.effect(), rule };
-    if got == case.expected {
-        return None;
-    }
-    let (name, expected) = (case.name.clone(), case.expected.clone());
-    Some(FailedCase { name, expected, got, reason: decision.reason() })
 }

@@ -30,7 +30,7 @@ use issuer::Issuer;
 use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::Bundle;
-use portcullis_config::{Config, EdgeConfig, open_database, own_compiler};
+use portcullis_config::{Config, EdgeConfig, Variables, open_database, own_compiler};
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
@@ -55,6 +55,7 @@ pub(crate) async fn run(
     dir: Option<&Path>,
     data_dir: &Path,
     listen: SocketAddr,
+    variables: Variables,
 ) -> anyhow::Result<()> {
     let stop = serve::stop_signal()?;
     // A folder with faults leaves no data directory behind.
@@ -63,12 +64,7 @@ pub(crate) async fn run(
     let listener = front::bind("LISTEN_ADDR", listen).await?;
     let base_url = format!("http://{}", listener.address());
     let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, tenants.clone())?;
-    let oidc = OidcConfig {
-        issuer: issuer.url().to_owned(),
-        jwks_uri: Some(issuer.jwks_uri().parse()?),
-        audience: None,
-        claims: ClaimConfig::default(),
-    };
+    let oidc = oidc(&issuer)?;
     let config = Config {
         listen,
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
@@ -109,7 +105,21 @@ pub(crate) async fn run(
     let router = http::finish(http::only_loopback(routes), bodies);
     let front = Front { listener, router, limits };
     // The answers that are printed come from the running service: a check calls the directory, which it serves.
-    until_stopped(tell(examples, dir), serve::until_stopped(app, delivery, vec![front], stop)).await
+    until_stopped(
+        tell(examples, dir, variables),
+        serve::until_stopped(app, delivery, vec![front], stop),
+    )
+    .await
+}
+
+/// Returns the settings with which the service trusts the issuer.
+fn oidc(issuer: &Issuer) -> anyhow::Result<OidcConfig> {
+    Ok(OidcConfig {
+        issuer: issuer.url().to_owned(),
+        jwks_uri: Some(issuer.jwks_uri().parse()?),
+        audience: None,
+        claims: ClaimConfig::default(),
+    })
 }
 
 /// Serves until the stop, or until what is printed fails.
@@ -153,13 +163,13 @@ fn served(dir: Option<&Path>) -> anyhow::Result<Vec<Arc<ServedTenant>>> {
 }
 
 /// Prints the banner, and then what each change of the folder does. Returns if there is no folder to follow.
-async fn tell(examples: Examples, dir: Option<&Path>) -> anyhow::Result<()> {
+async fn tell(examples: Examples, dir: Option<&Path>, variables: Variables) -> anyhow::Result<()> {
     let banner = banner::banner(&examples, dir).await?;
     let Some(dir) = dir else {
         return Ok(std::io::stdout().write_all(banner.as_bytes())?);
     };
     // The watch begins before the banner, so that no change after it is missed.
-    let reloader = Reloader::new(examples, dir)?;
+    let reloader = Reloader::new(examples, dir, variables)?;
     std::io::stdout().write_all(banner.as_bytes())?;
     reloader.follow().await
 }

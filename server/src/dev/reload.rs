@@ -5,6 +5,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use portcullis_config::Variables;
+
+use super::cases::CaseResults;
 use super::examples::Examples;
 use super::folders;
 use super::loading;
@@ -70,6 +73,8 @@ pub(super) struct Reloader {
     dir: PathBuf,
     watcher: FolderWatcher,
     reports: Reports,
+    /// The settings of the resolvers that cases call.
+    variables: Variables,
 }
 
 impl Reloader {
@@ -77,9 +82,14 @@ impl Reloader {
     ///
     /// # Errors
     /// The operating system gives no watch.
-    pub(super) fn new(examples: Examples, dir: &Path) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        examples: Examples,
+        dir: &Path,
+        variables: Variables,
+    ) -> anyhow::Result<Self> {
         let watcher = FolderWatcher::new(folders::watched(dir))?;
-        Ok(Self { examples, dir: dir.to_owned(), watcher, reports: Reports::default() })
+        let reports = Reports::default();
+        Ok(Self { examples, dir: dir.to_owned(), watcher, reports, variables })
     }
 
     /// Prints the failed cases, and then a report after each change. Never ends while files can be watched.
@@ -90,7 +100,8 @@ impl Reloader {
         let mut text = String::new();
         for tenant in self.examples.tenants.all() {
             if let Source::Folder(folder) = &tenant.source {
-                text += &self.reports.started(folder, &tenant.bundle);
+                let results = CaseResults::of(folder, &tenant.bundle, &self.variables).await;
+                text += &self.reports.started(folder, &tenant.bundle, &results);
             }
         }
         // The files may have changed since they were read for the first time.
@@ -190,7 +201,8 @@ impl Reloader {
         let stored = loading::make_equal(app, tenant, base_url).await;
         let mut changes = stored.map_err(|error| format!("{}: {error:#}", folder.display()))?;
         changes.extend(user_changes(before.map(|old| &old.bundle), &tenant.bundle));
-        Ok(self.reports.loaded(folder, &tenant.bundle, &changes))
+        let results = CaseResults::of(folder, &tenant.bundle, &self.variables).await;
+        Ok(self.reports.loaded(folder, &tenant.bundle, &changes, &results))
     }
 }
 

@@ -25,8 +25,8 @@ impl Reports {
         folder: &Path,
         bundle: &Bundle,
         changes: &[ObjectChange],
+        results: &CaseResults,
     ) -> String {
-        let results = CaseResults::of(bundle);
         let state = format!("{}\n{results}", results.summary());
         let is_known = self.last.insert(folder.to_owned(), state.clone()) == Some(state);
         if is_known && changes.is_empty() {
@@ -45,11 +45,15 @@ impl Reports {
     }
 
     /// Notes the state of a tenant at the start, and returns its failed cases.
-    pub(super) fn started(&mut self, folder: &Path, bundle: &Bundle) -> String {
-        let results = CaseResults::of(bundle);
+    pub(super) fn started(
+        &mut self,
+        folder: &Path,
+        bundle: &Bundle,
+        results: &CaseResults,
+    ) -> String {
         let summary = results.summary();
         self.last.insert(folder.to_owned(), format!("{summary}\n{results}"));
-        if results.failed.is_empty() {
+        if results.all_pass() {
             return String::new();
         }
         format!("serving `{}`: {summary}\n{results}", bundle.tenant)
@@ -105,23 +109,31 @@ pub(super) fn user_changes(old: Option<&Bundle>, new: &Bundle) -> Vec<ObjectChan
 #[cfg(test)]
 mod tests {
     use portcullis_bundle::fixture::{edit, write_tenant};
+    use portcullis_config::Variables;
 
     use super::*;
 
-    #[test]
-    fn a_report_says_what_changed_and_which_cases_fail_once() {
+    async fn results(folder: &Path, bundle: &Bundle) -> CaseResults {
+        let variables = Variables::load(None).expect("variables").only(&[]);
+        CaseResults::of(folder, bundle, &variables).await
+    }
+
+    #[tokio::test]
+    async fn a_report_says_what_changed_and_which_cases_fail_once() {
         let folder = tempfile::tempdir().expect("a folder");
         write_tenant(folder.path());
         let read = || Bundle::read_folder(folder.path()).expect("sound");
         let mut reports = Reports::default();
         let before = read();
-        assert_eq!(reports.started(folder.path(), &before), "");
-        assert_eq!(reports.loaded(folder.path(), &before, &[]), "");
+        let good = results(folder.path(), &before).await;
+        assert_eq!(reports.started(folder.path(), &before, &good), "");
+        assert_eq!(reports.loaded(folder.path(), &before, &[], &good), "");
 
         edit(folder.path(), "cases.yaml", "{decision: allow, ", "{decision: deny, ");
         edit(folder.path(), "tenant.yaml", "mfa: true", "mfa: false");
         let after = read();
         let changes = user_changes(Some(&before), &after);
+        let bad = results(folder.path(), &after).await;
         let expected = "reloaded `acme`: 1 changed; 1 of 2 cases pass
   ~ user `ann`
   FAILED  a reader reads
@@ -129,24 +141,25 @@ mod tests {
           got       allow by `reader, acme, wiki:read, read`
           why       RBAC rule `reader, acme, wiki:read, read` allows
 ";
-        assert_eq!(reports.loaded(folder.path(), &after, &changes), expected);
-        assert_eq!(reports.loaded(folder.path(), &after, &[]), "");
+        assert_eq!(reports.loaded(folder.path(), &after, &changes, &bad), expected);
+        assert_eq!(reports.loaded(folder.path(), &after, &[], &bad), "");
 
         let fault = reports.fault(folder.path(), "rules.yaml: broken");
         assert_eq!(fault, "not reloaded, the state before is served: rules.yaml: broken\n");
         assert_eq!(reports.fault(folder.path(), "rules.yaml: broken"), "");
-        let healed = reports.loaded(folder.path(), &before, &[]);
+        let healed = reports.loaded(folder.path(), &before, &[], &good);
         assert_eq!(healed, "reloaded `acme`: no object changed; all 2 cases pass\n");
     }
 
-    #[test]
-    fn many_changes_are_counted() {
+    #[tokio::test]
+    async fn many_changes_are_counted() {
         let folder = tempfile::tempdir().expect("a folder");
         write_tenant(folder.path());
         let bundle = Bundle::read_folder(folder.path()).expect("sound");
         let change = |at: usize| ObjectChange::new(ChangeKind::Removed, "rule", at);
         let changes: Vec<_> = (0..MAX_SHOWN + 3).map(change).collect();
-        let text = Reports::default().loaded(folder.path(), &bundle, &changes);
+        let results = results(folder.path(), &bundle).await;
+        let text = Reports::default().loaded(folder.path(), &bundle, &changes, &results);
         assert!(
             text.starts_with("reloaded `acme`: 23 removed; all 2 cases pass\n  - rule `0`\n"),
             "{text}"

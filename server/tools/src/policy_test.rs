@@ -12,10 +12,10 @@ mod undetermined;
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use portcullis_bundle::Case;
+use portcullis_bundle::{Bundle, Case};
 use portcullis_config::Variables;
 use portcullis_engine::AttributeAnswers;
 
@@ -81,6 +81,34 @@ pub async fn answers(
         all.push(resolvers.answers(&bundle.tenant, &plan, &check, case).await);
     }
     Ok(all)
+}
+
+/// A failed case, with the explanation as pairs of a label and a text.
+#[derive(Debug, PartialEq)]
+pub struct FailedCase {
+    pub name: String,
+    pub lines: Vec<(&'static str, String)>,
+}
+
+/// Runs the cases of the tenant folder `folder`, whose content is `bundle`, and returns those that fail.
+///
+/// # Errors
+/// A resolver cannot be called.
+pub async fn failed_cases(
+    folder: &Path,
+    bundle: &Bundle,
+    variables: &Variables,
+) -> Result<Vec<FailedCase>, TestError> {
+    let resolvers = FolderResolvers::open(folder, bundle, variables).await?;
+    let mut coverage = Coverage::new(&bundle.rulebook);
+    let mut failed = Vec::new();
+    for case in &bundle.cases {
+        let result = cases::decide(bundle, &resolvers, case, &mut coverage).await?;
+        if !result.passed() {
+            failed.push(FailedCase { name: case.name.clone(), lines: result.lines() });
+        }
+    }
+    Ok(failed)
 }
 
 async fn status(

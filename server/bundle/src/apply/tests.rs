@@ -109,6 +109,9 @@ async fn objects_that_the_files_do_not_have_go() {
     assert_eq!(removed.len(), 6, "{removed:?}");
     assert!(removed.iter().all(|change| change.starts_with("- ")), "{removed:?}");
     assert_eq!(world.stored().await, []);
+    let mut tx = world.store.read("acme").await.expect("begins");
+    let resources = resources::list(&mut tx, Page::FIRST).await.expect("works").records;
+    assert_eq!(resources.len(), 0, "{resources:?}");
     assert_eq!(world.apply().await, [""; 0]);
 }
 

@@ -77,7 +77,7 @@ fn cases(first: &FirstTenant) -> String {
             };
             let _ = write!(
                 text,
-                "- name: \"{demo}the role {role} has the right {verb}\"\n  as: {user}\n  check: {{subject: {user}, \
+                "- name: \"{demo}the role {role} may {verb}\"\n  as: {user}\n  check: {{subject: {user}, \
                  resource: {resource}:{verb}, action: {verb}{attributes}}}\n  \
                  expect: {{decision: allow, rule: \"{role}, {tenant}, {resource}:{verb}, {verb}\"}}\n\n"
             );
