@@ -87,6 +87,10 @@ fn a_folder_is_measured_in_memory_and_from_a_database() {
     assert_eq!(plans.iter().map(bytes).sum::<u64>(), report["memory"]["total_bytes"]);
     assert!(plans.iter().all(|plan| bytes(plan) > 0));
     assert_eq!(report["differing"], serde_json::json!([]));
+    // The binary has the build of the tests.
+    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
+    assert_eq!(report["build"], build);
+    assert_eq!(page.contains("WARNING: this is a debug build"), build == "debug");
     assert_sound(&page);
 
     // The decisions are those of `portcullis test`.

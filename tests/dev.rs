@@ -1,7 +1,10 @@
 //! `portcullis dev`: its printed commands work as printed, and its data survives a restart.
 
+mod first_hour;
+mod folder;
 mod issuer;
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Command;
@@ -19,6 +22,10 @@ pub(crate) struct Dev {
     pub(crate) address: SocketAddr,
     /// The lines that it printed at its start.
     welcome: Vec<String>,
+    /// The page with every user and every check, as it was at the start.
+    examples: Vec<String>,
+    /// The tokens, by the names of the users.
+    tokens: BTreeMap<String, String>,
 }
 
 /// The command, with a data directory and an address.
@@ -31,18 +38,33 @@ fn command(directory: &Path, listen: &str) -> Command {
 impl Dev {
     #[track_caller]
     fn start(directory: &Path, listen: &str) -> Self {
-        let process = Process::spawn(command(directory, listen));
+        Self::of(command(directory, listen))
+    }
+
+    /// Waits until the process of this command serves.
+    #[track_caller]
+    fn of(command: Command) -> Self {
+        let process = Process::spawn(command);
         let all = |lines: &[String]| {
-            let ends = lines.iter().any(|line| line.starts_with("Ctrl-C"));
-            ends.then(|| lines.to_vec())
+            let end = lines.iter().position(|line| line.starts_with("Ctrl-C"));
+            end.and_then(|end| lines.get(..=end)).map(<[String]>::to_vec)
         };
         let Some(welcome) = process.out.wait_for(all) else {
             panic!("it does not start: {}\n{}", process.out.text(), process.err.text());
         };
         let address = welcome[0].split("http://").nth(1).and_then(|text| text.split(' ').next());
-        let address =
+        let address: SocketAddr =
             address.and_then(|text| text.parse().ok()).expect("the first line has the address");
-        Self { process, address, welcome }
+        let page = Request::new("GET /dev/examples").send(address).is(200).text;
+        let examples: Vec<String> = page.lines().map(str::to_owned).collect();
+        let tokens = examples.iter().filter(|line| line.starts_with("curl -s 'http"));
+        let tokens = tokens.map(|line| {
+            let user = line.split("user=").nth(1).expect("a user").trim_end_matches('\'');
+            let (address, request) = request_of(line);
+            (user.to_owned(), request.send(address).is(200).text.trim().to_owned())
+        });
+        let tokens = tokens.collect();
+        Self { process, address, welcome, examples, tokens }
     }
 
     /// Starts it in its own directory, on any port.
@@ -52,16 +74,18 @@ impl Dev {
         (Self::start(directory.path(), "127.0.0.1:0"), directory)
     }
 
-    /// Returns every printed check: the printed answer, and the line to paste.
-    fn demos(&self) -> Vec<(&str, &str)> {
-        demos(&self.welcome)
+    /// Returns every check of the page: the shown answer, and the command to paste.
+    fn demos(&self) -> Vec<(&str, String)> {
+        let commands = self.examples.iter().enumerate();
+        let commands =
+            commands.filter_map(|(at, line)| Some((at, line.strip_prefix("# answers ")?)));
+        commands.map(|(at, answer)| (answer, command_after(&self.examples[at + 1..]))).collect()
     }
 
-    /// Returns the printed token of a user.
+    /// Returns the token of a user.
     #[track_caller]
     pub(crate) fn token(&self, user: &str) -> &str {
-        let of_user = |pair: &&[String]| pair[0].starts_with(&format!("{user} ("));
-        &self.welcome.windows(2).find(of_user).expect("the user has a token")[1]
+        self.tokens.get(user).expect("the user has a token")
     }
 
     fn get(&self, path: &str, token: &str) -> Reply {
@@ -75,22 +99,22 @@ impl Dev {
     }
 }
 
-fn demos(welcome: &[String]) -> Vec<(&str, &str)> {
-    welcome
-        .array_windows()
-        .filter_map(|[answer, line]| Some((answer.strip_prefix("# answers ")?, &**line)))
-        .collect()
+/// Returns the lines of a command, which goes on while a line ends with `\` or its body is not closed.
+fn command_after(lines: &[String]) -> String {
+    let end = lines.iter().position(|line| line.ends_with("}'")).expect("the end of a command");
+    lines[..=end].join("\n")
 }
 
-/// Splits a shell command into words. It may use single quotes only.
+/// Splits a shell command into words. It may use quotes, and `\` at the end of a line.
 fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quoted, mut chars) = (vec![], String::new(), false, line.chars());
+    let (mut words, mut word, mut quote, mut chars) = (vec![], String::new(), None, line.chars());
     while let Some(c) = chars.next() {
-        match c {
-            '\'' => quoted = !quoted,
-            '\\' if !quoted => word.extend(chars.next()),
-            ' ' if !quoted => words.push(std::mem::take(&mut word)),
-            c => word.push(c),
+        match (c, quote) {
+            ('\'' | '"', None) => quote = Some(c),
+            (_, Some(open)) if c == open => quote = None,
+            ('\\', None) => word.extend(chars.next().filter(|next| *next != '\n')),
+            (' ' | '\n', None) => words.push(std::mem::take(&mut word)),
+            _ => word.push(c),
         }
     }
     words.push(word);
@@ -98,7 +122,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Returns the request that curl sends for a printed line.
+/// Returns the request that curl sends for a printed command.
 fn request_of(line: &str) -> (SocketAddr, Request) {
     let words = words(line);
     let url = words.iter().find_map(|word| word.strip_prefix("http://")).expect("an address");
@@ -107,15 +131,25 @@ fn request_of(line: &str) -> (SocketAddr, Request) {
         let pairs = words.windows(2).filter(move |pair| pair[0] == flag);
         pairs.map(|pair| &*pair[1]).collect::<Vec<_>>()
     };
-    let mut request = Request::new(format!("POST {path}")).untyped_body(after("-d").join("&"));
+    let body = after("-d").join("&");
+    let method = if body.is_empty() { "GET" } else { "POST" };
+    let mut request = Request::new(format!("{method} {path}")).untyped_body(body);
     for header in after("-H") {
         let (name, value) = header.split_once(": ").expect("a header");
-        request = request.header(name, value);
+        request = request.header(name, &substituted(value));
     }
     if after("-H").is_empty() {
         request = request.header("content-type", "application/x-www-form-urlencoded");
     }
     (authority.parse().unwrap(), request)
+}
+
+/// Replaces `$(…)` by the output of the command.
+fn substituted(text: &str) -> String {
+    let Some((before, rest)) = text.split_once("$(") else { return text.to_owned() };
+    let (command, after) = rest.split_once(')').expect("the end of the command");
+    let (address, request) = request_of(command);
+    format!("{before}{}{after}", request.send(address).is(200).text.trim())
 }
 
 /// Runs a printed line and returns the answer. Uses curl itself if it is installed.
@@ -128,7 +162,8 @@ fn paste(line: &str) -> String {
         let output = Command::new("sh").args(["-c", line]).output().expect("a shell");
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         let pasted = String::from_utf8_lossy(&output.stdout).into_owned();
-        if !answer.contains("access_token") {
+        // Two tokens differ.
+        if !answer.contains("access_token") && !answer.starts_with("ey") {
             assert_eq!(pasted, answer, "{line}");
         }
         return pasted;
@@ -163,7 +198,44 @@ fn every_printed_check_answers_what_is_printed_beside_it() {
     assert!(demos.len() >= 4, "there is something to see");
     for (answer, line) in demos {
         assert!(line.starts_with("curl -s http://127.0.0.1:"), "{line}");
-        assert_eq!(paste(line), *answer, "{line}");
+        assert_eq!(paste(&line), *answer, "{line}");
+    }
+}
+
+/// Asserts that the lines fit on a screen, and returns the checks: the shown decision, and the command.
+#[track_caller]
+fn checks_on_a_screen(welcome: &[String]) -> Vec<(&str, String)> {
+    assert!(welcome.len() <= 24, "{} lines: {welcome:#?}", welcome.len());
+    for line in welcome {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    let headings = welcome.iter().enumerate();
+    let headings = headings.filter_map(|(at, line)| {
+        let (decision, _) = line.strip_prefix("# ")?.split_once(": ")?;
+        Some((decision, command_after(&welcome[at + 1..])))
+    });
+    headings.collect()
+}
+
+#[test]
+fn the_banner_fits_on_a_screen_and_all_of_it_works() {
+    let (dev, _directory) = Dev::fresh();
+    let checks = checks_on_a_screen(&dev.welcome);
+    assert_eq!(checks.len(), 3, "{:#?}", dev.welcome);
+    for (decision, command) in checks {
+        let answer: Value = serde_json::from_str(&paste(&command)).unwrap();
+        assert_eq!(answer["decision"], decision, "{command}");
+    }
+    for path in ["/docs", "/dev/examples"] {
+        let url = format!("http://{}{path}", dev.address);
+        assert!(dev.welcome[1].split(' ').any(|word| word == url), "{}", dev.welcome[1]);
+        Request::new(format!("GET {path}")).send(dev.address).is(200);
+    }
+    let tokens: Vec<_> =
+        dev.welcome.iter().filter(|line| line.starts_with("  curl -s 'http")).collect();
+    assert_eq!(tokens.len(), 2, "one for each tenant: {:#?}", dev.welcome);
+    for command in tokens {
+        dev.get("/api/v1/resources", paste(command).trim()).is(200);
     }
 }
 
@@ -175,11 +247,22 @@ fn it_says_where_it_is_and_that_it_is_not_for_production() {
 }
 
 #[test]
+fn the_page_at_the_root_shows_the_sample_tenants() {
+    let (dev, _directory) = Dev::fresh();
+    let page = Request::new("GET /").send(dev.address).is(200);
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    let policy = page.header("content-security-policy").expect("a policy");
+    assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    for part in ["<code>hospital</code>", "<code>software-shop</code>", "href=\"/docs\""] {
+        assert!(page.text.contains(part), "`{part}` is not in {}", page.text);
+    }
+}
+
+#[test]
 fn every_sample_user_has_a_token_that_works() {
     let (dev, _directory) = Dev::fresh();
-    let tokens: Vec<_> = dev.welcome.iter().filter(|line| line.starts_with("ey")).collect();
-    assert!(tokens.len() >= 4);
-    for token in tokens {
+    assert!(dev.tokens.len() >= 10);
+    for token in dev.tokens.values() {
         let check = json!({"resource": "anything:read"});
         let request = Request::new("POST /api/v1/resources/access/check").token(token).json(&check);
         request.send(dev.address).is(200);
@@ -277,7 +360,7 @@ fn a_restart_keeps_the_data_the_key_and_earlier_tokens() {
     let frozen = second.demos().iter().filter(|(answer, _)| answer.contains(&freeze.id())).count();
     assert!(frozen > 0, "{:?}", second.demos());
     for (answer, line) in second.demos() {
-        assert_eq!(paste(line), *answer);
+        assert_eq!(paste(&line), *answer);
     }
     second.stop();
 }
@@ -332,13 +415,9 @@ fn nothing_else_of_the_environment_is_taken() {
         .env("OIDC_ENABLED", "false")
         .env("MANAGER_ROLES", "developer")
         .env("DOMAIN_CLAIM", "sub");
-    let process = Process::spawn(command);
-    let ready =
-        process.out.wait_for(|lines| lines.iter().find(|line| line.starts_with("Ctrl-C")).cloned());
-    assert!(ready.is_some(), "{}", process.err.text());
+    let dev = Dev::of(command);
     assert!(!database.exists());
-    let welcome = process.out.lines();
-    let (answer, line) = demos(&welcome)[0];
+    let (answer, line) = &dev.demos()[0];
     assert_eq!(paste(line), *answer);
 }
 

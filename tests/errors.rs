@@ -15,7 +15,7 @@ const TOO_LARGE: usize = 1024 * 1024 + 1;
 fn an_unknown_route_is_a_404_with_or_without_a_credential() {
     let tenant = Tenant::new();
     let unknown = [
-        "GET /",
+        "GET /x",
         "GET /api/v1",
         "POST /api/v1/check/",
         "POST /api/v2/check",
@@ -44,7 +44,7 @@ fn a_route_has_only_its_methods_and_names_them() {
         .iter()
         .filter_map(|route| Some(route.split_once(' ')?.1.to_owned()))
         .collect();
-    assert_eq!(paths.len(), 10, "paths with several methods are there once");
+    assert_eq!(paths.len(), 11, "paths with several methods are there once");
     for path in paths {
         let own = routes::methods(&path);
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"] {
@@ -90,7 +90,7 @@ fn head_is_get_without_the_body() {
     }
 }
 
-/// A request with every fault from `first` on: route, method, size, credential, right, content type, body,
+/// A request with every fault from `first` on: route, method, size, credential, right, query, content type, body,
 /// record (`docs/semantics.md`, section 8.5).
 fn faulty(tenant: &Tenant, first: usize) -> Reply {
     let route = match first {
@@ -98,14 +98,15 @@ fn faulty(tenant: &Tenant, first: usize) -> Reply {
         1 => "PATCH /api/v1/abac/policies/{id}",
         _ => "PUT /api/v1/abac/policies/{id}",
     };
-    let request = Request::new(routes::with_id(route, NO_ID));
+    let query = if first <= 5 { "?limit=1" } else { "" };
+    let request = Request::new(routes::with_id(route, NO_ID) + query);
     let request = match first {
         0..=3 => request.token("nonsense"),
         4 => request.token(&tenant.token("alice", &["user"])),
         _ => request.token(&tenant.token("boss", &["admin"])),
     };
-    let content_type = if first <= 5 { "text/plain" } else { "application/json" };
-    let body = if first <= 6 { "x".to_owned() } else { json!({"enabled": false}).to_string() };
+    let content_type = if first <= 6 { "text/plain" } else { "application/json" };
+    let body = if first <= 7 { "x".to_owned() } else { json!({"enabled": false}).to_string() };
     let request = request.body(content_type, body);
     if first <= 2 { request.announce(tenant.address, TOO_LARGE) } else { tenant.send(&request) }
 }
@@ -119,6 +120,7 @@ fn faults_are_reported_in_one_order() {
         (413, "PAYLOAD_TOO_LARGE"),
         (401, "UNAUTHENTICATED"),
         (403, "ACCESS_DENIED"),
+        (400, "BAD_REQUEST"),
         (415, "UNSUPPORTED_MEDIA_TYPE"),
         (400, "BAD_REQUEST"),
         (404, "NOT_FOUND"),
@@ -189,6 +191,11 @@ fn an_id_that_is_no_uuid_is_an_id_that_no_record_has() {
         "GET /api/v1/abac/policies/{id}",
         "DELETE /api/v1/abac/policies/{id}",
         "GET /api/v1/resources/{id}/policies",
+        "GET /api/v1/resources/{id}",
+        "DELETE /api/v1/resources/{id}",
+        "GET /api/v1/webhooks/{id}",
+        "GET /api/v1/service-api-keys/{id}",
+        "GET /api/v1/resources/policies?id={id}",
         "DELETE /api/v1/resources/policies?id={id}",
     ] {
         let unknown = tenant.send(&tenant.managing(routes::with_id(route, NO_ID)));
@@ -201,6 +208,28 @@ fn an_id_that_is_no_uuid_is_an_id_that_no_record_has() {
     for id in ids {
         let update = format!("PUT /api/v1/abac/policies/{id}");
         tenant.manage(update, &json!({"enabled": false})).refused(404, "NOT_FOUND");
+    }
+}
+
+#[test]
+fn a_key_in_the_wrong_place_learns_the_right_header() {
+    let tenant = Tenant::new();
+    let key = "pck_019e301f05c07a4e9c1b5f0e8d3a7b64_nobodys";
+    let as_token =
+        "expected a token, not a service key: send the key in the header `X-Service-Api-Key`";
+    let as_scheme = "expected `Authorization: Bearer <token>`; a service key goes into the header `X-Service-Api-Key`";
+    let in_other = "expected a service key in the header `X-Service-Api-Key`; the header `x-api-key` is not read";
+    for route in ["GET /api/v1/resources", "POST /api/v1/check"] {
+        let request = Request::new(route);
+        for (request, expected) in [
+            (request.clone().token(key), as_token),
+            (request.clone().header("authorization", key), as_scheme),
+            (request.clone().header("X-API-Key", key), in_other),
+        ] {
+            let reply = tenant.send(&request).refused(401, "UNAUTHENTICATED");
+            assert_eq!(reply.message(), expected, "{route}");
+            assert!(reply.header("www-authenticate").is_some(), "{route}");
+        }
     }
 }
 

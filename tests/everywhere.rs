@@ -12,6 +12,7 @@ pub(crate) mod support;
 pub(crate) mod authentication;
 mod bodies;
 mod check;
+mod checks_by_key;
 mod connections;
 pub(crate) mod deliveries;
 mod errors;

@@ -26,10 +26,15 @@ mod isolation;
 mod java_client;
 #[path = "authentication/key_sets.rs"]
 mod key_sets;
+#[path = "resources/large.rs"]
+mod large_resources;
 mod limits;
+mod locations;
 mod min_revision;
+mod packages;
 mod paging;
 mod policy_test;
+mod query_parameters;
 mod receivers;
 mod resolver_cli;
 mod schemathesis;

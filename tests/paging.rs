@@ -38,6 +38,8 @@ impl Lists {
         vec![
             "/api/v1/resources".to_owned(),
             format!("/api/v1/resources/{}/policies", self.resource),
+            "/api/v1/resources/policies".to_owned(),
+            "/api/v1/resources/policies?act=read&effect=allow".to_owned(),
             "/api/v1/abac/policies?effect=deny".to_owned(),
             "/api/v1/abac/policies?resource=doc%3Aread&effect=allow".to_owned(),
             "/api/v1/service-api-keys".to_owned(),
@@ -169,7 +171,12 @@ fn a_bad_limit_is_refused() {
             let path = with(&list, &format!("limit={limit}"));
             assert!(lists.get(&path).refused(400, "BAD_REQUEST").message().contains("limit"));
         }
-        lists.get(&with(&list, "limits=0&page=2")).is(200);
+        let unknown = lists.get(&with(&list, "limits=0"));
+        if list.starts_with("/api/v1/") {
+            assert!(unknown.refused(400, "BAD_REQUEST").message().contains("`limit`"));
+        } else {
+            unknown.is(200);
+        }
     }
 }
 
@@ -181,6 +188,8 @@ fn a_cursor_belongs_to_its_list_and_filter() {
     let pages: Vec<String> = all.iter().map(|list| lists.second_page(list)).collect();
     all.push("/api/v1/abac/policies".to_owned());
     all.push("/api/v1/abac/policies?effect=allow".to_owned());
+    all.push("/api/v1/resources/policies?effect=allow".to_owned());
+    all.push("/api/v1/resources/policies?sub=user-1".to_owned());
     all.push(format!("/api/v1/resources/{other}/policies"));
     for (index, page) in pages.iter().enumerate() {
         for (other, list) in all.iter().enumerate() {

@@ -119,6 +119,9 @@ fn by_id(tenant: &Tenant<'_>, ids: &Records) -> Vec<(String, Reply)> {
     let policy = format!("{POLICIES}/{}", ids.policy);
     let requests = [
         (format!("GET /api/v1/resources/{}/policies", ids.resource), None),
+        (format!("GET /api/v1/resources/{}", ids.resource), None),
+        (format!("DELETE /api/v1/resources/{}?rules=true", ids.resource), None),
+        (format!("GET {RULES}?id={rule}"), None),
         (format!("GET {policy}"), None),
         (format!("HEAD {policy}"), None),
         (format!("PUT {policy}"), Some(json!({"enabled": true}))),

@@ -197,7 +197,7 @@ fn a_file_that_cannot_be_used_is_named_with_the_place() {
         ("tenant.yaml", "tenant: acme\nusers: []\nextra: 1\n", "extra"),
         ("tenant.yaml", "tenant: \"*\"\nusers: []\n", "/tenant"),
         ("tenant.yaml", "tenant: acme\nusers: [{sub: alice, roles: []}]\n", "/users/0/roles"),
-        ("tenant.yaml", "tenant: [\n", "line"),
+        ("tenant.yaml", "tenant: [\n", "tenant.yaml:1:9: not valid YAML"),
         ("resources.yaml", "- {name: doc}\n", "/0/name"),
         ("resources.yaml", "{}\n", "array"),
         ("rules.yaml", "- {sub: a, obj: doc:read, act: read}\n", "effect"),

@@ -162,6 +162,18 @@ fn a_stop_does_not_wait_for_connections_that_ask_for_nothing() {
 }
 
 #[test]
+fn a_clean_stop_logs_no_failure() {
+    let mut server = Settings::of(provider()).start();
+    tenant(&server).rule("alice", "doc:read", "read", "allow");
+    server.process.terminate();
+    assert_eq!(server.process.wait().unwrap().code(), Some(0));
+    let log = server.process.err.text();
+    for text in ["closed pool", "ERROR portcullis", "cannot "] {
+        assert!(!log.contains(text), "{log}");
+    }
+}
+
+#[test]
 fn a_stop_right_after_the_start_is_a_stop_too() {
     for _ in 0..10 {
         let status = Settings::of(provider()).start().stop();

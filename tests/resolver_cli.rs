@@ -192,7 +192,11 @@ fn what_the_service_would_refuse_is_refused_with_its_words() {
     let done = resolver(&["inspect"], directory.path());
     assert!(done.err.contains("has 2 components; give the path of one component"), "{done:?}");
     let done = resolver(&["inspect", "missing.wasm"], directory.path());
-    assert!(done.code == Some(1) && done.err.contains("missing.wasm: No such file"), "{done:?}");
+    assert!(
+        done.code == Some(1)
+            && done.err.contains("`missing.wasm` does not exist: expected a component"),
+        "{done:?}"
+    );
 }
 
 #[test]

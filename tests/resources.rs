@@ -1,6 +1,7 @@
 //! `/api/v1/resources`: the registry of resources, and the rules of their default roles.
 
 mod default_roles;
+mod deletion;
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,8 @@
 //! `/api/v1/resources/policies`: RBAC rules.
 
+mod listing;
+mod warnings;
+
 use serde_json::{Value, json};
 
 use crate::support::{MANAGER, NO_ID, Reply, Request, Tenant, is_timestamp, is_uuid_v7, names};

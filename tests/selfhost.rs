@@ -5,7 +5,9 @@
 mod domains;
 mod egress;
 mod kills;
+mod managed_domain;
 mod measurements;
+mod single_tenant;
 mod upgrade;
 
 use crate::support::{Request, Tenant};

@@ -1,11 +1,16 @@
 //! Service API keys: `/api/v1/service-api-keys`, what a key opens, and `portcullis keys create`.
 
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::support::saas::{self, Account};
 use crate::support::{
-    NO_ID, PERMISSIONS, Provider, Reply, Request, Settings, Tenant, eventually, eventually_some,
-    is_timestamp, is_uuid_v7, names,
+    ALL_PERMISSIONS, NO_ID, PERMISSIONS, Provider, Reply, Request, Server, Settings, Tenant,
+    eventually, eventually_some, is_timestamp, is_uuid_v7, names,
 };
 
 const KEYS: &str = "/api/v1/service-api-keys";
@@ -43,6 +48,7 @@ fn a_key_is_created_with_all_permissions() {
         "created_at",
         "created_by",
         "description",
+        "domain",
         "expires_at",
         "id",
         "key",
@@ -77,7 +83,7 @@ fn a_key_is_shown_once() {
     assert_eq!(list.json(), json!([shown]));
     let key = key.as_ref().and_then(Value::as_str).expect("a key");
     assert!(!list.text.contains(&key[shown["prefix"].as_str().map_or(0, str::len)..]));
-    tenant.send(&tenant.managing(format!("GET {KEYS}/{}", created.id()))).is(405);
+    tenant.get(&format!("{KEYS}/{}", created.id())).is(200).has(&shown);
 }
 
 #[test]
@@ -221,7 +227,7 @@ fn opened() -> Vec<(&'static str, Option<Value>, &'static str)> {
 #[test]
 fn each_permission_opens_exactly_its_routes() {
     let tenant = Tenant::new();
-    for permission in PERMISSIONS {
+    for permission in ALL_PERMISSIONS {
         let key = key(&tenant, &[permission]);
         for (route, body, needed) in opened() {
             let reply = with_key(&tenant, &key, &route.replace("{id}", NO_ID), body.as_ref());
@@ -237,13 +243,10 @@ fn each_permission_opens_exactly_its_routes() {
 }
 
 #[test]
-fn keys_neither_check_nor_manage_keys() {
+fn keys_do_not_manage_keys() {
     let tenant = Tenant::new();
-    let key = key(&tenant, &PERMISSIONS);
-    let check = json!({"subject": "a", "resource": "doc:read", "action": "read"});
+    let key = key(&tenant, &ALL_PERMISSIONS);
     for (route, body) in [
-        ("POST /api/v1/check".to_owned(), Some(&check)),
-        ("POST /api/v1/resources/access/check".to_owned(), Some(&check)),
         (format!("GET {KEYS}"), None),
         (CREATE.to_owned(), Some(&json!({"name": "k"}))),
         (format!("DELETE {KEYS}/{NO_ID}"), None),
@@ -328,7 +331,7 @@ fn a_key_stays_in_its_domain() {
         });
         with_key(&tenant, &key, "POST /api/v1/resources/policies", Some(&body))
     };
-    rule(&other.name).refused(403, "ACCESS_DENIED");
+    rule(&other.name).invalid();
     rule("*").is(201);
     rule(&tenant.name).is(201);
 }
@@ -336,16 +339,101 @@ fn a_key_stays_in_its_domain() {
 #[test]
 fn without_tokens_keys_alone_work() {
     let settings = Settings::without_provider().set("OIDC_ENABLED", "false");
-    let made = settings.run(&["keys", "create", "--tenant", "acme", "--name", "first"]);
-    assert_eq!(made.code, Some(0), "{}", made.err);
-    let key = made.out.trim();
+    let create = |name: &str, more: &[&str]| {
+        let command = ["keys", "create", "--tenant", "acme", "--name", name];
+        let made = settings.run(&[&command, more].concat());
+        assert_eq!(made.code, Some(0), "{}", made.err);
+        made.out.trim().to_owned()
+    };
+    let admin = create("admin", &["--create-tenant"]);
+    let gateway = create("gateway", &["--permissions", "access:evaluate"]);
     let server = settings.start();
     let tenant = Tenant::of(&server, Provider::shared(), "acme");
-    let rule = rule_by_key(&tenant, key);
+    let rule = rule_by_key(&tenant, &admin);
     assert_eq!(rule["dom"], "acme");
-    for reply in [tenant.get("/api/v1/resources"), tenant.get(KEYS)] {
+    let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
+    let decided = with_key(&tenant, &gateway, "POST /api/v1/check", Some(&check)).is(200);
+    assert_eq!(
+        (decided.text_of("decision"), &json!(decided.text_of("matched_rule_id"))),
+        ("allow".to_owned(), &rule["id"])
+    );
+    let legacy = json!({"subject": "alice", "resource": "doc:read"});
+    let route = "POST /api/v1/resources/access/check";
+    assert_eq!(with_key(&tenant, &gateway, route, Some(&legacy)).is(200).json()["allowed"], true);
+    for reply in [tenant.get("/api/v1/resources"), tenant.get(KEYS), tenant.check(&check)] {
         reply.refused(401, "UNAUTHENTICATED");
     }
+}
+
+/// Counts the statements of a server's log, by their text.
+fn statements(server: &Server) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for line in server.process.err.text().lines() {
+        let statement = line.split_once("summary=\"").and_then(|(_, rest)| rest.split('"').next());
+        if let Some(statement) = statement {
+            *counts.entry(statement.to_owned()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn a_check_with_a_key_in_memory_costs_no_query() {
+    const CHECKS: usize = 300;
+    let server = Settings::of(Provider::shared()).set("RUST_LOG", "info,sqlx::query=debug").start();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let key = key(&tenant, &["access:evaluate", "webhooks:read"]);
+    let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
+    let ask = || with_key(&tenant, &key, "POST /api/v1/check", Some(&check)).is(200);
+    ask();
+    let before = statements(&server);
+    (0..CHECKS).for_each(|_| drop(ask()));
+    let after = statements(&server);
+    // The service reads some statements again and again, but none of them 300 times in this time.
+    for (statement, count) in &after {
+        let more = count - before.get(statement).unwrap_or(&0);
+        assert!(more < CHECKS, "{statement}: {more} times");
+    }
+    let looked_up = |counts: &BTreeMap<String, usize>| -> usize {
+        let of_keys = counts.iter().filter(|(statement, _)| statement.contains("t.slug"));
+        of_keys.map(|(_, count)| count).sum()
+    };
+    assert_eq!(looked_up(&after), 1, "the key was read once: {after:?}");
+    // The control: statements are counted.
+    let list = || with_key(&tenant, &key, "GET /api/v1/webhooks", None).is(200);
+    (0..CHECKS).for_each(|_| drop(list()));
+    let most = |counts: &BTreeMap<String, usize>| counts.values().copied().max().unwrap_or(0);
+    eventually("the log has a statement of each list", || most(&statements(&server)) >= CHECKS);
+    let reads = tenant.send(&Request::new("GET /metrics")).is(200);
+    assert!(reads.text.contains("portcullis_service_key_reads_total 1\n"), "{}", reads.text);
+}
+
+#[test]
+fn a_wrong_key_with_a_known_id_and_a_foreign_key_are_refused() {
+    let (tenant, other) = (Tenant::new(), Tenant::new());
+    let [own, foreign] = [&tenant, &other].map(|tenant| key(tenant, &["access:evaluate"]));
+    let check = |tenant: &Tenant<'_>, key: &str| {
+        let body = json!({
+            "subject": "alice", "resource": "doc:read", "action": "read", "domain": tenant.name,
+        });
+        with_key(tenant, key, "POST /api/v1/check", Some(&body))
+    };
+    for _ in 0..2 {
+        check(&tenant, &own).is(200);
+        check(&other, &foreign).is(200);
+        let wrong = with_secret_of(&own, &foreign);
+        assert_ne!(wrong, own);
+        check(&tenant, &wrong).refused(401, "UNAUTHENTICATED");
+        check(&tenant, &foreign).refused(403, "ACCESS_DENIED");
+    }
+}
+
+/// Returns a well-formed key with the id of `key` and the secret of `other`.
+fn with_secret_of(key: &str, other: &str) -> String {
+    let id = "pck_".len() + 32 + 1;
+    let text = format!("{}{}", &key[..id], &other[id..other.len() - 6]);
+    let checksum = URL_SAFE_NO_PAD.encode(Sha256::digest(&text));
+    format!("{text}{}", &checksum[..6])
 }
 
 #[test]
@@ -355,8 +443,8 @@ fn the_command_makes_a_key_that_works() {
         let command = ["keys", "create", "--tenant", "acme", "--name", "ci"];
         settings.run(&[&command, more].concat())
     };
-    let all = create(&[]);
-    let some = create(&["--permissions", "resources:read,policies:read"]);
+    let all = create(&["--create-tenant"]);
+    let some = create(&["--permissions", "resources:read,access:evaluate", "--domain", "acme"]);
     let server = settings.start();
     let tenant = Tenant::of(&server, Provider::shared(), "acme");
     for made in [&all, &some] {
@@ -366,7 +454,8 @@ fn the_command_makes_a_key_that_works() {
     }
     let list = tenant.get(KEYS).is(200).json();
     assert_eq!((&list[0]["name"], &list[0]["permissions"]), (&json!("ci"), &json!(PERMISSIONS)));
-    assert_eq!(list[1]["permissions"], json!(["resources:read", "policies:read"]));
+    assert_eq!(list[1]["permissions"], json!(["resources:read", "access:evaluate"]));
+    assert_eq!((&list[0]["domain"], &list[1]["domain"]), (&Value::Null, &json!("acme")));
     // The command also works beside a running server.
     with_key(&tenant, create(&[]).out.trim(), "GET /api/v1/resources", None).is(200);
 }
@@ -376,18 +465,36 @@ fn the_command_says_what_is_wrong() {
     let selfhost = Settings::of(Provider::shared());
     let saas = saas::settings();
     saas.run(&["migrate"]);
-    let unknown = ["--tenant", "acme", "--name", "k", "--permissions", "policies:read,everything"];
+    let of_acme = |more: &[&'static str]| [&["--tenant", "acme", "--name", "k"], more].concat();
     for (settings, arguments, expected) in [
-        (&selfhost, &unknown[..], "everything"),
-        (&selfhost, &["--name", "k"], "--tenant"),
-        (&selfhost, &["--tenant", "acme"], "--name"),
-        (&saas, &["--tenant", "nobody", "--name", "k"], "nobody"),
+        (&selfhost, of_acme(&["--permissions", "policies:read,everything"]), "`everything`"),
+        (&selfhost, of_acme(&["--permissions", "evaluate"]), "policies:read, policies:write"),
+        (&selfhost, of_acme(&["--permissions", "evaluate"]), "access:evaluate"),
+        (&selfhost, of_acme(&[]), "there is no tenant `acme`; add --create-tenant"),
+        (&selfhost, of_acme(&["--create-tenant", "--domain", "b"]), "--domain: expected `acme`"),
+        (
+            &selfhost,
+            of_acme(&["--create-tenant", "--domain", "*"]),
+            "--domain: expected one domain",
+        ),
+        (&selfhost, vec!["--tenant", "*", "--name", "k", "--create-tenant"], "--tenant: expected"),
+        (&selfhost, vec!["--name", "k"], "--tenant"),
+        (&selfhost, vec!["--tenant", "acme"], "--name"),
+        (&saas, of_acme(&[]), "there is no tenant `acme`"),
+        (&saas, of_acme(&["--create-tenant"]), "`POST /admin/tenants` creates one"),
     ] {
-        let failed = settings.run(&[&["keys", "create"], arguments].concat());
+        let failed = settings.run(&[&["keys", "create"], &*arguments].concat());
         assert!(failed.code.is_some_and(|code| code != 0), "{arguments:?}: {}", failed.err);
         assert!(failed.out.is_empty(), "{arguments:?}: {}", failed.out);
         assert!(failed.err.contains(expected), "{arguments:?}: {}", failed.err);
     }
+    assert_eq!(selfhost.run(&["tenants", "list"]).out, "", "no tenant was created");
+}
+
+#[test]
+fn the_help_says_that_checks_need_a_permission_of_their_own() {
+    let help = Settings::of(Provider::shared()).run(&["keys", "create", "--help"]).out;
+    assert!(help.contains("Name `access:evaluate` for a key that requests checks"), "{help}");
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     let keys = settings.run(&["keys", "list", "--tenant", "stopped"]);
     assert!(done(&keys).contains(&key.id()) && !keys.out.contains(&key.text_of("key")));
     done(&settings.run(&["keys", "revoke", "--tenant", "stopped", &key.id()]));
-    with_key(&server, &key.text_of("key")).refused(401, "UNAUTHENTICATED");
+    eventually("the server knows it", || with_key(&server, &key.text_of("key")).status == 401);
     let again = settings.run(&["keys", "revoke", "--tenant", "stopped", &key.id()]);
     assert_eq!(again.code, Some(1));
     assert!(again.err.contains("there is no such service key"), "{}", again.err);

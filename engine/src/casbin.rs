@@ -4,7 +4,7 @@
 //! | Expression | Condition |
 //! |---|---|
 //! | `r.sub.<name>`, `r.obj.<name>` | `user.<name>`, `resource.<name>`; dots in the name are part of it |
-//! | `r.sub`, `r.obj`, `r.act`, `r.dom` | `request.subject`, `.resource`, `.action`, `.domain` |
+//! | `r.sub`, `r.obj`, `r.act`, `r.dom`, `r.time` | `request.subject`, `.resource`, `.action`, `.domain`, `.time` |
 //! | `a && b && c`, <code>a &#124;&#124; b</code>, `!a` | `AND`, `OR`, `NOT` |
 //! | `x == 1`, `1 < x`, `x == y` | `eq`, `gt`, `eq` with another attribute |
 //! | `x in ("a", 1)`, `x in ["a", 1]`, `x in y` | `in` |
@@ -14,19 +14,18 @@
 //! | `keyMatch(x, "/a/*")` | `starts_with "/a/"`, as in Casbin; `eq` without `*` |
 //! | `keyMatch2`, `regexMatch` | `matches`, but as a search |
 //! | `ipMatch` | `ip_in` |
+//! | `during(x, "mon-fri 08:00-18:00 Europe/Berlin")` | `during`; Casbin has no such function |
 
 mod functions;
-mod lexer;
 mod operands;
 mod parser;
-mod tokens;
 
 use crate::condition::Condition;
 use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
 use crate::pattern::PatternCheck;
-use lexer::{Lexer, TokenKind};
+use crate::syntax::{Lexer, TokenKind};
 use parser::Parser;
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.

@@ -6,9 +6,11 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use ipnet::IpNet;
 
+use crate::during::TimeWindow;
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
+use crate::nearest::nearest;
 use crate::number::Number;
 use crate::operator::{Networks, OPERATOR_NAMES, Operator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
@@ -20,6 +22,10 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_NODES: usize = 1_000;
 /// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
+
+/// Completes "expected …" for a `value` that is `null`.
+const NO_NULL: &str = "a value, not null: no attribute is null; to test whether the attribute is present, use \
+    `exists` and leave `value` out";
 
 /// A condition over attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +63,8 @@ pub enum Predicate<A = AttributePath> {
     Matches(Pattern),
     /// The attribute is an address inside one of the networks.
     IpIn(Networks),
+    /// The attribute is an instant inside the window.
+    During(TimeWindow),
 }
 
 /// The right side of a comparison.
@@ -101,6 +109,7 @@ pub struct ResolverAttribute {
 pub enum RequestField {
     Subject,
     Resource,
+    Object,
     Action,
     Domain,
     Time,
@@ -108,9 +117,10 @@ pub enum RequestField {
 }
 
 impl RequestField {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::Subject, "subject"),
         (Self::Resource, "resource"),
+        (Self::Object, "object"),
         (Self::Action, "action"),
         (Self::Domain, "domain"),
         (Self::Time, "time"),
@@ -146,7 +156,11 @@ impl AttributePath {
         let (kind, name) = text
             .split_once('.')
             .filter(|(kind, name)| !kind.is_empty() && !name.is_empty())
-            .ok_or_else(|| "a dotted path `<kind>.<name>`".to_owned())?;
+            .ok_or_else(|| {
+                "a dotted path `<kind>.<name>`, such as `user.department`; the kind is `user`, `resource`, \
+                 `request`, `token` or the namespace of a resolver"
+                    .to_owned()
+            })?;
         match kind {
             "user" => Ok(Self::User(name.into())),
             "resource" => Ok(Self::Resource(name.into())),
@@ -156,7 +170,7 @@ impl AttributePath {
                 .find(|(_, known)| *known == name)
                 .map(|(field, _)| Self::Request(*field))
                 .ok_or_else(|| {
-                    "`request.subject`, `request.resource`, `request.action`, `request.domain`, \
+                    "`request.subject`, `request.resource`, `request.object`, `request.action`, `request.domain`, \
                      `request.time` or `request.roles`"
                         .to_owned()
                 }),
@@ -217,6 +231,7 @@ impl Test {
                 }
                 Predicate::Matches(pattern) => Predicate::Matches(pattern),
                 Predicate::IpIn(networks) => Predicate::IpIn(networks),
+                Predicate::During(window) => Predicate::During(window),
             },
             if_missing: self.if_missing,
         }
@@ -246,6 +261,7 @@ impl<A> Predicate<A> {
             Self::Matches(pattern) if pattern.is_search() => "regexMatch",
             Self::Matches(_) => "matches",
             Self::IpIn(_) => "ip_in",
+            Self::During(_) => "during",
         }
     }
 }
@@ -366,9 +382,25 @@ fn read_predicate(
             let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
                 read_pattern(json, at, problems, patterns)
             };
-            return fields.required("value", read).map(Predicate::Matches);
+            return right_side(fields, read).map(Predicate::Matches);
         }
-        "ip_in" => return fields.required("value", read_networks).map(Predicate::IpIn),
+        "ip_in" => return right_side(fields, read_networks).map(Predicate::IpIn),
+        "during" => return right_side(fields, TimeWindow::read).map(Predicate::During),
+        name => {
+            let known = comparison(name);
+            if known.is_none() {
+                fields.expected_at("operator", known_operators(name));
+            }
+            known?
+        }
+    };
+    right_side(fields, |json, at, problems| read_operand(takes, json, at, problems))
+        .map(|operand| Predicate::Compare(operator, operand))
+}
+
+/// Returns the operator of this name that compares two values, and the literals that its right side accepts.
+pub(crate) fn comparison(name: &str) -> Option<(Operator, Takes)> {
+    Some(match name {
         "eq" => (Operator::Eq, Takes::Scalar),
         "ne" => (Operator::Ne, Takes::Scalar),
         "lt" => (Operator::Lt, Takes::Ordered),
@@ -382,19 +414,33 @@ fn read_predicate(
         "ends_with" => (Operator::EndsWith, Takes::Text),
         "before" => (Operator::Before, Takes::Instant),
         "after" => (Operator::After, Takes::Instant),
-        _ => {
-            fields.expected_at("operator", OPERATOR_NAMES);
-            return None;
-        }
-    };
-    fields
-        .required("value", |json, at, problems| read_operand(takes, json, at, problems))
-        .map(|operand| Predicate::Compare(operator, operand))
+        _ => return None,
+    })
+}
+
+/// Reads `value`, which is required. No attribute has the value `null`, so that a comparison with it would never hold.
+fn right_side<'j, T>(
+    fields: &mut Fields<'j, '_>,
+    read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+) -> Option<T> {
+    if fields.is_null("value") {
+        fields.expected_at("value", NO_NULL);
+        return None;
+    }
+    fields.required("value", read)
+}
+
+/// Returns the names of the operators, and the one that `unknown` resembles.
+fn known_operators(unknown: &str) -> String {
+    let names = OPERATOR_NAMES.split('`').skip(1).step_by(2);
+    let meant = nearest(unknown, names);
+    let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    format!("{OPERATOR_NAMES}{meant}")
 }
 
 /// The literals that the right side of an operator accepts, besides another attribute.
 #[derive(Clone, Copy)]
-enum Takes {
+pub(crate) enum Takes {
     Scalar,
     Ordered,
     Text,
@@ -403,6 +449,20 @@ enum Takes {
 }
 
 impl Takes {
+    /// Returns the right side as the operator compares it; `None` if it does not take such a one. A text becomes an
+    /// instant for an operator that takes instants.
+    pub(crate) fn convert(self, operand: Operand) -> Option<Operand> {
+        match (self, operand) {
+            (Self::Instant, Operand::Text(text)) => parse_instant(&text).map(Operand::Instant),
+            (_, taken @ Operand::Attribute(_))
+            | (Self::Scalar | Self::Ordered | Self::Text, taken @ Operand::Text(_))
+            | (Self::Scalar | Self::Ordered, taken @ Operand::Number(_))
+            | (Self::Scalar, taken @ Operand::Bool(_))
+            | (Self::List, taken @ Operand::List(_)) => Some(taken),
+            _ => None,
+        }
+    }
+
     fn expected(self) -> &'static str {
         match self {
             Self::Scalar => "a string, a number, a boolean or `{\"attribute\": \"<path>\"}`",
@@ -426,16 +486,14 @@ fn read_operand(
         fields.close();
         return path.map(Operand::Attribute);
     }
-    let operand = match (takes, json) {
-        (Takes::Scalar | Takes::Ordered | Takes::Text, Json::String(text)) => {
-            Some(Operand::Text((**text).into()))
-        }
-        (Takes::Scalar | Takes::Ordered, Json::Number(number)) => Some(Operand::Number(*number)),
-        (Takes::Scalar, Json::Bool(value)) => Some(Operand::Bool(*value)),
-        (Takes::Instant, Json::String(text)) => parse_instant(text).map(Operand::Instant),
+    let literal = match (takes, json) {
+        (_, Json::String(text)) => Some(Operand::Text((**text).into())),
+        (_, Json::Number(number)) => Some(Operand::Number(*number)),
+        (_, Json::Bool(value)) => Some(Operand::Bool(*value)),
         (Takes::List, Json::Array(items)) => return read_list(items, at, problems),
         _ => None,
     };
+    let operand = literal.and_then(|literal| takes.convert(literal));
     if operand.is_none() {
         problems.expected(at, takes.expected());
     }

@@ -13,7 +13,8 @@
 //!     fields.close();
 //! }
 //! let error = problems.into_result().unwrap_err();
-//! assert_eq!(error.to_string(), "at `/name`: expected 1 to 10 characters; field `enabeld` is unknown");
+//! assert_eq!(error.to_string(), "at `/name`: expected 1 to 10 characters; field `enabeld` is unknown; \
+//!     did you mean `enabled`?");
 //! # Ok::<(), portcullis_engine::json::JsonError>(())
 //! ```
 
@@ -47,6 +48,11 @@ impl<'j, 'p> Fields<'j, 'p> {
     /// Returns whether the object has the member, with any value.
     pub fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(key, _)| key == name)
+    }
+
+    /// Returns whether the object has the member with the value `null`.
+    pub(crate) fn is_null(&self, name: &str) -> bool {
+        self.members.iter().any(|(key, value)| key == name && *value == Json::Null)
     }
 
     /// Reads a required member; `null` counts as absent. `None` means that a problem was noted.
@@ -117,7 +123,7 @@ impl<'j, 'p> Fields<'j, 'p> {
     pub fn close(self) {
         for (key, _) in self.members {
             if !self.known.contains(&&**key) {
-                self.problems.unknown(self.at, key);
+                self.problems.unknown(self.at, key, &self.known);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::excerpt::{excerpt, json_len};
+use crate::nearest::nearest;
 
 /// The maximum number of problems that are kept: nobody mends more at once.
 const MAX_PROBLEMS: usize = 100;
@@ -12,6 +13,9 @@ const MAX_TEXT: usize = 1_024;
 /// The length of all problems, in bytes of JSON, after which none is kept. The answer to the client names each problem
 /// up to twice, and has at most 64 KiB (`docs/semantics.md`, section 8.4).
 const MAX_TOTAL: usize = 16 * 1_024;
+
+/// The maximum number of known members that the message about an unknown one lists.
+const FEW: usize = 3;
 
 /// A refused input: the problems that were found, in the order of the input.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -37,8 +41,13 @@ pub struct Problem {
 pub enum Fault {
     /// The object lacks this member.
     Missing(&'static str),
-    /// The object has this unknown member.
-    Unknown(String),
+    /// The object has an unknown member.
+    Unknown {
+        /// The member as written.
+        name: String,
+        /// The known members that may be meant: the one that it resembles, else all if they are few.
+        meant: Vec<&'static str>,
+    },
     /// The value is of another type or form; the text completes "expected …".
     Expected(String),
     /// The value is an expression with a fault at one of its tokens.
@@ -67,6 +76,12 @@ impl Invalid {
     pub fn expected(path: &str, expected: impl Into<String>) -> Self {
         let problem = Problem::new(path, Fault::Expected(expected.into()));
         Self { problems: vec![problem], left_out: 0 }
+    }
+
+    /// Makes an error about the member `name`, which this sender must send; `expected` completes "expected …".
+    pub fn missing(name: &'static str, expected: &str) -> Self {
+        let faults = [Fault::Missing(name), Fault::Expected(expected.to_owned())];
+        Self { problems: faults.map(|fault| Problem::new("", fault)).into(), left_out: 0 }
     }
 
     /// Prefixes every path with the JSON pointer `parent`, for an input that is part of a larger one.
@@ -100,7 +115,9 @@ impl Problem {
     fn json_len(&self) -> usize {
         let fault = match &self.fault {
             Fault::Missing(name) => json_len(name),
-            Fault::Unknown(name) => json_len(name),
+            Fault::Unknown { name, meant } => {
+                json_len(name) + meant.iter().map(|name| json_len(name)).sum::<usize>()
+            }
             Fault::Expected(what) => json_len(what),
             Fault::Token { expected, token, .. } => json_len(expected) + json_len(token),
         };
@@ -114,7 +131,7 @@ impl Fault {
         let cut = |text: String| excerpt(text, MAX_TEXT);
         match self {
             Self::Missing(_) => self,
-            Self::Unknown(name) => Self::Unknown(cut(name)),
+            Self::Unknown { name, meant } => Self::Unknown { name: cut(name), meant },
             Self::Expected(what) => Self::Expected(cut(what)),
             Self::Token { expected, token, position } => {
                 Self::Token { expected: cut(expected), token: cut(token), position }
@@ -136,7 +153,16 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(name) => write!(f, "field `{name}` is missing"),
-            Self::Unknown(name) => write!(f, "field `{name}` is unknown"),
+            Self::Unknown { name, meant } => {
+                write!(f, "field `{name}` is unknown")?;
+                match meant.split_last() {
+                    None => Ok(()),
+                    Some((last, [])) => write!(f, "; did you mean `{last}`?"),
+                    Some((last, others)) => {
+                        write!(f, "; did you mean `{}` or `{last}`?", others.join("`, `"))
+                    }
+                }
+            }
             Self::Expected(what) => write!(f, "expected {what}"),
             Self::Token { expected, token, position } if token.is_empty() => {
                 write!(f, "expected {expected}, where the text ends at position {position}")
@@ -163,9 +189,19 @@ impl Problems {
         self.push(at, Fault::Missing(name));
     }
 
-    /// Notes that the object at `at` has an unknown member `name`.
-    pub fn unknown(&mut self, at: &Place<'_>, name: &str) {
-        self.push(at, Fault::Unknown(name.to_owned()));
+    /// Notes that the object at `at` has an unknown member `name`, where members are called `known`.
+    pub fn unknown(&mut self, at: &Place<'_>, name: &str, known: &[&'static str]) {
+        if self.is_full() {
+            // Only a kept problem pays for the comparison: an input may have any number of unknown members.
+            self.left_out += 1;
+            return;
+        }
+        let meant = match nearest(name, known.iter().copied()) {
+            Some(nearest) => vec![nearest],
+            None if known.len() <= FEW => known.to_vec(),
+            None => Vec::new(),
+        };
+        self.push(at, Fault::Unknown { name: name.to_owned(), meant });
     }
 
     /// Notes that the value at `at` is not `what`, which completes "expected …".
@@ -174,14 +210,19 @@ impl Problems {
     }
 
     /// Notes that the value at `at` has this fault.
-    pub(crate) fn push(&mut self, at: &Place<'_>, fault: Fault) {
-        if self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL {
+    pub fn push(&mut self, at: &Place<'_>, fault: Fault) {
+        if self.is_full() {
             self.left_out += 1;
             return;
         }
         let problem = Problem::new(at, fault);
         self.json_len += problem.json_len();
         self.kept.push(problem);
+    }
+
+    /// Returns whether further problems are only counted.
+    fn is_full(&self) -> bool {
+        self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL
     }
 
     /// Returns `Ok` if no problem was noted.

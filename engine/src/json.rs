@@ -273,9 +273,8 @@ impl<'de> Visitor<'de> for TreeSeed {
         let item = self.one_level_deeper()?;
         let mut items = Vec::new();
         while let Some(item) = sequence.next_element_seed(item)? {
-            items.push(item);
+            push_exactly(&mut items, item);
         }
-        // A list of one item has room for four: a body that nests such lists would take twice the memory.
         items.shrink_to_fit();
         Ok(Json::Array(items))
     }
@@ -287,11 +286,22 @@ impl<'de> Visitor<'de> for TreeSeed {
             let Json::String(key) = key else {
                 return Err(A::Error::custom("the name of a member must be a string"));
             };
-            members.push((key, map.next_value_seed(value)?));
+            push_exactly(&mut members, (key, map.next_value_seed(value)?));
         }
         members.shrink_to_fit();
         Ok(Json::Object(members))
     }
+}
+
+/// Appends `item`. Doubles the room when it is used up, beginning with one.
+///
+/// `Vec::push` begins with room for four. A body that nests very many lists of one item would take four times the
+/// memory: an allocator does not use again the small rests that shrinking leaves.
+fn push_exactly<T>(items: &mut Vec<T>, item: T) {
+    if items.len() == items.capacity() {
+        items.reserve_exact(items.len().max(1));
+    }
+    items.push(item);
 }
 
 impl Serialize for Json<'_> {

@@ -9,6 +9,7 @@ use crate::condition::{
 use crate::excerpt::quoted;
 use crate::invalid::{Invalid, Place, Problems};
 use crate::operator::Operator;
+use crate::policy::Format;
 
 /// The type of a resolver's attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,14 +102,31 @@ impl Condition {
         }
     }
 
-    /// Checks the tree at the JSON pointer `/<member>` of a record, as [`Condition::check`] does.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn check_member(&self, namespaces: &Namespaces, member: &str) -> Result<(), Invalid> {
-        let mut problems = Problems::default();
-        self.check(namespaces, &Place::root().key(member), &mut problems);
-        problems.into_result()
+    /// Checks the condition of a `rule_data` in this format at `at`, as [`Condition::check`] does.
+    pub fn check_rule_data(
+        &self,
+        format: Format,
+        namespaces: &Namespaces,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) {
+        let member = match format {
+            Format::Json => return self.check(namespaces, at, problems),
+            Format::Casbin => "matcher",
+            Format::Expression => "expression",
+        };
+        self.check_text(namespaces, &at.key(member), problems);
+    }
+
+    /// Checks the condition of a text at `at`, as [`Condition::check`] does. A text has no places inside: each fault is
+    /// noted at the text, and names the attribute.
+    pub fn check_text(&self, namespaces: &Namespaces, at: &Place<'_>, problems: &mut Problems) {
+        let mut inside = Problems::default();
+        self.check(namespaces, &Place::root(), &mut inside);
+        let faults = inside.into_result().err();
+        for problem in faults.iter().flat_map(Invalid::problems) {
+            problems.push(at, problem.fault.clone());
+        }
     }
 
     /// Returns every resolver attribute that the tree reads, with repetitions.
@@ -244,7 +262,7 @@ impl Namespaces {
 fn fits(predicate: &Predicate, left: Types, right: Types) -> bool {
     match predicate {
         Predicate::Exists => true,
-        Predicate::Matches(_) | Predicate::IpIn(_) => left.has(Types::TEXT),
+        Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => left.has(Types::TEXT),
         Predicate::Compare(operator, _) => {
             compared(*operator).iter().any(|(x, y)| left.has(*x) && right.has(*y))
         }
@@ -260,7 +278,9 @@ fn check_test(test: &Test, namespaces: &Namespaces, at: &Place<'_>, problems: &m
             namespaces.types(path, &value.key("attribute"), problems)
         }
         Predicate::Compare(_, literal) => Some(Types::of_literal(literal)),
-        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) => Some(Types::ANY),
+        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => {
+            Some(Types::ANY)
+        }
     };
     let (Some(left), Some(right)) = (left, right) else { return };
     if fits(&test.predicate, left, right) {
@@ -294,10 +314,27 @@ mod tests {
         namespaces.insert("geo", kinds);
         let tree = json::parse(tree.as_bytes()).expect("JSON");
         let condition = Condition::parse(&tree).expect("a condition");
-        match condition.check_member(&namespaces, "rule_data") {
-            Ok(()) => String::new(),
-            Err(invalid) => invalid.to_string(),
-        }
+        check(&condition, Format::Json, &namespaces)
+    }
+
+    fn check(condition: &Condition, format: Format, namespaces: &Namespaces) -> String {
+        let mut problems = Problems::default();
+        let root = Place::root();
+        condition.check_rule_data(format, namespaces, &root.key("rule_data"), &mut problems);
+        problems.into_result().err().map(|invalid| invalid.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn faults_of_a_text_are_noted_at_the_text() {
+        let text = "exists(user.a) && (weather.rain == true || geo.wind > 3)";
+        let condition = crate::expression::parse(text).expect("an expression");
+        let mut namespaces = Namespaces::default();
+        namespaces.insert("geo", [("text".to_owned(), AttributeKind::Text)]);
+        assert_eq!(
+            check(&condition, Format::Expression, &namespaces),
+            "at `/rule_data/expression`: expected an attribute of `user`, `resource`, `request` or `token`; there is no \
+             resolver `weather`; at `/rule_data/expression`: expected `geo.text`; resolver `geo` has no `wind`"
+        );
     }
 
     fn test(attribute: &str, operator: &str, value: &str) -> String {
@@ -350,6 +387,8 @@ mod tests {
             ("geo.number", "ip_in", r#""10.0.0.0/8""#, false),
             ("geo.text", "before", r#""2026-03-01T08:00:00Z""#, true),
             ("geo.number", "after", r#""2026-03-01T08:00:00Z""#, false),
+            ("geo.text", "during", r#"{"zone": "UTC"}"#, true),
+            ("geo.texts", "during", r#"{"zone": "UTC"}"#, false),
         ] {
             let tree = test(attribute, operator, value);
             assert_eq!(faults(&tree).is_empty(), fits, "{tree}: {}", faults(&tree));

@@ -28,7 +28,7 @@ pub enum Operator {
 
 /// Every valid name of an operator, for an error message.
 pub const OPERATOR_NAMES: &str = "`eq`, `ne`, `lt`, `lte`, `gt`, `gte`, `in`, `not_in`, `contains`, \
-    `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in` or `exists`";
+    `starts_with`, `ends_with`, `matches`, `before`, `after`, `during`, `ip_in` or `exists`";
 
 impl Operator {
     /// Returns the name in a condition tree.

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::casbin;
 use crate::condition::Condition;
+use crate::expression;
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::pattern::PatternCheck;
@@ -57,31 +58,33 @@ pub enum Format {
     Json,
     /// A Casbin matcher: `{"matcher": "<expression>"}`.
     Casbin,
+    /// An expression: `{"expression": "<expression>"}`.
+    Expression,
 }
 
 impl Format {
-    /// Returns `json` or `casbin`.
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Json, Self::Casbin, Self::Expression];
+
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Json => "json",
             Self::Casbin => "casbin",
+            Self::Expression => "expression",
         }
     }
 
-    /// Parses `json` or `casbin`.
+    /// Parses a name on the wire.
     pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "json" => Some(Self::Json),
-            "casbin" => Some(Self::Casbin),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|format| format.as_str() == text)
     }
 
     /// Reads a format.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let format = json.as_str().and_then(Self::parse);
         if format.is_none() {
-            problems.expected(at, "`json` or `casbin`");
+            problems.expected(at, "`json`, `casbin` or `expression`");
         }
         format
     }
@@ -106,6 +109,7 @@ impl Format {
         match self {
             Self::Json => Condition::read(json, at, problems, patterns),
             Self::Casbin => casbin::read(json, at, problems, patterns),
+            Self::Expression => expression::read(json, at, problems, patterns),
         }
     }
 }

@@ -23,6 +23,11 @@ pub fn split_resource(resource: &str) -> Option<(&str, &str)> {
     sound.then_some((name, verb))
 }
 
+/// Returns the resource without its verb.
+pub fn object_of(resource: &str) -> &str {
+    resource.rsplit_once(':').map_or(resource, |(name, _)| name)
+}
+
 /// Reads the resource of a check.
 pub fn resource<'j>(
     json: &'j Json<'j>,

@@ -178,6 +178,44 @@ fn dates_compare_as_instants() {
 }
 
 #[test]
+fn windows_contain_instants() {
+    let weekend =
+        r#"{"days": ["sat", "sun"], "from": "22:00", "to": "06:00", "zone": "America/St_Johns"}"#;
+    verify(&[
+        (r#""2026-03-01T01:30:00Z""#, "during", weekend, True),
+        (r#""2026-03-01T01:29:59.999Z""#, "during", weekend, False),
+        (r#""2026-03-02T06:00:00-03:30""#, "during", weekend, False),
+        (r#""2026-03-02t05:59:60-03:30""#, "during", weekend, Undetermined),
+        (r#""2016-12-31T23:59:60Z""#, "during", r#"{"days": ["sat"], "zone": "UTC"}"#, True),
+        (r#""2026-03-02""#, "during", weekend, Undetermined),
+        (r#""2026-03-02T05:00:00""#, "during", weekend, Undetermined),
+        (r#"["2026-03-01T01:30:00Z"]"#, "during", weekend, Undetermined),
+        ("1772328600", "during", weekend, Undetermined),
+    ]);
+    let of_the_check = |window: &str| {
+        format!(r#""attribute": "request.time", "operator": "during", "value": {window}"#)
+    };
+    verify_conditions(&[
+        (&of_the_check(r#"{"from": "08:00", "to": "08:01", "zone": "UTC"}"#), "{}", True),
+        (
+            &of_the_check(r#"{"from": "08:00", "to": "08:01", "zone": "Europe/Berlin"}"#),
+            "{}",
+            False,
+        ),
+        (
+            r#""attribute": "user.x", "operator": "during", "value": {"zone": "UTC"}"#,
+            "{}",
+            Undetermined,
+        ),
+        (
+            r#""attribute": "user.x", "operator": "during", "value": {"zone": "UTC"}, "if_missing": true"#,
+            "{}",
+            True,
+        ),
+    ]);
+}
+
+#[test]
 fn addresses_are_inside_networks() {
     verify(&[
         (r#""10.1.2.3""#, "ip_in", r#""10.0.0.0/8""#, True),

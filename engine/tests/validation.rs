@@ -79,7 +79,23 @@ fn nodes_have_their_fields() {
         (r#""attribute": "user.a", "operator": "eq""#, &[("", "`value` is missing")]),
         (
             r#""attribute": "user.a", "operator": "eq", "value": null"#,
-            &[("", "`value` is missing")],
+            &[(
+                "/value",
+                "expected a value, not null: no attribute is null; to test whether the attribute is present, use \
+                 `exists` and leave `value` out",
+            )],
+        ),
+        (
+            r#""attribute": "user.a", "operator": "matches", "value": null"#,
+            &[("/value", "a value, not null")],
+        ),
+        (
+            r#""attribute": "user.a", "operator": "ip_in", "value": null"#,
+            &[("/value", "a value, not null")],
+        ),
+        (
+            r#""attribute": "user.a", "operator": "start_with", "value": "a""#,
+            &[("/operator", "`exists`; did you mean `starts_with`?")],
         ),
         (r#""attribute": "user.a", "operator": "ip_in""#, &[("", "`value` is missing")]),
         (r#""attribute": "user.a", "operator": "matches""#, &[("", "`value` is missing")]),
@@ -168,7 +184,7 @@ fn attributes_are_paths_of_a_known_kind() {
 }
 
 /// A right side of every shape, under its name in the table of operators.
-const RIGHT_SIDES: [(&str, &str); 10] = [
+const RIGHT_SIDES: [(&str, &str); 11] = [
     ("string", r#""a""#),
     ("number", "-1.5"),
     ("boolean", "false"),
@@ -179,6 +195,7 @@ const RIGHT_SIDES: [(&str, &str); 10] = [
     ("pattern", r#""[a-z]+""#),
     ("network", r#""10.0.0.0/8""#),
     ("networks", r#"["10.0.0.0/8", "::1"]"#),
+    ("window", r#"{"days": ["mon"], "from": "08:00", "to": "18:00", "zone": "Europe/Berlin"}"#),
 ];
 
 #[test]
@@ -197,6 +214,7 @@ fn operators_take_the_right_sides_that_they_compare() {
         (&["matches"], &texts),
         (&["before", "after"], &["date", "attribute"]),
         (&["ip_in"], &["network", "networks", "empty list"]),
+        (&["during"], &["window"]),
     ] {
         for (operator, (shape, value)) in
             operators.iter().flat_map(|operator| RIGHT_SIDES.map(|side| (operator, side)))
@@ -236,6 +254,18 @@ fn literals_are_well_formed() {
         ("ip_in", r#""localhost""#, "/value", "a network"),
         ("ip_in", r#"["10.0.0.0/8", "10.0.0"]"#, "/value/1", "a network"),
         ("ip_in", r#"["10.0.0.0/8", 1]"#, "/value/1", "a network"),
+        ("during", r#"{"zone": "Berlin"}"#, "/value/zone", "the nearest is `Europe/Berlin`"),
+        ("during", r#"{"zone": "UTC", "days": ["mon", "Tue"]}"#, "/value/days/1", "`tue`"),
+        ("during", r#"{"zone": "UTC", "days": []}"#, "/value/days", "at least one weekday"),
+        ("during", r#"{"zone": "UTC", "from": "08:00"}"#, "/value", "`to` is missing"),
+        (
+            "during",
+            r#"{"zone": "UTC", "from": "08:00", "to": "24:00"}"#,
+            "/value/to",
+            "midnight is `00:00`",
+        ),
+        ("during", r#"{"days": ["mon"]}"#, "/value", "`zone` is missing"),
+        ("during", r#"{"zone": "UTC", "hours": 1}"#, "/value", "`hours` is unknown"),
         ("before", r#""2026-03-01""#, "/value", "an RFC 3339 date-time"),
         ("after", r#""2026-03-01T08:00:00""#, "/value", "an RFC 3339 date-time"),
         ("before", r#""2026-02-29T08:00:00Z""#, "/value", "an RFC 3339 date-time"),

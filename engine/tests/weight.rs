@@ -18,7 +18,7 @@ const RESOURCE: &str = "document:read";
 /// A kind of plan: the condition of its policy of this number.
 type Shape = (&'static str, fn(usize) -> Value);
 
-const SHAPES: [Shape; 14] = [
+const SHAPES: [Shape; 15] = [
     ("one text", |number| test("user.department", "eq", text(number))),
     ("a text of 200 bytes", |number| test("user.department", "eq", long_text(number))),
     ("a text that all policies share", |_| test("user.department", "eq", text(0))),
@@ -44,6 +44,10 @@ const SHAPES: [Shape; 14] = [
     ("networks", |number| {
         let network = |third: usize| format!("10.{}.{third}.0/24", number % 200);
         test("user.address", "ip_in", (0..20).map(|third| network(2 * third)).collect::<Vec<_>>())
+    }),
+    ("a time window", |number| {
+        let window = tree!({"from": "08:00", "to": format!("09:{:02}", number % 60), "zone": "Europe/Berlin"});
+        test("user.since", "during", window)
     }),
     ("a tree of many kinds", |number| {
         let either = vec![

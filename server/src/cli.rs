@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{import, policy_test, resolver_cli};
+use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -19,15 +20,25 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run the service. Environment variables configure it.
     Serve(EnvFile),
-    /// Run the service on this machine with sample tenants and a development identity provider.
+    /// Write a first tenant folder: users, resources, rules, policies and test cases, with comments.
     ///
-    /// Not for production: everybody on this machine can get a token. Reads LISTEN_ADDR (loopback only),
-    /// LOG_FORMAT and RUST_LOG.
+    /// Asks three questions in a terminal. No file is overwritten.
+    Init(init::InitArguments),
+    /// Run the service on this machine for a folder, or for sample tenants, with a development identity provider.
+    ///
+    /// A change of a file in the folder is served at once. Not for production: everybody on this machine can get a token.
+    /// Reads LISTEN_ADDR (loopback only), LOG_FORMAT and RUST_LOG.
     Dev {
+        /// A tenant folder, or a folder of tenant folders (default: the sample tenants).
+        dir: Option<PathBuf>,
         /// The directory for the database and the key of the identity provider.
         #[arg(long, default_value = ".portcullis-dev")]
         data_dir: PathBuf,
     },
+    /// Ask a running service, or a folder, whether a subject may do something.
+    ///
+    /// The exit code is 0 for allow and 3 for deny. It is 1 if there is no decision, and 2 if the arguments make no check.
+    Check(check::CheckArguments),
     /// Create the database or update its schema, and exit.
     Migrate(EnvFile),
     /// Manage service API keys.
@@ -57,6 +68,17 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: resolver_cli::ResolverCommand,
     },
+    /// Print the completions of a shell.
+    Completions {
+        /// The shell that reads them.
+        shell: Shell,
+    },
+    /// Write the man pages of all commands to a folder. Packages contain them.
+    #[command(hide = true)]
+    ManPages {
+        /// A folder that exists.
+        directory: PathBuf,
+    },
     /// Compile the resolver component on standard input, within these limits. The service runs this itself.
     #[command(hide = true)]
     CompileComponent(CompileComponent),
@@ -73,15 +95,8 @@ pub(crate) enum Command {
 pub(crate) enum Keys {
     /// Create a service API key and print it; it cannot be shown again.
     Create {
-        /// The tenant's id, or in `saas` mode its slug.
-        #[arg(long)]
-        tenant: String,
-        /// A name that says what the key is for.
-        #[arg(long)]
-        name: String,
-        /// The permissions of the key, such as `resources:read,resources:write` (default: all but `audit:read`).
-        #[arg(long, value_delimiter = ',')]
-        permissions: Vec<String>,
+        #[command(flatten)]
+        arguments: keys::CreateKeyArguments,
         #[command(flatten)]
         file: EnvFile,
     },

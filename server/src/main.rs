@@ -4,19 +4,24 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
+mod reference;
 mod serve;
+mod start_log;
 mod telemetry;
 
-use std::io::Write;
+use std::io::{BufRead, IsTerminal, Write};
 use std::process::{ExitCode, Termination};
 use std::time::Duration;
 
 use clap::Parser;
 use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
+use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
-use portcullis_tools::{audit, import, keys, policy_test, resolver_cli, secrets, tenants};
+use portcullis_tools::{
+    audit, check, import, init, keys, policy_test, resolver_cli, secrets, tenants,
+};
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
 
@@ -47,19 +52,34 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let config = Config::read(&variables)?;
             on_runtime(serve::run(config))
         }
-        Command::Dev { data_dir } => {
+        Command::Init(arguments) => {
+            let mut input = std::io::stdin().lock();
+            let questions = std::io::stdin().is_terminal();
+            let questions = questions.then_some(&mut input as &mut dyn BufRead);
+            init::run(&arguments, questions, &mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Check(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                let now = Clock::system().now();
+                check::run(&arguments, &variables, now, &mut out, &mut err).await
+            })
+        }
+        Command::Dev { dir, data_dir } => {
             let variables = Variables::load(None)?.only(dev::VARIABLES);
             start_logging(&variables)?;
             let listen = variables.loopback_listen()?;
-            on_runtime(dev::run(&data_dir, listen))
+            on_runtime(dev::run(dir.as_deref(), &data_dir, listen))
         }
         Command::Migrate(file) => {
             let variables = prepare(&file)?;
             on_runtime(migrate(variables.database_url()?))
         }
-        Command::Keys(Keys::Create { tenant, name, permissions, file }) => {
+        Command::Keys(Keys::Create { arguments, file }) => {
             let variables = prepare(&file)?;
-            on_runtime(keys::create(&variables, &tenant, &name, &permissions))
+            on_runtime(async move { keys::create(&variables, &arguments).await })
         }
         Command::Keys(Keys::List { tenant, file }) => {
             let variables = prepare(&file)?;
@@ -112,6 +132,14 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
+        }
+        Command::Completions { shell } => {
+            std::io::stdout().write_all(&reference::completions(shell))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::ManPages { directory } => {
+            reference::write_man_pages(&directory)?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Test(arguments) => {
             let variables = prepare(&EnvFile { env_file: None })?;

@@ -10,17 +10,19 @@ use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers};
+use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers, ServiceKeys};
 use portcullis_config::{Config, open_database, refuse_bypass};
 use portcullis_egress::Client;
-use portcullis_limits::CallerLimits;
+use portcullis_limits::{CallerLimits, LogThrottle};
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
+use portcullis_operations::background::BackgroundTasks;
 use portcullis_operations::freshness::Freshness;
 
 use crate::front::{Front, Listeners};
+use crate::start_log::StartSettings;
 use portcullis_api::BodyBudget;
 use portcullis_model::ids::Ids;
 use portcullis_operations::metrics::Metrics;
@@ -52,11 +54,13 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
     let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
+    let settings = StartSettings::of(&config);
     let app = wire(store, config, metrics)?;
     app.reload_tenants().await?;
     app.resolvers.refresh_operator_resolvers().await;
     app.webhooks.reload().await;
     app.keep_up();
+    settings.log();
     let fronts = listeners.with_routes(&app, &bodies);
     until_stopped(app, delivery, fronts, stop).await;
     Ok(())
@@ -74,8 +78,8 @@ pub(crate) async fn until_stopped(
     let dispatcher = Dispatcher::new(Arc::clone(&worker), delivery.replica, app.webhooks.waker());
     let dispatcher = tokio::spawn(dispatcher.run());
     let (store, clock) = (app.store.clone(), app.clock.clone());
-    tokio::spawn(prune_for_ever(store.clone(), clock.clone(), delivery.retention));
-    tokio::spawn(audit::prune_for_ever(store, clock, delivery.audit));
+    app.background.spawn(prune_for_ever(store.clone(), clock.clone(), delivery.retention));
+    app.background.spawn(audit::prune_for_ever(store, clock, delivery.audit));
     let (stopping, stopped) = watch::channel(false);
     let serving: JoinSet<()> = fronts
         .into_iter()
@@ -92,7 +96,11 @@ pub(crate) async fn until_stopped(
         Ok(Err(failed)) => tracing::error!(%failed, "the delivery of events failed"),
         Err(_) => tracing::warn!("stopped while events were still being delivered"),
     }
-    if tokio::time::timeout(CLOSE_TIMEOUT, app.store.close()).await.is_err() {
+    let closed = async {
+        app.background.stop().await;
+        app.store.close().await;
+    };
+    if tokio::time::timeout(CLOSE_TIMEOUT, closed).await.is_err() {
         tracing::warn!("stopped while the database was still in use");
     }
 }
@@ -137,6 +145,7 @@ impl Delivery {
 pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Result<App> {
     let authenticator = match &config.mode {
         Mode::Selfhost(oidc) => Authenticator::selfhost(oidc.as_ref())?,
+        Mode::SingleTenant { tenant, oidc } => Authenticator::single_tenant(tenant, oidc.as_ref())?,
         Mode::Saas { .. } => {
             let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
             Authenticator::Saas(Providers::new(client))
@@ -150,6 +159,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
     let plans = metrics.plans.clone();
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
+    let one_tenant_per_domain = matches!(config.mode, Mode::Selfhost(_));
     Ok(App::new(Parts {
         plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
         webhooks: Webhooks::new(
@@ -159,6 +169,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         ),
         resolvers,
         metrics,
+        service_keys: ServiceKeys::new(store.clone(), one_tenant_per_domain),
         store,
         mode: config.mode,
         authenticator,
@@ -171,6 +182,8 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         egress: config.egress,
         uploads: Uploads::default(),
         limits,
+        probe_log: LogThrottle::default(),
+        background: BackgroundTasks::default(),
         clock,
         ids: Ids::new(),
     }))

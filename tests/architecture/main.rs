@@ -11,6 +11,7 @@ mod engine_alone;
 mod module_tree;
 mod named_crates;
 mod paths;
+mod quoted_code;
 mod source;
 mod type_names;
 mod words;

@@ -31,6 +31,7 @@ mod overload;
 mod patterns;
 mod plans;
 mod quotas;
+mod trust;
 mod writes;
 
 use cost::Figure;
@@ -83,7 +84,14 @@ const ATTACKS: &[Attack] = &[
         name: "a check demands a revision that never comes",
         run: plans::future_revision,
     },
+    Attack {
+        number: "16",
+        name: "a key without the right to write rules removes some",
+        run: trust::default_roles,
+    },
     Attack { number: "17", name: "reading the database file", run: edge::database_files },
+    Attack { number: "18", name: "`dev` under a foreign name", run: trust::foreign_hosts },
+    Attack { number: "19", name: "answers without their headers", run: trust::missing_headers },
     Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },

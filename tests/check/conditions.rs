@@ -188,6 +188,28 @@ fn times_compare_as_instants() {
 }
 
 #[test]
+fn instants_are_in_windows_of_local_time() {
+    let office =
+        || json!({"days": ["mon", "fri"], "from": "08:00", "to": "18:00", "zone": "Europe/Berlin"});
+    let night =
+        || json!({"days": ["fri"], "from": "22:00", "to": "06:00", "zone": "America/St_Johns"});
+    all(&[
+        x("during", office(), json!("2026-01-12T07:00:00Z"), T),
+        x("during", office(), json!("2026-01-12T06:59:59Z"), F),
+        x("during", office(), json!("2026-07-13T06:00:00Z"), T),
+        x("during", office(), json!("2026-07-13T18:00:00+02:00"), F),
+        x("during", office(), json!("2026-01-13T12:00:00Z"), F),
+        x("during", night(), json!("2026-01-17T05:59:59-03:30"), T),
+        x("during", night(), json!("2026-01-17T22:00:00-03:30"), F),
+        x("during", json!({"zone": "UTC"}), json!("0000-01-01T00:00:00Z"), T),
+        x("during", office(), json!("2026-01-12"), U),
+        x("during", office(), json!("2026-01-12T08:00:00"), U),
+        x("during", office(), json!(1_768_204_800), U),
+        x("during", office(), json!(["2026-01-12T07:00:00Z"]), U),
+    ]);
+}
+
+#[test]
 fn addresses_are_in_networks() {
     all(&[
         x("ip_in", json!("10.0.0.0/8"), json!("10.1.2.3"), T),

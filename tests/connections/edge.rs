@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::client::connect;
 use crate::support::http2::Http2;
 use crate::support::saas::{ADMIN_KEY, settings};
-use crate::support::{MANAGER, Provider, Request, Server, Settings, Tenant, eventually};
+use crate::support::{MANAGER, Provider, Reply, Request, Server, Settings, Tenant, eventually};
 
 const MIB: usize = 1 << 20;
 /// A large answer that needs no credential: more than a megabyte.
@@ -81,28 +81,46 @@ fn unfinished(tenant: &Tenant<'_>) -> TcpStream {
     stream
 }
 
-#[test]
-fn the_bodies_of_one_tenant_leave_memory_to_others() {
-    let server = server(&[("REQUEST_BODY_MEMORY", "136MiB")]);
-    let greedy = Tenant::of(&server, provider(), "greedy");
-    let modest = Tenant::of(&server, provider(), "modest");
+/// Holds 34 MiB of unfinished bodies of one tenant, and returns the answers to a check of this tenant and of another.
+fn checks_beside_bodies(server: &Server) -> (Vec<TcpStream>, Tenant<'static>, [Reply; 2]) {
+    let greedy = Tenant::of(server, provider(), "greedy");
+    let modest = Tenant::of(server, provider(), "modest");
     let mut held = Vec::new();
-    // A quarter of the memory.
     for count in 1..=34 {
         held.push(unfinished(&greedy));
         eventually("the body is in memory", || {
             figure(server.address, "portcullis_request_body_bytes") >= (count * MIB) as f64
         });
     }
-    let check = json!({"subject": "ann", "resource": "doc:read", "action": "read"});
-    let send =
-        |tenant: &Tenant<'_>| tenant.send(&tenant.managing("POST /api/v1/check").json(&check));
-    let shed = send(&greedy).refused(503, "DEPENDENCY_UNAVAILABLE");
+    let answers = [check(&greedy), check(&modest)];
+    (held, greedy, answers)
+}
+
+fn check(tenant: &Tenant<'_>) -> Reply {
+    let body = json!({"subject": "ann", "resource": "doc:read", "action": "read"});
+    tenant.send(&tenant.managing("POST /api/v1/check").json(&body))
+}
+
+#[test]
+fn the_bodies_of_one_tenant_leave_memory_to_others() {
+    // The bodies are a quarter of the memory, which is the share of a tenant.
+    let server = server(&[("REQUEST_BODY_MEMORY", "136MiB")]);
+    let (held, greedy, [shed, served]) = checks_beside_bodies(&server);
+    let shed = shed.refused(503, "DEPENDENCY_UNAVAILABLE");
     assert_eq!(shed.header("retry-after"), Some("1"));
-    send(&modest).is(200);
+    served.is(200);
     assert_eq!(figure(server.address, "portcullis_request_bodies_refused_total"), 1.0);
     drop(held);
-    eventually("the memory is free again", || send(&greedy).status == 200);
+    eventually("the memory is free again", || check(&greedy).status == 200);
+}
+
+#[test]
+fn without_the_budget_the_bodies_of_one_tenant_go_on() {
+    let server = server(&[("REQUEST_BODY_MEMORY", "1GiB")]);
+    let (_held, _, answers) = checks_beside_bodies(&server);
+    for answer in answers {
+        answer.is(200);
+    }
 }
 
 #[test]
@@ -157,34 +175,51 @@ fn more_idle_connections_than_files_do_no_harm() {
     drop(idle);
 }
 
-#[test]
-fn busy_connections_of_one_address_do_not_take_every_place() {
-    let server = server(&[("MAX_CONNECTIONS", "8")]);
-    let tenant = Tenant::of(&server, provider(), "t");
+/// Opens six connections of one address that wait for the body of their request, and one more that asks for a probe.
+fn busy_connections(server: &Server) -> (Vec<TcpStream>, Vec<u8>) {
+    let tenant = Tenant::of(server, provider(), "t");
     let token = tenant.token("boss", &[MANAGER]);
     let head = format!(
         "POST /api/v1/check HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n",
     );
     let mut busy = Vec::new();
-    // Three quarters of the places: the server asks for the body of each.
     for _ in 0..6 {
         let mut stream = connect(server.address);
         stream.write_all(head.as_bytes()).unwrap();
+        // The server asks for the body.
         let mut interim = [0; 12];
         std::io::Read::read_exact(&mut stream, &mut interim).unwrap();
         assert_eq!(interim, *b"HTTP/1.1 100");
         busy.push(stream);
     }
-    let mut refused = connect(server.address);
-    let _ = refused.write_all(b"GET /healthz/live HTTP/1.1\r\nhost: x\r\n\r\n");
+    let answer = probe(connect(server.address));
+    (busy, answer)
+}
+
+/// Asks for the liveness of the service, and returns the answer: nothing if the connection is refused.
+fn probe(mut connection: TcpStream) -> Vec<u8> {
+    let head = b"GET /healthz/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+    let _ = connection.write_all(head);
     let mut answer = Vec::new();
-    let _ = std::io::Read::read_to_end(&mut refused, &mut answer);
+    let _ = std::io::Read::read_to_end(&mut connection, &mut answer);
+    answer
+}
+
+#[test]
+fn busy_connections_of_one_address_do_not_take_every_place() {
+    // Six of eight places are the share of an address.
+    let server = server(&[("MAX_CONNECTIONS", "8")]);
+    let (_busy, answer) = busy_connections(&server);
     assert!(answer.is_empty(), "the address has more than its share");
-    // Another address of this machine.
-    let mut other = connect_from([127, 0, 0, 2], server.address);
-    other.write_all(b"GET /healthz/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").unwrap();
-    std::io::Read::read_to_end(&mut other, &mut answer).unwrap();
+    let answer = probe(connect_from([127, 0, 0, 2], server.address));
+    assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+}
+
+#[test]
+fn in_a_table_with_room_an_address_has_no_share() {
+    let server = server(&[("MAX_CONNECTIONS", "64")]);
+    let (_busy, answer) = busy_connections(&server);
     assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
 }
 
@@ -229,6 +264,7 @@ fn the_operators_routes_have_their_own_listener() {
         ("GET /healthz/live", 200, 200),
         ("GET /healthz/ready", 200, 200),
         ("GET /openapi.json", 200, 404),
+        ("GET /", 200, 200),
     ] {
         admin(route).send(server.address).is(public);
         admin(route).send(operator).is(own);

@@ -1,6 +1,6 @@
 //! The identity provider of `portcullis dev`, as a client that is configured for Keycloak sees it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Dev, paste};
 use crate::support::{Reply, Request};
@@ -31,12 +31,23 @@ fn any_sample_user_gets_a_token() {
 }
 
 #[test]
-fn the_printed_line_for_another_token_works() {
+fn a_token_as_plain_text_works_in_a_shell() {
     let (dev, _directory) = Dev::fresh();
-    let line = dev.welcome.iter().find_map(|line| line.strip_prefix("Another token: ")).unwrap();
-    let answer: Value =
-        serde_json::from_str(&paste(&line.replace("<user>", "olga-admin"))).unwrap();
-    dev.get("/api/v1/resources", answer["access_token"].as_str().unwrap()).is(200);
+    let get = |query: &str| Request::new(format!("GET /dev/token{query}")).send(dev.address);
+    let reply = get("?user=olga-admin").is(200);
+    assert_eq!(reply.header("content-type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(reply.header("access-control-allow-origin"), None, "no other page may read it");
+    assert_eq!(reply.header("cache-control"), Some("no-store"));
+    dev.get("/api/v1/resources", reply.text.trim()).is(200);
+    for query in ["", "?user=", "?user=nobody", "?name=olga-admin"] {
+        let text = get(query).is(400).text;
+        assert!(text.contains("the users are") && text.contains("olga-admin"), "{text}");
+    }
+    let line = format!("curl -s 'http://{}/dev/token?user=dev-amara'", dev.address);
+    dev.get("/api/v1/resources", paste(&line).trim()).refused(403, "ACCESS_DENIED");
+    // Another host may be a page on the internet whose name resolves to this machine.
+    let request = Request::new("GET /dev/token?user=olga-admin").header("host", "evil.example");
+    request.send(dev.address).refused(403, "ACCESS_DENIED");
 }
 
 #[test]
@@ -84,7 +95,7 @@ fn a_token_of_another_dev_server_is_worthless() {
 #[test]
 fn the_error_body_is_the_services_everywhere_else() {
     let (dev, _directory) = Dev::fresh();
-    for path in ["/dev", "/dev/unknown", "/unknown"] {
+    for path in ["/dev", "/dev/unknown", "/dev/examples/x", "/unknown"] {
         Request::new(format!("GET {path}")).send(dev.address).refused(404, "NOT_FOUND");
     }
     Request::new(format!("GET {TOKEN}")).send(dev.address).refused(405, "METHOD_NOT_ALLOWED");

@@ -30,6 +30,14 @@ fn without_its_database_the_service_is_live_but_not_ready() {
     for _ in 0..20 {
         Request::new("GET /healthz/ready").send(server.address).is(503).has(&degraded);
     }
+    let about_it = |lines: &[String]| {
+        let lines: Vec<String> =
+            lines.iter().filter(|line| line.contains("readiness probe")).cloned().collect();
+        (!lines.is_empty()).then_some(lines)
+    };
+    let lines = server.process.err.wait_for(about_it).expect("the log says why");
+    assert!(lines.iter().all(|line| line.contains("error=")), "{lines:?}");
+    assert!(lines.len() < 20, "not one for each probe: {lines:?}");
     let live = Request::new("GET /healthz/live").send(server.address).is(200);
     live.has(&json!({"status": "ok"}));
 }

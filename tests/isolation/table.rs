@@ -5,7 +5,7 @@
 pub(crate) enum Access {
     /// Everybody.
     Open,
-    /// Whoever has a token.
+    /// Whoever has a token, and service keys with `access:evaluate`.
     Check,
     /// Managers, and service keys with this permission.
     Manage(&'static str),
@@ -66,8 +66,9 @@ const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
 const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
-const CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "action": "read"}"#;
-const LEGACY_CHECK: &str = r#"{"resource": "doc:read"}"#;
+const CHECK: &str =
+    r#"{"subject": "alice", "resource": "doc:read", "action": "read", "domain": "$domain"}"#;
+const LEGACY_CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "domain": "$domain"}"#;
 const RESOURCE: &str = r#"{"name": "$new:read"}"#;
 const RESOURCES: &str = r#"[{"name": "$new:read"}]"#;
 const RULE: &str = r#"{"sub": "$new", "obj": "doc:read", "act": "read", "effect": "allow"}"#;
@@ -89,11 +90,12 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 49] = [
+pub(crate) const ROUTES: [Row; 56] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
     row("GET /openapi.json", Access::Open, Kind::None, "", 200),
+    row("GET /", Access::Open, Kind::None, "", 200),
     row("GET /docs", Access::Open, Kind::None, "", 200),
     row("GET /docs/{file}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/check", Access::Check, Kind::None, CHECK, 200),
@@ -101,7 +103,10 @@ pub(crate) const ROUTES: [Row; 49] = [
     row("POST /api/v1/resources", RESOURCES_WRITE, Kind::None, RESOURCE, 201),
     row("GET /api/v1/resources", RESOURCES_READ, Kind::None, "", 200),
     row("POST /api/v1/resources/list", RESOURCES_WRITE, Kind::None, RESOURCES, 200),
+    row("GET /api/v1/resources/{id}", RESOURCES_READ, Kind::Resource, "", 200),
+    row("DELETE /api/v1/resources/{id}", RESOURCES_WRITE, Kind::Resource, "", 204),
     row("GET /api/v1/resources/{id}/policies", POLICIES_READ, Kind::Resource, "", 200),
+    row("GET /api/v1/resources/policies", POLICIES_READ, Kind::None, "", 200),
     row("POST /api/v1/resources/policies", POLICIES_WRITE, Kind::None, RULE, 201),
     row(
         "PUT /api/v1/resources/policies",
@@ -118,9 +123,11 @@ pub(crate) const ROUTES: [Row; 49] = [
     row("DELETE /api/v1/abac/policies/{id}", POLICIES_WRITE, Kind::Policy, "", 204),
     row("POST /api/v1/service-api-keys", Access::Tokens, Kind::None, r#"{"name": "$new"}"#, 201),
     row("GET /api/v1/service-api-keys", Access::Tokens, Kind::None, "", 200),
+    row("GET /api/v1/service-api-keys/{id}", Access::Tokens, Kind::Key, "", 200),
     row("DELETE /api/v1/service-api-keys/{id}", Access::Tokens, Kind::Key, "", 204),
     row("POST /api/v1/webhooks", WEBHOOKS_WRITE, Kind::None, WEBHOOK, 201),
     row("GET /api/v1/webhooks", WEBHOOKS_READ, Kind::None, "", 200),
+    row("GET /api/v1/webhooks/{id}", WEBHOOKS_READ, Kind::Webhook, "", 200),
     row(
         "PUT /api/v1/webhooks/{id}",
         WEBHOOKS_WRITE,
@@ -180,6 +187,13 @@ pub(crate) const ROUTES: [Row; 49] = [
         201,
     ),
     row("GET /admin/tenants/{id}/identity-providers", Access::Operate, Kind::Tenant, "", 200),
+    row(
+        "GET /admin/tenants/{id}/identity-providers/{idpId}",
+        Access::Operate,
+        Kind::Provider,
+        "",
+        200,
+    ),
     row(
         "DELETE /admin/tenants/{id}/identity-providers/{idpId}",
         Access::Operate,

@@ -33,6 +33,7 @@ fn a_matcher_is_saved_as_it_was_sent_and_decides() {
         ("!(\"y\" in r.obj.tags) && r.sub.vip", true),
         ("keyMatch2(r.obj.path, '/a/:id') && regexMatch(r.act, 'ea')", true),
         ("ipMatch(r.sub.ip, '10.0.0.0/8')", true),
+        ("during(r.time, 'mon-sun 00:00-00:00 Europe/Berlin')", true),
         ("true", true),
         ("false", false),
         // Undetermined: a deny denies.
@@ -69,6 +70,7 @@ fn a_matcher_that_cannot_work_names_token_and_position() {
         ("r.sub.age == 'x", 13, "'x"),
         ("regexMatch(r.obj, '[')", 18, "'['"),
         ("ipMatch(r.sub.ip, '10.0.0.1/8')", 18, "'10.0.0.1/8'"),
+        ("during(r.time, 'mon 08:00 UTC')", 15, "'mon 08:00 UTC'"),
     ] {
         for reply in [
             create(&tenant, &matcher(text)),

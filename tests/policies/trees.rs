@@ -45,6 +45,12 @@ fn a_tree_that_can_work_is_saved_as_it_was_sent() {
         condition("user.x", "matches", "(?i)[a-z]+(\\.[a-z]+)*"),
         condition("user.ip", "ip_in", "10.0.0.0/8"),
         condition("user.ip", "ip_in", json!(["10.1.2.3", "2001:db8::/32", "::/0"])),
+        condition("request.time", "during", json!({"zone": "UTC"})),
+        condition(
+            "user.x",
+            "during",
+            json!({"days": ["sun", "mon"], "from": "22:00", "to": "06:00", "zone": "Asia/Kolkata"}),
+        ),
     ] {
         let reply = create(&tenant, &policy_with("rule_data", tree.clone())).is(201);
         assert_eq!(reply.json()["rule_data"], tree);
@@ -114,7 +120,19 @@ fn refused() -> Vec<(Value, &'static str)> {
         (condition("user.x", "ip_in", "10.0.0"), "/value"),
         (condition("user.x", "ip_in", "10.0.0.0/8 "), "/value"),
         (condition("user.x", "ip_in", json!(["::1", "localhost"])), "/value/1"),
-        (condition("user.x", "ip_in", attribute), "/value"),
+        (condition("user.x", "ip_in", attribute.clone()), "/value"),
+        (condition("user.x", "during", attribute), "/value"),
+        (condition("user.x", "during", "08:00-18:00 UTC"), "/value"),
+        (condition("user.x", "during", json!({"zone": "Europe/Berln"})), "/value/zone"),
+        (
+            condition("user.x", "during", json!({"days": ["monday"], "zone": "UTC"})),
+            "/value/days/0",
+        ),
+        (
+            condition("user.x", "during", json!({"from": "8:00", "to": "18:00", "zone": "UTC"})),
+            "/value/from",
+        ),
+        (condition("user.x", "during", json!({"to": "18:00", "zone": "UTC"})), "/value"),
         // Inner nodes.
         (and(json!([])), "/children"),
         (and(json!({})), "/children"),

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use crate::support::process::{Finished, finish, portcullis};
+use crate::support::saas;
 use crate::support::{Provider, Request, Server, Settings, Tenant};
 
 fn provider() -> &'static Provider {
@@ -114,6 +115,85 @@ fn a_port_in_use_is_named() {
 }
 
 #[test]
+fn a_port_in_use_is_named_by_its_variable() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let settings = Settings::of(provider()).set("ADMIN_LISTEN_ADDR", &address);
+    failed(&settings.run(&["serve"]), "ADMIN_LISTEN_ADDR");
+    let dev = settings.clone().set("LISTEN_ADDR", &address).run(&["dev"]);
+    failed(&dev, "LISTEN_ADDR");
+    assert!(dev.err.contains(&address) && dev.err.contains("in use"), "{dev:?}");
+}
+
+#[test]
+fn a_database_that_is_down_says_why() {
+    // Nothing listens on the port.
+    let url = "postgres://portcullis:hunter2@127.0.0.1:1/portcullis";
+    for arguments in [&["serve"][..], &["migrate"], &["tenants", "list"]] {
+        let done = Settings::of(provider()).set("DATABASE_URL", url).run(arguments);
+        failed(&done, "DATABASE_URL");
+        assert!(done.err.contains("Connection refused"), "{done:?}");
+        assert!(!done.err.contains("hunter2") && !done.err.contains("timed out"), "{done:?}");
+    }
+}
+
+#[test]
+fn a_variable_with_a_typo_is_refused_by_every_command() {
+    let settings = Settings::of(provider()).set("DATABASE_URI", "sqlite://hunter2.db");
+    for arguments in [&["serve"][..], &["migrate"], &["dev"], &["resolver", "inspect", "x.wasm"]] {
+        let done = settings.run(arguments);
+        misconfigured(&done, "DATABASE_URI");
+        assert!(done.err.contains("DATABASE_URL") && !done.err.contains("hunter2"), "{done:?}");
+    }
+    // Variables of others are left alone.
+    let others = [("PORTCULLIS_PORT", "tcp://10.0.0.1:80"), ("NODE", "1"), ("TOKENS", "2")];
+    let settings = others
+        .into_iter()
+        .fold(Settings::of(provider()), |settings, (name, value)| settings.set(name, value));
+    assert_eq!(settings.run(&["migrate"]).code, Some(0));
+    let file = settings.path("portcullis.env");
+    std::fs::write(&file, "POSTGRES_PASSWORD=x\nWEBHOOK_RETRIES=5\n").unwrap();
+    let done = settings.run(&["migrate", "--env-file", file.to_str().unwrap()]);
+    misconfigured(&done, "WEBHOOK_RETRIES");
+    assert!(done.err.contains("portcullis.env"), "{done:?}");
+}
+
+#[test]
+fn a_single_tenant_is_one_of_selfhost() {
+    let saas = saas::settings().set("SINGLE_TENANT", "acme");
+    misconfigured(&saas.run(&["serve"]), "SINGLE_TENANT");
+    for name in ["*", "a\tb", &"a".repeat(257)] {
+        let done = Settings::of(provider()).set("SINGLE_TENANT", name).run(&["serve"]);
+        misconfigured(&done, "SINGLE_TENANT");
+    }
+}
+
+#[test]
+fn the_start_logs_whose_data_is_served_and_where() {
+    let line = |settings: &Settings| {
+        let server = settings.start();
+        let lines = server.process.err.lines();
+        let starting: Vec<&String> =
+            lines.iter().filter(|line| line.contains("starting")).collect();
+        assert_eq!(starting.len(), 1, "{lines:?}");
+        starting[0].clone()
+    };
+    let issuer = provider().issuer();
+    let several = Settings::of(provider());
+    let database = format!("database=\"sqlite://{}", several.path("portcullis.db").display());
+    let text = line(&several);
+    for part in ["mode=\"selfhost\"", &database, &format!("issuer=\"{issuer}\"")] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("tenant="), "{text}");
+    let single =
+        line(&several.set("SINGLE_TENANT", "acme").set("ADMIN_LISTEN_ADDR", "127.0.0.1:0"));
+    assert!(single.contains("tenant=\"acme\""), "{single}");
+    let saas = line(&saas::settings());
+    assert!(saas.contains("mode=\"saas\"") && !saas.contains(&issuer), "{saas}");
+}
+
+#[test]
 fn a_database_that_cannot_be_opened_is_named() {
     let settings = Settings::of(provider());
     let at = |name: &str| format!("sqlite://{}", settings.path(name).display());
@@ -168,6 +248,7 @@ fn an_env_file_supplies_variables_and_the_environment_overrides_it() {
     for path in [path, "/nowhere/portcullis.env"] {
         let done = settings.run(&["serve", "--env-file", path]);
         misconfigured(&done, "--env-file");
+        assert!(done.err.contains(path) && !done.err.contains("this is no variable"), "{done:?}");
     }
 }
 

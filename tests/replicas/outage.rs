@@ -85,6 +85,29 @@ fn plans_in_memory_serve_no_longer_than_the_operator_allows() {
 }
 
 #[test]
+fn keys_in_memory_serve_no_longer_than_the_operator_allows() {
+    let Some(mut stage) = stage(|settings| settings.set("MAX_STALENESS", "10s")) else { return };
+    let [known, unknown] = [0, 1].map(|_| {
+        let body = json!({"name": "k", "permissions": ["access:evaluate"]});
+        stage.tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key")
+    });
+    let ask = |stage: &Stage, key: &str| {
+        let check = json!({
+            "subject": "alice", "resource": "doc:read", "action": "read", "domain": stage.tenant.name,
+        });
+        let request = Request::new("POST /api/v1/check").header("x-service-api-key", key);
+        stage.tenant.send(&request.json(&check))
+    };
+    ask(&stage, &known).is(200);
+    stage.cluster.stop();
+    assert_eq!(ask(&stage, &known).is(200).text_of("decision"), "allow");
+    ask(&stage, &unknown).refused(503, "DEPENDENCY_UNAVAILABLE");
+    eventually("the key is too old", || ask(&stage, &known).status == 503);
+    stage.cluster.start();
+    eventually("keys are read again", || ask(&stage, &unknown).status == 200);
+}
+
+#[test]
 fn a_short_staleness_does_not_fail_while_the_store_is_up() {
     let settings = Settings::of(Provider::shared()).set("MAX_STALENESS", "1s");
     let server = settings.start();

@@ -87,3 +87,17 @@ fn the_domain_in_question_is_that_of_the_token() {
     assert_eq!(status("berlin", json!(tenant.id)), 403);
     assert_eq!(status("berlin", json!(null)), 403);
 }
+
+#[test]
+fn no_header_names_a_domain() {
+    let (tenant, other) = (Tenant::new(), Tenant::new());
+    let token = tenant.token_with("boss", &[MANAGER], &json!({"adm": "*"}));
+    for route in MANAGEMENT.iter().chain(&CHECKS) {
+        for domain in [&tenant.name, &other.name, &other.id] {
+            let request = Request::new(with_id(route, NO_ID)).token(&token);
+            let request = request.header("x-domain", domain).json(&rule_in("berlin"));
+            let refused = tenant.send(&request).refused(400, "BAD_REQUEST");
+            assert!(refused.message().contains("X-Domain"), "{}", refused.text);
+        }
+    }
+}

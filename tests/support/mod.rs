@@ -50,7 +50,7 @@ pub(crate) const PERMISSIONS: [&str; 8] = [
 ];
 
 /// Every permission of a service key.
-pub(crate) const ALL_PERMISSIONS: [&str; 9] = [
+pub(crate) const ALL_PERMISSIONS: [&str; 10] = [
     "resources:read",
     "resources:write",
     "policies:read",
@@ -60,6 +60,7 @@ pub(crate) const ALL_PERMISSIONS: [&str; 9] = [
     "resolvers:read",
     "resolvers:write",
     "audit:read",
+    "access:evaluate",
 ];
 
 /// Every event that a change or a check causes (`docs/semantics.md`, section 7.3).

@@ -7,11 +7,14 @@ use super::NO_ID;
 pub(crate) const CHECKS: [&str; 2] = ["POST /api/v1/check", "POST /api/v1/resources/access/check"];
 
 /// Routes that only a manager may use: resources, rules and policies.
-pub(crate) const MANAGEMENT: [&str; 12] = [
+pub(crate) const MANAGEMENT: [&str; 15] = [
     "POST /api/v1/resources",
     "GET /api/v1/resources",
     "POST /api/v1/resources/list",
+    "GET /api/v1/resources/{id}",
+    "DELETE /api/v1/resources/{id}",
     "GET /api/v1/resources/{id}/policies",
+    "GET /api/v1/resources/policies",
     "POST /api/v1/resources/policies",
     "PUT /api/v1/resources/policies",
     "DELETE /api/v1/resources/policies",

@@ -3,6 +3,7 @@
 //! `cargo bench -p portcullis-engine --bench decisions -- [GROUP]… [--json FILE]`. Alternatives of one run are timed in turns, as
 //! CPU time of the thread. A missed bar is reported; a wrong decision ends the run.
 
+mod during;
 mod memory;
 mod ours;
 mod policies;
@@ -19,5 +20,6 @@ fn main() -> anyhow::Result<()> {
     report.group("4 w4", policies::w4)?;
     report.group("5 w5", text::w5)?;
     report.group("7 memory", memory::memory)?;
+    report.group("8 during", during::windows)?;
     report.finish()
 }

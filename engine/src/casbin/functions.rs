@@ -1,12 +1,12 @@
-//! The functions of a matcher, as Casbin's reference implementation defines them.
+//! The functions of a matcher, as Casbin's reference implementation defines them, and `during`.
 
-use super::lexer::{Token, TokenKind};
 use super::operands::{ATTRIBUTE, attribute, test};
-use super::tokens::Tokens;
 use crate::condition::{Condition, Operand, Predicate};
+use crate::during::TimeWindow;
 use crate::invalid::Fault;
 use crate::operator::{Networks, Operator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
+use crate::syntax::{Token, TokenKind, Tokens};
 
 impl Tokens<'_> {
     /// Reads the call of the function `name`. The next token is `(`.
@@ -16,9 +16,9 @@ impl Tokens<'_> {
             "keyMatch2" => key_match2,
             "regexMatch" => regex_match,
             "ipMatch" => ip_match,
+            "during" => during,
             _ => {
-                let known =
-                    "`keyMatch`, `keyMatch2`, `regexMatch` or `ipMatch`, the only functions";
+                let known = "`keyMatch`, `keyMatch2`, `regexMatch`, `ipMatch` or `during`, the only functions";
                 return Err(name.fault(known));
             }
         };
@@ -31,7 +31,7 @@ impl Tokens<'_> {
         self.expect(",", "`,` and a string")?;
         let pattern = self.take()?;
         if pattern.kind != TokenKind::Text {
-            return Err(pattern.fault("a string: patterns and networks are literals"));
+            return Err(pattern.fault("a string: patterns, networks and hours are literals"));
         }
         let predicate = predicate(&pattern.content(), self.patterns)
             .map_err(|expected| pattern.fault(expected))?;
@@ -81,4 +81,9 @@ fn ip_match(network: &str, _: &mut PatternCheck) -> Result<Predicate, String> {
     parse_network(network).map(|network| Predicate::IpIn(Networks::new(&[network]))).ok_or_else(
         || "a network such as `10.0.0.0/8` with host bits zero, or an address".to_owned(),
     )
+}
+
+/// Compiles `during`, which Casbin does not have.
+fn during(window: &str, _: &mut PatternCheck) -> Result<Predicate, String> {
+    TimeWindow::parse(window).map(Predicate::During)
 }

@@ -1,17 +1,11 @@
 //! The operands of a matcher: attributes, literals and lists.
 
-use super::lexer::{Token, TokenKind};
-use super::tokens::Tokens;
-use crate::condition::{
-    AttributePath, Condition, MAX_LIST, Operand, Predicate, RequestField, Test,
-};
+use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
 use crate::invalid::Fault;
-use crate::json::Json;
-use crate::number::Number;
 use crate::operator::Operator;
-use crate::value::LiteralList;
+use crate::syntax::{Token, TokenKind, Tokens};
 
-pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.sub.<name>` or `r.obj.<name>`, an attribute of the request";
+pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.time`, `r.sub.<name>` or `r.obj.<name>`, an attribute of the request";
 pub(super) const VALUE: &str =
     "an attribute such as `r.sub.age`, a string, a number, `true` or `false`";
 
@@ -33,45 +27,6 @@ impl Tokens<'_> {
         self.take()?;
         Ok(value)
     }
-
-    fn number(&mut self) -> Result<Number, Fault> {
-        let negative = self.next.is("-");
-        if negative {
-            self.take()?;
-        }
-        let digits = self.take()?;
-        let sign = if negative { "-" } else { "" };
-        match serde_json::from_str(&format!("{sign}{}", digits.text)) {
-            Ok(Json::Number(number)) if digits.kind == TokenKind::Number => Ok(number),
-            _ => Err(digits.fault("a number such as `3`, `-2` or `0.5`")),
-        }
-    }
-
-    /// Reads strings and numbers up to `closing`. The next token opens the list.
-    pub(super) fn list(&mut self, closing: &str) -> Result<Operand, Fault> {
-        let (mut texts, mut numbers) = (Vec::new(), Vec::new());
-        self.take()?;
-        while !self.next.is(closing) {
-            let item = self.next;
-            if texts.len() + numbers.len() == MAX_LIST {
-                return Err(item.fault(format!("at most {MAX_LIST} values")));
-            }
-            match item.kind {
-                TokenKind::Text => {
-                    texts.push(item.content().into());
-                    self.take()?;
-                }
-                TokenKind::Number => numbers.push(self.number()?),
-                TokenKind::Symbol if item.is("-") => numbers.push(self.number()?),
-                _ => return Err(item.fault("a string or a number")),
-            }
-            if !self.next.is(closing) {
-                self.expect(",", &format!("`,` or `{closing}`"))?;
-            }
-        }
-        self.take()?;
-        Ok(Operand::List(LiteralList::new(texts, numbers)))
-    }
 }
 
 pub(super) fn test(attribute: AttributePath, predicate: Predicate) -> Condition {
@@ -86,6 +41,7 @@ pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
         "r.obj" => Some(AttributePath::Request(RequestField::Resource)),
         "r.act" => Some(AttributePath::Request(RequestField::Action)),
         "r.dom" => Some(AttributePath::Request(RequestField::Domain)),
+        "r.time" => Some(AttributePath::Request(RequestField::Time)),
         _ => named("r.sub.")
             .map(AttributePath::User)
             .or_else(|| named("r.obj.").map(AttributePath::Resource)),

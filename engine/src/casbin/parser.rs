@@ -1,14 +1,13 @@
 //! The parser: the grammar of a matcher.
 
-use super::lexer::{Token, TokenKind};
 use super::operands::{ATTRIBUTE, VALUE, attribute, compare, comparison, test};
-use super::tokens::Tokens;
 use crate::condition::{
     AttributePath, Condition, MAX_DEPTH, MAX_NODES, Operand, Predicate, RequestField,
 };
 use crate::invalid::Fault;
 use crate::operator::Operator;
 use crate::pattern::PatternCheck;
+use crate::syntax::{Token, TokenKind, Tokens};
 
 /// The maximum nesting of parentheses and `!`. It bounds the parser's stack, and still allows parentheses around each
 /// node of the deepest tree.

@@ -81,6 +81,13 @@ fn comparisons_become_conditions() {
         ("keyMatch(r.obj.path, '/a')", "resource.path", "eq", "\"/a\""),
         ("ipMatch(r.sub.ip, '10.0.0.0/8')", "user.ip", "ip_in", "\"10.0.0.0/8\""),
         ("ipMatch(r.sub.ip, '::1')", "user.ip", "ip_in", "\"::1\""),
+        (
+            "during(r.time, 'mon-fri 08:00-18:00 Europe/Berlin')",
+            "request.time",
+            "during",
+            r#"{"days": ["mon", "tue", "wed", "thu", "fri"], "from": "08:00", "to": "18:00", "zone": "Europe/Berlin"}"#,
+        ),
+        ("during(r.obj.until, 'UTC')", "resource.until", "during", r#"{"zone": "UTC"}"#),
     ] {
         becomes(matcher, &is(attribute, operator, value));
     }
@@ -159,7 +166,7 @@ fn a_fault_names_token_and_position() {
         ("p.sub == r.sub", 0, "p.sub", ATTRIBUTE),
         ("r.sub == p.sub", 9, "p.sub", ATTRIBUTE),
         ("r.sub.age > p.min", 12, "p.min", ATTRIBUTE),
-        ("r.time == 1", 0, "r.time", ATTRIBUTE),
+        ("r.now == 1", 0, "r.now", ATTRIBUTE),
         ("r.act.x == 1", 0, "r.act.x", ATTRIBUTE),
         ("r2.sub == 'a'", 0, "r2.sub", ATTRIBUTE),
         ("r == 'a'", 0, "r", ATTRIBUTE),
@@ -222,6 +229,9 @@ fn a_fault_names_token_and_position() {
         ("regexMatch(r.obj, '(')", 18, "'('", "a regular expression"),
         ("regexMatch(r.obj, '(\\\\pL{100}){100}')", 18, "'(\\\\pL{100}){100}'", "bytes"),
         ("keyMatch2(r.obj, '/(:a')", 17, "'/(:a'", "a path pattern"),
+        ("during(r.time, 'mon-fri')", 15, "'mon-fri'", "an IANA time zone"),
+        ("during(r.time, 'mon-fri 8-18 UTC')", 15, "'mon-fri 8-18 UTC'", "hours such as"),
+        ("during('UTC')", 7, "'UTC'", ATTRIBUTE),
         ("ipMatch(r.sub.ip, '10.0.0.1/8')", 18, "'10.0.0.1/8'", "host bits zero"),
     ] {
         let error = parse(matcher).expect_err(matcher);

@@ -10,7 +10,7 @@ const MAX_ANSWER: usize = 64 * 1_024;
 fn answer_len(invalid: &Invalid) -> usize {
     let of_problem = |problem: &Problem| {
         let name = match &problem.fault {
-            Fault::Unknown(name) => json_len(name),
+            Fault::Unknown { name, .. } => json_len(name),
             _ => 0,
         };
         json_len(&problem.path) + json_len(&problem.fault.to_string()) + name + 32
@@ -118,11 +118,30 @@ fn a_long_path_ends_with_an_ellipsis() {
     assert!(place.starts_with("/~0a~1b/é") && place.ends_with("é/7"), "written out in full");
     let mut problems = Problems::default();
     problems.expected(&root.key("~a/b").key(&long).index(7), "a string");
-    problems.unknown(&root, &long);
+    problems.unknown(&root, &long, &["name"]);
     let invalid = problems.into_result().expect_err("faults");
     let [first, second] = invalid.problems() else { panic!("two problems") };
     assert!(first.path.starts_with("/~0a~1b/éé") && first.path.ends_with("é…"), "{}", first.path);
     assert!(first.path.len() <= MAX_TEXT + '…'.len_utf8());
-    let Fault::Unknown(name) = &second.fault else { panic!("an unknown member") };
+    let Fault::Unknown { name, .. } = &second.fault else { panic!("an unknown member") };
     assert!(name.ends_with("é…") && name.len() <= MAX_TEXT + '…'.len_utf8());
+}
+
+#[test]
+fn an_unknown_member_names_the_one_that_is_meant() {
+    let fault = |name: &str, known: &[&'static str]| {
+        let mut problems = Problems::default();
+        problems.unknown(&Place::root(), name, known);
+        problems.into_result().expect_err("a fault").to_string()
+    };
+    for (name, known, expected) in [
+        ("efect", &["effect", "sub", "obj", "act"][..], "; did you mean `effect`?"),
+        ("efect", &["effect"], "; did you mean `effect`?"),
+        ("ip", &["user", "resource"], "; did you mean `user` or `resource`?"),
+        ("ip", &["a", "b", "c"], "; did you mean `a`, `b` or `c`?"),
+        ("ip", &["a", "b", "c", "d"], ""),
+        ("ip", &[], ""),
+    ] {
+        assert_eq!(fault(name, known), format!("field `{name}` is unknown{expected}"));
+    }
 }

@@ -259,6 +259,7 @@ impl<'e> Explainer<'e, '_> {
         Some(match predicate {
             Predicate::Exists => return None,
             Predicate::Matches(pattern) => Json::String(pattern.source().into()),
+            Predicate::During(window) => window.to_json(),
             Predicate::IpIn(networks) => {
                 Json::Array(networks.iter().map(|network| text(network.to_string())).collect())
             }

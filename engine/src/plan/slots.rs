@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
+use crate::resource::object_of;
 use crate::value::{AttributeValue, List};
 
 /// The number of an attribute inside a plan.
@@ -240,6 +241,7 @@ impl Slots {
             values[slot as usize].value = Some(match field {
                 RequestField::Subject => AttributeValue::Text(check.subject),
                 RequestField::Resource => AttributeValue::Text(check.resource),
+                RequestField::Object => AttributeValue::Text(object_of(check.resource)),
                 RequestField::Action => AttributeValue::Text(check.action),
                 RequestField::Domain => AttributeValue::Text(check.domain),
                 RequestField::Time => AttributeValue::Text(now),

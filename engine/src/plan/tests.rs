@@ -191,6 +191,24 @@ fn a_decision_by_patterns_allocates_nothing() {
     }
 }
 
+const ZONES: [&str; 15] = [
+    "UTC",
+    "Europe/Berlin",
+    "Europe/Paris",
+    "Europe/Rome",
+    "Europe/Madrid",
+    "Europe/Vienna",
+    "Asia/Tokyo",
+    "Asia/Seoul",
+    "Asia/Dubai",
+    "Asia/Kolkata",
+    "America/Lima",
+    "America/Bogota",
+    "America/Denver",
+    "Africa/Cairo",
+    "Africa/Lagos",
+];
+
 /// A check whose lists are long takes bounded work, however many tests look at them.
 #[test]
 fn long_lists_are_scanned_within_a_budget() {
@@ -206,6 +224,11 @@ fn long_lists_are_scanned_within_a_budget() {
         (
             "before",
             |number| json!(format!("{}-01-01T00:00:00Z", 2_000 + number)),
+            json!({"a": text}),
+        ),
+        (
+            "during",
+            |number| json!({"from": "08:00", "to": format!("09:{:02}", number % 60), "zone": ZONES[number / 60]}),
             json!({"a": text}),
         ),
     ] {

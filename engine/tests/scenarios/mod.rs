@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::support::pools::{
     ACTIONS, DATES, DOMAINS, Group, NETWORKS, NOWS, OPERATORS, OTHER_PATHS, PATTERNS, PRIORITIES,
     RESOURCE_PATTERNS, RESOURCES, ROLES, RULE_ACTIONS, RULE_DOMAINS, RULE_SUBJECTS, SUBJECTS,
-    claims_only,
+    claims_only, windows,
 };
 use crate::support::{ALLOW, AbacPolicy, DENY, EffectName, RbacRule, Request, Scenario};
 
@@ -150,6 +150,7 @@ fn operand(operator: &str, group: Group) -> BoxedStrategy<Value> {
             let many = vec(select(&NETWORKS[..]), 0..4).prop_map(|networks| json!(networks));
             prop_oneof![texts(&NETWORKS), many].boxed()
         }
+        "during" => select(windows()).boxed(),
         "before" | "after" => or_attribute(texts(&DATES), group),
         "starts_with" | "ends_with" => or_attribute(scalars(&[Group::Text]), group),
         "in" | "not_in" => {

@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use serde_json::{Number, Value};
 
 use super::decision::attribute;
+use super::local_time::lies_in;
 use super::pools::PATTERNS;
 use super::{Request, instant};
 
@@ -90,6 +91,7 @@ fn condition(node: &Value, request: &Request) -> Truth {
         return node["if_missing"].as_bool().map_or(Undetermined, Truth::from);
     };
     let right = match &node["value"] {
+        window @ Value::Object(_) if operator == "during" => Some(window.clone()),
         Value::Object(reference) if fails(&reference["attribute"]) => return Undetermined,
         Value::Object(reference) => {
             reference["attribute"].as_str().and_then(|path| attribute(path, request))
@@ -117,6 +119,7 @@ fn compare(operator: &str, left: &Value, right: &Value) -> Truth {
         "before" => on_instants(left, right, Ordering::Less),
         "after" => on_instants(left, right, Ordering::Greater),
         "ip_in" => ip_in(left, right),
+        "during" => during(left, right),
         other => unreachable!("no operator `{other}` is generated"),
     }
 }
@@ -190,6 +193,14 @@ fn on_instants(left: &Value, right: &Value, wanted: Ordering) -> Truth {
     match (instant(left), instant(right)) {
         (Some(left), Some(right)) => (left.cmp(&right) == wanted).into(),
         _ => Undetermined,
+    }
+}
+
+/// "The local time of the instant lies in the window; another type is undetermined."
+fn during(left: &Value, right: &Value) -> Truth {
+    match left.as_str().and_then(instant::parse) {
+        Some(instant) => lies_in(right, instant.unix_seconds()).into(),
+        None => Undetermined,
     }
 }
 

@@ -5,6 +5,16 @@
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Instant(i64, bool, String);
 
+/// The number of days from the first day of the year 0 to 1970-01-01.
+const DAYS_BEFORE_1970: i64 = 719_528;
+
+impl Instant {
+    /// Returns whole seconds since 1970. A leap second is the second before it.
+    pub(crate) fn unix_seconds(&self) -> i64 {
+        self.0 - DAYS_BEFORE_1970 * 86_400
+    }
+}
+
 /// Parses a date-time; `None` for any other text.
 pub(crate) fn parse(text: &str) -> Option<Instant> {
     let date_time = text.as_bytes();

@@ -4,6 +4,7 @@
 pub(crate) mod conditions;
 pub(crate) mod decision;
 pub(crate) mod instant;
+pub(crate) mod local_time;
 pub(crate) mod pools;
 pub(crate) mod route;
 

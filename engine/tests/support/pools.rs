@@ -99,7 +99,7 @@ impl Group {
 }
 
 /// Every operator with the types that it compares.
-pub(crate) const OPERATORS: [(&str, &[Group]); 16] = [
+pub(crate) const OPERATORS: [(&str, &[Group]); 17] = [
     ("eq", &[Group::Text, Group::Number, Group::Bool]),
     ("ne", &[Group::Text, Group::Number, Group::Bool]),
     ("lt", &[Group::Number, Group::Text]),
@@ -114,6 +114,7 @@ pub(crate) const OPERATORS: [(&str, &[Group]); 16] = [
     ("matches", &[Group::Text]),
     ("before", &[Group::Date]),
     ("after", &[Group::Date]),
+    ("during", &[Group::Date]),
     ("ip_in", &[Group::Ip]),
     ("exists", &Group::ALL),
 ];
@@ -253,6 +254,48 @@ fn numbers() -> Vec<Value> {
         json!(-1e300),
         json!(5e-324),
     ]
+}
+
+const WINDOW_DAYS: [&[&str]; 4] = [&[], &["sun"], &["sat", "sun"], &["sun", "mon", "wed", "fri"]];
+const WINDOW_HOURS: [Option<(&str, &str)>; 5] = [
+    None,
+    Some(("08:00", "18:00")),
+    Some(("22:00", "08:00")),
+    Some(("13:30", "13:30")),
+    Some(("00:00", "08:01")),
+];
+const WINDOW_ZONES: [&str; 6] = [
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Asia/Kathmandu",
+    "Australia/Lord_Howe",
+    "Pacific/Chatham",
+];
+
+/// Returns time windows: [`DATES`] and [`NOWS`] lie in some of them, and near the ends of others.
+pub(crate) fn windows() -> Vec<Value> {
+    let mut windows = Vec::new();
+    for zone in WINDOW_ZONES {
+        for days in WINDOW_DAYS {
+            for hours in WINDOW_HOURS {
+                windows.push(window(days, hours, zone));
+            }
+        }
+    }
+    windows
+}
+
+fn window(days: &[&str], hours: Option<(&str, &str)>, zone: &str) -> Value {
+    let mut window = json!({"zone": zone});
+    if !days.is_empty() {
+        window["days"] = json!(days);
+    }
+    if let Some((from, to)) = hours {
+        window["from"] = from.into();
+        window["to"] = to.into();
+    }
+    window
 }
 
 /// Lists that an attribute may have. Some strings are roles as well.

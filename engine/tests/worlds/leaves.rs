@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::choices::Choices;
 use super::values::{Values, near, network};
-use crate::support::pools::{Group, OPERATORS, OTHER_PATHS, PATTERNS};
+use crate::support::pools::{Group, OPERATORS, OTHER_PATHS, PATTERNS, windows};
 
 /// The attributes by which policies select: many leaves of a world share them.
 const KEYS: [(&str, Group); 6] = [
@@ -95,7 +95,7 @@ fn condition(choices: &mut impl Choices, values: &Values) -> Value {
     let (operator, groups) = choices.pick(&OPERATORS);
     let group = choices.pick(groups);
     let path = path(choices, group);
-    let compares_attributes = !matches!(operator, "exists" | "matches" | "ip_in");
+    let compares_attributes = !matches!(operator, "exists" | "matches" | "ip_in" | "during");
     let operand = if compares_attributes && choices.chance(12) {
         json!({"attribute": self::path(choices, group)})
     } else {
@@ -123,6 +123,7 @@ fn literal(choices: &mut impl Choices, values: &Values, operator: &str, group: G
         "ip_in" if choices.chance(50) => json!(network(choices)),
         "ip_in" => (0..choices.below(5)).map(|_| network(choices)).collect(),
         "before" | "after" => values.instant(choices),
+        "during" => choices.pick(&windows()),
         "starts_with" | "ends_with" => part(choices, values, operator),
         "contains" if group == Group::Text => part(choices, values, operator),
         "in" | "not_in" => {

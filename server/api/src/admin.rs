@@ -227,6 +227,25 @@ pub(super) async fn list_providers(
     Ok(page.respond(records, |record| record.id))
 }
 
+/// Shows an identity provider.
+#[utoipa::path(
+    get, path = "/admin/tenants/{id}/identity-providers/{idpId}", tag = "Tenants",
+    operation_id = "getProvider", security(("adminKey" = []), ("adminBearer" = [])),
+    params(
+        ("id" = String, Path, description = "The tenant's id"),
+        ("idpId" = Uuid, Path, description = "The provider's id"),
+    ),
+    responses((status = 200, description = "The record", body = ProviderRecord)),
+)]
+pub(super) async fn show_provider(
+    State(app): State<App>,
+    _: Admin,
+    Segments((tenant, provider)): Segments<(String, String)>,
+) -> Result<Response, ApiError> {
+    let id = provider_segment(&provider)?;
+    Ok(Json(tenants::show_provider(&app, &tenant, id).await?).into_response())
+}
+
 /// Removes an identity provider.
 ///
 /// Tokens of the provider are refused from now on.
@@ -244,8 +263,12 @@ pub(super) async fn remove_provider(
     operator: Admin,
     Segments((tenant, provider)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let id = Uuid::try_parse(&provider);
-    let id = id.map_err(|_| ApiError::not_found("identity provider"))?;
+    let id = provider_segment(&provider)?;
     tenants::remove_provider(&app, &operator, &tenant, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Reads the id of a provider in a path. Text that is not a UUID is an id that no provider has.
+fn provider_segment(text: &str) -> Result<Uuid, ApiError> {
+    Uuid::try_parse(text).map_err(|_| ApiError::not_found("identity provider"))
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::callers::{Admin, Allowed, AuditRead};
 use crate::error::ApiError;
 use crate::paging::{self, Requested};
-use crate::parameters::{parameter, query};
+use crate::parameters::{parameter, query, text_filter};
 use crate::sent_credential::SentCredential;
 
 /// Lists the audit records of the tenant, newest first.
@@ -107,15 +107,6 @@ fn action_filter(value: &str) -> Result<AuditAction, ApiError> {
             "the query parameter `action` must be the action of an audit record, such as `policy.updated`",
         )
     })
-}
-
-fn text_filter(name: &str, value: &str) -> Result<String, ApiError> {
-    // PostgreSQL refuses U+0000 in a text, SQLite does not.
-    if value.contains('\0') {
-        let what = format!("the query parameter `{name}` must not hold the character U+0000");
-        return Err(ApiError::bad_request(what));
-    }
-    Ok(value.to_owned())
 }
 
 fn record_filter(value: &str) -> Result<Uuid, ApiError> {

@@ -3,65 +3,75 @@
 
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use http::header::{AUTHORIZATION, HeaderName};
+use http::header::HeaderName;
 use http::request::Parts;
-use portcullis_auth::{ADMIN_ACTOR, AuthError, Manager, Mode, TokenHolder, authenticate_key};
+use portcullis_auth::{
+    ADMIN_ACTOR, AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key,
+};
 use portcullis_limits::{RefusedCredential, RequestPlace};
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
+use portcullis_operations::key_holders;
 
+use crate::credential::Credential;
 use crate::error::ApiError;
-use crate::limits;
-use crate::oversize::refuse_oversize;
 use crate::raw_body::charge_body_to;
+use crate::unknown_parameters::refuse_query_fault;
+use crate::{limits, managed_domain};
 
-pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
-pub(crate) const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// A caller with a token, who may request decisions.
+/// A caller who may request decisions: a member of a tenant, or a service key with `access:evaluate`.
 #[derive(Debug)]
-pub(crate) struct TenantMember {
-    holder: TokenHolder,
-    /// Held until the handler has its answer.
-    place: RequestPlace,
+pub(crate) struct CheckRequester {
+    caller: CheckCaller,
+    _place: RequestPlace,
 }
 
-impl Deref for TenantMember {
-    type Target = TokenHolder;
+impl Deref for CheckRequester {
+    type Target = CheckCaller;
 
-    fn deref(&self) -> &TokenHolder {
-        &self.holder
+    fn deref(&self) -> &CheckCaller {
+        &self.caller
     }
 }
 
-impl FromRequestParts<App> for TenantMember {
+impl CheckRequester {
+    /// Verifies the caller, before its query is judged.
+    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match Credential::of(parts)? {
+            Credential::Bearer(token) => {
+                let holder = verified_token(app, parts, token).await?;
+                let subject = &holder.identity.subject;
+                let place = enter(app, parts, holder.tenant(), subject).await?;
+                Ok(Self { caller: CheckCaller::Member(holder), _place: place })
+            }
+            Credential::ServiceKey(key) => {
+                let key = verified_key(app, parts, key).await?;
+                let place = enter(app, parts, key.tenant(), key.actor()).await?;
+                key.must_have(Permission::AccessEvaluate)?;
+                Ok(Self { caller: CheckCaller::Key(key), _place: place })
+            }
+            Credential::AdminKey(_) => Err(AuthError::CredentialRefused(
+                "this route needs a bearer token or a service key, not the admin key".to_owned(),
+            )
+            .into()),
+        }
+    }
+}
+
+impl FromRequestParts<App> for CheckRequester {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Credential::of(parts)? {
-            Credential::Bearer(token) => {
-                limits::refuse_if_full(app, parts)?;
-                let now = app.clock.now();
-                let verified = app.token_holder(token).await;
-                let holder = verified.map_err(|error| {
-                    limits::failed(app, parts, RefusedCredential::Token, now, error)
-                })?;
-                charge_body_to(parts, holder.tenant());
-                let subject = &holder.identity.subject;
-                let place = limits::admit(app, parts, holder.tenant(), subject, now).await?;
-                Ok(Self { holder, place })
-            }
-            Credential::ServiceKey(_) | Credential::AdminKey(_) => {
-                Err(AuthError::CredentialRefused(
-                    "this route needs a bearer token, not a key".to_owned(),
-                )
-                .into())
-            }
-        }
+        let requester = Self::verified(parts, app).await?;
+        managed_domain::refuse(parts, "a check names its domain in the body, as `domain`")?;
+        refuse_query_fault(parts)?;
+        Ok(requester)
     }
 }
 
@@ -80,13 +90,30 @@ impl Deref for TenantManager {
     }
 }
 
+impl TenantManager {
+    /// Verifies the caller, before its query is judged.
+    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let Credential::Bearer(token) = Credential::of(parts)? else {
+            let what = "this route needs a bearer token, not a key".to_owned();
+            return Err(AuthError::CredentialRefused(what).into());
+        };
+        let holder = verified_token(app, parts, token).await?;
+        let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
+        let domain = managed_domain::named(&app.mode, parts)?;
+        let manager = holder.into_manager(domain, &app.manager_roles)?;
+        // The tenant of the token is open; that of a named domain may be closed.
+        app.closed_tenants.must_be_open(manager.tenant())?;
+        Ok(Self { manager: of_request(app, parts, manager), place })
+    }
+}
+
 impl FromRequestParts<App> for TenantManager {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let TenantMember { holder, place } = TenantMember::from_request_parts(parts, app).await?;
-        let manager = holder.into_manager(&app.manager_roles)?;
-        Ok(Self { manager: of_request(app, parts, manager), place })
+        let manager = Self::verified(parts, app).await?;
+        refuse_query_fault(parts)?;
+        Ok(manager)
     }
 }
 
@@ -141,29 +168,53 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let TenantManager { manager, place } = match Credential::of(parts)? {
             Credential::ServiceKey(key) => {
-                let holder = key_holder(app, parts, key).await?;
-                charge_body_to(parts, holder.manager.tenant());
-                holder
+                let key = verified_key(app, parts, key).await?;
+                managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
+                let place = enter(app, parts, key.tenant(), key.actor()).await?;
+                TenantManager { manager: of_request(app, parts, key.manager()), place }
             }
-            _ => TenantManager::from_request_parts(parts, app).await?,
+            _ => TenantManager::verified(parts, app).await?,
         };
         manager.must_have(R::PERMISSION)?;
+        refuse_query_fault(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
     }
 }
 
-async fn key_holder(app: &App, parts: &Parts, key: &str) -> Result<TenantManager, ApiError> {
+/// Verifies a token.
+async fn verified_token(app: &App, parts: &Parts, token: &str) -> Result<TokenHolder, ApiError> {
     limits::refuse_if_full(app, parts)?;
     let now = app.clock.now();
-    let one_tenant_per_domain = matches!(app.mode, Mode::Selfhost(_));
+    let verified = app.token_holder(token).await;
+    verified.map_err(|error| limits::failed(app, parts, RefusedCredential::Token, now, error))
+}
+
+/// Verifies a service key, from memory if it is there.
+async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<VerifiedKey>, ApiError> {
+    limits::refuse_if_full(app, parts)?;
+    let now = app.clock.now();
+    let refuse = |error| limits::failed(app, parts, RefusedCredential::ServiceKey, now, error);
+    let presented = parse_key(key).map_err(refuse)?;
+    if let Some(verified) = key_holders::verify_cached(app, &presented, now) {
+        return verified.map_err(refuse);
+    }
     let lookup = limits::key_lookup(app, parts, key, now)?;
-    let found = authenticate_key(&app.store, now.into(), key, one_tenant_per_domain).await;
+    let verified = key_holders::verify(app, &presented, now).await;
     drop(lookup);
-    let manager = found
-        .map_err(|error| limits::failed(app, parts, RefusedCredential::ServiceKey, now, error))?;
+    let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);
-    let place = limits::admit(app, parts, manager.tenant(), manager.actor(), now).await?;
-    Ok(TenantManager { manager: of_request(app, parts, manager), place })
+    Ok(verified)
+}
+
+/// Counts a request of a verified caller and returns its place, which the handler holds until it has its answer.
+async fn enter(
+    app: &App,
+    parts: &mut Parts,
+    tenant: &str,
+    actor: &str,
+) -> Result<RequestPlace, ApiError> {
+    charge_body_to(parts, tenant);
+    limits::admit(app, parts, tenant, actor, app.clock.now()).await
 }
 
 /// Returns a manager with the request that it sent, for its audit records.
@@ -202,7 +253,7 @@ impl FromRequestParts<App> for Admin {
         };
         let name = match &app.mode {
             Mode::Saas { admin_keys } => admin_keys.name_of(sent),
-            Mode::Selfhost(_) => None,
+            Mode::Selfhost(_) | Mode::SingleTenant { .. } => None,
         };
         let now = app.clock.now();
         let origin = match name {
@@ -210,55 +261,16 @@ impl FromRequestParts<App> for Admin {
             Some(name) => Origin::new(&format!("{ADMIN_ACTOR}:{name}"), CredentialKind::AdminKey)
                 .with_key(name),
             None => {
-                let what = "this route needs the admin key".to_owned();
+                let what =
+                    "this route needs the admin key, in the header `X-Admin-Api-Key`".to_owned();
                 let error = AuthError::CredentialRefused(what);
                 return Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error));
             }
         };
+        // The header belongs to tenants of `selfhost` mode.
+        managed_domain::named(&app.mode, parts)?;
         let address = limits::client_address(app, parts);
         let origin = origin.with_request(address, request_id(parts));
         Ok(Self { origin, _place: limits::admit_operator(app, now).await? })
-    }
-}
-
-/// The credential of a request.
-enum Credential<'h> {
-    Bearer(&'h str),
-    ServiceKey(&'h str),
-    AdminKey(&'h str),
-}
-
-impl<'h> Credential<'h> {
-    /// Returns the one credential of a request. A body that is too large is refused first.
-    fn of(parts: &'h Parts) -> Result<Self, ApiError> {
-        refuse_oversize(parts)?;
-        let headers = &parts.headers;
-        let sent = [AUTHORIZATION, SERVICE_KEY, ADMIN_KEY]
-            .into_iter()
-            .flat_map(|name| headers.get_all(&name).iter().map(move |value| (name.clone(), value)))
-            .collect::<Vec<_>>();
-        let (name, value) = match sent.as_slice() {
-            [] => return Err(ApiError::NoCredential),
-            [one] => one,
-            _ => {
-                return Err(ApiError::bad_request(
-                    "more than one credential was sent: send exactly one",
-                ));
-            }
-        };
-        let text = value.to_str().unwrap_or_default();
-        if *name == SERVICE_KEY {
-            return Ok(Self::ServiceKey(text));
-        }
-        if *name == ADMIN_KEY {
-            return Ok(Self::AdminKey(text));
-        }
-        text.split_once(' ')
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| Self::Bearer(token.trim_start()))
-            .ok_or_else(|| {
-                let what = "the Authorization header is not `Bearer <token>`";
-                AuthError::CredentialRefused(what.to_owned()).into()
-            })
     }
 }

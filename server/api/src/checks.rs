@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody};
+use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::body::JsonBody;
 use super::explain::{Explain, ExplanationSchema, explanation};
 use super::{digits, parameter, revision_header};
-use crate::callers::TenantMember;
+use crate::callers::CheckRequester;
 use crate::error::ApiError;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
@@ -23,6 +23,9 @@ use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_operations::error::OperationError;
 use portcullis_operations::metrics::CheckKind;
+
+/// The missing part of a legacy check by a service key; completes "expected …".
+const SUBJECT_OF_KEY: &str = "the subject of the check, because a service key is none";
 
 /// The answer to a check.
 #[derive(Serialize, ToSchema)]
@@ -70,12 +73,12 @@ impl From<CheckAnswer> for Answer {
 /// stands for the present then; without `explain=true` the field is unknown.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check",
-    security(("bearer" = [])), params(Explain, MinRevision), request_body = CheckRequest,
+    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(Explain, MinRevision), request_body = CheckRequest,
     responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision")))),
 )]
 pub(super) async fn check(
     State(app): State<App>,
-    caller: TenantMember,
+    caller: CheckRequester,
     Explain(explain): Explain,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
@@ -102,22 +105,24 @@ pub(super) async fn check(
 /// For the interceptor of the Java client library.
 #[utoipa::path(
     post, path = "/api/v1/resources/access/check", tag = "Decisions", operation_id = "legacyCheck",
-    security(("bearer" = [])), params(MinRevision), request_body = LegacyCheckRequest,
+    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(MinRevision), request_body = LegacyCheckRequest,
     responses(
         (status = 200, description = "The decision", body = LegacyAnswer, headers(("X-Policy-Revision"))),
     ),
 )]
 pub(super) async fn legacy_check(
     State(app): State<App>,
-    caller: TenantMember,
+    caller: CheckRequester,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let body = LegacyCheckBody::parse(&json)?;
     let verb = split_resource(body.resource).map_or("", |(_, verb)| verb);
+    let subject = body.subject.or(caller.subject());
+    let subject = subject.ok_or_else(|| Invalid::missing("subject", SUBJECT_OF_KEY))?;
     let body = CheckBody {
-        subject: body.subject.unwrap_or(&caller.identity.subject),
+        subject,
         resource: body.resource,
         action: body.action.unwrap_or(verb),
         domain: body.domain,
@@ -140,7 +145,8 @@ impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
         let revision = value.to_str().ok().and_then(digits);
         revision.map(Self).ok_or_else(|| {
             OperationError::BadRequest(
-                "the header X-Min-Policy-Revision must be a revision".to_owned(),
+                "the header X-Min-Policy-Revision must be a number, as an answer has it in X-Policy-Revision"
+                    .to_owned(),
             )
             .into()
         })

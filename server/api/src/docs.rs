@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::response::{IntoResponse, Response};
+use http::HeaderName;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use portcullis_model::document;
 use portcullis_model::schema::{self, AnySchema};
@@ -94,12 +95,16 @@ fn asset(name: &str) -> Result<SwaggerFile<'static>, ApiError> {
 }
 
 fn respond(file: SwaggerFile<'static>) -> Response {
-    let headers = [
-        (CONTENT_TYPE, file.content_type),
+    (page_headers(file.content_type), file.bytes.into_owned()).into_response()
+}
+
+/// Returns the headers of what a browser shows.
+pub(crate) fn page_headers(content_type: String) -> [(HeaderName, String); 3] {
+    [
+        (CONTENT_TYPE, content_type),
         (CONTENT_SECURITY_POLICY, POLICY.to_owned()),
         (X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
-    ];
-    (headers, file.bytes.into_owned()).into_response()
+    ]
 }
 
 /// The schema of an OpenAPI document, as far as the document describes itself.

@@ -77,7 +77,11 @@ impl ApiError {
             Self::NoCredential => {
                 "a credential is needed, such as `Authorization: Bearer <token>`".to_owned()
             }
-            Self::MethodNotAllowed(_) => "the route has no such method".to_owned(),
+            Self::MethodNotAllowed(allow) => {
+                let allow = allow.as_ref().and_then(|allow| allow.to_str().ok());
+                let known = allow.map(|allow| format!("; it has {}", allow.replace(',', ", ")));
+                format!("the route has no such method{}", known.unwrap_or_default())
+            }
             Self::PayloadTooLarge(limit) => too_large(*limit),
             Self::UnsupportedMediaType(expected) => {
                 format!("the body is of another type: send `Content-Type: {expected}`")
@@ -204,7 +208,7 @@ fn invalid_details(invalid: &Invalid) -> Value {
         _ => None,
     });
     let unknown = names(|fault| match fault {
-        Fault::Unknown(name) => Some(name),
+        Fault::Unknown { name, .. } => Some(name),
         _ => None,
     });
     if !missing.is_empty() {

@@ -9,15 +9,14 @@ use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::Type;
 
-use super::{parameter, query};
 use crate::error::ApiError;
+use crate::parameters::{flag, parameter};
 use portcullis_model::document;
 use portcullis_model::schema::{
     self, AnySchema, boolean, choice, effect, id, integer, list, named, one_of, record, string,
     typed,
 };
 use portcullis_operations::checks::{DecidedCheck, Evidence};
-use portcullis_operations::error::OperationError;
 use portcullis_resolvers::Report;
 
 /// Whether the query asks for an explanation.
@@ -28,15 +27,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Explain {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let asked = query(&parts.uri).find(|(name, _)| name == "explain");
-        match asked.as_ref().map(|(_, value)| &**value) {
-            None | Some("false") => Ok(Self(false)),
-            Some("true") => Ok(Self(true)),
-            Some(_) => Err(OperationError::BadRequest(
-                "the query parameter `explain` must be `true` or `false`".to_owned(),
-            )
-            .into()),
-        }
+        flag(&parts.uri, "explain").map(Self)
     }
 }
 

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use http::StatusCode;
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
+use portcullis_limits::Moment;
 use portcullis_model::schema;
 use portcullis_operations::app::App;
 use serde::Serialize;
@@ -77,8 +78,9 @@ fn ok_or_unavailable() -> ObjectBuilder {
     ),
 )]
 pub(super) async fn ready(State(app): State<App>) -> Response {
-    let ping = tokio::spawn(async move { app.store.ping().await });
-    let database = matches!(tokio::time::timeout(DATABASE_TIMEOUT, ping).await, Ok(Ok(Ok(()))));
+    // In its own task, so that it also logs a failure that comes after the answer.
+    let ping = tokio::spawn(async move { reaches_database(&app).await });
+    let database = matches!(tokio::time::timeout(DATABASE_TIMEOUT, ping).await, Ok(Ok(true)));
     let engine = decides();
     let word = |good| if good { "ok" } else { "unavailable" };
     let checks = Checks { database: word(database), casbin: word(engine) };
@@ -87,6 +89,15 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     }
     let body = Json(Readiness { status: "degraded", checks });
     (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+}
+
+/// Makes a round trip to the database. At most once in ten seconds the log says why one failed.
+async fn reaches_database(app: &App) -> bool {
+    let Err(error) = app.store.ping().await else { return true };
+    if let Some(unwritten) = app.probe_log.may_write(Moment::of(app.clock.now())) {
+        tracing::warn!(%error, unwritten, "the readiness probe cannot reach the database");
+    }
+    false
 }
 
 /// Returns whether the engine allows a check that its one rule allows.

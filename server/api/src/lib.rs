@@ -1,8 +1,8 @@
 //! The HTTP interface. Wire types and handlers are in one file per resource.
 //!
-//! The parameters of a handler say what it needs: the right of the caller (`TenantMember`, `TenantManager`,
+//! The parameters of a handler say what it needs: the right of the caller (`CheckRequester`, `TenantManager`,
 //! `Allowed`), and the body. axum extracts them in order, so that faults are reported in the order of
-//! `docs/semantics.md`, section 8.5: route, method, size, credential, right, content type, body, record. A handler
+//! `docs/semantics.md`, section 8.5: route, method, size, credential, right, query, content type, body, record. A handler
 //! extracts, parses, calls one use case of `portcullis-operations`, and answers. Its `#[utoipa::path]` describes it to
 //! clients; `openapi.rs` makes the API document from all of them.
 
@@ -12,18 +12,22 @@ mod body;
 mod body_budget;
 mod callers;
 mod checks;
+mod credential;
 mod deadline;
 mod docs;
 mod error;
 mod etag;
 mod explain;
 mod health;
+mod home;
 mod layers;
 mod leftover;
 mod limits;
 pub mod listener;
 mod loopback;
+mod managed_domain;
 mod metrics;
+mod no_credential;
 mod openapi;
 mod oversize;
 mod paging;
@@ -36,18 +40,22 @@ mod raw_body;
 mod resolvers;
 mod resources;
 mod respond;
+mod route_set;
 mod routes;
 mod rules;
 mod sent_credential;
 mod service_keys;
+mod unknown_parameters;
 mod upload;
 mod webhooks;
 
 pub use axum::Router;
 pub use body_budget::BodyBudget;
 pub use checks::answer_text;
+pub use home::{PageLink, with_link};
 pub use loopback::only_loopback;
-pub use routes::{RouteSet, finish, router, routes};
+pub use route_set::RouteSet;
+pub use routes::{finish, router, routes};
 
-use parameters::{digits, parameter, query};
+use parameters::{digits, parameter};
 use respond::revision_header;

@@ -6,29 +6,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
+use portcullis_auth::Mode;
 use portcullis_model::schema as words;
 use portcullis_operations::app::App;
 use serde_json::{Map, Value, json};
+use tower::util::MapRequestLayer;
 use utoipa::IntoResponses;
 use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::error::{ErrorBody, schema as errors};
+use crate::managed_domain;
+use crate::unknown_parameters::KnownParameters;
+
+/// The routes that refuse query parameters that their descriptions do not have.
+const STRICT: &str = "/api/v1/";
 
 /// A route table in which every route has a description.
 pub(super) trait Table {
-    /// Adds the handlers of `path`. Their descriptions must name the same path.
+    /// Adds the handlers of `path`. Their descriptions must name the same path, and every query parameter that they read.
     fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self;
 }
 
 impl Table for OpenApiRouter<App> {
     fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self {
-        let (_, described, _) = &handlers;
+        let (schemas, described, mut methods) = handlers;
         debug_assert!(
             described.paths.keys().eq([path]),
             "a handler of `{path}` names another path"
         );
-        self.routes(handlers)
+        if let Some(item) = described.paths.get(path).filter(|_| path.starts_with(STRICT)) {
+            let known = KnownParameters::of(item);
+            methods =
+                methods.route_layer(MapRequestLayer::new(move |request| known.compare(request)));
+        }
+        self.routes((schemas, described, methods))
     }
 }
 
@@ -52,8 +64,12 @@ errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412", QuotaExc
 pub(super) struct Document(pub(super) Bytes);
 
 impl Document {
-    pub(super) fn new(described: OpenApi) -> Self {
-        Self(Bytes::from(document(described).to_string()))
+    pub(super) fn new(described: OpenApi, mode: &Mode) -> Self {
+        let mut document = document(described);
+        if mode.has_a_tenant_per_domain() {
+            add_managed_domain(&mut document);
+        }
+        Self(Bytes::from(document.to_string()))
     }
 }
 
@@ -90,6 +106,21 @@ fn document(described: OpenApi) -> Value {
     })
 }
 
+/// Adds the header that names another domain to every operation that a manager may call.
+fn add_managed_domain(document: &mut Value) {
+    for operation in operations(&mut document["paths"]) {
+        // Checks name their domain in the body.
+        let is_check = operation.get("tags") == Some(&json!(["Decisions"]));
+        if is_check || !needs(operation, "bearer") {
+            continue;
+        }
+        if let Some(parameters) = operation.get_mut("parameters").and_then(Value::as_array_mut) {
+            parameters.push(reference("parameters", "X-Domain"));
+        }
+    }
+    document["components"]["parameters"]["X-Domain"] = managed_domain::description();
+}
+
 /// Returns every operation of `paths`.
 fn operations(paths: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
     let items = paths.as_object_mut().into_iter().flat_map(Map::values_mut);
@@ -123,15 +154,11 @@ fn complete(operation: &mut Map<String, Value>, schemas: &Value) {
 fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
     let is_at_path = |parameter: &Value| parameter["in"] == "path";
     let parameters = operation.get("parameters").and_then(Value::as_array);
-    let needs = |scheme| {
-        let schemes = operation.get("security").and_then(Value::as_array);
-        schemes.is_some_and(|schemes| schemes.iter().any(|one| one.get(scheme).is_some()))
-    };
     let mut errors = vec!["400", "405", "413", "500", "503"];
     if operation.contains_key("security") {
         errors.extend(["401", "429"]);
     }
-    if needs("bearer") {
+    if needs(operation, "bearer") {
         errors.push("403");
     }
     if parameters.is_some_and(|all| all.iter().any(is_at_path)) {
@@ -141,6 +168,12 @@ fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
         errors.push("415");
     }
     errors
+}
+
+/// Returns whether an operation accepts a credential of this scheme.
+fn needs(operation: &Map<String, Value>, scheme: &str) -> bool {
+    let schemes = operation.get("security").and_then(Value::as_array);
+    schemes.is_some_and(|schemes| schemes.iter().any(|one| one.get(scheme).is_some()))
 }
 
 fn reference(kind: &str, name: &str) -> Value {

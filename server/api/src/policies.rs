@@ -4,13 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
-use portcullis_engine::Effect;
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_model::schema;
+use portcullis_model::warning::Warning;
 use portcullis_operations::app::App;
 use portcullis_operations::policies::{self, PolicyFilter};
-use utoipa::IntoParams;
+use portcullis_operations::written::Written;
+use serde::Serialize;
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
@@ -18,9 +20,19 @@ use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
 use crate::openapi::{PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
-use crate::parameters::{parameter, query};
+use crate::parameters::{effect_filter, parameter, query, text_filter};
 use crate::path::RecordId;
 use crate::respond::{created, deleted, revision_header};
+
+/// A written policy, and the warnings about it.
+#[derive(Serialize, ToSchema)]
+struct WrittenPolicy {
+    #[serde(flatten)]
+    record: PolicyRecord,
+    /// Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+}
 
 /// Creates a policy.
 ///
@@ -29,7 +41,7 @@ use crate::respond::{created, deleted, revision_header};
     post, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "createPolicy",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewPolicy,
     responses(
-        (status = 201, description = "The record", body = PolicyRecord,
+        (status = 201, description = "The record", body = WrittenPolicy,
             headers(("ETag"), ("Location"), ("X-Policy-Revision"))),
         QuotaExceeded,
     ),
@@ -41,10 +53,11 @@ pub(super) async fn create(
 ) -> Result<Response, ApiError> {
     let read = move || -> Result<NewPolicy, ApiError> { Ok(NewPolicy::parse(&body.parse()?)?) };
     let policy = app.plans.compilations().policy(caller.tenant(), read).await??;
-    let written = policies::create(&app, &caller, policy).await?;
-    let (record, revision) = (&written.record, written.revision);
+    let Written { record, revision, warnings } = policies::create(&app, &caller, policy).await?;
     let location = format!("/api/v1/abac/policies/{}", record.id);
-    Ok((etag::header(record), created(revision, &location, record)).into_response())
+    let tag = etag::header(&record);
+    let answer = WrittenPolicy { record, warnings };
+    Ok((tag, created(revision, &location, answer)).into_response())
 }
 
 /// Lists the tenant's policies.
@@ -84,28 +97,12 @@ fn filter(uri: &Uri) -> Result<PolicyFilter, ApiError> {
     let mut filter = PolicyFilter::default();
     for (name, value) in query(uri) {
         match &*name {
-            "resource" => filter.resource = Some(resource_filter(&value)?),
+            "resource" => filter.resource = Some(text_filter("resource", &value)?),
             "effect" => filter.effect = Some(effect_filter(&value)?),
             _ => {}
         }
     }
     Ok(filter)
-}
-
-fn resource_filter(value: &str) -> Result<String, ApiError> {
-    // PostgreSQL refuses U+0000 in a text, SQLite does not.
-    if value.contains('\0') {
-        let what = "the query parameter `resource` must not hold the character U+0000";
-        return Err(ApiError::bad_request(what));
-    }
-    Ok(value.to_owned())
-}
-
-fn effect_filter(value: &str) -> Result<Effect, ApiError> {
-    let effect = Effect::parse(value);
-    effect.ok_or_else(|| {
-        ApiError::bad_request("the query parameter `effect` must be `allow` or `deny`")
-    })
 }
 
 /// Shows a policy.
@@ -131,7 +128,7 @@ pub(super) async fn show(
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch),
     request_body = PolicyUpdate,
     responses(
-        (status = 200, description = "The record", body = PolicyRecord,
+        (status = 200, description = "The record", body = WrittenPolicy,
             headers(("ETag"), ("X-Policy-Revision"))),
         PreconditionFailed,
         QuotaExceeded,
@@ -149,8 +146,10 @@ pub(super) async fn update(
     let update = app.plans.compilations().policy(caller.tenant(), read).await??;
     let id = id.known("policy")?;
     let written = policies::update(&app, &caller, id, &precondition, &update).await?;
-    let (record, revision) = (written.record, written.revision);
-    Ok((revision_header(revision), etag::header(&record), Json(record)).into_response())
+    let Written { record, revision, warnings } = written;
+    let tag = etag::header(&record);
+    let answer = WrittenPolicy { record, warnings };
+    Ok((revision_header(revision), tag, Json(answer)).into_response())
 }
 
 /// Deletes a policy.

@@ -6,16 +6,20 @@ use axum::response::{IntoResponse, Response};
 use http::Uri;
 use portcullis_model::resource::{BulkRegistration, Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
+use portcullis_model::schema;
 use portcullis_operations::app::App;
 use portcullis_operations::resources;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
 use crate::error::ApiError;
-use crate::openapi::QuotaExceeded;
+use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
+use crate::parameters::{flag, parameter};
 use crate::path::RecordId;
-use crate::respond::{created, revision_header};
+use crate::respond::{created, deleted, revision_header};
 
 /// Registers a resource, or replaces the one of that name.
 ///
@@ -82,6 +86,53 @@ pub(super) async fn list(
     let page = paging::requested(&uri, "resources", caller.tenant(), "")?;
     let records = resources::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
+}
+
+/// Shows a resource.
+#[utoipa::path(
+    get, path = "/api/v1/resources/{id}", tag = "Resources", operation_id = "getResource",
+    security(("bearer" = []), ("serviceKey" = ["resources:read"])), params(RecordId),
+    responses((status = 200, description = "The record", body = ResourceRecord)),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: Allowed<ResourcesRead>,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    Ok(Json(resources::get(&app, &caller, id.known("resource")?).await?).into_response())
+}
+
+/// Deletes a resource, and the rules of its default roles.
+///
+/// With `rules=true` the explicit rules go too whose `obj` is exactly its name. Policies stay, whatever resource they
+/// name. A service key needs `policies:write` too if any rule goes. More than 10,000 rules are a conflict.
+#[utoipa::path(
+    delete, path = "/api/v1/resources/{id}", tag = "Resources", operation_id = "deleteResource",
+    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(RecordId, WithRules),
+    responses(
+        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(super) async fn delete(
+    State(app): State<App>,
+    caller: Allowed<ResourcesWrite>,
+    id: RecordId,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let explicit_rules = flag(&uri, "rules")?;
+    let id = id.known("resource")?;
+    Ok(deleted(resources::delete(&app, &caller, id, explicit_rules).await?))
+}
+
+/// The query parameter of [`delete`].
+struct WithRules;
+
+impl IntoParams for WithRules {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let about = "Whether explicit rules go too";
+        vec![parameter(ParameterIn::Query, "rules", schema::boolean(), about)]
+    }
 }
 
 /// Lists every rule that can match the resource, patterns included.

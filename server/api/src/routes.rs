@@ -13,21 +13,11 @@ use utoipa_axum::routes;
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
+use crate::route_set::RouteSet;
 use crate::{
-    admin, audit, checks, docs, health, layers, limits, metrics, policies, resolvers, resources,
-    rules, service_keys, webhooks,
+    admin, audit, checks, docs, health, home, layers, limits, metrics, policies, resolvers,
+    resources, rules, service_keys, webhooks,
 };
-
-/// The routes of a listener.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RouteSet {
-    /// Every route.
-    Everything,
-    /// Every route without those of the operator.
-    Public,
-    /// The routes of the operator: `/admin/…`, the metrics and the probes.
-    Operator,
-}
 
 /// Returns the HTTP interface of `app`.
 pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> Router {
@@ -40,10 +30,12 @@ pub fn routes(app: App, set: RouteSet) -> Router {
     let routes = match set {
         RouteSet::Everything => everything,
         RouteSet::Public => {
-            let (routes, _) = public().merge(probes()).split_for_parts();
+            let (routes, _) = public().merge(probes()).merge(page_at_root(set)).split_for_parts();
             routes.merge(document_route().split_for_parts().0.layer(Extension(document)))
         }
-        RouteSet::Operator => operator(&app.mode).merge(probes()).split_for_parts().0,
+        RouteSet::Operator => {
+            operator(&app.mode).merge(probes()).merge(page_at_root(set)).split_for_parts().0
+        }
     };
     let noting = middleware::from_fn_with_state(app.clone(), audit::note_refusals);
     let has_rates = app.limits.rates.are_limited();
@@ -56,7 +48,7 @@ pub(crate) fn described_routes(mode: &Mode) -> (Router<App>, Document) {
     let (routes, mut described) = table(mode).split_for_parts();
     let (document_itself, its_description) = document_route().split_for_parts();
     described.merge(its_description);
-    let document = Document::new(described);
+    let document = Document::new(described, mode);
     (routes.merge(document_itself.layer(Extension(document.clone()))), document)
 }
 
@@ -66,29 +58,33 @@ fn document_route() -> OpenApiRouter<App> {
 
 /// Returns every route but the document, each with its description.
 pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
-    public().merge(operator(mode)).merge(probes())
+    public().merge(operator(mode)).merge(probes()).merge(page_at_root(RouteSet::Everything))
 }
 
 /// Returns the routes of tenants, and the pages about the API.
 fn public() -> OpenApiRouter<App> {
-    // A route without a class is a check, so that checks pay for no layer.
+    // A route without a class is a check, so that checks pay for no further layer.
     let decisions = OpenApiRouter::new()
         .at("/api/v1/check", routes!(checks::check))
         .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
     let management = OpenApiRouter::new()
         .at("/api/v1/resources", routes!(resources::register, resources::list))
         .at("/api/v1/resources/list", routes!(resources::register_all))
+        .at("/api/v1/resources/{id}", routes!(resources::show, resources::delete))
         .at("/api/v1/resources/{id}/policies", routes!(resources::rules))
-        .at("/api/v1/resources/policies", routes!(rules::create, rules::update, rules::delete))
+        .at(
+            "/api/v1/resources/policies",
+            routes!(rules::create, rules::list, rules::update, rules::delete),
+        )
         .at("/api/v1/abac/policies", routes!(policies::create, policies::list))
         .at(
             "/api/v1/abac/policies/{id}",
             routes!(policies::show, policies::update, policies::delete),
         )
         .at("/api/v1/service-api-keys", routes!(service_keys::create, service_keys::list))
-        .at("/api/v1/service-api-keys/{id}", routes!(service_keys::revoke))
+        .at("/api/v1/service-api-keys/{id}", routes!(service_keys::show, service_keys::revoke))
         .at("/api/v1/webhooks", routes!(webhooks::create, webhooks::list))
-        .at("/api/v1/webhooks/{id}", routes!(webhooks::update, webhooks::delete))
+        .at("/api/v1/webhooks/{id}", routes!(webhooks::show, webhooks::update, webhooks::delete))
         .at("/api/v1/webhooks/{id}/test", routes!(webhooks::test))
         .at("/api/v1/webhooks/{id}/deliveries", routes!(webhooks::deliveries))
         .at(
@@ -128,14 +124,22 @@ fn operator(mode: &Mode) -> OpenApiRouter<App> {
             "/admin/tenants/{id}/identity-providers",
             routes!(admin::register_provider, admin::list_providers),
         )
-        .at("/admin/tenants/{id}/identity-providers/{idpId}", routes!(admin::remove_provider))
+        .at(
+            "/admin/tenants/{id}/identity-providers/{idpId}",
+            routes!(admin::show_provider, admin::remove_provider),
+        )
         .route_layer(Extension(Class::Operator));
     match mode {
         Mode::Saas { .. } => {
             metrics.merge(admin.route_layer(middleware::from_fn(layers::run_to_completion)))
         }
-        Mode::Selfhost(_) => metrics,
+        Mode::Selfhost(_) | Mode::SingleTenant { .. } => metrics,
     }
+}
+
+/// Returns the page of links, which every listener has. It links to what a listener with `set` serves.
+fn page_at_root(set: RouteSet) -> OpenApiRouter<App> {
+    OpenApiRouter::new().at("/", routes!(home::page)).route_layer(Extension(set))
 }
 
 /// Returns the probes, which every listener has.
@@ -156,7 +160,7 @@ pub fn finish(routes: Router, bodies: BodyBudget) -> Router {
 
 /// Answers a request for an unknown path.
 async fn unknown_route() -> ApiError {
-    ApiError::not_found("route")
+    ApiError::not_found("route on this address; see `GET /`")
 }
 
 /// Gives a 405 its body. For an unknown method axum sends an empty 405 with the `Allow` header.

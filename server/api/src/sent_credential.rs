@@ -8,7 +8,8 @@ use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::PresentedKey;
 use portcullis_operations::app::App;
 
-use crate::callers::{ADMIN_KEY, REQUEST_ID, SERVICE_KEY};
+use crate::callers::REQUEST_ID;
+use crate::credential::{ADMIN_KEY, SERVICE_KEY};
 use crate::limits;
 
 /// The credential of a request without its secret, for the audit record if it is refused.

@@ -1,5 +1,6 @@
 //! Service API keys (`docs/semantics.md`, section 6.8). People manage them, and so these routes need a token.
 
+use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
@@ -65,6 +66,20 @@ pub(super) async fn list(
     let page = paging::requested(&uri, "service-api-keys", caller.tenant(), "")?;
     let records = service_keys::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
+}
+
+/// Shows a service key, without the key itself.
+#[utoipa::path(
+    get, path = "/api/v1/service-api-keys/{id}", tag = "Service API keys",
+    operation_id = "getServiceKey", security(("bearer" = [])), params(RecordId),
+    responses((status = 200, description = "The record", body = ServiceKeyRecord)),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: TenantManager,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    Ok(Json(service_keys::get(&app, &caller, id.known("service key")?).await?).into_response())
 }
 
 /// Revokes a service key.

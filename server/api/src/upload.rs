@@ -162,7 +162,7 @@ async fn read_parts(mut form: Multipart) -> Result<UploadParts, ApiError> {
             "module" => &mut upload.module,
             "manifest" => &mut upload.manifest,
             _ => {
-                problems.unknown(&root, &name);
+                problems.unknown(&root, &name, &["module", "manifest"]);
                 continue;
             }
         };

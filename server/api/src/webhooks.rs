@@ -55,6 +55,20 @@ pub(super) async fn list(
     Ok(page.respond(records, |record| record.id))
 }
 
+/// Shows a webhook.
+#[utoipa::path(
+    get, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "getWebhook",
+    security(("bearer" = []), ("serviceKey" = ["webhooks:read"])), params(RecordId),
+    responses((status = 200, description = "The record", body = WebhookRecord)),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: Allowed<WebhooksRead>,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    Ok(Json(webhooks::get(&app, &caller, id.known("webhook")?).await?).into_response())
+}
+
 /// Updates a webhook.
 ///
 /// Members that the body leaves out stay as they are.

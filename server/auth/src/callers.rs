@@ -7,7 +7,8 @@ use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
 
 use crate::error::AuthError;
-use crate::identity::{Identity, names};
+use crate::identity::Identity;
+use crate::permissions::must_have;
 
 /// A caller with a token, who may request decisions.
 #[derive(Debug)]
@@ -52,24 +53,38 @@ impl TokenHolder {
         if (by_role && domain == own) || self.identity.administers(domain) {
             return Ok(());
         }
-        Err(AuthError::AccessDenied(
+        Err(AuthError::AccessDenied(if domain == own {
             "this route needs a manager: a token with a manager role, or with an admin-domain claim that names its domain"
-                .to_owned(),
-        ))
+                .to_owned()
+        } else {
+            format!("expected a token whose admin-domain claim names the domain `{domain}`")
+        }))
     }
 
-    /// Returns this caller as a manager.
+    /// Returns this caller as a manager of `domain`, which is another tenant in `selfhost` mode, or of its own tenant if
+    /// `domain` is `None`. Elsewhere a domain is no tenant, so that it is ignored.
     ///
     /// # Errors
-    /// The caller has neither a manager role nor the admin-domain claim for its own domain.
-    pub fn into_manager(self, manager_roles: &[String]) -> Result<Manager, AuthError> {
-        self.must_manage(None, manager_roles)?;
+    /// The caller may not manage the domain, or the domain is `*`.
+    pub fn into_manager(
+        self,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<Manager, AuthError> {
+        let domain = domain.filter(|_| self.one_tenant_per_domain);
+        if domain == Some(WILDCARD) {
+            return Err(AuthError::AccessDenied("`*` is not a domain to manage".to_owned()));
+        }
+        self.must_manage(domain, manager_roles)?;
         let identity = self.identity;
+        let (tenant, domain) = match domain {
+            Some(named) => (named.to_owned(), named.to_owned()),
+            None => (self.tenant, identity.domain),
+        };
         Ok(Manager {
-            tenant: self.tenant,
-            domain: identity.domain,
+            tenant,
+            domain,
             origin: Origin::new(&identity.subject, CredentialKind::Token),
-            administers: identity.administers,
             one_tenant_per_domain: self.one_tenant_per_domain,
             permissions: Permission::ALL.to_vec(),
         })
@@ -82,13 +97,12 @@ pub struct Manager {
     pub(crate) tenant: String,
     pub(crate) domain: String,
     pub(crate) origin: Origin,
-    pub(crate) administers: Vec<String>,
     pub(crate) one_tenant_per_domain: bool,
     pub(crate) permissions: Vec<Permission>,
 }
 
 impl Manager {
-    /// The tenant that the caller manages, which is always the caller's own.
+    /// The tenant that the caller manages: the caller's own, or in `selfhost` mode the domain that the request names.
     pub fn tenant(&self) -> &str {
         &self.tenant
     }
@@ -96,6 +110,12 @@ impl Manager {
     /// The domain that a rule without one gets.
     pub fn domain(&self) -> &str {
         &self.domain
+    }
+
+    /// The one domain of the tenant's keys: in `selfhost` mode, where a domain is a tenant, its own. `None` if a key may
+    /// have any domain.
+    pub fn key_domain(&self) -> Option<&str> {
+        self.one_tenant_per_domain.then_some(&*self.tenant)
     }
 
     /// The author of the caller's changes: the `sub` of a token, or `key:<id>`.
@@ -114,26 +134,17 @@ impl Manager {
         Self { origin: self.origin.with_request(address, request_id), ..self }
     }
 
-    /// Refuses a rule in a domain that belongs to another tenant, unless the admin-domain claim names it. `*` is every
-    /// domain of the caller's own tenant (`docs/semantics.md`, section 3.4).
-    pub fn may_write_domain(&self, domain: &str) -> Result<(), AuthError> {
-        let own = !self.one_tenant_per_domain || domain == "*" || domain == self.domain;
-        if own || names(&self.administers, domain) {
-            return Ok(());
-        }
-        Err(AuthError::AccessDenied(format!(
-            "domain `{domain}` belongs to another tenant, and no admin-domain claim names it"
-        )))
+    /// Returns whether a rule in `domain` can match a check of the tenant. Where a domain is a tenant, only the
+    /// tenant's own domain and `*` do (`docs/semantics.md`, section 3.4).
+    pub fn has_checks_in(&self, domain: &str) -> bool {
+        !self.one_tenant_per_domain || domain == WILDCARD || domain == self.domain
     }
 
     /// Refuses a caller without `permission`. A manager with a token has every permission.
     pub fn must_have(&self, permission: Permission) -> Result<(), AuthError> {
-        if self.permissions.contains(&permission) {
-            return Ok(());
-        }
-        Err(AuthError::AccessDenied(format!(
-            "the service key does not have the permission `{}`",
-            permission.as_str()
-        )))
+        must_have(&self.permissions, permission)
     }
 }
+
+#[cfg(test)]
+mod tests;

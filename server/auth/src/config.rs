@@ -12,8 +12,26 @@ pub enum Mode {
     /// One identity provider, and every domain is a tenant. `None` when `OIDC_ENABLED` is false: bearer
     /// tokens are refused.
     Selfhost(Option<OidcConfig>),
+    /// One identity provider, whose tokens all belong to `tenant`. Domains are a dimension inside it. `oidc` is as in
+    /// `selfhost` mode.
+    SingleTenant { tenant: String, oidc: Option<OidcConfig> },
     /// Each tenant has its own identity providers. The operator has keys.
     Saas { admin_keys: AdminKeys },
+}
+
+impl Mode {
+    /// Returns whether a domain is a tenant.
+    pub fn has_a_tenant_per_domain(&self) -> bool {
+        matches!(self, Self::Selfhost(_))
+    }
+
+    /// Returns whether the service serves `tenant`: with a single tenant, no other one.
+    pub fn serves(&self, tenant: &str) -> bool {
+        match self {
+            Self::SingleTenant { tenant: only, .. } => only == tenant,
+            Self::Selfhost(_) | Self::Saas { .. } => true,
+        }
+    }
 }
 
 impl fmt::Debug for Mode {
@@ -21,6 +39,7 @@ impl fmt::Debug for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Selfhost(_) => "Selfhost",
+            Self::SingleTenant { .. } => "SingleTenant",
             Self::Saas { .. } => "Saas",
         })
     }

@@ -13,6 +13,8 @@ pub enum AuthError {
     CredentialRefused(String),
     /// The caller does not have the right.
     AccessDenied(String),
+    /// The caller has no domain, and the check names none.
+    DomainMissing,
     /// The credential is good, but the operator suspended its tenant, or is deleting it.
     TenantSuspended,
     /// The closed tenants were not read for so long that the tenant may be closed.

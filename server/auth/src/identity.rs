@@ -25,11 +25,6 @@ impl Identity {
 
     /// Returns whether the admin-domain claim names `domain`.
     pub fn administers(&self, domain: &str) -> bool {
-        names(&self.administers, domain)
+        self.administers.iter().any(|own| own == domain || own == "*")
     }
-}
-
-/// Returns whether `domains`, which an admin-domain claim names, include `domain`.
-pub(crate) fn names(domains: &[String], domain: &str) -> bool {
-    domains.iter().any(|own| own == domain || own == "*")
 }

@@ -5,13 +5,14 @@ mod set;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use arc_swap::ArcSwapOption;
 use futures_util::future::BoxFuture;
 use jsonwebtoken::{Algorithm, DecodingKey};
 use portcullis_egress::Client;
-use portcullis_engine::excerpt::excerpt;
+use portcullis_engine::excerpt::{excerpt, quoted};
 use portcullis_engine::json::{self, Json};
-use set::KeySet;
+pub(crate) use set::KeySet;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use url::Url;
@@ -31,8 +32,8 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(300);
 /// Longest cause in the log, in bytes. It quotes the key set.
 const MAX_CAUSE: usize = 2_048;
 
-/// A function that fetches the text of a key set.
-pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<Vec<u8>>> + Send + Sync>;
+/// A function that fetches a key set. Its error names the URL, for the log.
+pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<KeySet>> + Send + Sync>;
 
 /// No key set of the issuer is available.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +85,7 @@ impl std::fmt::Debug for KeySource {
 
 impl KeySource {
     /// Returns a source that has no keys yet. The log names it by `issuer`.
-    pub fn new(issuer: &str, fetch: Fetch) -> Self {
+    pub(crate) fn new(issuer: &str, fetch: Fetch) -> Self {
         Self(Arc::new(Source {
             issuer: issuer.to_owned(),
             fetch,
@@ -173,7 +174,7 @@ impl Source {
     async fn fetch(&self, mut fetches: MutexGuard<'_, Fetches>) {
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, (self.fetch)()).await;
         let keys = match fetched {
-            Ok(text) => text.and_then(|text| KeySet::parse(&text)),
+            Ok(keys) => keys,
             Err(_) => Err(anyhow::anyhow!("no answer within {} s", FETCH_TIMEOUT.as_secs())),
         };
         match keys {
@@ -200,19 +201,48 @@ pub(crate) fn http_fetch(client: Client, issuer: &str, jwks_uri: Option<Url>) ->
                 Some(uri) => uri,
                 None => discover(&client, &issuer).await?,
             };
-            client.get(uri, MAX_BYTES).await
+            fetch_key_set(&client, &uri).await.with_context(|| shown(&uri))
         })
     })
 }
 
+/// Fetches the key set at `uri`.
+async fn fetch_key_set(client: &Client, uri: &Url) -> anyhow::Result<KeySet> {
+    KeySet::parse(&client.get(uri.clone(), MAX_BYTES).await?)
+}
+
+/// Returns the URL of the key set, which the discovery document of `issuer` names.
 async fn discover(client: &Client, issuer: &str) -> anyhow::Result<Url> {
     let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-    let text = client.get(address.parse()?, MAX_BYTES).await?;
-    let document = json::parse(&text)?;
-    let own = document.get("issuer").and_then(Json::as_str);
-    anyhow::ensure!(own == Some(issuer), "the discovery document belongs to another issuer");
+    let address: Url = address.parse().context("the issuer is not a URL")?;
+    let text = client.get(address.clone(), MAX_BYTES).await.with_context(|| shown(&address))?;
+    jwks_uri(&text, issuer).with_context(|| shown(&address))
+}
+
+/// Reads the URL of the key set from the discovery document of `issuer`.
+fn jwks_uri(document: &[u8], issuer: &str) -> anyhow::Result<Url> {
+    let document = json::parse(document).context("expected a discovery document")?;
+    let own = document.get("issuer").and_then(Json::as_str).unwrap_or_default();
+    anyhow::ensure!(
+        own == issuer,
+        "expected the discovery document of the issuer {}, not of {}",
+        quoted(issuer),
+        quoted(own)
+    );
     let uri = document.get("jwks_uri").and_then(Json::as_str);
-    Ok(uri.unwrap_or_default().parse()?)
+    let uri = uri.context("the discovery document has no `jwks_uri`")?;
+    uri.parse().with_context(|| format!("the `jwks_uri` {} is not a URL", quoted(uri)))
+}
+
+/// Returns a URL for the log, without the parts that can hold a password or a key.
+fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    // An error says that the URL has no host, and then it has no user either.
+    let _ = shown.set_username("");
+    let _ = shown.set_password(None);
+    shown.set_query(None);
+    shown.set_fragment(None);
+    shown.into()
 }
 
 #[cfg(test)]

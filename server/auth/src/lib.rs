@@ -4,25 +4,31 @@
 mod admin_keys;
 mod authenticator;
 mod callers;
+mod check_caller;
 mod closed_tenants;
 mod config;
 mod error;
 mod identity;
+mod key_cache;
 mod keysets;
+mod permissions;
 mod providers;
 mod service_keys;
 mod token;
+mod verified_key;
 
 pub use admin_keys::AdminKeys;
 pub use authenticator::Authenticator;
 pub use callers::{Manager, TokenHolder};
+pub use check_caller::CheckCaller;
 pub use closed_tenants::ClosedTenants;
 pub use config::{Mode, OidcConfig};
 pub use error::AuthError;
 pub use identity::Identity;
 pub use keysets::FETCH_TIMEOUT;
 pub use providers::Providers;
-pub use service_keys::authenticate_key;
+pub use service_keys::{ServiceKeys, parse_key};
+pub use verified_key::VerifiedKey;
 
 /// The author of changes that the operator makes with the admin key or on the command line.
 pub const ADMIN_ACTOR: &str = "admin";

@@ -1,54 +1,121 @@
-//! Verifies service keys.
+//! Verifies service keys (`docs/semantics.md`, section 6.8).
+
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use portcullis_model::Timestamp;
-use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::PresentedKey;
 use portcullis_storage::service_keys::{self, FoundKey};
 use portcullis_storage::{Store, StoreError};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use crate::callers::Manager;
 use crate::error::AuthError;
+use crate::key_cache::KeyCache;
+use crate::verified_key::VerifiedKey;
 
-/// Longest lag of `last_used_at`, in milliseconds. It prevents a write per request of a busy key.
-const LAST_USED_LAG: i64 = 60_000;
-/// The writes of `last_used_at` that may wait for the store. A burst of requests with one key would otherwise queue
+/// The writes of `last_used_at` that may wait for the store. A burst of requests with many keys would otherwise queue
 /// thousands, before the writes of others.
 static PENDING_USES: Semaphore = Semaphore::const_new(8);
 
-/// Returns the holder of the service key `key` at `now`. Unknown, expired and revoked keys get the same error. Each call
-/// reads the store, so that a revocation takes effect at once.
-pub async fn authenticate_key(
-    store: &Store,
-    now: Timestamp,
-    key: &str,
+/// The verifier of service keys. It remembers the keys that the store had.
+#[derive(Debug)]
+pub struct ServiceKeys {
+    store: Store,
+    cache: KeyCache,
+    /// Whether a domain is a tenant, as in `selfhost` mode.
     one_tenant_per_domain: bool,
-) -> Result<Manager, AuthError> {
-    let presented = PresentedKey::parse(key).ok_or_else(refused)?;
-    let id = presented.id;
-    // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
-    let found = tokio::spawn(find(store.clone(), id));
-    let found = found.await.map_err(|failed| AuthError::Internal(failed.into()))??;
-    let FoundKey { record, tenant, slug, is_open } = found.ok_or_else(refused)?;
-    if !presented.proves(&record, now) {
-        return Err(refused());
+}
+
+impl ServiceKeys {
+    /// Returns a verifier that remembers no key.
+    pub fn new(store: Store, one_tenant_per_domain: bool) -> Self {
+        Self { store, cache: KeyCache::default(), one_tenant_per_domain }
     }
-    if !is_open {
-        return Err(AuthError::TenantSuspended);
+
+    /// Returns the number of keys in memory.
+    pub fn len(&self) -> usize {
+        self.cache.len()
     }
-    if record.last_used_at.is_none_or(|last| now.millis() - last.millis() >= LAST_USED_LAG) {
-        tokio::spawn(store_use(store.clone(), tenant.clone(), id, now));
+
+    /// Returns whether no key is in memory.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
-    Ok(Manager {
-        domain: slug.unwrap_or_else(|| tenant.clone()),
-        origin: Origin::new(&format!("key:{id}"), CredentialKind::ServiceKey)
-            .with_key(id.to_string()),
-        tenant,
-        administers: Vec::new(),
-        one_tenant_per_domain,
-        permissions: record.permissions,
-    })
+
+    /// Verifies `presented` at `now` without the store. `None` if the key is not in memory. The caller has proved that
+    /// the memory is up to date, and judges the tenant of the key.
+    pub fn verify_cached(
+        &self,
+        presented: &PresentedKey,
+        now: Timestamp,
+    ) -> Option<Result<Arc<VerifiedKey>, AuthError>> {
+        let key = self.cache.get(presented.id)?;
+        // A key never gets another secret, so that the store would refuse a wrong one, too.
+        Some(self.judge(key, presented, now))
+    }
+
+    /// Verifies `presented` at `now` by the store, and remembers the key if it is good. An unknown, an expired and a
+    /// revoked key get the same error.
+    pub async fn verify(
+        &self,
+        presented: &PresentedKey,
+        now: Timestamp,
+    ) -> Result<Arc<VerifiedKey>, AuthError> {
+        let read = self.cache.begin_read();
+        // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
+        let found = tokio::spawn(find(self.store.clone(), presented.id));
+        let found = found.await.map_err(|failed| AuthError::Internal(failed.into()))??;
+        let found = found.ok_or_else(refused)?;
+        let is_open = found.is_open;
+        let key = Arc::new(VerifiedKey::new(found, self.one_tenant_per_domain));
+        if !key.is(presented, now) {
+            return Err(refused());
+        }
+        if !is_open {
+            return Err(AuthError::TenantSuspended);
+        }
+        self.cache.keep(&read, &key);
+        self.judge(key, presented, now)
+    }
+
+    fn judge(
+        &self,
+        key: Arc<VerifiedKey>,
+        presented: &PresentedKey,
+        now: Timestamp,
+    ) -> Result<Arc<VerifiedKey>, AuthError> {
+        if !key.is(presented, now) {
+            return Err(refused());
+        }
+        if key.begin_use(now) {
+            tokio::spawn(store_use(self.store.clone(), Arc::clone(&key), now));
+        }
+        Ok(key)
+    }
+
+    /// Forgets a key that is revoked. No request that begins after the return is verified with it.
+    pub fn forget(&self, id: Uuid) {
+        self.cache.forget(id);
+    }
+
+    /// Returns the ids of the keys in memory, for a comparison with the store.
+    pub fn remembered(&self) -> Vec<Uuid> {
+        self.cache.ids()
+    }
+
+    /// Forgets those of `remembered` that the store does not have: others revoked them, or deleted their tenant.
+    pub fn retain(&self, remembered: &[Uuid], existing: &HashSet<Uuid>) {
+        self.cache.retain(remembered, existing);
+    }
+}
+
+/// Returns the parts of the key that was sent.
+///
+/// # Errors
+/// The text is not a service key.
+pub fn parse_key(key: &str) -> Result<PresentedKey, AuthError> {
+    PresentedKey::parse(key).ok_or_else(refused)
 }
 
 fn refused() -> AuthError {
@@ -64,25 +131,25 @@ async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
 
 /// Stores `last_used_at` beside the request. The request does not wait, and a failure is only logged. If too many such
 /// writes wait already, a later use is stored.
-async fn store_use(store: Store, tenant: String, id: Uuid, now: Timestamp) {
+async fn store_use(store: Store, key: Arc<VerifiedKey>, now: Timestamp) {
     let Ok(_permit) = PENDING_USES.try_acquire() else { return };
-    if let Err(error) = try_store_use(&store, &tenant, id, now).await {
+    if let Err(error) = try_store_use(&store, &key, now).await
+        && !error.is_closed()
+    {
         tracing::warn!(%error, "cannot store the last use of a service key");
     }
 }
 
-async fn try_store_use(
-    store: &Store,
-    tenant: &str,
-    id: Uuid,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let mut tx = match store.write(tenant, now.millis()).await {
-        // The next request of the key tries again.
+async fn try_store_use(store: &Store, key: &VerifiedKey, now: Timestamp) -> Result<(), StoreError> {
+    let mut tx = match store.write(key.tenant(), now.millis()).await {
+        // A later use is stored.
         Err(StoreError::Busy) => return Ok(()),
         begun => begun?,
     };
-    service_keys::used(&mut tx, id, now).await?;
+    service_keys::used(&mut tx, key.id(), now).await?;
     tx.commit().await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

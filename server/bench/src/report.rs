@@ -8,6 +8,8 @@ use serde::Serialize;
 pub(super) struct Report {
     /// The version of Portcullis.
     pub(super) version: &'static str,
+    /// `debug` or `release`. The times of a debug build say nothing about the service.
+    pub(super) build: &'static str,
     /// The total time of the measurement.
     pub(super) seconds: f64,
     /// The seed of the generated checks; `null` if the checks were replayed.
@@ -20,6 +22,7 @@ pub(super) struct Report {
     pub(super) checks: CheckCounts,
     pub(super) outcomes: Vec<DecisionCount>,
     pub(super) cases: Vec<DecidedCase>,
+    pub(super) undetermined: UndeterminedChecks,
     /// The databases that decide some checks in another way than the first source.
     pub(super) differing: Vec<Differing>,
     /// Compiling a plan from rules that are in memory.
@@ -69,6 +72,15 @@ pub(super) struct DecidedCase {
     pub(super) decision: &'static str,
     pub(super) rule: String,
     pub(super) as_expected: bool,
+}
+
+/// The checks whose decision can change with attributes that no resolver answered. Resolvers are not called here, so
+/// that only the cases of a folder have answers; the tests of other attributes are undetermined.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct UndeterminedChecks {
+    pub(super) checks: usize,
+    /// The attributes without an answer, sorted.
+    pub(super) attributes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]

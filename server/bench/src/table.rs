@@ -5,6 +5,8 @@ use portcullis_tools::humanize::{bytes, count, percent, rate, time};
 
 /// The number of plans that are listed.
 const LISTED: usize = 10;
+/// The number of attributes that a note names.
+const NAMED: usize = 5;
 
 /// Returns the report as text.
 pub(super) fn render(report: &Report) -> String {
@@ -44,7 +46,16 @@ impl Report {
         let kinds: Vec<String> =
             kinds.map(|(number, what)| format!("{} {what}", count(*number))).collect();
         let checks = format!("{} checks: {}", count(checks.count), kinds.join(", "));
-        tenants.chain([checks]).collect()
+        self.warning().into_iter().chain(tenants).chain([checks]).collect()
+    }
+
+    /// Returns the warning about a build whose times nobody may compare.
+    fn warning(&self) -> Option<String> {
+        let is_debug = self.build == "debug";
+        is_debug.then(|| {
+            "WARNING: this is a debug build. It is many times slower than a release build: `cargo build --release`"
+                .to_owned()
+        })
     }
 
     /// Returns notes that a reader needs to judge the measurements.
@@ -54,6 +65,20 @@ impl Report {
             time(self.clock_ns as f64),
             self.cores
         )];
+        let undetermined = &self.undetermined;
+        if undetermined.checks > 0 {
+            let names = &undetermined.attributes;
+            let mut listed = names.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+            if names.len() > NAMED {
+                listed.push_str(", …");
+            }
+            notes.push(format!(
+                "note: {} of {} checks depend on attributes that no resolver answered ({listed}); \
+                 resolvers are not called here, so these attributes are undetermined",
+                count(undetermined.checks),
+                count(self.checks.count),
+            ));
+        }
         for differing in &self.differing {
             notes.push(format!(
                 "note: {}: {} checks get another decision than from the first source, because its rules differ",
@@ -169,4 +194,47 @@ fn columns(rows: &[Vec<String>]) -> String {
 fn width(rows: &[Vec<String>], column: usize) -> usize {
     let cells = rows.iter().filter_map(|row| row.get(column));
     cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{CheckCounts, UndeterminedChecks};
+
+    fn report(build: &'static str, attributes: &[&str]) -> Report {
+        let attributes: Vec<String> = attributes.iter().map(ToString::to_string).collect();
+        let checks = if attributes.is_empty() { 0 } else { 3 };
+        Report {
+            build,
+            checks: CheckCounts { count: 12, ..CheckCounts::default() },
+            undetermined: UndeterminedChecks { checks, attributes },
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn a_debug_build_warns_first() {
+        let warning = "WARNING: this is a debug build. It is many times slower than a release build: \
+                       `cargo build --release`";
+        assert_eq!(report("debug", &[]).summary()[0], warning);
+        assert!(!render(&report("release", &[])).contains("debug"));
+    }
+
+    #[test]
+    fn checks_without_answers_of_resolvers_are_counted() {
+        let note = |attributes: &[&str]| {
+            let notes = report("release", attributes).notes();
+            notes.into_iter().find(|note| note.contains("resolver"))
+        };
+        assert_eq!(note(&[]), None);
+        let expected = |names: &str| {
+            format!(
+                "note: 3 of 12 checks depend on attributes that no resolver answered ({names}); resolvers are not \
+                 called here, so these attributes are undetermined"
+            )
+        };
+        assert_eq!(note(&["geo.a", "hr.b"]), Some(expected("geo.a, hr.b")));
+        let many = ["a.a", "a.b", "a.c", "a.d", "a.e", "a.f"];
+        assert_eq!(note(&many), Some(expected("a.a, a.b, a.c, a.d, a.e, …")));
+    }
 }

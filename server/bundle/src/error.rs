@@ -2,16 +2,15 @@
 
 use std::io;
 
-use portcullis_engine::Invalid;
-
 /// A reason why a tenant folder cannot be used. Each message starts with the file.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     #[error("{file}: cannot be read: {error}")]
     Unreadable { file: String, error: io::Error },
-    /// The message ends with line and column.
-    #[error("{file}: not valid YAML: {message}")]
-    Syntax { file: String, message: String },
-    #[error("{file}: {invalid}")]
-    Invalid { file: String, invalid: Invalid },
+    /// The place is the file, its line and its column.
+    #[error("{place}: not valid YAML: {message}")]
+    Syntax { place: String, message: String },
+    /// A line for each fault, with the file, line, column and JSON pointer.
+    #[error("{0}")]
+    Invalid(String),
 }

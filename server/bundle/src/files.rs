@@ -6,7 +6,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json};
 
 use crate::error::BundleError;
-use crate::yaml;
+use crate::positions;
+use crate::yaml::{self, YamlFault};
 
 /// The files of one tenant, on disk or in the binary.
 pub(super) struct Files<T> {
@@ -26,12 +27,20 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
         let file = || format!("{}/{name}", self.folder);
         let text =
             (self.text)(name).map_err(|error| BundleError::Unreadable { file: file(), error })?;
-        let json =
-            yaml::parse(&text).map_err(|message| BundleError::Syntax { file: file(), message })?;
-        let invalid = |invalid| BundleError::Invalid { file: file(), invalid };
+        let json = yaml::parse(&text).map_err(|fault| syntax(file(), fault))?;
+        let invalid = |invalid| BundleError::Invalid(positions::describe(&file(), &text, &invalid));
         json::check(&json).map_err(invalid)?;
         let mut problems = Problems::default();
         let value = read(&json, &Place::root(), &mut problems);
         problems.finish(value).map_err(invalid)
     }
+}
+
+/// Returns the error about a file that is not YAML.
+fn syntax(file: String, YamlFault { position, message }: YamlFault) -> BundleError {
+    let place = match position {
+        Some((line, column)) => format!("{file}:{line}:{column}"),
+        None => file,
+    };
+    BundleError::Syntax { place, message }
 }

@@ -44,6 +44,17 @@ pub fn write_tenant(folder: &Path) {
     }
 }
 
+/// Returns the message about a tenant folder without line and column after the names of files.
+#[must_use]
+pub fn without_positions(message: &str) -> String {
+    let is_position = |c: char| c.is_ascii_digit() || c == ':';
+    let line = |line: &str| match line.split_once(".yaml:") {
+        Some((file, rest)) => format!("{file}.yaml:{}", rest.trim_start_matches(is_position)),
+        None => line.to_owned(),
+    };
+    message.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Replaces `from` in one file of a tenant folder. Panics if the file does not contain it.
 pub fn edit(folder: &Path, file: &str, from: &str, to: &str) {
     let text = fs::read_to_string(folder.join(file)).expect("readable");

@@ -3,6 +3,7 @@
 //! `policies/README.md` explains the format. `portcullis test` runs the cases of such a folder;
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
+mod apply;
 mod bundle;
 mod cases;
 mod embedded;
@@ -10,6 +11,7 @@ mod error;
 mod files;
 mod given_answers;
 mod policies;
+mod positions;
 mod resolvers;
 mod responses;
 mod rulebook;
@@ -18,6 +20,7 @@ mod unique;
 mod users;
 mod yaml;
 
+pub use apply::{ChangeKind, ObjectChange, apply, clear};
 pub use bundle::Bundle;
 pub use cases::{Case, Expected};
 pub use embedded::embedded_resolver_file;

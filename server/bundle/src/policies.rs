@@ -16,16 +16,23 @@ pub(super) fn read(
     namespaces: &Namespaces,
 ) -> Option<Vec<NewPolicy>> {
     let policies = read_named(json, at, problems)?;
-    for (index, policy) in policies.iter().enumerate() {
-        let at = at.index(index);
-        policy.rule_data.condition.check(namespaces, &at.key("rule_data"), problems);
+    let items = json.as_array().unwrap_or_default();
+    for (index, (policy, item)) in policies.iter().zip(items).enumerate() {
+        let (at, rule_data) = (at.index(index), &policy.rule_data);
+        let condition = &rule_data.condition;
+        if item.get("when").is_some() {
+            condition.check_text(namespaces, &at.key("when"), problems);
+        } else {
+            let at = at.key("rule_data");
+            condition.check_rule_data(rule_data.format, namespaces, &at, problems);
+        }
     }
     Some(policies)
 }
 
 /// Reads policies whose names tell them apart: the service does not ask for that, but cases name them.
 fn read_named(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<NewPolicy>> {
-    let policies = list(NewPolicy::read)(json, at, problems)?;
+    let policies = list(NewPolicy::read_of_file)(json, at, problems)?;
     each_once(policies.iter().map(|policy| &policy.name), "`name`", at, problems);
     for (index, policy) in policies.iter().enumerate() {
         if policy.name == DEFAULT_DENY {

@@ -62,8 +62,14 @@ impl SampleResolver {
         let folder = find(module);
         let file = |name: &str, problems: &mut Problems| {
             let read = text(&format!("{folder}/{name}"));
-            let note = |error| {
-                let what = format!("a resolver whose `{name}` can be read, but {error}");
+            let note = |error: io::Error| {
+                let what = match error.kind() {
+                    io::ErrorKind::NotFound => format!(
+                        "a resolver, but neither `resolvers/{module}/{name}` nor \
+                         `../resolvers/{module}/{name}` exists"
+                    ),
+                    _ => format!("a resolver whose `{name}` can be read, but {error}"),
+                };
                 problems.expected(&at.key("module"), what);
             };
             read.map_err(note).ok()
@@ -151,7 +157,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use crate::Bundle;
-    use crate::fixture::{edit, write_tenant};
+    use crate::fixture::{edit, without_positions, write_tenant};
 
     const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
 
@@ -182,7 +188,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let tenant = write(folder.path());
         edit(&tenant, file, from, to);
-        let error = Bundle::read_folder(&tenant).expect_err("it must be refused").to_string();
+        let error = Bundle::read_folder(&tenant).expect_err("it must be refused");
+        let error = without_positions(&error.to_string());
         let (_, fault) = error.split_once(&format!("{file}: ")).expect("it names the file");
         assert_eq!(fault, expected);
     }
@@ -251,12 +258,18 @@ mod tests {
             ("../secrets", "expected the name of a folder of `resolvers`"),
             (
                 "geo",
-                "expected a resolver whose `manifest.json` can be read, but No such file or directory (os error 2)",
+                "expected a resolver, but neither `resolvers/geo/manifest.json` nor \
+                 `../resolvers/geo/manifest.json` exists",
             ),
         ] {
             refused(file, "business-hours", to, &format!("at `/0/module`: {expected}"));
         }
-        refused(file, "config", "konfig", "at `/0`: field `konfig` is unknown");
+        refused(
+            file,
+            "config",
+            "konfig",
+            "at `/0`: field `konfig` is unknown; did you mean `config`?",
+        );
         refused(
             file,
             RESOLVERS,

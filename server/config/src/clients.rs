@@ -7,6 +7,9 @@ use crate::error::ConfigError;
 use crate::secrets::{SERVICE_API_KEY, TOKEN};
 use crate::variables::Variables;
 
+/// The header of service keys.
+const SERVICE_KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
+
 impl Variables {
     /// Returns the service key with which `import` calls a Portcullis service.
     pub fn service_api_key(&self) -> Result<String, ConfigError> {
@@ -15,24 +18,37 @@ impl Variables {
 
     /// Returns the header with which `resolver push` calls a Portcullis service.
     pub fn credential(&self) -> Result<(HeaderName, HeaderValue), ConfigError> {
-        let expected = "a service key with `resolvers:write`; or in TOKEN, a manager's token";
+        let expected = "a service key with `resolvers:read` and `resolvers:write`; or in TOKEN, a manager's token";
         let key = self.secret(SERVICE_API_KEY)?;
         let (name, header, text) = match self.secret(TOKEN)? {
             Some(token) if key.is_none() => ("TOKEN", AUTHORIZATION, format!("Bearer {token}")),
             _ => {
                 let key = self.required_secret(SERVICE_API_KEY, expected)?;
-                ("SERVICE_API_KEY", HeaderName::from_static("x-service-api-key"), key)
+                ("SERVICE_API_KEY", SERVICE_KEY_HEADER, key)
             }
         };
-        // The message must not have the secret.
-        let fault = |_| ConfigError {
-            name,
-            expected: "characters that a header can have".to_owned(),
-            found: None,
-        };
-        let mut value = HeaderValue::try_from(text).map_err(fault)?;
-        value.set_sensitive(true);
-        Ok((header, value))
+        Ok((header, sensitive(name, text)?))
+    }
+
+    /// Returns the header with which `check` calls a Portcullis service: the token or the key of the arguments, or else
+    /// that of the variables.
+    pub fn check_credential(
+        &self,
+        token: Option<&str>,
+        key: Option<&str>,
+    ) -> Result<(HeaderName, HeaderValue), ConfigError> {
+        if let Some(token) = token {
+            return Ok((AUTHORIZATION, sensitive("--token", format!("Bearer {token}"))?));
+        }
+        if let Some(key) = key {
+            return Ok((SERVICE_KEY_HEADER, sensitive("--key", key.to_owned())?));
+        }
+        if let Some(token) = self.secret(TOKEN)? {
+            return Ok((AUTHORIZATION, sensitive("TOKEN", format!("Bearer {token}"))?));
+        }
+        let expected = "a service key with `access:evaluate`; or a token in TOKEN or --token";
+        let key = self.required_secret(SERVICE_API_KEY, expected)?;
+        Ok((SERVICE_KEY_HEADER, sensitive("SERVICE_API_KEY", key)?))
     }
 
     /// Returns the directory in which cargo keeps its downloads.
@@ -40,4 +56,16 @@ impl Variables {
         let home = || self.get("HOME").map(|home| format!("{home}/.cargo"));
         self.get("CARGO_HOME").map(str::to_owned).or_else(home)
     }
+}
+
+/// Returns the value of a header that no log shows. The error names the source of the secret, and does not have it.
+fn sensitive(name: &'static str, text: String) -> Result<HeaderValue, ConfigError> {
+    let fault = |_| ConfigError {
+        name,
+        expected: "characters that a header can have".to_owned(),
+        found: None,
+    };
+    let mut value = HeaderValue::try_from(text).map_err(fault)?;
+    value.set_sensitive(true);
+    Ok(value)
 }

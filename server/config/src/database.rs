@@ -2,7 +2,6 @@
 
 use anyhow::Context;
 use portcullis_storage::{OpenError, Store};
-use url::Url;
 
 use crate::error::ConfigError;
 
@@ -26,13 +25,61 @@ pub async fn refuse_bypass(store: &Store) -> anyhow::Result<()> {
     Err(ConfigError { name: "DATABASE_URL", expected: expected.to_owned(), found: None }.into())
 }
 
-/// Returns `url` without its password, for messages.
+/// Returns `url` without its passwords, for messages and the log. It need not be a valid URL: everything between the user
+/// and the last `@` counts as the password.
 pub fn without_password(url: &str) -> String {
-    match Url::parse(url) {
-        Ok(mut parsed) if parsed.password().is_some() => {
-            let _ = parsed.set_password(Some("***"));
-            parsed.to_string()
+    let (url, query) = match url.split_once('?') {
+        Some((url, query)) if !query.contains('@') => (url, Some(query)),
+        _ => (url, None),
+    };
+    let mut shown = without_user_password(url);
+    if let Some(query) = query {
+        let parameters = query.split('&').map(without_secret_value).collect::<Vec<_>>();
+        shown.push('?');
+        shown.push_str(&parameters.join("&"));
+    }
+    shown
+}
+
+fn without_user_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((credentials, place)) = rest.rsplit_once('@') else { return url.to_owned() };
+    match credentials.split_once(':') {
+        Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
+        None => url.to_owned(),
+    }
+}
+
+/// Returns a parameter of a query, such as `sslmode=require`, without its value if that is a password.
+fn without_secret_value(parameter: &str) -> String {
+    match parameter.split_once('=') {
+        Some((name, _)) if name.to_lowercase().contains("pass") => format!("{name}=***"),
+        _ => parameter.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_shown_without_its_password() {
+        for (url, expected) in [
+            ("sqlite://portcullis.db", "sqlite://portcullis.db"),
+            ("sqlite:///var/lib/p.db?mode=rwc", "sqlite:///var/lib/p.db?mode=rwc"),
+            ("sqlite::memory:", "sqlite::memory:"),
+            ("postgres://ann@db/acme", "postgres://ann@db/acme"),
+            ("postgres://ann:hunter2@db:5432/acme", "postgres://ann:***@db:5432/acme"),
+            ("postgres://ann:hun@ter/#2@db/acme", "postgres://ann:***@db/acme"),
+            ("postgres://ann:hunter?2@db/acme", "postgres://ann:***@db/acme"),
+            ("postgres://:hunter2@db", "postgres://:***@db"),
+            (
+                "postgres://db/acme?user=ann&password=hunter2&sslmode=require",
+                "postgres://db/acme?user=ann&password=***&sslmode=require",
+            ),
+            ("portcullis.db", "portcullis.db"),
+        ] {
+            assert_eq!(without_password(url), expected);
         }
-        _ => url.to_owned(),
     }
 }

@@ -4,20 +4,19 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use portcullis_auth::{Mode, OidcConfig};
+use portcullis_auth::Mode;
 use portcullis_egress::EgressConfig;
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
-use portcullis_model::provider::ClaimConfig;
 use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;
-use url::Url;
 
 use crate::compiler::own_compiler;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
+use crate::mode;
 use crate::units::{parse_duration, parse_size};
 use crate::variables::Variables;
 
@@ -59,7 +58,7 @@ impl Config {
             listen: variables.listen()?,
             database_url: variables.database_url()?,
             allow_bypass_rls: variables.boolean("POSTGRES_ALLOW_BYPASS_RLS")?.unwrap_or(false),
-            mode: mode(variables)?,
+            mode: mode::read(variables)?,
             encryption_keys: variables.encryption_keys()?,
             egress: variables.egress()?,
             manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
@@ -73,14 +72,6 @@ impl Config {
             limits: variables.limits()?,
         })
     }
-}
-
-/// Reads the mode and its settings.
-fn mode(variables: &Variables) -> Result<Mode, ConfigError> {
-    if !variables.is_saas()? {
-        return oidc(variables).map(Mode::Selfhost);
-    }
-    Ok(Mode::Saas { admin_keys: variables.admin_keys()? })
 }
 
 fn audit(variables: &Variables) -> Result<AuditRetention, ConfigError> {
@@ -139,35 +130,4 @@ fn code_directory(database_url: &str) -> Option<PathBuf> {
     let file = file.strip_prefix("//").unwrap_or(file);
     let file = file.split('?').next().filter(|file| !file.is_empty() && *file != ":memory:")?;
     Some(Path::new(file).with_file_name("portcullis-code"))
-}
-
-/// Reads the identity provider of `selfhost` mode; `None` when bearer tokens are off.
-fn oidc(variables: &Variables) -> Result<Option<OidcConfig>, ConfigError> {
-    let enabled =
-        variables.parsed("OIDC_ENABLED", "`true` or `false`", |text| text.parse().ok())?;
-    if enabled == Some(false) {
-        return Ok(None);
-    }
-    let issuer = "the issuer of your tokens (or OIDC_ENABLED=false)";
-    let issuer = variables.required("AUTH_SERVER_URL", issuer)?;
-    http_url(issuer).ok_or_else(|| ConfigError {
-        name: "AUTH_SERVER_URL",
-        expected: "an http or https URL".to_owned(),
-        found: Some(issuer.to_owned()),
-    })?;
-    let default = ClaimConfig::default();
-    Ok(Some(OidcConfig {
-        issuer: issuer.to_owned(),
-        jwks_uri: variables.parsed("JWKS_URI", "an http or https URL", http_url)?,
-        audience: variables.get("OIDC_AUDIENCE").map(str::to_owned),
-        claims: ClaimConfig {
-            roles_claim: variables.text("ROLES_CLAIM", default.roles_claim),
-            domain_claim: variables.text("DOMAIN_CLAIM", default.domain_claim),
-            admin_domain_claim: variables.text("ADMIN_DOMAIN_CLAIM", default.admin_domain_claim),
-        },
-    }))
-}
-
-fn http_url(text: &str) -> Option<Url> {
-    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }

@@ -237,6 +237,25 @@ fn without_oidc_no_issuer_is_needed() {
 }
 
 #[test]
+fn a_single_tenant_belongs_to_selfhost() {
+    let entries = [KEY, ISSUER, ("SINGLE_TENANT", "acme")];
+    let config = Config::read(&variables(&entries)).expect("valid");
+    assert!(config.mode.serves("acme") && !config.mode.serves("other"));
+    assert!(!config.mode.has_a_tenant_per_domain());
+    let Mode::SingleTenant { tenant, oidc: Some(_) } = config.mode else { panic!("one tenant") };
+    assert_eq!(tenant, "acme");
+    let config = Config::read(&variables(&[KEY, ISSUER, ("SINGLE_TENANT", "")])).expect("valid");
+    assert!(config.mode.has_a_tenant_per_domain() && config.mode.serves("other"));
+    let long = "a".repeat(257);
+    for name in ["*", "a\tb", &*long] {
+        refused(&[KEY, ISSUER, ("SINGLE_TENANT", name)], "SINGLE_TENANT: expected the name of");
+    }
+    let key = "a-key-of-the-operator-that-is-long";
+    let saas = [KEY, ("MODE", "saas"), ("ADMIN_API_KEY", key), ("SINGLE_TENANT", "acme")];
+    refused(&saas, "SINGLE_TENANT: expected no value with `MODE=saas`");
+}
+
+#[test]
 fn compiled_code_is_beside_the_file_of_the_database() {
     for (url, expected) in [
         ("sqlite://portcullis.db", Some("portcullis-code")),

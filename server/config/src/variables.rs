@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::env_file;
 use crate::error::ConfigError;
+use crate::known::{self, Source};
 use crate::units::parse_duration;
 
 /// The variables: the environment, over the entries of a file.
@@ -13,22 +15,22 @@ pub struct Variables(pub(crate) HashMap<String, String>);
 
 impl Variables {
     /// Reads the environment of the process, over the entries of `env_file`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a variable that no command reads resembles one that some command reads.
     pub fn load(env_file: Option<&Path>) -> Result<Self, ConfigError> {
         let mut variables = HashMap::new();
         if let Some(path) = env_file {
-            let fault = |error: dotenvy::Error| ConfigError {
-                name: "--env-file",
-                expected: format!("a readable file of NAME=value lines, but {error}"),
-                found: Some(path.display().to_string()),
-            };
-            for entry in dotenvy::from_path_iter(path).map_err(fault)? {
-                let (name, value) = entry.map_err(fault)?;
-                variables.insert(name, value);
-            }
+            let entries = env_file::read(path)?;
+            check_names(&entries, Source::File(&path.to_string_lossy()))?;
+            variables.extend(entries);
         }
-        variables.extend(std::env::vars_os().filter_map(|(name, value)| {
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
-        }));
+        });
+        let environment: Vec<_> = environment.collect();
+        check_names(&environment, Source::Environment)?;
+        variables.extend(environment);
         Ok(Self(variables))
     }
 
@@ -40,6 +42,7 @@ impl Variables {
 
     /// Returns the value of `name`. An empty value is an absent one.
     pub(crate) fn get(&self, name: &'static str) -> Option<&str> {
+        debug_assert!(known::is_known(name), "`{name}` is missing in server/config/src/known.rs");
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
@@ -91,4 +94,10 @@ impl Variables {
     pub(crate) fn text(&self, name: &'static str, default: String) -> String {
         self.get(name).map_or(default, str::to_owned)
     }
+}
+
+/// Refuses names with typos. An empty variable is an absent one.
+fn check_names(entries: &[(String, String)], source: Source<'_>) -> Result<(), ConfigError> {
+    let set = entries.iter().filter(|(_, value)| !value.is_empty());
+    set.map(|(name, _)| name).try_for_each(|name| known::check(name, source))
 }

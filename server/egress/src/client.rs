@@ -21,6 +21,9 @@ use crate::config::EgressConfig;
 /// Most name lookups of a client at a time. It bounds the threads that wait for an unavailable name server.
 const MAX_LOOKUPS: usize = 64;
 
+/// The part of the error of rustls about an answer that is not TLS.
+const NO_TLS: &str = "InvalidContentType";
+
 /// An HTTP client without redirects, proxies and retries. One timeout covers a whole request.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -193,10 +196,13 @@ impl From<reqwest::Error> for RequestError {
         if let Some(refused) = cause.downcast_ref() {
             return Self::RefusedName(*refused);
         }
-        if error.is_connect() {
-            Self::Connect(cause.to_string())
+        let text = cause.to_string();
+        if error.is_connect() && text.contains(NO_TLS) {
+            Self::Connect("the other side does not speak TLS, which `https` needs".to_owned())
+        } else if error.is_connect() {
+            Self::Connect(text)
         } else {
-            Self::Broken(cause.to_string())
+            Self::Broken(text)
         }
     }
 }

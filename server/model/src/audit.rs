@@ -92,6 +92,7 @@ macro_rules! actions {
 
 actions! {
     ResourceRegistered = "resource.registered",
+    ResourceDeleted = "resource.deleted",
     RuleCreated = "rule.created",
     RuleUpdated = "rule.updated",
     RuleDeleted = "rule.deleted",

@@ -20,10 +20,12 @@ pub mod quota;
 pub mod resolver;
 pub mod resource;
 pub mod rule;
+pub mod rule_filter;
 pub mod schema;
 pub mod service_key;
 pub mod tenant;
 mod timestamp;
+pub mod warning;
 pub mod webhook;
 
 pub use authorship::Authorship;

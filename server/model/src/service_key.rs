@@ -8,6 +8,8 @@ use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, Utc};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::rbac::MAX_DOMAIN;
 use portcullis_engine::{Invalid, Json};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -15,9 +17,9 @@ use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::fields::{choice, instant, named, one_or_more, short, text};
+use crate::fields::{choice, instant, named, one_or_more, owned, short, text};
 use crate::input::{self, Field, Members};
-use crate::{Authorship, Timestamp, document};
+use crate::{Authorship, Timestamp, document, schema};
 
 const PREFIX: &str = "pck_";
 const SECRET_BYTES: usize = 32;
@@ -41,11 +43,12 @@ pub enum Permission {
     ResolversRead,
     ResolversWrite,
     AuditRead,
+    AccessEvaluate,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -55,6 +58,7 @@ impl Permission {
         Self::ResolversRead,
         Self::ResolversWrite,
         Self::AuditRead,
+        Self::AccessEvaluate,
     ];
 
     /// The permissions of a key that is created without `permissions`. Later versions add none to them: a key must not
@@ -81,6 +85,7 @@ impl Permission {
             Self::ResolversRead => "resolvers:read",
             Self::ResolversWrite => "resolvers:write",
             Self::AuditRead => "audit:read",
+            Self::AccessEvaluate => "access:evaluate",
         }
     }
 
@@ -109,6 +114,7 @@ document!(Permission => Permission::field().schema());
     "description": null,
     "prefix": "pck_019e301f05c07a4e9c1b5f0e8d3a7b64_",
     "permissions": ["policies:read", "policies:write"],
+    "domain": null,
     "created_by": "ines-admin",
     "created_at": "2026-05-16T09:30:00.000Z",
     "expires_at": "2099-12-31T00:00:00.000Z",
@@ -122,6 +128,9 @@ pub struct ServiceKeyRecord {
     /// The part of the key that is no secret.
     pub prefix: String,
     pub permissions: Vec<Permission>,
+    /// The domain of the key's checks; a check by a key without one names its domain.
+    #[schema(required)]
+    pub domain: Option<String>,
     pub created_by: String,
     pub created_at: Timestamp,
     #[schema(required)]
@@ -139,6 +148,8 @@ pub struct NewServiceKey {
     pub name: String,
     pub description: Option<String>,
     pub permissions: Vec<Permission>,
+    /// The domain of the key's checks.
+    pub domain: Option<String>,
     pub expires_at: Option<DateTime<Utc>>,
 }
 
@@ -149,6 +160,7 @@ impl NewServiceKey {
             name: name.to_owned(),
             description: None,
             permissions: Permission::DEFAULT.to_vec(),
+            domain: None,
             expires_at: None,
         }
     }
@@ -165,8 +177,12 @@ impl NewServiceKey {
         let permissions = one_or_more(named::<Permission, _>(Permission::field()), "permission");
         let name = members.required("name", text(MAX_NAME));
         let description = members.optional("description", short(MAX_DESCRIPTION));
-        let permissions =
-            members.optional("permissions", permissions.about("All but `audit:read`, when absent"));
+        let permissions = members.optional(
+            "permissions",
+            permissions.about("When absent, all but `audit:read` and `access:evaluate`"),
+        );
+        let domain = domain().about("The domain of the key's checks, in `saas` mode");
+        let domain = members.optional("domain", domain);
         let expires_at = members.optional("expires_at", instant().about("In the future"));
         if expires_at.is_some_and(|instant| instant <= now) {
             members.expected_at("expires_at", "an instant in the future");
@@ -175,6 +191,7 @@ impl NewServiceKey {
             name: name?,
             description,
             permissions: permissions.unwrap_or_else(|| Permission::DEFAULT.to_vec()),
+            domain,
             expires_at,
         })
     }
@@ -193,6 +210,7 @@ impl NewServiceKey {
             description: self.description,
             prefix: key_prefix(id),
             permissions: self.permissions,
+            domain: self.domain,
             created_by: by.actor.clone(),
             created_at: by.at,
             expires_at: self.expires_at.map(Timestamp::from),
@@ -211,6 +229,27 @@ document!(NewServiceKey, naming Permission => {
     }))
 });
 
+/// The domain of a key: as in a rule, but one.
+fn domain<'j>() -> impl Field<'j, Value = String> {
+    owned(read_domain, || schema::text(MAX_DOMAIN).pattern(Some("^[^*]+$")))
+}
+
+fn read_domain<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
+    let domain = json.as_str().filter(|text| is_domain(text));
+    if domain.is_none() {
+        problems.expected(at, DOMAIN_FORM);
+    }
+    domain
+}
+
+/// The form of the domain of a key; completes "expected …".
+pub const DOMAIN_FORM: &str = "one domain of 1 to 256 characters without `*`";
+
+/// Returns whether `text` can be the domain of a key. `*` is none: rules mean every domain by it.
+pub fn is_domain(text: &str) -> bool {
+    !text.is_empty() && text.chars().count() <= MAX_DOMAIN && !text.contains(['*', '\0'])
+}
+
 /// `pck_<key id>_`
 pub fn key_prefix(id: Uuid) -> String {
     format!("{PREFIX}{}_", id.simple())
@@ -218,6 +257,11 @@ pub fn key_prefix(id: Uuid) -> String {
 
 fn checksum(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(text))[..CHECKSUM_CHARS].to_owned()
+}
+
+/// Returns whether `text` begins like a service key.
+pub fn resembles_key(text: &str) -> bool {
+    text.starts_with(PREFIX)
 }
 
 /// A key that somebody sent: well-formed, but not known to be real.
@@ -240,11 +284,16 @@ impl PresentedKey {
         Some(Self { id, secret_hash: Sha256::digest(secret).into() })
     }
 
-    /// Whether the record is this key's and has not expired at `now`; the secrets are compared in
-    /// constant time.
-    pub fn proves(&self, record: &ServiceKeyRecord, now: Timestamp) -> bool {
-        let same = verify_slices_are_equal(&self.secret_hash, &record.secret_hash).is_ok();
-        same && record.expires_at.is_none_or(|expiry| now < expiry)
+    /// Returns whether this is the key with `secret_hash` that ends at `expires_at`, and `now` is earlier. The secrets are
+    /// compared in constant time.
+    pub fn proves(
+        &self,
+        secret_hash: &[u8],
+        expires_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> bool {
+        let same = verify_slices_are_equal(&self.secret_hash, secret_hash).is_ok();
+        same && expires_at.is_none_or(|expiry| now < expiry)
     }
 }
 
@@ -259,23 +308,26 @@ mod tests {
 
     #[test]
     fn a_key_proves_itself_until_it_expires() {
-        let (mut record, key) = issued();
+        let (record, key) = issued();
         let presented = PresentedKey::parse(&key).expect("well-formed");
         assert_eq!(presented.id, record.id);
-        assert!(presented.proves(&record, Timestamp::from_millis(i64::MAX)));
-        record.expires_at = Some(Timestamp::from_millis(10));
-        assert!(presented.proves(&record, Timestamp::from_millis(9)));
-        assert!(!presented.proves(&record, Timestamp::from_millis(10)));
+        let proves = |record: &ServiceKeyRecord, expires_at: Option<i64>, now| {
+            let expires_at = expires_at.map(Timestamp::from_millis);
+            presented.proves(&record.secret_hash, expires_at, Timestamp::from_millis(now))
+        };
+        assert!(proves(&record, None, i64::MAX));
+        assert!(proves(&record, Some(10), 9));
+        assert!(!proves(&record, Some(10), 10));
         let (other, _) = issued();
-        assert!(!presented.proves(&other, Timestamp::from_millis(0)), "another secret");
+        assert!(!proves(&other, None, 0), "another secret");
         assert!(key.starts_with(&record.prefix) && key.is_ascii());
     }
 
     #[test]
-    fn audit_records_are_for_keys_that_name_them() {
+    fn audit_records_and_checks_are_for_keys_that_name_them() {
         let named = |permission| Permission::DEFAULT.contains(&permission);
         let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
-        assert_eq!(unnamed, [Permission::AuditRead]);
+        assert_eq!(unnamed, [Permission::AuditRead, Permission::AccessEvaluate]);
     }
 
     #[test]

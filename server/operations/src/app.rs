@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::background::BackgroundTasks;
 use crate::erasure;
 use crate::freshness::Freshness;
 use crate::metrics::Metrics;
@@ -11,9 +12,11 @@ use crate::plans::Plans;
 use crate::refusals::Refusals;
 use crate::tenant_reads;
 use crate::uploads::Uploads;
-use portcullis_auth::{AuthError, Authenticator, ClosedTenants, Manager, Mode, TokenHolder};
+use portcullis_auth::{
+    AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
+};
 use portcullis_egress::EgressConfig;
-use portcullis_limits::CallerLimits;
+use portcullis_limits::{CallerLimits, LogThrottle};
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -42,10 +45,11 @@ pub struct Parts {
     pub plans: Plans,
     pub mode: Mode,
     pub authenticator: Authenticator,
+    pub service_keys: ServiceKeys,
     pub closed_tenants: ClosedTenants,
-    /// Proves that the closed tenants and the identity providers are up to date.
+    /// Proves that the closed tenants, the identity providers and the service keys in memory are up to date.
     pub tenant_freshness: Freshness,
-    /// Held while the closed tenants and the identity providers are read and applied.
+    /// Held while the closed tenants, the identity providers and the service keys are read and applied.
     pub reloading: Mutex<()>,
     /// Keeps the refused credentials for the audit records.
     pub refusals: Refusals,
@@ -59,6 +63,9 @@ pub struct Parts {
     pub uploads: Uploads,
     pub limits: CallerLimits,
     pub metrics: Metrics,
+    /// Limits the log lines of readiness probes that find no database.
+    pub probe_log: LogThrottle,
+    pub background: BackgroundTasks,
     pub clock: Clock,
     pub ids: Ids,
 }
@@ -84,6 +91,9 @@ impl App {
                 self.metrics.quotas.refused(excess.quota);
             }
         })?;
+        for key in &committed.revoked_keys {
+            self.service_keys.forget(*key);
+        }
         self.webhooks.committed(committed.writes).await;
         Ok(committed.revision)
     }
@@ -109,13 +119,29 @@ impl App {
 
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
-        let own = [("uploads", self.uploads.tenants()), ("write_turns", self.store.writers())];
+        let own = [
+            ("uploads", self.uploads.tenants()),
+            ("write_turns", self.store.writers()),
+            ("service_keys", self.service_keys.len()),
+        ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
         for (map, entries) in maps.chain(own) {
             self.metrics.set_entries(map, entries);
         }
         self.metrics.render()
+    }
+
+    /// Refuses the credential of a tenant that the service does not serve, because it has a single tenant.
+    ///
+    /// # Errors
+    /// [`AuthError::CredentialRefused`]
+    pub fn must_serve(&self, tenant: &str) -> Result<(), AuthError> {
+        if self.mode.serves(tenant) {
+            return Ok(());
+        }
+        let why = "the service key belongs to another tenant than the one of SINGLE_TENANT";
+        Err(AuthError::CredentialRefused(why.to_owned()))
     }
 
     /// Returns the caller that `token` proves now.
@@ -132,8 +158,8 @@ impl App {
         Ok(holder)
     }
 
-    /// Reads the closed tenants and the registered identity providers. Every request that begins after the return obeys
-    /// them.
+    /// Reads the closed tenants, the registered identity providers, and whether the service keys in memory still exist.
+    /// Every request that begins after the return obeys them.
     ///
     /// # Errors
     /// The store failed, or did not answer within 5 s.
@@ -144,7 +170,10 @@ impl App {
             _ => None,
         };
         let began = Instant::now();
-        let snapshot = tenant_reads::read(&self.store, registered.is_some()).await?;
+        let keys = self.service_keys.remembered();
+        let with_providers = registered.is_some();
+        let snapshot = tenant_reads::read(&self.store, with_providers, keys.clone()).await?;
+        self.service_keys.retain(&keys, &snapshot.keys);
         self.closed_tenants.replace(snapshot.closed.into_iter().collect());
         if let Some(registered) = registered {
             registered.replace(snapshot.providers, &self.closed_tenants);
@@ -158,22 +187,22 @@ impl App {
 
     /// Starts the tasks that keep this process up to date with the writes of others.
     pub fn keep_up(&self) {
+        let tasks = &self.background;
         let app = self.clone();
-        tokio::spawn(async move { app.plans.poll().await });
+        tasks.spawn(async move { app.plans.poll().await });
         let app = self.clone();
-        tokio::spawn(async move { app.webhooks.poll().await });
+        tasks.spawn(async move { app.webhooks.poll().await });
         let app = self.clone();
-        tokio::spawn(async move { app.resolvers.reconcile().await });
+        tasks.spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();
-        tokio::spawn(async move { app.resolvers.watch_operator_resolvers().await });
+        tasks.spawn(async move { app.resolvers.watch_operator_resolvers().await });
         let app = self.clone();
-        tokio::spawn(async move { app.listen().await });
+        tasks.spawn(async move { app.listen().await });
         let app = self.clone();
-        tokio::spawn(async move { app.poll_tenants().await });
+        tasks.spawn(async move { app.poll_tenants().await });
+        tasks.spawn(erasure::erase_for_ever(self.store.clone(), self.clock.clone()));
         let app = self.clone();
-        tokio::spawn(erasure::erase_for_ever(app.store.clone(), app.clock.clone()));
-        let app = self.clone();
-        tokio::spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
+        tasks.spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
     }
 
     async fn poll_tenants(&self) {
@@ -181,7 +210,7 @@ impl App {
         let interval = self.tenant_freshness.poll_interval().min(TENANT_INTERVAL);
         loop {
             if let Err(error) = self.reload_tenants().await {
-                tracing::warn!(%error, "cannot read the tenants and their identity providers");
+                tracing::warn!(%error, "cannot read the tenants, identity providers and service keys");
             }
             tokio::time::sleep(interval).await;
         }
@@ -205,6 +234,7 @@ impl App {
                 Some(Notice::Revision(notice)) => self.plans.publish(&notice),
                 Some(Notice::Webhooks) => self.webhooks.reload().await,
                 Some(Notice::Deliveries) => self.webhooks.wake(),
+                Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
                 // A lost connection may have lost notices. The polling tasks find the changes.
                 None => {}
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use portcullis_auth::TokenHolder;
+use portcullis_auth::CheckCaller;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Plan, Verdict};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
@@ -79,20 +79,20 @@ pub struct Evidence {
 /// The caller may not ask about the domain or for an explanation, or there is no plan that is new enough.
 pub async fn check<'c>(
     app: &App,
-    caller: &'c TokenHolder,
+    caller: &'c CheckCaller,
     body: CheckBody<'c>,
     options: CheckOptions,
 ) -> Result<DecidedCheck<'c>, OperationError> {
     if options.explain {
-        caller.must_manage(body.domain, &app.manager_roles)?;
+        caller.may_explain(body.domain, &app.manager_roles)?;
     }
     let began = Instant::now();
-    let domain = body.domain.unwrap_or(&caller.identity.domain);
+    let domain = caller.domain_of(body.domain)?;
     let tenant = caller.tenant_of(domain)?;
     // A token of one tenant may ask about another one that it administers.
     app.closed_tenants.must_be_open(tenant)?;
     let now = options.now.unwrap_or_else(|| app.clock.now());
-    let check = Check::new(body, domain, Some(caller.identity.caller()), now);
+    let check = Check::new(body, domain, caller.of_check(), now);
     let decided = decide(app, tenant, check, options).await?;
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
     // An explanation is a question of a manager. Nobody was refused anything.

@@ -137,6 +137,10 @@ impl From<AuthError> for OperationError {
             AuthError::CredentialRefused(why) => Self::CredentialRefused(why),
             AuthError::TenantSuspended => Self::TenantSuspended,
             AuthError::AccessDenied(why) => Self::AccessDenied(why),
+            AuthError::DomainMissing => Self::Invalid(Invalid::missing(
+                "domain",
+                "the domain of the check, because the service key has none",
+            )),
             AuthError::TenantsUnknown => Self::Unavailable(
                 "the database",
                 "the closed tenants could not be read within MAX_STALENESS".into(),

@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod audit;
+pub mod background;
 pub mod checks;
 pub mod compilations;
 pub mod edge_metrics;
@@ -12,6 +13,7 @@ pub mod erasure;
 pub mod error;
 pub mod etag;
 pub mod freshness;
+pub mod key_holders;
 pub mod metrics;
 pub mod plans;
 pub mod policies;
@@ -28,6 +30,7 @@ pub mod tenant_states;
 pub mod tenants;
 mod turns;
 pub mod uploads;
+mod warnings;
 pub mod webhooks;
 pub mod written;
 

@@ -35,6 +35,8 @@ pub struct Metrics {
     pub denials_lost: Counter,
     /// Counts the deliveries of denied checks that were dropped because too many waited for their webhook.
     pub denials_dropped: Counter,
+    /// Counts the reads of service keys from the store.
+    pub key_reads: Counter,
     pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
@@ -59,12 +61,16 @@ impl Metrics {
         let denials_dropped = Counter::default();
         let dropped = "Deliveries of denied checks that were dropped because too many waited for their webhook";
         registry.register("denials_dropped", dropped, denials_dropped.clone());
+        let key_reads = Counter::default();
+        let help = "Service keys that were read from the store because they were not in memory";
+        registry.register("service_key_reads", help, key_reads.clone());
         Self {
             checks: CheckMetrics::register(&mut registry),
             plans: PlanMetrics::register(&mut registry),
             entries: register_entries(&mut registry),
             denials_lost,
             denials_dropped,
+            key_reads,
             quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
@@ -219,6 +225,7 @@ mod tests {
             "portcullis_plan_cache_bytes 0",
             "portcullis_denials_lost_total 0",
             "portcullis_denials_dropped_total 0",
+            "portcullis_service_key_reads_total 0",
             r#"portcullis_quota_refusals_total{quota="stored_bytes"} 0"#,
             r#"portcullis_webhook_attempts_total{outcome="dead"} 0"#,
             r#"portcullis_resolver_calls_total{outcome="timed_out"} 0"#,

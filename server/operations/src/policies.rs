@@ -1,7 +1,8 @@
 //! The use cases of ABAC policies (`docs/semantics.md`, section 4.1).
 
 use portcullis_auth::Manager;
-use portcullis_engine::{Condition, Effect, Policy};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Condition, Effect, Format, Policy};
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
@@ -13,6 +14,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::warnings;
 use crate::written::Written;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("policy");
@@ -37,10 +39,11 @@ pub async fn create(
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
-    check_attributes(app, &mut tx, &policy.rule_data.condition).await?;
+    check_attributes(app, &mut tx, policy.rule_data.format, &policy.rule_data.condition).await?;
     let record = insert(&mut tx, policy, &by, &app.ids).await?;
+    let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
 /// Inserts a policy into the transaction's tenant. The caller has checked the attributes that its condition reads.
@@ -99,8 +102,9 @@ pub async fn update(
         record.updated_at = Some(by.at);
         policies::update(&mut tx, &old, &record, &by).await?;
     }
+    let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
 /// Deletes a policy of the caller's tenant, and returns the tenant's revision. The store retains the record, but no
@@ -132,12 +136,12 @@ async fn check_changed_attributes(
         return Ok(());
     }
     if let Some(sent) = &update.rule_data {
-        return check_attributes(app, tx, &sent.condition).await;
+        return check_attributes(app, tx, sent.format, &sent.condition).await;
     }
     // Only the stored condition has not been compiled yet. A fault in it does not prevent that it is enabled: the
     // decision engine denies by such a policy.
     match Policy::stored_condition(new.format, new.rule_data.text()) {
-        Ok(condition) => check_attributes(app, tx, &condition).await,
+        Ok(condition) => check_attributes(app, tx, new.format, &condition).await,
         Err(_) => Ok(()),
     }
 }
@@ -147,11 +151,15 @@ async fn check_changed_attributes(
 async fn check_attributes(
     app: &App,
     tx: &mut Tx,
+    format: Format,
     condition: &Condition,
 ) -> Result<(), OperationError> {
     if condition.resolved_attributes().is_empty() {
         return Ok(());
     }
     let namespaces = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
-    Ok(condition.check_member(&namespaces, "rule_data")?)
+    let mut problems = Problems::default();
+    let at = Place::root();
+    condition.check_rule_data(format, &namespaces, &at.key("rule_data"), &mut problems);
+    Ok(problems.into_result()?)
 }

@@ -109,7 +109,7 @@ async fn store(
         return Err(taken(namespace));
     }
     let revision = app.commit(tx).await?;
-    Ok(Written { record: activate(app, prepared), revision })
+    Ok(Written::new(activate(app, prepared), revision))
 }
 
 /// Inserts a prepared resolver into the transaction's tenant. Returns whether its namespace is free.

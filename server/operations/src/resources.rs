@@ -13,6 +13,12 @@ use crate::error::OperationError;
 use crate::registration;
 use crate::written::Written;
 
+const NOT_FOUND: OperationError = OperationError::NotFound("resource");
+
+/// Most rules that go with a resource: as many as one call can register with default roles. Other writes may wait for
+/// the transaction.
+const MAX_DELETED_RULES: usize = 10_000;
+
 /// A registered resource.
 #[derive(Debug)]
 pub struct Registered {
@@ -37,7 +43,7 @@ pub async fn register(
     let (record, is_new) =
         registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record: Registered { record, is_new }, revision })
+    Ok(Written::new(Registered { record, is_new }, revision))
 }
 
 /// Waits for the turn of the caller's tenant to write. The body of a bulk call is parsed after that, so that many calls
@@ -72,7 +78,7 @@ pub async fn register_all(
         records.push(record);
     }
     let revision = app.commit(tx).await?;
-    Ok(Written { record: records, revision })
+    Ok(Written::new(records, revision))
 }
 
 /// Lists the resources of the caller's tenant, in order of creation.
@@ -87,6 +93,50 @@ pub async fn list(
     Ok(records)
 }
 
+/// Returns a resource of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such resource, or the store failed.
+pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<ResourceRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = resources::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
+/// Deletes a resource of the caller's tenant with the rules of its default roles, and with the explicit rules whose `obj`
+/// is its name if `explicit_rules`. Returns the tenant's revision.
+///
+/// # Errors
+/// The tenant has no such resource, a rule goes and the caller may not write rules, more than 10,000 rules go, or the
+/// store failed.
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    explicit_rules: bool,
+) -> Result<u64, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write(caller, &by).await?;
+    let resource = resources::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let name = &resource.registration.name;
+    let limit = MAX_DELETED_RULES as i64 + 1;
+    let named = rules::of_object(&mut tx, name, explicit_rules, limit).await?;
+    if !named.is_empty() {
+        caller.must_have(Permission::PoliciesWrite)?;
+    }
+    if named.len() > MAX_DELETED_RULES {
+        return Err(OperationError::Conflict(format!(
+            "more than {MAX_DELETED_RULES} rules would go with the resource; delete rules first"
+        )));
+    }
+    for rule in &named {
+        rules::delete(&mut tx, rule, &by).await?;
+    }
+    resources::delete(&mut tx, &resource).await?;
+    Ok(app.commit(tx).await?)
+}
+
 /// Lists every rule that can match a resource of the caller's tenant, including rules with a pattern.
 ///
 /// # Errors
@@ -99,7 +149,7 @@ pub async fn list_rules(
 ) -> Result<Listed<RuleRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let resource = resources::find(&mut tx, id).await?;
-    let resource = resource.ok_or(OperationError::NotFound("resource"))?;
+    let resource = resource.ok_or(NOT_FOUND)?;
     let rules = rules::matching(&mut tx, &resource.registration.name, page).await?;
     tx.end().await?;
     Ok(rules)

@@ -1,13 +1,18 @@
 //! The use cases of RBAC rules (`docs/semantics.md`, section 3.3).
 
 use portcullis_auth::Manager;
+use portcullis_engine::Invalid;
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
+use portcullis_model::page::{Listed, Page};
 use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
+use portcullis_model::rule_filter::RuleFilter;
 use portcullis_storage::{StoreError, Tx, rules};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::warnings;
 use crate::written::Written;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("rule");
@@ -15,21 +20,22 @@ const NOT_FOUND: OperationError = OperationError::NotFound("rule");
 /// Creates an explicit rule in the caller's tenant.
 ///
 /// # Errors
-/// The caller may not write the rule's domain, the tenant has a rule with this tuple, or the store failed.
+/// The rule could match no check, the tenant has a rule with this tuple, or the store failed.
 pub async fn create(
     app: &App,
     caller: &Manager,
     rule: NewRule,
 ) -> Result<Written<RuleRecord>, OperationError> {
-    caller.may_write_domain(&rule.tuple.dom)?;
+    must_match(caller, &rule.tuple.dom)?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let record = rule.into_record(app.ids.next(by.at), RuleOrigin::Explicit, &by);
     if !rules::insert(&mut tx, &record).await? {
         return Err(conflict(&record));
     }
+    let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
 /// Inserts a rule into the transaction's tenant, unless the tenant has a rule with this tuple.
@@ -44,18 +50,42 @@ pub async fn insert(
     Ok(())
 }
 
+/// Returns a rule of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such rule, or the store failed.
+pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<RuleRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = rules::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
+/// Lists the rules of the caller's tenant that `filter` selects, in order of creation.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    filter: &RuleFilter,
+    page: Page,
+) -> Result<Listed<RuleRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = rules::list(&mut tx, filter, page).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
 /// Updates a rule of the caller's tenant. The rule is explicit afterwards, even if a default role made it.
 ///
 /// # Errors
-/// The caller may not write the domain of the update, the tenant has no such rule or another one with the new tuple,
-/// or the store failed.
+/// The update names a domain in which no check can be, the tenant has no such rule or another one with the new tuple, or
+/// the store failed.
 pub async fn update(
     app: &App,
     caller: &Manager,
     update: &RuleUpdate,
 ) -> Result<Written<RuleRecord>, OperationError> {
     if let Some(domain) = update.domain() {
-        caller.may_write_domain(domain)?;
+        must_match(caller, domain)?;
     }
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
@@ -72,23 +102,35 @@ pub async fn update(
             return Err(conflict(&record));
         }
     }
+    let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
     let revision = app.commit(tx).await?;
-    Ok(Written { record, revision })
+    Ok(Written { record, revision, warnings })
 }
 
-/// Deletes a rule of the caller's tenant, and returns the tenant's revision.
+/// Deletes a rule of the caller's tenant, and returns the tenant's revision. Its domain may be any: version 0.1 stored
+/// rules that match no check.
 ///
 /// # Errors
-/// The caller may not write the domain of the named tuple, the tenant has no such rule, or the store failed.
+/// The tenant has no such rule, or the store failed.
 pub async fn delete(app: &App, caller: &Manager, name: &RuleName) -> Result<u64, OperationError> {
-    if let RuleName::Tuple(tuple, _) = name {
-        caller.may_write_domain(&tuple.dom)?;
-    }
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
     rules::delete(&mut tx, &rule, &by).await?;
     Ok(app.commit(tx).await?)
+}
+
+/// Refuses a rule in `domain` if it could match no check of the tenant.
+fn must_match(caller: &Manager, domain: &str) -> Result<(), OperationError> {
+    if caller.has_checks_in(domain) {
+        return Ok(());
+    }
+    let own = caller.domain();
+    let expected = format!(
+        "`{own}` or `*`, because the domain `{domain}` is another tenant and a rule of `{own}` never matches there; a manager \
+         whose admin-domain claim names `{domain}` writes its rules with the header `X-Domain: {domain}`"
+    );
+    Err(Invalid::expected("/dom", expected).into())
 }
 
 async fn find_updated(tx: &mut Tx, update: &RuleUpdate) -> Result<Option<RuleRecord>, StoreError> {

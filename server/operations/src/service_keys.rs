@@ -1,6 +1,7 @@
 //! The use cases of service API keys (`docs/semantics.md`, section 6.8).
 
 use portcullis_auth::Manager;
+use portcullis_engine::Invalid;
 use portcullis_model::Authorship;
 use portcullis_model::audit::Origin;
 use portcullis_model::ids::Ids;
@@ -12,6 +13,8 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 
+const NOT_FOUND: OperationError = OperationError::NotFound("service key");
+
 /// A new service key. The store has only a hash of the key, so that no later use case can return it.
 pub struct IssuedKey {
     /// The key, which its holder sends.
@@ -20,16 +23,34 @@ pub struct IssuedKey {
 }
 
 /// Creates a service key in the caller's tenant.
+///
+/// # Errors
+/// The key has a domain that no key of the tenant can have, the tenant has too many keys, or the store failed.
 pub async fn create(
     app: &App,
     caller: &Manager,
     key: NewServiceKey,
 ) -> Result<IssuedKey, OperationError> {
+    let fits = must_fit(&key, caller.key_domain());
+    fits.map_err(|expected| Invalid::expected("/domain", expected))?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let issued = issue(&mut tx, key, &by, &app.ids).await?;
     app.commit(tx).await?;
     Ok(issued)
+}
+
+/// Refuses a key with another domain than `only`, the one domain of the tenant's keys if it has one.
+///
+/// # Errors
+/// The text completes "expected …".
+pub fn must_fit(key: &NewServiceKey, only: Option<&str>) -> Result<(), String> {
+    match (&key.domain, only) {
+        (Some(domain), Some(only)) if domain != only => Err(format!(
+            "`{only}` or nothing, because in `selfhost` mode a key has the domain of its tenant"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Creates a service key of `tenant` in a store without a running service, as `portcullis keys create` does.
@@ -71,6 +92,21 @@ pub async fn list(
     Ok(records)
 }
 
+/// Returns a service key of the caller's tenant, without the key itself.
+///
+/// # Errors
+/// The tenant has no such key, or the store failed.
+pub async fn get(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+) -> Result<ServiceKeyRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = service_keys::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
 /// Revokes a service key of the caller's tenant. It is refused from then on.
 ///
 /// # Errors
@@ -79,7 +115,7 @@ pub async fn revoke(app: &App, caller: &Manager, id: Uuid) -> Result<(), Operati
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     if !service_keys::delete(&mut tx, id, &by).await? {
-        return Err(OperationError::NotFound("service key"));
+        return Err(NOT_FOUND);
     }
     app.commit(tx).await?;
     Ok(())

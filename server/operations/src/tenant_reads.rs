@@ -1,28 +1,34 @@
-//! The read of the closed tenants and of the identity providers (`docs/semantics.md`, section 6.9).
+//! The read of what this process knows of tenants: the closed ones, the identity providers, and whether the service keys
+//! in memory still exist (`docs/semantics.md`, sections 6.8 and 6.9).
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use portcullis_model::provider::ProviderRecord;
-use portcullis_storage::{Store, StoreError, providers, tenants};
+use portcullis_storage::{Store, StoreError, providers, service_keys, tenants};
+use uuid::Uuid;
 
 /// The longest wait for a read, as for a connection of the database. The next read may find a database that answers.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The closed tenants, and the identity providers of all tenants, in one snapshot.
+/// The closed tenants, the identity providers of all tenants, and service keys, in one snapshot.
 #[derive(Debug)]
 pub(crate) struct TenantSnapshot {
     pub(crate) closed: Vec<String>,
     /// Empty if they are not asked for.
     pub(crate) providers: Vec<ProviderRecord>,
+    /// The service keys that are asked for and exist.
+    pub(crate) keys: HashSet<Uuid>,
 }
 
-/// Reads the closed tenants, and the identity providers if `with_providers`.
+/// Reads the closed tenants, the identity providers if `with_providers`, and which of `keys` exist.
 ///
 /// # Errors
 /// The store failed, or did not answer within 5 s.
 pub(crate) async fn read(
     store: &Store,
     with_providers: bool,
+    keys: Vec<Uuid>,
 ) -> Result<TenantSnapshot, StoreError> {
     let store = store.clone();
     in_time(async move {
@@ -30,8 +36,9 @@ pub(crate) async fn read(
         let closed = tenants::closed(&mut tx).await?;
         let providers =
             if with_providers { providers::list_all(&mut tx).await? } else { Vec::new() };
+        let keys = service_keys::existing(&mut tx, &keys).await?;
         tx.end().await?;
-        Ok(TenantSnapshot { closed, providers })
+        Ok(TenantSnapshot { closed, providers, keys })
     })
     .await
 }

@@ -16,6 +16,7 @@ use crate::error::OperationError;
 use crate::service_keys::issue;
 
 const NO_TENANT: OperationError = OperationError::NotFound("tenant");
+const NO_PROVIDER: OperationError = OperationError::NotFound("identity provider");
 
 /// A new tenant, with the service key for its first calls.
 pub struct CreatedTenant {
@@ -123,6 +124,21 @@ pub async fn list_providers(
     Ok(records)
 }
 
+/// Returns an identity provider of `tenant`.
+///
+/// # Errors
+/// There is no such tenant or provider, or the store failed.
+pub async fn show_provider(
+    app: &App,
+    tenant: &str,
+    id: Uuid,
+) -> Result<ProviderRecord, OperationError> {
+    let mut tx = read_existing(&app.store, tenant).await?;
+    let record = providers::find(&mut tx, id).await?.ok_or(NO_PROVIDER)?;
+    tx.end().await?;
+    Ok(record)
+}
+
 /// Removes an identity provider of `tenant`. Its tokens are refused from then on.
 ///
 /// # Errors
@@ -136,7 +152,7 @@ pub async fn remove_provider(
     let by = app.authored_by(ADMIN_ACTOR);
     let mut tx = write_existing(app, operator, tenant, &by).await?;
     if !providers::delete(&mut tx, id).await? {
-        return Err(OperationError::NotFound("identity provider"));
+        return Err(NO_PROVIDER);
     }
     app.commit(tx).await?;
     Ok(app.reload_tenants().await?)

@@ -42,6 +42,17 @@ pub async fn list(
     Ok(records)
 }
 
+/// Returns a webhook of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such webhook, or the store failed.
+pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<WebhookRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
 /// Updates a webhook of the caller's tenant. An update that changes nothing keeps the record as it is.
 ///
 /// # Errors

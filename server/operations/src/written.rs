@@ -1,8 +1,19 @@
 //! The result of a use case that changes what decisions depend on.
 
+use portcullis_model::warning::Warning;
+
 /// A record after a change, and the policy revision of the tenant that includes the change.
 #[derive(Debug)]
 pub struct Written<T> {
     pub record: T,
     pub revision: u64,
+    /// At most two.
+    pub warnings: Vec<Warning>,
+}
+
+impl<T> Written<T> {
+    /// Returns the result of a change about which there are no warnings.
+    pub fn new(record: T, revision: u64) -> Self {
+        Self { record, revision, warnings: Vec::new() }
+    }
 }

@@ -101,7 +101,9 @@ impl Loader {
             Ok(None) => registry.suspend(tenant, reference, "is deleted"),
             Err(failure) => {
                 let why = format!("could not be loaded: {failure}");
-                if !self.is_known_to_fail(tenant, reference, &why) {
+                let is_stopping =
+                    matches!(&failure, LoadFailure::Store(error) if error.is_closed());
+                if !is_stopping && !self.is_known_to_fail(tenant, reference, &why) {
                     let cause = failure.source().map(tracing::field::display);
                     tracing::error!(error = %failure, cause, id = %reference.id, "cannot load a resolver");
                 }

@@ -2,7 +2,6 @@
 //! password. Its paths are those of a Keycloak realm, so a client for Keycloak works without changes.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
@@ -11,32 +10,38 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Form, Json, Router};
 use chrono::{DateTime, TimeDelta, Utc};
-use http::StatusCode;
+use http::header::CACHE_CONTROL;
+use http::{StatusCode, Uri};
 use jsonwebtoken::jwk::{Jwk, PublicKeyUse, ThumbprintHash};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use portcullis_bundle::{Bundle, SampleUser};
+use portcullis_bundle::SampleUser;
 use portcullis_model::clock::Clock;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use url::form_urlencoded;
 
 use super::files;
+use super::tenants::ServedTenants;
 
 /// The lifetime of a token.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// The issuer of tokens for sample users.
+/// The issuer of tokens for the users of the served tenants.
 #[derive(Clone)]
 pub(super) struct Issuer {
     url: String,
     key: EncodingKey,
     jwk: Jwk,
-    /// The claims of each sample user, by `sub`.
-    users: Arc<Map<String, Value>>,
+    tenants: ServedTenants,
 }
 
 impl Issuer {
     /// Opens the issuer with the key in the file `path`. The first start creates the key.
-    pub(super) fn open(path: &Path, base_url: &str, bundles: &[Bundle]) -> anyhow::Result<Self> {
+    pub(super) fn open(
+        path: &Path,
+        base_url: &str,
+        tenants: ServedTenants,
+    ) -> anyhow::Result<Self> {
         let key = files::read_or_make(path, make_key)?;
         EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &key).map_err(|_| {
             anyhow::anyhow!(
@@ -48,10 +53,7 @@ impl Issuer {
         let mut jwk = Jwk::from_encoding_key(&key, Algorithm::ES256)?;
         jwk.common.public_key_use = Some(PublicKeyUse::Signature);
         jwk.common.key_id = Some(jwk.thumbprint(ThumbprintHash::SHA256)?);
-        let users = bundles.iter().flat_map(|bundle| &bundle.users);
-        let users = users.map(|user| Ok((user.sub.clone(), claims(user)?)));
-        let users: anyhow::Result<Map<String, Value>> = users.collect();
-        Ok(Self { url: format!("{base_url}/dev"), key, jwk, users: Arc::new(users?) })
+        Ok(Self { url: format!("{base_url}/dev"), key, jwk, tenants })
     }
 
     /// Returns the `iss` of its tokens.
@@ -69,9 +71,11 @@ impl Issuer {
         format!("{}/protocol/openid-connect/token", self.url)
     }
 
-    /// Signs a token for a sample user at `now`.
-    pub(super) fn token(&self, user: &SampleUser, now: DateTime<Utc>) -> anyhow::Result<String> {
-        self.sign(claims(user)?, now)
+    /// Signs a token for the user of this name at `now`. The text of the error is for the user.
+    fn token(&self, name: &str, now: DateTime<Utc>) -> Result<String, TokenRefusal> {
+        let claims = self.tenants.with_user(name, claims);
+        let claims = claims.map_err(|refused| TokenRefusal::NoUser(refused.to_string()))?;
+        claims.and_then(|claims| self.sign(claims, now)).map_err(TokenRefusal::Fault)
     }
 
     fn sign(&self, mut claims: Value, now: DateTime<Utc>) -> anyhow::Result<String> {
@@ -95,6 +99,7 @@ impl Issuer {
             "subject_types_supported": ["public"],
         });
         let certs = json!({"keys": [self.jwk]});
+        let (plain, plain_clock) = (self.clone(), clock.clone());
         Router::new()
             .route("/dev/.well-known/openid-configuration", document(discovery))
             .route("/dev/protocol/openid-connect/certs", document(certs))
@@ -102,9 +107,31 @@ impl Issuer {
                 "/dev/protocol/openid-connect/token",
                 post(move |form| async move { self.answer(form, &clock) }),
             )
+            .route("/dev/token", get(move |uri| async move { plain.text(&uri, &plain_clock) }))
     }
 
-    /// Answers a request to the token endpoint (RFC 6749 section 4). Every sample user gets a token, as user or as
+    /// Answers `GET /dev/token?user=…` with a token as plain text, for a shell.
+    ///
+    /// A page on the internet cannot read the answer: another origin gets none from a browser without CORS headers, and
+    /// other hosts than loopback are refused.
+    fn text(&self, uri: &Uri, clock: &Clock) -> Response {
+        let query = uri.query().unwrap_or_default();
+        let user = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "user");
+        let user = user.map(|(_, user)| user).unwrap_or_default();
+        match self.token(&user, clock.now()) {
+            Ok(token) => ([(CACHE_CONTROL, "no-store")], format!("{token}\n")).into_response(),
+            Err(TokenRefusal::NoUser(known)) => {
+                let text = format!("there is no token for the user `{user}`: {known}\n");
+                (StatusCode::BAD_REQUEST, text).into_response()
+            }
+            Err(TokenRefusal::Fault(error)) => {
+                tracing::error!(%error, "cannot sign a token");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+
+    /// Answers a request to the token endpoint (RFC 6749 section 4). Every user gets a token, as user or as
     /// client, without a secret.
     fn answer(&self, form: Result<Form<TokenRequest>, FormRejection>, clock: &Clock) -> Response {
         let Ok(Form(request)) = form else {
@@ -120,23 +147,28 @@ impl Issuer {
                 return refuse("unsupported_grant_type", "use `password` or `client_credentials`");
             }
         };
-        let Some(claims) = name.and_then(|name| self.users.get(&name)) else {
-            let known: Vec<&str> = self.users.keys().map(String::as_str).collect();
-            return refuse("invalid_grant", &format!("the sample users are {}", known.join(", ")));
-        };
-        match self.sign(claims.clone(), clock.now()) {
+        match self.token(&name.unwrap_or_default(), clock.now()) {
             Ok(token) => Json(json!({
                 "access_token": token,
                 "token_type": "Bearer",
                 "expires_in": LIFETIME.num_seconds(),
             }))
             .into_response(),
-            Err(error) => {
+            Err(TokenRefusal::NoUser(known)) => refuse("invalid_grant", &known),
+            Err(TokenRefusal::Fault(error)) => {
                 tracing::error!(%error, "cannot sign a token");
                 refuse("server_error", "the token could not be signed")
             }
         }
     }
+}
+
+/// The reason why there is no token.
+enum TokenRefusal {
+    /// No user has the name; the text says which names there are.
+    NoUser(String),
+    /// The token cannot be signed.
+    Fault(anyhow::Error),
 }
 
 /// A token request. Other parameters, such as `client_secret`, are ignored.

@@ -1,37 +1,47 @@
-//! `portcullis dev`: runs the service on this machine with the sample tenants and its own identity provider, and prints
-//! everything that a first check needs.
+//! `portcullis dev`: runs the service on this machine with its own identity provider, for the tenants of a folder or for
+//! the sample tenants, and prints everything that a first check needs.
 
+mod banner;
+mod cases;
 mod directory;
+mod examples;
 mod files;
+mod folders;
 mod issuer;
+mod loading;
+mod reload;
+mod report;
 mod resolvers;
+mod tenants;
+mod watcher;
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use portcullis_engine::{Check, CheckBody};
 
 use crate::front::{self, Front};
 use crate::serve::{self, Delivery};
+use examples::Examples;
 use issuer::Issuer;
 use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
-use portcullis_bundle::{Bundle, Case};
+use portcullis_bundle::Bundle;
 use portcullis_config::{Config, EdgeConfig, open_database, own_compiler};
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_operations::app::App;
-use portcullis_operations::checks::{self, CheckOptions};
-use portcullis_operations::metrics::{CheckKind, Metrics};
+use portcullis_operations::metrics::Metrics;
 use portcullis_resolvers::{CompilerLimits, ResolverConfig};
+use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
-use portcullis_storage::{StoreLimits, tenants};
 use portcullis_webhooks::WebhookConfig;
+use reload::Reloader;
+use tenants::{ServedTenant, ServedTenants, Source};
 
 /// The variables that `dev` reads. None of them can point it at a production system.
 pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
@@ -40,14 +50,19 @@ const PLAN_CACHE_BYTES: u64 = 64 << 20;
 const MAX_STALENESS: Duration = Duration::from_secs(30);
 const MANAGER_ROLE: &str = "admin";
 
-/// Serves on `listen`. All data is in `data_dir`.
-pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<()> {
+/// Serves the tenants of the folder `dir`, or else the sample tenants, on `listen`. All data is in `data_dir`.
+pub(crate) async fn run(
+    dir: Option<&Path>,
+    data_dir: &Path,
+    listen: SocketAddr,
+) -> anyhow::Result<()> {
     let stop = serve::stop_signal()?;
+    // A folder with faults leaves no data directory behind.
+    let tenants = ServedTenants::new(served(dir)?);
     files::create_dir(data_dir)?;
-    let bundles = Bundle::embedded()?;
     let listener = front::bind("LISTEN_ADDR", listen).await?;
     let base_url = format!("http://{}", listener.address());
-    let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, &bundles)?;
+    let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, tenants.clone())?;
     let oidc = OidcConfig {
         issuer: issuer.url().to_owned(),
         jwks_uri: Some(issuer.jwks_uri().parse()?),
@@ -83,31 +98,70 @@ pub(crate) async fn run(data_dir: &Path, listen: SocketAddr) -> anyhow::Result<(
     let app = serve::wire(store, config, metrics)?;
     app.reload_tenants().await?;
     app.keep_up();
-    for bundle in &bundles {
-        let loaded = load(&app, bundle, &base_url).await;
-        loaded.with_context(|| format!("tenant `{}`", bundle.tenant))?;
-    }
+    store_all(&app, &tenants, &base_url).await?;
+    let examples = Examples { app: app.clone(), tenants, base_url };
     let routes = http::routes(app.clone(), RouteSet::Everything)
-        .merge(issuer.clone().routes(app.clock.clone()))
-        .merge(directory::routes(resolvers::credentials(&bundles))?);
+        .merge(issuer.routes(app.clock.clone()))
+        .merge(examples.clone().routes());
+    let routes = http::with_link(routes, examples::LINK)
+        .merge(directory::routes(resolvers::credentials(&Bundle::embedded()?))?);
     // Everybody gets a token here, so that a page on the internet must not reach it through the browser.
     let router = http::finish(http::only_loopback(routes), bodies);
     let front = Front { listener, router, limits };
     // The answers that are printed come from the running service: a check calls the directory, which it serves.
-    let told = {
-        let app = app.clone();
-        async move {
-            let welcome = welcome(&app, &issuer, &bundles, &base_url).await?;
-            Ok(std::io::stdout().write_all(welcome.as_bytes())?)
-        }
-    };
-    let served = serve::until_stopped(app, delivery, vec![front], stop);
-    let served = async {
-        served.await;
-        anyhow::Ok(())
-    };
-    tokio::try_join!(told, served)?;
+    until_stopped(tell(examples, dir), serve::until_stopped(app, delivery, vec![front], stop)).await
+}
+
+/// Serves until the stop, or until what is printed fails.
+async fn until_stopped(
+    told: impl Future<Output = anyhow::Result<()>>,
+    served: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    tokio::pin!(served);
+    tokio::select! {
+        told = told => told?,
+        () = &mut served => return Ok(()),
+    }
+    served.await;
     Ok(())
+}
+
+/// Stores the tenants.
+async fn store_all(app: &App, tenants: &ServedTenants, base_url: &str) -> anyhow::Result<()> {
+    for tenant in tenants.all() {
+        let stored = match tenant.source {
+            Source::Embedded => loading::store_sample(app, &tenant, base_url).await,
+            // The folder wins over what an earlier start has stored.
+            Source::Folder(_) => loading::make_equal(app, &tenant, base_url).await.map(|_| ()),
+        };
+        stored.with_context(|| format!("tenant `{}`", tenant.bundle.tenant))?;
+    }
+    Ok(())
+}
+
+/// Reads the tenants to serve.
+///
+/// # Errors
+/// The faults of the folder.
+fn served(dir: Option<&Path>) -> anyhow::Result<Vec<Arc<ServedTenant>>> {
+    let Some(dir) = dir else {
+        let sample = |bundle| Arc::new(ServedTenant { bundle, source: Source::Embedded });
+        return Ok(Bundle::embedded()?.into_iter().map(sample).collect());
+    };
+    let read = reload::read_all(dir);
+    read.map_err(|faults| anyhow::anyhow!("the folder cannot be served\n{}", faults.join("\n")))
+}
+
+/// Prints the banner, and then what each change of the folder does. Returns if there is no folder to follow.
+async fn tell(examples: Examples, dir: Option<&Path>) -> anyhow::Result<()> {
+    let banner = banner::banner(&examples, dir).await?;
+    let Some(dir) = dir else {
+        return Ok(std::io::stdout().write_all(banner.as_bytes())?);
+    };
+    // The watch begins before the banner, so that no change after it is missed.
+    let reloader = Reloader::new(examples, dir)?;
+    std::io::stdout().write_all(banner.as_bytes())?;
+    reloader.follow().await
 }
 
 /// Returns the key for secrets at rest. Its file has the format of `ENCRYPTION_KEY`.
@@ -115,77 +169,4 @@ fn encryption_keys(path: &Path) -> anyhow::Result<KeyRing> {
     let text = files::read_or_make(path, || Ok(KeyRing::generate_key()?.into_bytes()))?;
     KeyRing::parse(&String::from_utf8_lossy(&text))
         .map_err(|expected| anyhow::anyhow!("`{}`: expected {expected}", path.display()))
-}
-
-/// Stores a sample tenant, unless it already has data: the changes of a user stay.
-async fn load(app: &App, bundle: &Bundle, base_url: &str) -> anyhow::Result<()> {
-    let by = app.authored_by("portcullis dev");
-    let mut tx = app.store.write(&bundle.tenant, by.at.millis()).await?;
-    let is_new = tenants::revision(&mut tx).await? == 0;
-    tx.end().await?;
-    if !is_new {
-        return resolvers::follow(app, &bundle.tenant, base_url, &by).await;
-    }
-    let ready = resolvers::prepare(app, bundle, base_url, &by).await?;
-    let mut tx = app.store.write(&bundle.tenant, by.at.millis()).await?;
-    resolvers::store(&mut tx, &ready).await?;
-    portcullis_bundle::store(&mut tx, bundle, &by, &app.ids).await?;
-    app.commit(tx).await?;
-    resolvers::activate(app, ready);
-    Ok(())
-}
-
-/// Returns the text for the terminal: the address, a token for each sample user, and checks to paste.
-async fn welcome(
-    app: &App,
-    issuer: &Issuer,
-    bundles: &[Bundle],
-    base_url: &str,
-) -> anyhow::Result<String> {
-    let mut text = format!("Portcullis for development: {base_url} (not for production)\n");
-    let now = app.clock.now();
-    for bundle in bundles {
-        let about = bundle.description.as_deref().unwrap_or_default().trim();
-        writeln!(text, "\n== Tenant `{}`: {about}\n   Tokens, good for a day:", bundle.tenant)?;
-        for user in &bundle.users {
-            let about = user.description.as_deref().unwrap_or_default().trim();
-            let roles = user.roles.join(", ");
-            let token = issuer.token(user, now)?;
-            writeln!(text, "\n{} ({roles}): {about}\n{token}", user.sub)?;
-        }
-    }
-    for bundle in bundles {
-        writeln!(text, "\n== Tenant `{}`: checks to paste", bundle.tenant)?;
-        for case in bundle.demos() {
-            let answer = answer(app, bundle, case).await?;
-            let user = case.caller.as_deref().and_then(|sub| bundle.user(sub));
-            let token = user.map(|user| issuer.token(user, now)).transpose()?.unwrap_or_default();
-            let body = case.check.to_string().replace('\'', r"'\''");
-            writeln!(text, "\n# {}\n# answers {answer}", case.name)?;
-            writeln!(
-                text,
-                "curl -s {base_url}/api/v1/check -H 'Authorization: Bearer {token}' \
-                 -H 'Content-Type: application/json' -d '{body}'"
-            )?;
-        }
-    }
-    writeln!(
-        text,
-        "\nAnother token: curl -s {} -d grant_type=password -d username=<user>",
-        issuer.token_url()
-    )?;
-    writeln!(text, "Ctrl-C stops it; the data stays in the data directory.")?;
-    Ok(text)
-}
-
-/// Returns the answer of the service to the check of `case`, from the stored rules.
-async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<String> {
-    let body = CheckBody::parse(&case.check)?;
-    let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
-    let caller = caller.map(|user| user.caller());
-    let check = Check::new(body, &bundle.tenant, caller, app.clock.now());
-    let options =
-        CheckOptions { kind: CheckKind::Combined, at_least: 0, explain: false, now: None };
-    let decided = checks::decide(app, &bundle.tenant, check, options).await?;
-    Ok(http::answer_text(decided.answer))
 }

@@ -1,24 +1,29 @@
-//! The sample tenants' resolvers, as if each tenant had sent them to the API.
+//! The resolvers of the served tenants, as if each tenant had sent them to the API.
 
 use std::net::SocketAddr;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 use bytes::Bytes;
 use http::HeaderMap;
 use url::Url;
 
 use super::directory;
-use portcullis_bundle::{Bundle, SampleResolver, embedded_resolver_file};
+use super::folders;
+use super::tenants::{ServedTenant, Source};
+use portcullis_bundle::{Bundle, ChangeKind, ObjectChange, SampleResolver, embedded_resolver_file};
 use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::resolver::Manifest;
+use portcullis_model::resolver::{Manifest, StoredResolver};
 use portcullis_operations::app::App;
 use portcullis_operations::resolvers::{self as operations, PreparedResolver};
+use portcullis_resolvers::secrets;
 use portcullis_storage::{Tx, resolvers};
 
 /// The endpoint that is a directory of ours.
 const DIRECTORY: &str = "directory";
+/// The host of that endpoint in the manifest of the sample. Any other directory is not ours.
+const SAMPLE_HOST: &str = "hr.example.com";
 
 /// Returns the egress rules of `dev`: resolvers may also call the service itself, which serves the directory.
 pub(super) fn egress(address: SocketAddr) -> EgressConfig {
@@ -35,40 +40,120 @@ pub(super) fn credentials(bundles: &[Bundle]) -> HeaderMap {
     found.unwrap_or_default()
 }
 
-/// Compiles and binds the resolvers of a tenant, outside of any transaction: the first compilation takes seconds.
-pub(super) async fn prepare(
-    app: &App,
-    bundle: &Bundle,
-    base_url: &str,
-    by: &Authorship,
-) -> anyhow::Result<Vec<PreparedResolver>> {
-    let mut prepared = Vec::new();
-    for SampleResolver { module: name, manifest, .. } in &bundle.resolvers {
-        let module = embedded_resolver_file(&format!("{name}/{name}.wasm"))
-            .with_context(|| format!("there is no resolver `{name}`"))?;
-        let module = Bytes::from_static(module);
-        let mut manifest = manifest.clone();
-        move_directory(&mut manifest, &directory::url(base_url)?);
-        let admitted = app.resolvers.admit(&bundle.tenant, module.clone()).await?;
-        let resolver = operations::prepare(app, &bundle.tenant, &manifest, module, admitted, by);
-        prepared.push(resolver.map_err(|error| anyhow!("resolver `{name}`: {error:?}"))?);
-    }
-    Ok(prepared)
+/// A change of the resolvers of a tenant that is not stored yet.
+pub(super) struct ResolverUpdate {
+    removed: Vec<StoredResolver>,
+    added: Vec<PreparedResolver>,
+    pub(super) changes: Vec<ObjectChange>,
 }
 
-/// Stores resolvers in the transaction's tenant.
-pub(super) async fn store(tx: &mut Tx, prepared: &[PreparedResolver]) -> anyhow::Result<()> {
-    for resolver in prepared {
-        operations::insert(tx, resolver).await?;
+/// Compiles and binds the resolvers that differ from the stored ones, outside of any transaction: the first compilation
+/// takes seconds.
+pub(super) async fn prepare(
+    app: &App,
+    tenant: &ServedTenant,
+    base_url: &str,
+    by: &Authorship,
+) -> anyhow::Result<ResolverUpdate> {
+    let name = &tenant.bundle.tenant;
+    let mut update = removal(app, name).await?;
+    for SampleResolver { module, manifest, .. } in &tenant.bundle.resolvers {
+        let mut manifest = manifest.clone();
+        if is_sample(&manifest) {
+            move_directory(&mut manifest, &directory::url(base_url)?);
+        }
+        let bytes = component(&tenant.source, module)?;
+        let admitted = app.resolvers.admit(name, bytes.clone()).await;
+        let admitted = admitted.with_context(|| format!("resolver `{module}`"))?;
+        let namespace = &manifest.namespace;
+        let old = update.removed.iter().position(|old| old.manifest.namespace == *namespace);
+        if let Some(index) = old
+            && let Some(old) = update.removed.get(index)
+            && is_equal(app, old, &manifest, &admitted.digest().to_string()).await?
+        {
+            update.removed.remove(index);
+            update.changes.retain(|change| change.name != *namespace);
+            continue;
+        }
+        if old.is_some() {
+            update.changes.retain(|change| change.name != *namespace);
+        }
+        let kind = if old.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
+        update.changes.push(ObjectChange::new(kind, "resolver", namespace));
+        let prepared = operations::prepare(app, name, &manifest, bytes, admitted, by);
+        update.added.push(prepared.map_err(|error| anyhow!("resolver `{module}`: {error:?}"))?);
+    }
+    Ok(update)
+}
+
+/// Returns the removal of all resolvers of a tenant.
+pub(super) async fn removal(app: &App, tenant: &str) -> anyhow::Result<ResolverUpdate> {
+    let mut tx = app.store.read(tenant).await?;
+    let removed = resolvers::list(&mut tx).await?;
+    tx.end().await?;
+    let names = removed.iter().map(|old| &old.manifest.namespace);
+    let changes = names.map(|name| ObjectChange::new(ChangeKind::Removed, "resolver", name));
+    Ok(ResolverUpdate { changes: changes.collect(), removed, added: vec![] })
+}
+
+/// Stores an update in the transaction's tenant.
+pub(super) async fn store(tx: &mut Tx, update: &ResolverUpdate) -> anyhow::Result<()> {
+    for old in &update.removed {
+        resolvers::delete(tx, old.id).await?;
+    }
+    for prepared in &update.added {
+        ensure!(operations::insert(tx, prepared).await?, "the namespace of a resolver is taken");
     }
     Ok(())
 }
 
-/// Activates resolvers that are committed.
-pub(super) fn activate(app: &App, prepared: Vec<PreparedResolver>) {
-    for resolver in prepared {
-        operations::activate(app, resolver);
+/// Activates an update that is committed.
+pub(super) async fn activate(app: &App, tenant: &str, update: ResolverUpdate) {
+    for old in &update.removed {
+        app.resolvers.remove(tenant, old.id);
     }
+    for prepared in update.added {
+        operations::activate(app, prepared);
+    }
+    for old in &update.removed {
+        app.resolvers.forget_module(&old.module.sha256).await;
+    }
+}
+
+/// Returns the bytes of a component.
+fn component(source: &Source, module: &str) -> anyhow::Result<Bytes> {
+    match source {
+        Source::Embedded => embedded_resolver_file(&format!("{module}/{module}.wasm"))
+            .map(Bytes::from_static)
+            .with_context(|| format!("there is no resolver `{module}`")),
+        Source::Folder(folder) => {
+            folders::component(folder, module).map(Bytes::from).map_err(|fault| anyhow!(fault))
+        }
+    }
+}
+
+/// Returns whether a stored resolver has this manifest, its secrets included, and this module.
+async fn is_equal(
+    app: &App,
+    old: &StoredResolver,
+    manifest: &Manifest,
+    digest: &str,
+) -> anyhow::Result<bool> {
+    if !old.enabled || old.module.sha256 != digest || old.manifest != manifest.without_secrets() {
+        return Ok(false);
+    }
+    let mut tx = app.store.read(&old.tenant_id).await?;
+    let encrypted = resolvers::secrets(&mut tx, old.id).await?.unwrap_or_default();
+    tx.end().await?;
+    // Secrets that cannot be decrypted are replaced.
+    let stored = secrets::decrypt(&app.keys, old, &encrypted).ok();
+    Ok(stored.is_some_and(|stored| stored == manifest.secrets))
+}
+
+/// Returns whether the endpoint of a manifest is the directory of the sample.
+fn is_sample(manifest: &Manifest) -> bool {
+    let endpoint = manifest.endpoints.get(DIRECTORY);
+    endpoint.is_some_and(|endpoint| endpoint.url.host_str() == Some(SAMPLE_HOST))
 }
 
 /// Points the endpoint of a manifest to the directory. Returns whether the endpoint changed.

@@ -1,6 +1,7 @@
 //! The commit of a transaction: stores its audit records and events, raises the revision, and notifies other replicas.
 
 use portcullis_engine::ResourcePattern;
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::tx::{Inner, Tx, WebhookWrites};
@@ -15,6 +16,8 @@ pub struct Committed {
     /// The resources that it touched; `None` if it changed nothing.
     pub touched: Option<Vec<ResourcePattern>>,
     pub writes: WebhookWrites,
+    /// The service keys that it revoked.
+    pub revoked_keys: Vec<Uuid>,
 }
 
 impl Tx {
@@ -40,12 +43,13 @@ impl Tx {
         };
         if let Inner::Postgres(connection) = &mut self.inner {
             notices::send_writes(connection, self.writes).await?;
+            notices::send_revoked_keys(connection, &self.revoked_keys).await?;
         }
         match self.inner {
             Inner::Sqlite(inner) => inner.commit().await?,
             Inner::Postgres(inner) => inner.commit().await?,
         }
-        let (tenant, touched, writes) = (self.tenant, self.touched, self.writes);
-        Ok(Committed { tenant, revision, touched, writes })
+        let Self { tenant, touched, writes, revoked_keys, .. } = self;
+        Ok(Committed { tenant, revision, touched, writes, revoked_keys })
     }
 }

@@ -1,8 +1,11 @@
 //! The two kinds of database, and their pools of connections.
 
+use std::sync::Arc;
+
 use sqlx::{PgPool, SqlitePool};
 
 use crate::error::StoreError;
+use crate::reachability::Reachability;
 use crate::tx::Inner;
 use crate::{postgres, sqlite};
 
@@ -16,15 +19,28 @@ pub(crate) enum Database {
         /// Opened read-only: a mistaken write fails instead of waiting for the writer's lock.
         readers: SqlitePool,
     },
-    Postgres(PgPool),
+    Postgres {
+        pool: PgPool,
+        reachability: Arc<Reachability>,
+    },
 }
 
 impl Database {
+    /// Returns the database with this pool.
+    pub(crate) fn postgres(pool: PgPool) -> Self {
+        Self::Postgres { pool, reachability: Arc::default() }
+    }
+
     /// Begins a transaction that reads one snapshot, behind the row-level security of `tenant`.
     pub(crate) async fn begin_read(&self, tenant: &str) -> Result<Inner, StoreError> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
-            Self::Postgres(pool) => Inner::Postgres(postgres::begin_read(pool, tenant).await?),
+            Self::Postgres { pool, reachability } => {
+                match postgres::begin_read(pool, tenant).await {
+                    Ok(begun) => Inner::Postgres(begun),
+                    Err(error) => return Err(reachability.explain(pool, error).await),
+                }
+            }
         })
     }
 
@@ -32,7 +48,12 @@ impl Database {
     pub(crate) async fn begin_write(&self, tenant: &str) -> Result<Inner, StoreError> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
-            Self::Postgres(pool) => Inner::Postgres(postgres::begin_write(pool, tenant).await?),
+            Self::Postgres { pool, reachability } => {
+                match postgres::begin_write(pool, tenant).await {
+                    Ok(begun) => Inner::Postgres(begun),
+                    Err(error) => return Err(reachability.explain(pool, error).await),
+                }
+            }
         })
     }
 
@@ -43,7 +64,7 @@ impl Database {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres { pool, .. } => pool.close().await,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The errors of the store.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use portcullis_model::quota::QuotaExcess;
 
@@ -10,6 +11,9 @@ pub enum StoreError {
     /// The database failed or cannot be reached.
     #[error("database error: {0}")]
     Database(#[from] sqlx::Error),
+    /// The database gives no connection; the text says why and holds no credential.
+    #[error("cannot connect to the database: {0}")]
+    Unreachable(Arc<str>),
     /// The operator suspended the tenant, or is deleting it.
     #[error("the tenant is suspended")]
     TenantClosed,
@@ -40,6 +44,11 @@ impl From<Infallible> for StoreError {
 }
 
 impl StoreError {
+    /// Returns whether the service has closed the database, because it stops. Nobody needs to know of this failure.
+    pub fn is_closed(&self) -> bool {
+        matches!(self, Self::Database(sqlx::Error::PoolClosed))
+    }
+
     /// Tells whether the database as a whole failed, so that the same request may succeed later.
     pub fn is_unavailable(&self) -> bool {
         match self {
@@ -52,7 +61,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::TimedOut => true,
+            Self::Unreachable(_) | Self::TimedOut => true,
             Self::Corrupt { .. }
             | Self::TenantClosed
             | Self::NotATenant

@@ -23,6 +23,7 @@ pub mod policies;
 mod postgres;
 pub mod providers;
 mod quotas;
+mod reachability;
 mod reserved;
 pub mod resolvers;
 pub mod resources;

@@ -10,21 +10,25 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 6] = [
+const SQLITE: [Source; 8] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
     (4, "resolvers", include_str!("../migrations/sqlite/0004_resolvers.sql")),
     (5, "quotas_and_denials", include_str!("../migrations/sqlite/0005_quotas_and_denials.sql")),
     (6, "operator", include_str!("../migrations/sqlite/0006_operator.sql")),
+    (7, "key_domains", include_str!("../migrations/sqlite/0007_key_domains.sql")),
+    (8, "registered_names", include_str!("../migrations/sqlite/0008_registered_names.sql")),
 ];
-const POSTGRES: [Source; 6] = [
+const POSTGRES: [Source; 8] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
     (4, "resolvers", include_str!("../migrations/postgres/0004_resolvers.sql")),
     (5, "quotas_and_denials", include_str!("../migrations/postgres/0005_quotas_and_denials.sql")),
     (6, "operator", include_str!("../migrations/postgres/0006_operator.sql")),
+    (7, "key_domains", include_str!("../migrations/postgres/0007_key_domains.sql")),
+    (8, "registered_names", include_str!("../migrations/postgres/0008_registered_names.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -57,7 +61,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 12] = [
+    const RELEASED: [(&str, &str); 16] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -83,6 +87,14 @@ mod tests {
             "41d21efcb42210cd67642e0d8db209781710d32fc87a8e8af4710184e94644153dcee1a77bd95e13c9263856e403be4d",
         ),
         (
+            "postgres/0007_key_domains.sql",
+            "9f8bfd5dcf306e460a2afb8745745916f2b0265b62f58de9c73f45e2ef68b64bb3bcbe52d4dad57e06481970cb1c806d",
+        ),
+        (
+            "postgres/0008_registered_names.sql",
+            "2b21540ce518aa87c4619b3a6698f063050042bfb523df6379a97b104f79468e3644ee22c9411a4f0179177121198bc6",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -105,6 +117,14 @@ mod tests {
         (
             "sqlite/0006_operator.sql",
             "a6f2501d4ccb8c8945021c668fcfc38583bf5dff85f115da4fa58a46873e23b5aa89b1f3947e825758a74c59f456d9bb",
+        ),
+        (
+            "sqlite/0007_key_domains.sql",
+            "9f8bfd5dcf306e460a2afb8745745916f2b0265b62f58de9c73f45e2ef68b64bb3bcbe52d4dad57e06481970cb1c806d",
+        ),
+        (
+            "sqlite/0008_registered_names.sql",
+            "a7c75d1d3a6f0dcd192a9cd1812581e7cabc8d6f400bfab6023de914dc45173ba9208062c34f105e6a23c3e62fd880cc",
         ),
     ];
 

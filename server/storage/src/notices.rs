@@ -4,6 +4,7 @@ use portcullis_engine::ResourcePattern;
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::PgListener;
 use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::tx::WebhookWrites;
@@ -14,6 +15,8 @@ const CHANGES: &str = "portcullis_changes";
 const WEBHOOKS: &str = "portcullis_webhooks";
 /// The channel of new deliveries.
 const DELIVERIES: &str = "portcullis_deliveries";
+/// The channel of revoked service keys.
+const REVOKED_KEYS: &str = "portcullis_revoked_keys";
 /// The longest payload in bytes: PostgreSQL allows 8,000. A longer one says that everything is touched.
 const MAX_PAYLOAD: usize = 7_900;
 
@@ -26,6 +29,8 @@ pub enum Notice {
     Webhooks,
     /// A delivery became due.
     Deliveries,
+    /// The service key with this id is revoked.
+    RevokedKey(Uuid),
 }
 
 /// A committed change of decision data.
@@ -74,6 +79,17 @@ pub(crate) async fn send_writes(
     Ok(())
 }
 
+/// Notifies the other replicas of revoked service keys.
+pub(crate) async fn send_revoked_keys(
+    connection: &mut PgConnection,
+    keys: &[Uuid],
+) -> Result<(), sqlx::Error> {
+    for key in keys {
+        send(connection, REVOKED_KEYS, &key.to_string()).await?;
+    }
+    Ok(())
+}
+
 async fn send(
     connection: &mut PgConnection,
     channel: &str,
@@ -88,9 +104,9 @@ async fn send(
 pub struct Notices(PgListener);
 
 impl Notices {
-    pub(crate) async fn listen(pool: &PgPool) -> Result<Self, StoreError> {
+    pub(crate) async fn listen(pool: &PgPool) -> Result<Self, sqlx::Error> {
         let mut listener = PgListener::connect_with(pool).await?;
-        listener.listen_all([CHANGES, WEBHOOKS, DELIVERIES]).await?;
+        listener.listen_all([CHANGES, WEBHOOKS, DELIVERIES, REVOKED_KEYS]).await?;
         Ok(Self(listener))
     }
 
@@ -100,6 +116,7 @@ impl Notices {
         Ok(received.and_then(|received| match received.channel() {
             WEBHOOKS => Some(Notice::Webhooks),
             DELIVERIES => Some(Notice::Deliveries),
+            REVOKED_KEYS => received.payload().parse().ok().map(Notice::RevokedKey),
             _ => serde_json::from_str(received.payload()).ok().map(Notice::Revision),
         }))
     }

@@ -8,7 +8,7 @@ use sqlx::{Connection, Executor, PgConnection, PgPool, Postgres, Transaction};
 
 use crate::error::OpenError;
 use crate::tx::EVERY_TENANT;
-use crate::{migrations, reserved, schema};
+use crate::{migrations, reachability, reserved, schema};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
@@ -20,15 +20,25 @@ fn options(url: &str) -> Result<PgConnectOptions, OpenError> {
         .map_err(|_| OpenError::Url("`postgres://<user>@<host>/<database>`".to_owned()))
 }
 
+fn pool() -> PgPoolOptions {
+    PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE_TIMEOUT)
+}
+
+/// Opens a pool. It waits for a database that is starting. The error says why nobody answers.
+async fn connect(pool: PgPoolOptions, options: PgConnectOptions) -> Result<PgPool, OpenError> {
+    let opened = match pool.connect_with(options.clone()).await {
+        Err(error @ sqlx::Error::PoolTimedOut) => {
+            Err(reachability::connect(&options).await.err().unwrap_or(error))
+        }
+        opened => opened,
+    };
+    opened.map_err(OpenError::Connect)
+}
+
 /// Opens the database and migrates it.
 pub(crate) async fn open(url: &str) -> Result<PgPool, OpenError> {
     let options = options(url)?;
-    let pool = PgPoolOptions::new()
-        .max_connections(CONNECTIONS)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .connect_with(options)
-        .await
-        .map_err(OpenError::Connect)?;
+    let pool = connect(pool(), options).await?;
     // The transaction ends without a commit.
     let mut tx = begin_read(&pool, EVERY_TENANT).await.map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&mut *tx).await)?;
@@ -40,17 +50,12 @@ pub(crate) async fn open(url: &str) -> Result<PgPool, OpenError> {
 /// Opens the database in sessions whose transactions only read.
 pub(crate) async fn open_to_read(url: &str) -> Result<PgPool, OpenError> {
     let options = options(url)?;
-    let pool = PgPoolOptions::new()
-        .max_connections(CONNECTIONS)
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .after_connect(|connection, _| {
-            Box::pin(async move {
-                connection.execute("SET default_transaction_read_only = on").await.map(drop)
-            })
+    let pool = pool().after_connect(|connection, _| {
+        Box::pin(async move {
+            connection.execute("SET default_transaction_read_only = on").await.map(drop)
         })
-        .connect_with(options)
-        .await
-        .map_err(OpenError::Connect)?;
+    });
+    let pool = connect(pool, options).await?;
     let applied = sqlx::query_as(schema::APPLIED).fetch_all(&pool).await;
     schema::check(&migrations::postgres(), applied)?;
     Ok(pool)

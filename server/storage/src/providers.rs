@@ -7,7 +7,7 @@ use portcullis_model::provider::{ClaimConfig, ProviderRecord};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, from_row};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::tx::Tx;
 
@@ -51,6 +51,12 @@ impl From<Row> for ProviderRecord {
             created_at: Timestamp::from_millis(row.created_at),
         }
     }
+}
+
+/// Finds the tenant's provider with this id.
+pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ProviderRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM identity_providers WHERE tenant_id = $1 AND id = $2";
+    Ok(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?.map(ProviderRecord::from))
 }
 
 /// Lists a page of the tenant's providers, in order of creation.

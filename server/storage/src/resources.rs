@@ -1,5 +1,7 @@
 //! The table of registered resources.
 
+use portcullis_engine::ResourcePattern;
+use portcullis_engine::resource::split_resource;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
@@ -80,6 +82,25 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ResourceRecord>, Sto
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
+/// Returns whether the tenant has a resource that `pattern` matches.
+pub async fn matches(tx: &mut Tx, pattern: &ResourcePattern) -> Result<bool, StoreError> {
+    const ANY: &str = "SELECT name FROM resources WHERE tenant_id = $1 LIMIT 1";
+    const STEM: &str = "SELECT stem FROM resources WHERE tenant_id = $1 AND stem = $2 LIMIT 1";
+    const NAME: &str = "SELECT name FROM resources WHERE tenant_id = $1 AND name = $2";
+    let found = match pattern {
+        ResourcePattern::Any => fetch_optional!(tx, (String,), ANY, &tx.tenant)?,
+        ResourcePattern::Name(stem) => fetch_optional!(tx, (String,), STEM, &tx.tenant, stem)?,
+        ResourcePattern::Exact(name) => fetch_optional!(tx, (String,), NAME, &tx.tenant, name)?,
+    };
+    Ok(found.is_some())
+}
+
+/// Returns whether the tenant has a resource whose name ends with `verb`.
+pub async fn have_verb(tx: &mut Tx, verb: &str) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT verb FROM resources WHERE tenant_id = $1 AND verb = $2 LIMIT 1";
+    Ok(fetch_optional!(tx, (String,), SQL, &tx.tenant, verb)?.is_some())
+}
+
 /// Inserts `resource`, or replaces `old`, which has the same id. No decision reads this table, so the change touches no
 /// plan.
 pub async fn upsert(
@@ -89,12 +110,14 @@ pub async fn upsert(
     by: &Authorship,
 ) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO resources (tenant_id, id, name, display_name, service_name, \
-        default_roles, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+        default_roles, created_at, updated_at, stem, verb) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
         ON CONFLICT (tenant_id, id) DO UPDATE SET display_name = excluded.display_name, \
         service_name = excluded.service_name, default_roles = excluded.default_roles, \
         updated_at = excluded.updated_at";
     let registration = &resource.registration;
     let default_roles = to_json_list(&registration.default_roles);
+    let (stem, verb) = split_resource(&registration.name).unwrap_or((&registration.name, ""));
     execute!(
         tx,
         SQL,
@@ -106,6 +129,8 @@ pub async fn upsert(
         default_roles,
         resource.created_at.millis(),
         resource.updated_at.map(Timestamp::millis),
+        stem,
+        verb,
     )?;
     tx.count(Quota::Resources, i64::from(old.is_none()));
     tx.count(Quota::StoredBytes, resource_bytes(resource) - old.map_or(0, resource_bytes));
@@ -114,3 +139,18 @@ pub async fn upsert(
     tx.audit(AuditAction::ResourceRegistered, resource.id);
     Ok(())
 }
+
+/// Deletes `resource`. The rules that name it are other records.
+pub async fn delete(tx: &mut Tx, resource: &ResourceRecord) -> Result<(), StoreError> {
+    const SQL: &str = "DELETE FROM resources WHERE tenant_id = $1 AND id = $2";
+    if execute!(tx, SQL, &tx.tenant, resource.id)? > 0 {
+        tx.count(Quota::Resources, -1);
+        tx.count(Quota::StoredBytes, -resource_bytes(resource));
+    }
+    tx.touch([]);
+    tx.audit(AuditAction::ResourceDeleted, resource.id);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::quota::Quota;
 use portcullis_model::rule::{RuleOrigin, RuleRecord};
+use portcullis_model::rule_filter::RuleFilter;
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
@@ -91,6 +92,57 @@ pub async fn find_by_tuple(
         &tuple.act,
     )?;
     row.map(RuleRecord::try_from).transpose()
+}
+
+/// Lists a page of the rules that `filter` selects, in order of creation. It reads the rules of the tenant one after the
+/// other until the page is full; their quota bounds the work.
+pub async fn list(
+    tx: &mut Tx,
+    filter: &RuleFilter,
+    page: Page,
+) -> Result<Listed<RuleRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(sub) + octet_length(dom) + octet_length(obj) \
+        + octet_length(act) AS BIGINT) FROM rbac_rules WHERE tenant_id = $1 \
+        AND (CAST($2 AS TEXT) IS NULL OR sub = $2) AND (CAST($3 AS TEXT) IS NULL OR dom = $3) \
+        AND (CAST($4 AS TEXT) IS NULL OR obj = $4) AND (CAST($5 AS TEXT) IS NULL OR act = $5) \
+        AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8";
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
+        AND (CAST($2 AS TEXT) IS NULL OR sub = $2) AND (CAST($3 AS TEXT) IS NULL OR dom = $3) \
+        AND (CAST($4 AS TEXT) IS NULL OR obj = $4) AND (CAST($5 AS TEXT) IS NULL OR act = $5) \
+        AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8";
+    let RuleFilter { sub, dom, obj, act, effect } = filter;
+    let effect = effect.map(Effect::as_str);
+    fetch_page!(
+        tx,
+        Row,
+        page,
+        SIZES,
+        SQL,
+        &tx.tenant,
+        sub.as_deref(),
+        dom.as_deref(),
+        obj.as_deref(),
+        act.as_deref(),
+        effect,
+        page.after
+    )
+}
+
+/// Lists up to `limit` rules whose `obj` is exactly `name`: those of default roles, and the explicit ones too if
+/// `explicit`. Their order is that of the index of tuples: SQLite would read every rule of the tenant for another order.
+pub async fn of_object(
+    tx: &mut Tx,
+    name: &str,
+    explicit: bool,
+    limit: i64,
+) -> Result<Vec<RuleRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 \
+        AND origin IN ($3, $4) ORDER BY obj, sub, dom, act LIMIT $5";
+    let default_role = RuleOrigin::DefaultRole;
+    let other = if explicit { RuleOrigin::Explicit } else { default_role };
+    let rows =
+        fetch_all!(tx, Row, SQL, &tx.tenant, name, default_role.as_str(), other.as_str(), limit,)?;
+    rows.into_iter().map(RuleRecord::try_from).collect()
 }
 
 /// Lists a page of the rules that can match `resource`, patterns included, in order of creation.

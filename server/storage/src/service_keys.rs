@@ -1,5 +1,7 @@
 //! The table of service API keys.
 
+use std::collections::HashSet;
+
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
@@ -11,9 +13,9 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_optional, from_row};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
-use crate::tx::Tx;
+use crate::tx::{Inner, Tx};
 
 struct Row {
     id: Uuid,
@@ -21,6 +23,7 @@ struct Row {
     description: Option<String>,
     secret_hash: Vec<u8>,
     permissions: String,
+    domain: Option<String>,
     created_by: String,
     created_at: i64,
     expires_at: Option<i64>,
@@ -33,6 +36,7 @@ from_row!(Row {
     description,
     secret_hash,
     permissions,
+    domain,
     created_by,
     created_at,
     expires_at,
@@ -54,6 +58,7 @@ impl TryFrom<Row> for ServiceKeyRecord {
             description: row.description,
             prefix: key_prefix(row.id),
             permissions: permissions.iter().map(parse).collect::<Result<_, _>>()?,
+            domain: row.domain,
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             expires_at: row.expires_at.map(Timestamp::from_millis),
@@ -87,10 +92,35 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
     Ok(Some(FoundKey { record: row.try_into()?, tenant, slug, is_open }))
 }
 
+/// Returns those of `ids` that are ids of keys, of any tenant. For a transaction that sees every tenant.
+pub async fn existing(tx: &mut Tx, ids: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
+    const SQLITE: &str = "SELECT id FROM service_keys \
+        WHERE id IN (SELECT unhex(value) FROM json_each($1))";
+    const POSTGRES: &str = "SELECT id FROM service_keys \
+        WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))::UUID))";
+    if ids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let sql = match &tx.inner {
+        Inner::Sqlite(_) => SQLITE,
+        Inner::Postgres(_) => POSTGRES,
+    };
+    let ids: Vec<_> = ids.iter().map(|id| id.simple().to_string()).collect();
+    let rows = fetch_all!(tx, (Uuid,), sql, to_json_list(&ids))?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
+}
+
+/// Finds the tenant's key with this id.
+pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ServiceKeyRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id = $2";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
+    row.map(ServiceKeyRecord::try_from).transpose()
+}
+
 /// Lists a page of the tenant's keys, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, StoreError> {
     const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
-        + octet_length(permissions) AS BIGINT) \
+        + octet_length(permissions) + COALESCE(octet_length(domain), 0) AS BIGINT) \
         FROM service_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
@@ -100,7 +130,8 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, S
 /// Inserts a key.
 pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO service_keys (tenant_id, id, name, description, secret_hash, \
-        permissions, created_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        permissions, domain, created_by, created_at, expires_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     let permissions: Vec<&str> = key.permissions.iter().map(|each| each.as_str()).collect();
     execute!(
         tx,
@@ -111,6 +142,7 @@ pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreErro
         key.description.as_deref(),
         &*key.secret_hash,
         to_json_list(&permissions),
+        key.domain.as_deref(),
         &key.created_by,
         key.created_at.millis(),
         key.expires_at.map(Timestamp::millis),
@@ -135,6 +167,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<bool, Stor
     let Some((name,)) = fetch_optional!(tx, (String,), SQL, &tx.tenant, id)? else {
         return Ok(false);
     };
+    tx.revoked_keys.push(id);
     tx.count(Quota::ServiceKeys, -1);
     tx.record(Event::service_key(EventType::ServiceKeyRevoked, id, &name, by));
     tx.audit(AuditAction::ServiceKeyRevoked, id);

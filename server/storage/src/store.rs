@@ -55,7 +55,7 @@ impl Store {
                 Ok(Self::new(Database::Sqlite { writer, readers }))
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::new(Database::Postgres(postgres::open(url).await?)))
+                Ok(Self::new(Database::postgres(postgres::open(url).await?)))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
@@ -73,7 +73,7 @@ impl Store {
                 Ok(Self::new(Database::Sqlite { writer: readers.clone(), readers }))
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::new(Database::Postgres(postgres::open_to_read(url).await?)))
+                Ok(Self::new(Database::postgres(postgres::open_to_read(url).await?)))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
@@ -173,7 +173,7 @@ impl Store {
     pub fn replica_name(&self, address: SocketAddr) -> String {
         match self.database {
             Database::Sqlite { .. } => String::new(),
-            Database::Postgres(_) => {
+            Database::Postgres { .. } => {
                 let host = rustix::system::uname();
                 format!("{} {address} ", host.nodename().to_string_lossy())
             }
@@ -185,7 +185,7 @@ impl Store {
     pub async fn bypasses_row_security(&self) -> Result<bool, StoreError> {
         match &self.database {
             Database::Sqlite { .. } => Ok(false),
-            Database::Postgres(pool) => Ok(postgres::bypasses_row_security(pool).await?),
+            Database::Postgres { pool, .. } => Ok(postgres::bypasses_row_security(pool).await?),
         }
     }
 
@@ -206,7 +206,10 @@ impl Store {
     pub async fn notices(&self) -> Result<Option<Notices>, StoreError> {
         match &self.database {
             Database::Sqlite { .. } => Ok(None),
-            Database::Postgres(pool) => Ok(Some(Notices::listen(pool).await?)),
+            Database::Postgres { pool, reachability } => match Notices::listen(pool).await {
+                Ok(notices) => Ok(Some(notices)),
+                Err(error) => Err(reachability.explain(pool, error).await),
+            },
         }
     }
 }

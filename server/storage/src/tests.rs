@@ -243,6 +243,8 @@ async fn every_statement_fits_the_schema(database: TestDatabase) {
             Inner::Sqlite(_) if statement.contains("set_config") => continue,
             Inner::Sqlite(_) if statement.contains("pg_class") => continue,
             Inner::Sqlite(_) if statement.contains("SKIP LOCKED") => continue,
+            Inner::Sqlite(_) if statement.contains("json_array_elements_text") => continue,
+            Inner::Postgres(_) if statement.contains("json_each") => continue,
             Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
             Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
         };
@@ -330,7 +332,7 @@ async fn write_after_cancelled_begin(
     guarded: bool,
 ) -> bool {
     let patience = Duration::from_micros(attempt * 7 % 400);
-    let store = Store::new(Database::Postgres(pool.clone()));
+    let store = Store::new(Database::postgres(pool.clone()));
     let begin = async move { store.write_as("acme").await.map(drop) };
     if guarded {
         // What the service does: the task goes on when nobody waits for it any more.

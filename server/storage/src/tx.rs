@@ -6,6 +6,7 @@ use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_model::event::Event;
 use portcullis_model::quota::{PerQuota, Quota, Quotas};
 use sqlx::{Postgres, Sqlite, Transaction};
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::write_turns::WriteTurn;
@@ -23,6 +24,8 @@ pub struct Tx {
     /// The recorded events that are not stored yet.
     pub(crate) events: Vec<Event>,
     pub(crate) writes: WebhookWrites,
+    /// The service keys that the changes so far revoke.
+    pub(crate) revoked_keys: Vec<Uuid>,
     /// The changes whose audit records are not stored yet.
     pub(crate) audited: Vec<AuditEntry>,
     /// The author of the changes.
@@ -74,6 +77,7 @@ impl Tx {
             touched: None,
             events: Vec::new(),
             writes: WebhookWrites::default(),
+            revoked_keys: Vec::new(),
             audited: Vec::new(),
             origin: Origin::service(),
             at: Timestamp::from_millis(0),

@@ -1,14 +1,24 @@
-//! `portcullis import casbin`: turns the policies of a Casbin application into rules (`docs/casbin.md`).
+//! `portcullis import casbin`: turns the policies of a Casbin application into rules and policies (`docs/casbin.md`).
+//!
+//! The matcher is partially evaluated for each policy line. What is left is a condition over the request, in
+//! alternatives. An alternative becomes a rule if a rule can say it, and a policy otherwise.
 
 mod api;
-mod columns;
+mod condition;
+mod conversion;
+mod entries;
+mod expand;
+mod expression;
 mod fault;
+mod files;
+mod functions;
 mod lines;
-mod matcher;
+mod membership;
 mod model;
 mod objects;
+mod output;
+mod requests;
 mod roles;
-mod rules;
 
 use std::fs;
 use std::io::Write;
@@ -16,10 +26,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use portcullis_config::Variables;
+use portcullis_model::clock::Clock;
 use url::Url;
 
+use files::yaml;
 use model::Model;
-use rules::{Converted, Rule};
+use output::Converted;
 
 /// The arguments of `portcullis import casbin`.
 #[derive(Debug, clap::Args)]
@@ -28,10 +40,17 @@ pub struct ImportArguments {
     model: PathBuf,
     /// The Casbin policy, such as `policy.csv`.
     policy: PathBuf,
-    /// Write the rules to this file, in the format of `rules.yaml`, instead of printing them.
-    #[arg(long, value_name = "FILE")]
+    /// Write `rules.yaml` and `policies.yaml` into this folder instead of printing them. A name that ends in `.yaml` is
+    /// the file of the rules.
+    #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Create the rules in the Portcullis service at this URL, with the service key in SERVICE_API_KEY.
+    /// Replace files that are there already.
+    #[arg(long, requires = "out")]
+    force: bool,
+    /// Compare the decisions first: each line of this file has the values of a request, then `true` or `false`.
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+    /// Create the rules and policies in the Portcullis service at this URL, with the service key in SERVICE_API_KEY.
     #[arg(long, value_name = "URL", conflicts_with = "out")]
     url: Option<Url>,
     /// Read the service key from this file instead of SERVICE_API_KEY.
@@ -42,10 +61,10 @@ pub struct ImportArguments {
     skip_unsupported: bool,
 }
 
-/// Imports as the arguments say. Writes progress and faults to `err`, and rules to `out`.
+/// Imports as the arguments say. Writes progress and faults to `err`, rules and policies to `out`.
 ///
 /// # Errors
-/// A file cannot be read or has a line that cannot be imported, or the service refused a rule.
+/// A file cannot be read or has a line that cannot be imported, a decision differs, or the service refused a record.
 pub async fn run(
     arguments: &ImportArguments,
     variables: &Variables,
@@ -57,34 +76,61 @@ pub async fn run(
         Some(base) => Some(api::Target::new(base, arguments.key_file.as_deref(), variables)?),
         None => None,
     };
-    let converted = read(&arguments.model, &arguments.policy)?;
+    let (model, converted) = read(&arguments.model, &arguments.policy)?;
     report(arguments, &converted, err)?;
-    let rules = &converted.rules;
+    if let Some(file) = &arguments.check {
+        compare(&model, &converted, file, err)?;
+    }
+    let summary = format!("{} rules, {} policies", converted.rules.len(), converted.policies.len());
     match (target, &arguments.out) {
-        (Some(target), _) => target.create(rules, err).await,
-        (None, Some(file)) => {
-            fs::write(file, yaml(rules)?).with_context(|| format!("{}", file.display()))?;
-            writeln!(err, "{} rules written to {}", rules.len(), file.display())?;
-            Ok(())
+        (Some(target), _) => return target.create(&converted, err).await,
+        (None, Some(to)) => {
+            files::write(&converted, to, arguments.force)?;
+            writeln!(err, "{summary} written to {}", to.display())?;
         }
         (None, None) => {
-            out.write_all(yaml(rules)?.as_bytes())?;
-            writeln!(err, "{} rules", rules.len())?;
-            Ok(())
+            write!(out, "# rules.yaml\n{}", yaml(&converted.rules)?)?;
+            if !converted.policies.is_empty() {
+                write!(out, "# policies.yaml\n{}", yaml(&converted.policies)?)?;
+            }
+            writeln!(err, "{summary}")?;
         }
     }
+    Ok(())
 }
 
 /// Reads and converts both files.
-fn read(model: &Path, policy: &Path) -> anyhow::Result<Converted> {
+fn read(model: &Path, policy: &Path) -> anyhow::Result<(Model, Converted)> {
     let (model_text, policy_text) = (text(model)?, text(policy)?);
-    let known = Model::parse(&model_text);
-    let known = known.map_err(|fault| anyhow::anyhow!("{}", fault.in_file(model)))?;
-    Ok(rules::convert(&known, lines::read(&policy_text)))
+    let known = Model::parse(&model_text).map_err(|faults| {
+        let faults: Vec<_> = faults.iter().map(|fault| fault.in_file(model).to_string()).collect();
+        anyhow::anyhow!("{}", faults.join("\n"))
+    })?;
+    let converted = conversion::convert(&known, lines::read(&policy_text));
+    Ok((known, converted))
 }
 
 fn text(file: &Path) -> anyhow::Result<String> {
     fs::read_to_string(file).with_context(|| file.display().to_string())
+}
+
+/// Decides the requests of `file`. Fails if a decision is not the expected one.
+fn compare(
+    model: &Model,
+    converted: &Converted,
+    file: &Path,
+    err: &mut (dyn Write + Send),
+) -> anyhow::Result<()> {
+    let now = Clock::system().now();
+    let (asked, faults) = requests::differences(model, converted, &text(file)?, now)?;
+    for fault in &faults {
+        writeln!(err, "{}", fault.in_file(file))?;
+    }
+    if !faults.is_empty() {
+        bail!("nothing was imported: {} of {asked} requests are decided otherwise", faults.len());
+    }
+    writeln!(err, "{asked} requests are decided as Casbin decides them")?;
+    Ok(())
 }
 
 /// Reports the lines that are left out. Fails if there are any, unless `--skip-unsupported` is given.
@@ -98,10 +144,7 @@ fn report(
     }
     if converted.without_effect > 0 {
         let count = converted.without_effect;
-        writeln!(
-            err,
-            "deny lines left out, because they have no effect under this policy effect: {count}"
-        )?;
+        writeln!(err, "lines left out, because they have no effect in Casbin: {count}")?;
     }
     match converted.faults.len() {
         0 => {}
@@ -109,15 +152,10 @@ fn report(
             writeln!(err, "lines skipped; Portcullis does not enforce them: {faults}")?;
         }
         faults => bail!(
-            "nothing was imported: {faults} lines cannot be expressed as rules; use --skip-unsupported to import the other lines"
+            "nothing was imported: {faults} lines cannot be expressed; use --skip-unsupported to import the other lines"
         ),
     }
     Ok(())
-}
-
-/// Returns the rules in the format of `rules.yaml`.
-fn yaml(rules: &[Rule]) -> anyhow::Result<String> {
-    Ok(serde_saphyr::to_string(&rules)?)
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, bail};
 use portcullis_config::Variables;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
-use portcullis_model::service_key::{NewServiceKey, Permission};
+use portcullis_model::service_key::{DOMAIN_FORM, NewServiceKey, Permission, is_domain};
 use portcullis_operations::{service_keys, tenants};
 use uuid::Uuid;
 
@@ -15,23 +15,62 @@ use crate::operator::{OfflineOperator, shown};
 /// The most keys that are read at a time.
 const PAGE: i64 = 500;
 
-/// Creates a key for `tenant` and prints it. In `saas` mode `tenant` is an id or a slug of an existing tenant; in
-/// `selfhost` mode it is an id, and the first write creates the tenant.
-pub async fn create(
-    variables: &Variables,
-    tenant: &str,
-    name: &str,
-    permissions: &[String],
-) -> anyhow::Result<()> {
-    let key = new_key(name, permissions)?;
+/// The arguments of `portcullis keys create`.
+#[derive(Debug, clap::Args)]
+pub struct CreateKeyArguments {
+    /// The tenant's id, or in `saas` mode its slug.
+    #[arg(long)]
+    tenant: String,
+    /// A name that says what the key is for.
+    #[arg(long)]
+    name: String,
+    /// The permissions of the key, such as `resources:read,resources:write` [default: all but `audit:read` and
+    /// `access:evaluate`]. Name `access:evaluate` for a key that requests checks.
+    #[arg(long, value_delimiter = ',')]
+    permissions: Vec<String>,
+    /// The domain of the key's checks, in `saas` mode. Without it, each check names its domain.
+    #[arg(long)]
+    domain: Option<String>,
+    /// Create the tenant if it does not exist, in `selfhost` mode.
+    #[arg(long)]
+    create_tenant: bool,
+}
+
+/// Creates a key and prints it. The tenant must exist, unless the arguments say that it is created.
+pub async fn create(variables: &Variables, arguments: &CreateKeyArguments) -> anyhow::Result<()> {
+    let key = new_key(arguments)?;
     let operator = OfflineOperator::open(variables).await?;
-    let tenant = operator.tenant(tenant).await.context("--tenant")?;
+    let tenant = existing_or_new(&operator, arguments).await?;
+    let fits = service_keys::must_fit(&key, operator.key_domain(&tenant));
+    fits.map_err(|expected| anyhow!("--domain: expected {expected}"))?;
     let OfflineOperator { store, origin, by, .. } = &operator;
     let issued =
         service_keys::create_offline(store, &tenant, key, (origin, by), &Ids::new()).await?;
     store.close().await;
     writeln!(std::io::stdout(), "{}", issued.key)?;
     Ok(())
+}
+
+/// Returns the id of the tenant that the arguments name. The first write of `selfhost` mode creates a tenant: a mistyped
+/// name would get a key of its own.
+async fn existing_or_new(
+    operator: &OfflineOperator,
+    arguments: &CreateKeyArguments,
+) -> anyhow::Result<String> {
+    let name = &*arguments.tenant;
+    if let Some(tenant) = tenants::find(&operator.store, name).await? {
+        return Ok(tenant.id);
+    }
+    if !operator.creates_tenants() {
+        bail!("--tenant: there is no tenant `{name}`; `POST /admin/tenants` creates one");
+    }
+    if !arguments.create_tenant {
+        bail!("--tenant: there is no tenant `{name}`; add --create-tenant to create it");
+    }
+    if !is_domain(name) {
+        bail!("--tenant: expected {DOMAIN_FORM}, not `{name}`");
+    }
+    Ok(name.to_owned())
 }
 
 /// Prints each key of `tenant` without its secret, as a line of JSON.
@@ -64,12 +103,18 @@ pub async fn revoke(variables: &Variables, tenant: &str, id: Uuid) -> anyhow::Re
     Ok(())
 }
 
-/// Returns the input of the use case. Without `permissions` the key has the default permissions.
-fn new_key(name: &str, permissions: &[String]) -> anyhow::Result<NewServiceKey> {
-    let mut key = NewServiceKey::named(name);
-    if !permissions.is_empty() {
-        key.permissions =
-            permissions.iter().map(|text| permission(text)).collect::<Result<_, _>>()?;
+/// Returns the input of the use case. Without permissions the key has the default ones.
+fn new_key(arguments: &CreateKeyArguments) -> anyhow::Result<NewServiceKey> {
+    let mut key = NewServiceKey::named(&arguments.name);
+    if !arguments.permissions.is_empty() {
+        let permissions = arguments.permissions.iter().map(|text| permission(text));
+        key.permissions = permissions.collect::<Result<_, _>>()?;
+    }
+    if let Some(domain) = &arguments.domain {
+        if !is_domain(domain) {
+            bail!("--domain: expected {DOMAIN_FORM}, not `{domain}`");
+        }
+        key.domain = Some(domain.clone());
     }
     Ok(key)
 }
@@ -77,6 +122,6 @@ fn new_key(name: &str, permissions: &[String]) -> anyhow::Result<NewServiceKey> 
 fn permission(text: &str) -> anyhow::Result<Permission> {
     Permission::parse(text).with_context(|| {
         let known = Permission::ALL.map(Permission::as_str).join(", ");
-        format!("--permissions: `{text}` is unknown; there are {known}")
+        format!("--permissions: `{text}` is unknown; the permissions are {known}")
     })
 }

@@ -1,8 +1,10 @@
-//! The commands `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
+//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
 
 pub mod audit;
+pub mod check;
 pub mod humanize;
 pub mod import;
+pub mod init;
 pub mod keys;
 mod operator;
 pub mod policy_test;

@@ -33,6 +33,12 @@ impl OfflineOperator {
         !self.is_saas
     }
 
+    /// Returns the one domain of the keys of `tenant`: in `selfhost` mode, where a domain is a tenant, its own. `None` if a
+    /// key may have any domain.
+    pub(crate) fn key_domain<'t>(&self, tenant: &'t str) -> Option<&'t str> {
+        (!self.is_saas).then_some(tenant)
+    }
+
     /// Returns the id of the tenant that a user names: in `saas` mode by its id or its slug, and it must exist; in
     /// `selfhost` mode by its id.
     pub(crate) async fn tenant(&self, name: &str) -> anyhow::Result<String> {

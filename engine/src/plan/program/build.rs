@@ -87,6 +87,7 @@ fn test_cost(test: &Test<Slot>) -> u32 {
     match &test.predicate {
         Predicate::Exists => 1,
         Predicate::Compare(Operator::Before | Operator::After, _) => 80,
+        Predicate::During(_) => 120,
         Predicate::Compare(Operator::In | Operator::NotIn, Operand::List(list)) => {
             4 + 2 * (list.len() + 1).ilog2()
         }

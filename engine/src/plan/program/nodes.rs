@@ -70,7 +70,8 @@ impl Operation {
             Self::Test(test) => match &test.predicate {
                 Predicate::Compare(_, Operand::Text(text)) => text.len(),
                 Predicate::Compare(_, Operand::List(list)) => list.weight(),
-                Predicate::Exists | Predicate::Compare(..) => 0,
+                // The rules of a zone exist once in the process.
+                Predicate::Exists | Predicate::Compare(..) | Predicate::During(_) => 0,
                 // The automata of a plan are shared, and counted elsewhere.
                 Predicate::Matches(pattern) => pattern.source().len(),
                 Predicate::IpIn(networks) => networks.weight(),

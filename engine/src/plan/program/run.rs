@@ -5,8 +5,9 @@ use super::matching::PatternResults;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
 use crate::condition::{Operand, Predicate, Test};
+use crate::during::TimeWindow;
 use crate::plan::slots::{Slot, SlotValue, Symbol};
-use crate::value::AttributeValue;
+use crate::value::{AttributeValue, parse_instant};
 
 /// The cause of an undetermined test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,21 +171,27 @@ impl<'r> Run<'r> {
                     Operand::Attribute(other) => self.value(*other)?,
                     literal => literal.literal(),
                 };
-                let steps = operator.scanned(value, right);
-                if steps > UNCOUNTED_STEPS && !self.affords(steps) {
-                    return None;
-                }
+                self.take(operator.scanned(value, right))?;
                 operator.holds(value, right)
+            }
+            (Predicate::During(window), AttributeValue::Text(text)) => {
+                self.take(TimeWindow::scanned(text))?;
+                parse_instant(text).map(|instant| window.covers(instant))
             }
             (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
             (Predicate::Exists, _) => Some(true),
             (Predicate::IpIn(networks), AttributeValue::Text(text)) => networks.contain(text),
             // A text that is matched has a step of its own.
-            (Predicate::Matches(_) | Predicate::IpIn(_), _) => None,
+            (Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_), _) => None,
         }
     }
 
-    /// Takes the steps of a comparison from what a run may take. Returns whether they fit.
+    /// Takes the steps of a comparison from what a run may take. `None` if they do not fit.
+    #[inline]
+    fn take(&mut self, steps: usize) -> Option<()> {
+        (steps <= UNCOUNTED_STEPS || self.affords(steps)).then_some(())
+    }
+
     #[cold]
     fn affords(&mut self, steps: usize) -> bool {
         self.scanned = self.scanned.saturating_add(steps);
@@ -193,14 +200,23 @@ impl<'r> Run<'r> {
 
     /// Returns whether a comparison was left out because it would take too long.
     fn is_too_long(&self, test: &Test<Slot>) -> bool {
-        let Predicate::Compare(operator, operand) = &test.predicate else { return false };
-        let right = match operand {
-            Operand::Attribute(other) => self.value(*other),
-            literal => Some(literal.literal()),
-        };
-        let steps = self.value(test.attribute).zip(right);
         self.scanned > MAX_SCANNED_STEPS
-            && steps.is_some_and(|(left, right)| operator.scanned(left, right) > UNCOUNTED_STEPS)
+            && self.steps(test).is_some_and(|steps| steps > UNCOUNTED_STEPS)
+    }
+
+    /// Returns the number of steps of a test that looks at the whole of its attribute.
+    fn steps(&self, test: &Test<Slot>) -> Option<usize> {
+        let left = self.value(test.attribute)?;
+        match (&test.predicate, left) {
+            (Predicate::Compare(operator, Operand::Attribute(other)), _) => {
+                Some(operator.scanned(left, self.value(*other)?))
+            }
+            (Predicate::Compare(operator, literal), _) => {
+                Some(operator.scanned(left, literal.literal()))
+            }
+            (Predicate::During(_), AttributeValue::Text(text)) => Some(TimeWindow::scanned(text)),
+            _ => None,
+        }
     }
 
     /// Returns the cause of `test`, the undetermined test of `node`.

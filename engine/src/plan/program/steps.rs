@@ -206,7 +206,7 @@ impl<'s> Packer<'s> {
                 self.pattern_tests += 1;
                 return Some(Step::Matches { slot, test });
             }
-            Predicate::Exists | Predicate::IpIn(_) => return None,
+            Predicate::Exists | Predicate::IpIn(_) | Predicate::During(_) => return None,
         };
         match (*operator, operand) {
             (Operator::Eq | Operator::Ne, Operand::Text(text)) => {

@@ -195,3 +195,24 @@ fn a_header_that_is_named_is_described() {
         }
     });
 }
+
+#[test]
+fn managers_name_a_domain_where_a_domain_is_a_tenant() {
+    let reference = reference("parameters", "X-Domain");
+    let [selfhost, saas] = documents();
+    let mut paths = BTreeSet::new();
+    for (path, method, operation) in all_operations(&selfhost) {
+        let parameters = operation["parameters"].as_array().expect("parameters");
+        let is_named = parameters.contains(&reference);
+        let by_token = operation["security"][0].get("bearer").is_some();
+        let is_check = path == "/api/v1/check" || path.ends_with("/access/check");
+        assert_eq!(is_named, by_token && !is_check, "{method} {path}");
+        paths.extend(is_named.then_some(path));
+    }
+    assert!(paths.contains("/api/v1/resources/policies"), "{paths:?}");
+    let single = Mode::SingleTenant { tenant: "acme".to_owned(), oidc: None };
+    let (_, Document(single)) = described_routes(&single);
+    for document in [saas.to_string(), String::from_utf8_lossy(&single).into_owned()] {
+        assert!(!document.contains("X-Domain"));
+    }
+}

@@ -15,7 +15,7 @@ const MIN_RSA_BITS: usize = 2_048;
 
 /// The keys of one set that may verify tokens.
 #[derive(Debug)]
-pub(super) struct KeySet(Vec<VerificationKey>);
+pub(crate) struct KeySet(Vec<VerificationKey>);
 
 #[derive(Debug)]
 struct VerificationKey {
@@ -27,7 +27,7 @@ struct VerificationKey {
 impl KeySet {
     /// Reads a JWK set. It leaves out keys that cannot verify a token: symmetric and unknown keys, keys for another use,
     /// and RSA keys that are too short.
-    pub(super) fn parse(text: &[u8]) -> anyhow::Result<Self> {
+    pub(crate) fn parse(text: &[u8]) -> anyhow::Result<Self> {
         let set = json::parse(text)?;
         let Some(keys) = set.get("keys").and_then(Json::as_array) else {
             anyhow::bail!("a key set is an object with an array `keys`");

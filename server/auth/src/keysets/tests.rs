@@ -33,7 +33,7 @@ impl Provider {
             Box::pin(async move {
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 let keys = keys.ok_or_else(|| anyhow::anyhow!("down"))?;
-                Ok(json!({"keys": keys}).to_string().into_bytes())
+                KeySet::parse(json!({"keys": keys}).to_string().as_bytes())
             })
         });
         (provider, KeySource::new("https://id.example/", fetch))
@@ -151,4 +151,47 @@ async fn invented_kids_leave_nothing_behind() {
     assert!(provider.fetches() <= 2, "{}", provider.fetches());
     let good = source.good().expect("keys");
     assert!(good.keys.knows("a") && !good.keys.knows("invented-1"));
+}
+
+/// Returns the error of a fetch from `jwks_uri`, or by discovery, of a port where nobody listens.
+async fn unreachable(issuer: &str, jwks_uri: Option<&str>) -> String {
+    let client = Client::trusted(FETCH_TIMEOUT).expect("a client");
+    let jwks_uri = jwks_uri.map(|uri| uri.parse().expect("a URL"));
+    let failed = http_fetch(client, issuer, jwks_uri)().await;
+    format!("{:#}", failed.expect_err("nobody listens"))
+}
+
+#[tokio::test]
+async fn a_key_set_that_cannot_be_fetched_is_named_by_its_url_without_secrets() {
+    let error = unreachable("x", Some("http://me:hush@127.0.0.1:1/keys?key=hush#hush")).await;
+    assert!(error.starts_with("http://127.0.0.1:1/keys: cannot connect"), "{error}");
+    assert!(!error.contains("hush"), "{error}");
+    let error = unreachable("http://127.0.0.1:1/realm/", None).await;
+    let expected = "http://127.0.0.1:1/realm/.well-known/openid-configuration: cannot connect";
+    assert!(error.starts_with(expected), "{error}");
+}
+
+#[test]
+fn a_wrong_discovery_document_says_what_is_wrong() {
+    let issuer = "https://id.example/";
+    for (document, expected) in [
+        (
+            r#"{"issuer": "https://id.example", "jwks_uri": "https://id.example/keys"}"#,
+            "expected the discovery document of the issuer `https://id.example/`, not of \
+             `https://id.example`",
+        ),
+        (r#"{"issuer": "https://id.example/"}"#, "the discovery document has no `jwks_uri`"),
+        (
+            r#"{"issuer": "https://id.example/", "jwks_uri": "/keys"}"#,
+            "the `jwks_uri` `/keys` is not a URL: relative URL without a base",
+        ),
+        (
+            r#"{"issuer": "https://id.example/", "jwks_uri": "https://id.example/keys"}"#,
+            "https://id.example/keys",
+        ),
+    ] {
+        let found = jwks_uri(document.as_bytes(), issuer);
+        let found = found.map_or_else(|error| format!("{error:#}"), String::from);
+        assert_eq!(found, expected);
+    }
 }

@@ -110,7 +110,7 @@ pub(super) fn key_source(keys: Vec<Value>) -> KeySource {
     let text = json!({"keys": keys}).to_string().into_bytes();
     let fetch: crate::keysets::Fetch = std::sync::Arc::new(move || {
         let text = text.clone();
-        Box::pin(async move { Ok(text) })
+        Box::pin(async move { crate::keysets::KeySet::parse(&text) })
     });
     KeySource::new(ISSUER, fetch)
 }
@@ -396,5 +396,47 @@ async fn admin_domains_are_a_string_or_a_list() {
         claims["adm"] = claim.clone();
         let identity = verify(&sign(&header(), &claims)).await.expect("accepted");
         assert_eq!(identity.administers(domain), expected, "{claim} and {domain}");
+    }
+}
+
+#[tokio::test]
+async fn the_recipes_for_identity_providers_quote_the_messages() {
+    let document = include_str!("../../../../docs/identity-providers.md");
+    let with = |name: &str, value: Value| {
+        let mut claims = claims();
+        claims["aud"] = json!("portcullis");
+        claims[name] = value;
+        sign(&header(), &claims)
+    };
+    let config = OidcConfig { audience: Some("portcullis".to_owned()), ..config() };
+    for (token, expected) in [
+        ("opaque".to_owned(), "expected a token of three parts separated by `.`"),
+        (
+            with("iss", json!("https://other.example")),
+            "the claim `iss` names an issuer that is not registered here",
+        ),
+        (with("sub", Value::Null), "the claim `sub` is missing, empty or of the wrong type"),
+        (
+            with("realm_access", json!({})),
+            "the claim `realm_access.roles` is missing, empty or of the wrong type",
+        ),
+        (with("dom", json!(["a"])), "the claim `dom` is missing, empty or of the wrong type"),
+        (with("dom", json!("*")), "the claim `dom` is `*`, which is not a domain"),
+        (with("aud", json!("other")), "the claim `aud` does not name this service"),
+        (with("aud", Value::Null), "the claim `aud` is missing, empty or of the wrong type"),
+        (with("exp", json!(1)), "the token has expired"),
+        (
+            sign(&json!({"alg": "HS256", "kid": "ec"}), &claims()),
+            "the token's algorithm is not accepted",
+        ),
+        (
+            sign(&json!({"alg": "ES256", "kid": "other"}), &claims()),
+            "the issuer's key set does not have exactly one key that matches the token",
+        ),
+    ] {
+        let keys = vec![EC.jwk(json!({"kid": "ec"}))];
+        let refused = verify_with(config.clone(), keys, &token, now()).await;
+        assert_eq!(refused.expect_err("no token of these is good"), expected);
+        assert!(document.contains(expected), "no recipe has `{expected}`");
     }
 }

@@ -6,6 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use fastrand::Rng;
 use portcullis_engine::Json;
 use portcullis_engine::condition::{AttributePath, RequestField};
+use portcullis_engine::resource::object_of;
 
 use crate::checks::CallerToken;
 
@@ -59,6 +60,7 @@ impl Draft {
             AttributePath::Request(field) => Some(match field {
                 RequestField::Subject => string(&self.subject),
                 RequestField::Resource => string(&self.resource),
+                RequestField::Object => string(object_of(&self.resource)),
                 RequestField::Action => string(&self.action),
                 RequestField::Domain => string(&self.domain),
                 RequestField::Time => date_time(self.now),
@@ -101,7 +103,7 @@ impl Draft {
             RequestField::Action => self.action = text,
             RequestField::Domain => self.domain = text,
             RequestField::Time => self.now = text.parse().unwrap_or(self.now),
-            RequestField::Resource | RequestField::Roles => {}
+            RequestField::Resource | RequestField::Object | RequestField::Roles => {}
         }
     }
 

@@ -4,6 +4,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use fastrand::Rng;
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
+use portcullis_engine::during::TimeWindow;
 use portcullis_engine::operator::Operator;
 use portcullis_engine::{Condition, Json, Number};
 
@@ -13,6 +14,8 @@ use super::vocabulary::Vocabulary;
 
 /// The difference between an instant and one before or after it.
 const APART: TimeDelta = TimeDelta::hours(1);
+/// The difference between the instants that are tried for a time window.
+const STEP: TimeDelta = TimeDelta::minutes(15);
 /// The largest number of items of a list that are tried.
 const MOST_ITEMS: usize = 16;
 
@@ -53,6 +56,7 @@ impl Solver<'_> {
             Predicate::Exists => return self.draft.set(path, None),
             Predicate::Matches(pattern) => text::matching(pattern, wanted, self.rng).map(string),
             Predicate::IpIn(networks) => text::address(networks, wanted, self.rng).map(string),
+            Predicate::During(window) => self.instant(window, wanted).map(date_time),
             Predicate::Compare(operator, operand) => {
                 return self.compare(path, *operator, operand, wanted);
             }
@@ -127,6 +131,14 @@ impl Solver<'_> {
         if value.is_some() {
             self.draft.set(path, value);
         }
+    }
+
+    /// Returns an instant of the week before the check that lies in the window, or outside of it.
+    fn instant(&mut self, window: &TimeWindow, wanted: bool) -> Option<DateTime<Utc>> {
+        let steps = i32::try_from(TimeDelta::weeks(1).num_minutes() / STEP.num_minutes()).ok()?;
+        let week = (0..steps).map(|step| self.draft.now - STEP * step);
+        self.rng
+            .choice(week.filter(|instant| window.covers(*instant) == wanted).collect::<Vec<_>>())
     }
 
     fn any_value(&mut self, path: &AttributePath) -> Json<'static> {

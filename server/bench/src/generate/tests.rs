@@ -106,6 +106,9 @@ fn with_conditions(conditions: &[(&str, Effect)]) -> Tenant {
     Tenant::new("acme".to_owned(), None, Vec::new(), policies.collect(), None)
 }
 
+const OFFICE_HOURS: &str =
+    r#"{"days": ["mon", "fri"], "from": "08:00", "to": "08:30", "zone": "Asia/Kolkata"}"#;
+
 #[test]
 fn every_operator_is_met_against_a_literal_and_against_an_attribute() {
     let test = |left: &str, operator: &str, right: &str| {
@@ -121,6 +124,8 @@ fn every_operator_is_met_against_a_literal_and_against_an_attribute() {
         test("request.roles", "contains", r#""auditor""#),
         test("request.subject", "eq", r#""root""#),
         test("request.time", "before", r#""2020-01-01T00:00:00Z""#),
+        test("request.time", "during", OFFICE_HOURS),
+        test("user.born", "during", OFFICE_HOURS),
         test("token.level", "gte", "3"),
         r#"{"type": "CONDITION", "attribute": "user.badge", "operator": "exists"}"#.to_owned(),
     ];

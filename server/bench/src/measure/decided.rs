@@ -1,13 +1,15 @@
 //! Decides the checks before the measurements.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use portcullis_engine::{DEFAULT_DENY, Decision, Effect, Matched};
+use portcullis_engine::{DEFAULT_DENY, Decision, Effect, Matched, Verdict};
 use uuid::Uuid;
 
 use super::bench::{Bench, BenchCache, Question};
 use crate::checks::CheckOrigin;
-use crate::report::{CheckCounts, DecidedCase, DecisionCount, Differing, Report, TenantSize};
+use crate::report::{
+    CheckCounts, DecidedCase, DecisionCount, Differing, Report, TenantSize, UndeterminedChecks,
+};
 use crate::source::Source;
 
 /// The decision of a check.
@@ -18,6 +20,8 @@ struct Decided {
     /// The name of the policy or rule that decided.
     decider: String,
     rule_id: Option<Uuid>,
+    /// The attributes of resolvers that have no answer and can change the decision.
+    unanswered: Vec<String>,
 }
 
 impl Decided {
@@ -65,6 +69,7 @@ impl Bench<'_> {
             }
         }
         report.cases = self.cases(&decisions);
+        report.undetermined = undetermined(&decisions);
         report.outcomes = decision_counts(&decisions);
         report.checks = CheckCounts {
             count: questions.len(),
@@ -86,12 +91,14 @@ impl Bench<'_> {
         let mut decisions = Vec::with_capacity(questions.len());
         for question in questions {
             let cached = question.plan(&cache, source).await?;
-            let decision = cached.plan().evaluate_with(&question.check, question.resolved);
+            let plan = cached.plan();
+            let decision = plan.evaluate_with(&question.check, question.resolved);
             decisions.push(Decided {
                 effect: decision.effect(),
                 kind: kind(&decision),
                 decider: decider(&decision),
                 rule_id: decision.rule_id(),
+                unanswered: unanswered(&plan.decide(&question.check, question.resolved)),
             });
         }
         Ok(decisions)
@@ -139,6 +146,27 @@ impl Bench<'_> {
             });
         }
         sizes
+    }
+}
+
+/// Returns the attributes that a decision still needs from resolvers.
+fn unanswered(verdict: &Verdict<'_>) -> Vec<String> {
+    let Verdict::NeedsAttributes(requests) = verdict else { return Vec::new() };
+    let names = requests.iter().flat_map(|request| {
+        let namespace = &request.namespace;
+        request.attributes.iter().map(move |name| format!("{namespace}.{name}"))
+    });
+    names.collect()
+}
+
+/// Counts the checks that need attributes without an answer.
+fn undetermined(decisions: &[Decided]) -> UndeterminedChecks {
+    let without = decisions.iter().filter(|decided| !decided.unanswered.is_empty());
+    let attributes: BTreeSet<&String> =
+        without.clone().flat_map(|decided| &decided.unanswered).collect();
+    UndeterminedChecks {
+        checks: without.count(),
+        attributes: attributes.into_iter().cloned().collect(),
     }
 }
 

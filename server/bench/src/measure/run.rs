@@ -16,6 +16,7 @@ impl Bench<'_> {
         let clock = clock();
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION"),
+            build: if cfg!(debug_assertions) { "debug" } else { "release" },
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             clock_ns: clock,
             ..Report::default()

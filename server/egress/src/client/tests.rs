@@ -282,3 +282,12 @@ async fn lookups_that_nobody_waits_for_any_more_count() {
     }
     assert_eq!(lookups.load(Ordering::SeqCst), MAX_LOOKUPS);
 }
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_from_a_broken_one() {
+    let (port, _) = serve(OK);
+    let client = Client::trusted(PATIENT).expect("a client");
+    let error = get(&client, &format!("https://127.0.0.1:{port}/")).await.expect_err("no TLS");
+    let expected = "cannot connect: the other side does not speak TLS, which `https` needs";
+    assert_eq!(error.to_string(), expected);
+}

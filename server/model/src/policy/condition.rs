@@ -2,8 +2,9 @@
 //! accepts, except for limits that JSON Schema cannot count and patterns that it cannot compile.
 
 use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
+use portcullis_engine::during::WEEKDAYS;
 use serde_json::json;
-use utoipa::openapi::schema::{OneOfBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, SchemaType, Type};
 
 use super::rule_data::MAX_RULE_DATA;
 use crate::document;
@@ -29,6 +30,7 @@ fn tree() -> OneOfBuilder {
         test(["before", "after"]).required("value", or_attribute(instant())),
         test(["matches"]).required("value", regular_expression()),
         test(["ip_in"]).required("value", one_of([network(), literals(network())])),
+        test(["during"]).required("value", time_window()),
         node(["CONDITION"])
             .required("attribute", attribute())
             .required("operator", choice(["exists"]))
@@ -51,6 +53,20 @@ document!(Matcher => {
         .required("matcher", formatted("casbin-matcher"))
         .about(about)
         .example(json!({"matcher": example}))
+});
+
+/// The `rule_data` of a policy whose `format` is `expression`, as the document names it.
+pub struct ConditionExpression;
+
+document!(ConditionExpression as "Expression" => {
+    let about = "A condition as text, one to one with condition trees: `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, \
+        `contains`, `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in(…)`, `during(…)`, `exists(…)`, \
+        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute";
+    let example = "request.roles contains \"nurse\" && !((resource.ward == user.ward) ?? false)";
+    input()
+        .required("expression", formatted("condition-expression"))
+        .about(about)
+        .example(json!({"expression": example}))
 });
 
 fn about() -> String {
@@ -125,6 +141,28 @@ fn regular_expression() -> AnySchema {
     let about = "A regular expression in the syntax of Rust's `regex` crate, which has neither look-around \
         nor back-references. The whole string must match.";
     formatted("rust-regex").description(Some(about)).into()
+}
+
+/// Weekdays and hours in a time zone: with both `from` and `to`, or with neither.
+fn time_window() -> AnySchema {
+    let about = "Weekdays and hours in the local time of a zone. Without `days` every day counts, and without \
+        `from` and `to` the whole day. `to` itself is outside; a `to` that is not after `from` is on the next day.";
+    let window = || {
+        let days = list(choice(WEEKDAYS)).min_items(Some(1)).unique_items(true);
+        let zone = formatted("iana-time-zone");
+        let zone = zone.description(Some("An IANA time zone, such as `Europe/Berlin`"));
+        input().optional("days", days).required("zone", zone)
+    };
+    let hours = window().required("from", time_of_day()).required("to", time_of_day());
+    let whole_day =
+        window().member("from", typed(Type::Null)).member("to", typed(Type::Null)).about(about);
+    one_of([hours.about(about).into(), whole_day.into()])
+}
+
+fn time_of_day() -> ObjectBuilder {
+    typed(Type::String)
+        .pattern(Some("^([01][0-9]|2[0-3]):[0-5][0-9]$"))
+        .description(Some("Hours and minutes, such as `08:00`; midnight is `00:00`"))
 }
 
 fn network() -> AnySchema {

@@ -4,7 +4,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Format, Json};
 use utoipa::openapi::schema::ObjectBuilder;
 
-use super::condition::{ConditionTree, Matcher};
+use super::condition::{ConditionExpression, ConditionTree, Matcher};
 use super::rule_data::CompiledRuleData;
 use crate::input::{Field, field};
 use crate::schema::{self, AnySchema};
@@ -37,17 +37,30 @@ pub(super) fn rule_data<'j>(
         move || match form {
             Some(Format::Json) => schema::named::<ConditionTree>(),
             Some(Format::Casbin) => schema::named::<Matcher>(),
+            Some(Format::Expression) => schema::named::<ConditionExpression>(),
             None => rule_data_schema(),
         },
     )
 }
 
+/// An expression, as the files of a tenant have it.
+pub(super) fn when<'j>() -> impl Field<'j, Value = CompiledRuleData> {
+    field(
+        |json: &Json<'_>, at, problems| CompiledRuleData::read_expression(json, at, problems),
+        || schema::formatted("condition-expression"),
+    )
+}
+
 pub(super) fn format_schema() -> ObjectBuilder {
-    schema::choice([Format::Json.as_str(), Format::Casbin.as_str()])
+    schema::choice(Format::ALL.map(Format::as_str))
 }
 
 pub(super) fn rule_data_schema() -> AnySchema {
-    schema::one_of([schema::named::<ConditionTree>(), schema::named::<Matcher>()])
+    schema::one_of([
+        schema::named::<ConditionTree>(),
+        schema::named::<Matcher>(),
+        schema::named::<ConditionExpression>(),
+    ])
 }
 
 pub(super) fn priority<'j>() -> impl Field<'j, Value = i32> {

@@ -5,8 +5,8 @@ use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::condition::{ConditionTree, Matcher};
-use super::fields::{MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format};
+use super::condition::{ConditionExpression, ConditionTree, Matcher};
+use super::fields::{MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format, when};
 use super::record::PolicyRecord;
 use super::rule_data::CompiledRuleData;
 use crate::fields::{boolean, effect, resource_pattern, short, text};
@@ -31,6 +31,20 @@ impl NewPolicy {
         input::read(json, at, problems, |members| Self::declare(members, None))
     }
 
+    /// Reads the policy of a file at `at`: in place of `rule_data` it may have an expression as `when`.
+    pub fn read_of_file(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let has = |member| json.get(member).is_some();
+        if !has("when") {
+            return Self::read(json, at, problems);
+        }
+        if has("rule_data") || has("format") {
+            problems.expected(at, "either `when`, or `rule_data` with its `format`");
+            return None;
+        }
+        let condition = |members: &mut Members<'_, '_>| members.required("when", when());
+        input::read(json, at, problems, |members| Self::with_condition(members, condition))
+    }
+
     /// Reads a request body.
     ///
     /// # Errors
@@ -41,16 +55,28 @@ impl NewPolicy {
 
     /// Declares the members. The document has a form for each format; `form` is the one that is described.
     fn declare(members: &mut Members<'_, '_>, form: Option<Format>) -> Option<Self> {
+        Self::with_condition(members, |members| {
+            let format = match form {
+                Some(Format::Casbin | Format::Expression) => {
+                    members.required("format", sent_format(form))
+                }
+                _ => members.optional("format", sent_format(form).default_is("json")),
+            };
+            let format = format.unwrap_or(Some(Format::Json));
+            members.required("rule_data", rule_data(form, move |_| format))
+        })
+    }
+
+    /// Declares the members; `condition` those of the condition.
+    fn with_condition(
+        members: &mut Members<'_, '_>,
+        condition: impl FnOnce(&mut Members<'_, '_>) -> Option<CompiledRuleData>,
+    ) -> Option<Self> {
         let name = members.required("name", text(MAX_NAME));
         let description = members.optional("description", short(MAX_DESCRIPTION));
         let resource = members.required("resource", resource_pattern());
         let effect = members.required("effect", effect());
-        let format = match form {
-            Some(Format::Casbin) => members.required("format", sent_format(form)),
-            _ => members.optional("format", sent_format(form).default_is("json")),
-        };
-        let format = format.unwrap_or(Some(Format::Json));
-        let rule_data = members.required("rule_data", rule_data(form, move |_| format));
+        let rule_data = condition(members);
         let priority = members.required("priority", priority());
         let enabled = members.optional("enabled", boolean().default_is(true));
         Some(Self {
@@ -85,7 +111,7 @@ impl NewPolicy {
     }
 }
 
-document!(NewPolicy, naming ConditionTree, Matcher => {
+document!(NewPolicy, naming ConditionTree, Matcher, ConditionExpression => {
     let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
     let tree = form(Format::Json).example(json!({
         "name": "visitors-by-day",
@@ -104,5 +130,13 @@ document!(NewPolicy, naming ConditionTree, Matcher => {
         "format": "casbin",
         "rule_data": {"matcher": "r.sub.shift == \"night\""},
     }));
-    schema::one_of([tree.into(), matcher.into()])
+    let expression = form(Format::Expression).example(json!({
+        "name": "visitors-by-day",
+        "resource": "visit:register",
+        "effect": "deny",
+        "priority": 10,
+        "format": "expression",
+        "rule_data": {"expression": "user.shift == \"night\""},
+    }));
+    schema::one_of([tree.into(), matcher.into(), expression.into()])
 });

@@ -1,7 +1,8 @@
 //! Conditions of policies, as text and compiled.
 
+use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Format, Json};
+use portcullis_engine::{Condition, Format, Json, expression};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -40,14 +41,35 @@ impl CompiledRuleData {
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let text = json.to_string();
-        if text.len() > MAX_RULE_DATA {
-            problems.expected(at, format!("at most {MAX_RULE_DATA} bytes of compact JSON"));
-            return None;
-        }
+        let text = short_enough(json, at, problems)?;
         let condition = format.condition(json, at, problems)?;
         Some(Self { format, json: RuleData::from_stored(text).ok()?, condition })
     }
+
+    /// Reads and compiles an expression without the object around it.
+    pub(super) fn read_expression(
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let expression = string(json, at, problems)?;
+        let object = Json::Object(vec![("expression".into(), Json::String(expression.into()))]);
+        let text = short_enough(&object, at, problems)?;
+        let condition =
+            expression::parse(expression).map_err(|fault| problems.push(at, fault)).ok()?;
+        let json = RuleData::from_stored(text).ok()?;
+        Some(Self { format: Format::Expression, json, condition })
+    }
+}
+
+/// Returns the compact JSON of `rule_data`, if it is not too long.
+fn short_enough(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
+    let text = json.to_string();
+    let fits = text.len() <= MAX_RULE_DATA;
+    if !fits {
+        problems.expected(at, format!("at most {MAX_RULE_DATA} bytes of compact JSON"));
+    }
+    fits.then_some(text)
 }
 
 impl PartialEq for RuleData {

@@ -3,7 +3,7 @@
 use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
 
-use super::condition::{ConditionTree, Matcher};
+use super::condition::{ConditionExpression, ConditionTree, Matcher};
 use super::fields::{MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format};
 use super::record::PolicyRecord;
 use super::rule_data::CompiledRuleData;
@@ -115,10 +115,12 @@ impl PolicyUpdate {
     }
 }
 
-/// Returns the format that `rule_data` appears to have; the stored policy may have the other one.
+/// Returns the format that `rule_data` appears to have; the stored policy may have another one.
 fn apparent_format(rule_data: &Json<'_>) -> Format {
-    match (rule_data.get("matcher"), rule_data.get("type")) {
-        (Some(_), None) => Format::Casbin,
+    let has = |member| rule_data.get(member).is_some();
+    match (has("type"), has("matcher"), has("expression")) {
+        (false, true, _) => Format::Casbin,
+        (false, false, true) => Format::Expression,
         _ => Format::Json,
     }
 }
@@ -128,6 +130,7 @@ fn shape(format: Format) -> &'static str {
     match format {
         Format::Json => "a condition tree",
         Format::Casbin => "`{\"matcher\": \"<expression>\"}`",
+        Format::Expression => "`{\"expression\": \"<expression>\"}`",
     }
 }
 
@@ -140,10 +143,13 @@ enum Form {
     Of(Format),
 }
 
-document!(PolicyUpdate, naming ConditionTree, Matcher => {
+document!(PolicyUpdate, naming ConditionTree, Matcher, ConditionExpression => {
     let form = |form| input::describe(|members| PolicyUpdate::declare(members, form));
     let neither = form(Form::WithoutRuleData).example(json!({"enabled": false, "priority": 20}));
     let matcher = form(Form::Of(Format::Casbin))
         .example(json!({"rule_data": {"matcher": "r.sub.shift == \"night\""}}));
-    schema::one_of([neither.into(), form(Form::Of(Format::Json)).into(), matcher.into()])
+    let expression = form(Form::Of(Format::Expression))
+        .example(json!({"rule_data": {"expression": "user.shift == \"night\""}}));
+    let tree = form(Form::Of(Format::Json));
+    schema::one_of([neither.into(), tree.into(), matcher.into(), expression.into()])
 });

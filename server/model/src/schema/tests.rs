@@ -11,7 +11,9 @@ use utoipa::PartialSchema;
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
-use crate::policy::{ConditionTree, Matcher, NewPolicy, PolicyRecord, PolicyUpdate};
+use crate::policy::{
+    ConditionExpression, ConditionTree, Matcher, NewPolicy, PolicyRecord, PolicyUpdate,
+};
 use crate::provider::{NewProvider, ProviderRecord};
 use crate::resource::{Registration, ResourceRecord};
 use crate::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
@@ -90,6 +92,7 @@ fn policies() {
         |format: Format, json: &Json<'_>| Policy::stored_condition(format, &json.to_string());
     read_examples::<ConditionTree, _>(|json| condition(Format::Json, json));
     read_examples::<Matcher, _>(|json| condition(Format::Casbin, json));
+    read_examples::<ConditionExpression, _>(|json| condition(Format::Expression, json));
 }
 
 #[test]

@@ -138,7 +138,7 @@ impl Attempt<'_> {
         // Secrets that cannot be read are replaced even if the new ones have the same names.
         let repairs_secrets = replaces_secrets && !is_readable;
         if new == old && manifest.secrets == old_secrets && !repairs_secrets {
-            return Ok(Some(Written { record: new, revision: app.commit(tx).await? }));
+            return Ok(Some(Written::new(new, app.commit(tx).await?)));
         }
         new.version += 1;
         new.updated_by = Some(by.actor.clone());
@@ -159,7 +159,7 @@ impl Attempt<'_> {
         if new.module.sha256 != old.module.sha256 {
             app.resolvers.forget_module(&old.module.sha256).await;
         }
-        Ok(Some(Written { record: new, revision }))
+        Ok(Some(Written::new(new, revision)))
     }
 
     /// Returns the manifest of `old` with its secrets. A resolver whose secrets cannot be decrypted can be disabled, and

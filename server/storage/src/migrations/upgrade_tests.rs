@@ -30,13 +30,13 @@ async fn opened_as_0_1(database: &TestDatabase) -> Store {
         TestDatabase::Postgres(_) => {
             let pool = PgPool::connect(&url).await.expect("opens");
             migrator(&POSTGRES[..RELEASED]).run(&pool).await.expect("migrates");
-            Database::Postgres(pool)
+            Database::postgres(pool)
         }
     };
     Store::new(database)
 }
 
-/// Stores records of tenant `a`: rules, and a webhook with three denials that wait, one that is settled, and another event
+/// Stores records of tenant `a`: rules, a resource, and a webhook with three denials that wait, one that is settled, and another event
 /// that waits.
 async fn fill(store: &Store) {
     let (webhook, at) = (Uuid::from_u128(1), 1_000_i64);
@@ -49,6 +49,9 @@ async fn fill(store: &Store) {
         let subject = format!("rôle-{number}");
         execute!(tx, RULE, Uuid::from_u128(number), subject, at).expect("works");
     }
+    const RESOURCE: &str = "INSERT INTO resources (tenant_id, id, name, default_roles, created_at) \
+        VALUES ('a', $1, 'wörk:space:read', '[]', $2)";
+    execute!(tx, RESOURCE, Uuid::from_u128(1), at).expect("works");
     const WEBHOOK: &str = "INSERT INTO webhooks (tenant_id, id, url, events, secret, created_by, \
         created_at) VALUES ('a', $1, 'https://h.example/', '[]', $2, 'ann', $3)";
     execute!(tx, WEBHOOK, webhook, b"s".as_slice(), at).expect("works");
@@ -87,8 +90,11 @@ async fn the_records_of_version_0_1_are_counted_and_its_denials_get_their_queue(
     let mut tx = store.read("a").await.expect("begins");
     const USED: &str = "SELECT used_rules, used_webhooks, used_policies, used_bytes FROM tenants";
     let used = fetch_optional!(tx, (i64, i64, i64, i64), USED).expect("works").expect("a tenant");
-    let bytes = 4 * i64::try_from("rôle-0dx:yy".len()).expect("few");
-    assert_eq!(used, (4, 1, 0, bytes));
+    let bytes = 4 * "rôle-0dx:yy".len() + "wörk:space:read[]".len();
+    assert_eq!(used, (4, 1, 0, i64::try_from(bytes).expect("few")));
+    const PARTS: &str = "SELECT stem, verb FROM resources";
+    let parts = fetch_optional!(tx, (String, String), PARTS).expect("works").expect("a resource");
+    assert_eq!(parts, ("wörk:space".to_owned(), "read".to_owned()));
     const QUEUES: &str = "SELECT denials, due_at, waiting FROM webhook_lanes ORDER BY denials";
     let queues = fetch_all!(tx, (bool, Option<i64>, i64), QUEUES).expect("works");
     assert_eq!(queues, [(false, Some(0), 0), (true, Some(0), 3)]);

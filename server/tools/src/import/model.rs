@@ -1,23 +1,36 @@
-//! Casbin model files, as far as the importer needs them.
+//! Casbin model files.
 
-use portcullis_engine::casbin;
+use std::collections::BTreeMap;
 
-use super::columns::{Column, Comparison, RoleScope};
+use super::condition::{Attribute, Field};
+use super::entries::{Entry, entries, find};
+use super::expression::{self, Expression};
 use super::fault::ImportFault;
-use super::matcher::{comparison, split, superuser};
+use super::membership::RoleScope;
 
-/// A model that rules of Portcullis can express.
+/// The column that holds the effect of a line.
+pub(super) const EFFECT: &str = "eft";
+/// The column that holds the priority of a line.
+const PRIORITY: &str = "priority";
+/// Names of the columns of a request.
+const NAMES: [(Field, &[&str]); 4] = [
+    (Field::Subject, &["sub", "subject", "user", "role"]),
+    (Field::Domain, &["dom", "domain", "tenant", "org"]),
+    (Field::Object, &["obj", "object", "path", "resource", "res", "url"]),
+    (Field::Action, &["act", "action", "method", "op", "operation"]),
+];
+
+/// A Casbin model.
 #[derive(Debug)]
 pub(super) struct Model {
     /// The columns of a `p` line.
-    pub(super) columns: Vec<Column>,
-    /// The scope of `g` lines; `None` if the matcher does not use roles.
-    pub(super) roles: Option<RoleScope>,
+    pub(super) columns: Vec<String>,
+    /// The attributes of the columns of a request.
+    pub(super) request: Vec<(String, Attribute)>,
+    /// The definitions of roles: `g`, `g2` and so on.
+    pub(super) definitions: BTreeMap<String, RoleScope>,
     pub(super) effect: PolicyEffect,
-    /// The comparison of each column of a `p` line except the effect.
-    comparisons: Vec<(Column, Comparison)>,
-    /// Subjects that may do everything.
-    pub(super) superusers: Vec<String>,
+    pub(super) matcher: Expression,
 }
 
 /// The matching lines that decide.
@@ -33,215 +46,159 @@ pub(super) enum PolicyEffect {
     Priority,
 }
 
-/// One `key = value` of a model file.
-struct Entry {
-    section: String,
-    key: String,
-    value: String,
-    line: usize,
-}
-
-/// The matcher of a model.
-struct Matcher {
-    comparisons: Vec<(Column, Comparison)>,
-    superusers: Vec<String>,
-}
-
 impl Model {
     /// Reads a model file.
     ///
     /// # Errors
-    /// The first part of the file that rules cannot express.
-    pub(super) fn parse(text: &str) -> Result<Self, ImportFault> {
-        let entries = entries(text)?;
-        let request = required(&entries, "request_definition", "r")?;
-        let policy = required(&entries, "policy_definition", "p")?;
-        let effect = required(&entries, "policy_effect", "e")?;
-        let matcher = required(&entries, "matchers", "m")?;
-        let role = find(&entries, "role_definition", "g");
+    /// Every part of the file that Portcullis cannot express.
+    pub(super) fn parse(text: &str) -> Result<Self, Vec<ImportFault>> {
+        let mut faults = Vec::new();
+        let entries = entries(text, &mut faults);
+        let needed = |section: &str, key: &str, faults: &mut Vec<ImportFault>| {
+            let found = find(&entries, section, key);
+            if found.is_none() {
+                let what = format!("`{key} = …` in `[{section}]` is missing");
+                faults.push(ImportFault::of_file(what));
+            }
+            found
+        };
+        let request = needed("request_definition", "r", &mut faults);
+        let policy = needed("policy_definition", "p", &mut faults);
+        let effect = needed("policy_effect", "e", &mut faults);
+        let matcher = needed("matchers", "m", &mut faults);
+        let (mut definitions, mut others) = (BTreeMap::new(), Vec::new());
         for entry in &entries {
-            let used = [Some(request), Some(policy), Some(effect), Some(matcher), role];
-            if !used.into_iter().flatten().any(|used| used.line == entry.line) {
-                let what = format!("`{}` of `[{}]` is not supported", entry.key, entry.section);
-                return Err(entry.fault(what));
+            match (&*entry.section, &*entry.key) {
+                ("role_definition", key) if is_role(key) => match scope(&entry.value) {
+                    Some(scope) => drop(definitions.insert(key.to_owned(), scope)),
+                    None => others.push(entry.fault("expected `_, _` or `_, _, _`")),
+                },
+                ("request_definition", "r") | ("policy_definition", "p") => {}
+                ("policy_effect", "e") | ("matchers", "m") => {}
+                _ => others.push(unknown(entry)),
             }
         }
-        let columns = policy.columns()?;
-        let mut of_request = request.columns()?;
-        // A line can have an effect although a request has none.
-        of_request.push(Column::Eft);
-        if let Some(other) = columns.iter().find(|column| !of_request.contains(column)) {
-            let name = other.name();
-            return Err(request.fault(format!(
-                "`[request_definition]` does not have `{name}`, but `[policy_definition]` does"
-            )));
+        faults.append(&mut others);
+        let request = request.map(|entry| columns_of_request(entry, &mut faults));
+        let columns = policy.map(|entry| columns(entry, &mut faults));
+        let effect = effect.and_then(|entry| noted(effect_of(entry), &mut faults));
+        let matcher = matcher.and_then(|entry| {
+            let read = expression::parse(&entry.value).map_err(|reason| entry.fault(reason));
+            noted(read, &mut faults)
+        });
+        match (request, columns, effect, matcher) {
+            (Some(request), Some(columns), Some(effect), Some(matcher)) if faults.is_empty() => {
+                Ok(Self { columns, request, definitions, effect, matcher })
+            }
+            _ => Err(faults),
         }
-        let defined = role.map(Entry::role_scope).transpose()?;
-        let effect = effect.effect()?;
-        let Matcher { comparisons, superusers } = matcher.matcher(&columns, defined)?;
-        let only_allows = effect == PolicyEffect::AllowOverride && !columns.contains(&Column::Eft);
-        if !superusers.is_empty() && !only_allows {
-            let what = "`|| r.sub == \"…\"` is supported only if every policy line allows";
-            return Err(matcher.fault(what));
-        }
-        let uses_roles = |(_, comparison): &_| matches!(comparison, Comparison::Role(_));
-        let roles = defined.filter(|_| comparisons.iter().any(uses_roles));
-        Ok(Self { columns, roles, effect, comparisons, superusers })
     }
 
-    /// Returns how the matcher compares `column`.
-    pub(super) fn comparison(&self, column: Column) -> Comparison {
-        let found = self.comparisons.iter().find(|(own, _)| *own == column);
-        found.map_or(Comparison::Equal, |(_, comparison)| *comparison)
+    /// Returns the column of explicit priorities, if the lines have one that counts.
+    pub(super) fn priority_column(&self) -> Option<&str> {
+        let counts = self.effect == PolicyEffect::Priority;
+        self.columns.iter().map(String::as_str).find(|name| counts && *name == PRIORITY)
     }
 
-    /// Returns whether policy lines name a domain.
+    /// Returns whether requests name a domain.
     pub(super) fn has_domain(&self) -> bool {
-        self.columns.contains(&Column::Dom)
+        self.request.iter().any(|(_, own)| *own == Attribute::Field(Field::Domain))
+    }
+
+    /// Returns the positions of the columns of a line that the matcher compares with the object.
+    pub(super) fn object_columns(&self) -> Vec<usize> {
+        let object = self.request.iter().find(|(_, own)| *own == Attribute::Field(Field::Object));
+        let compared = object.map(|(name, _)| self.matcher.compared_with(name)).unwrap_or_default();
+        let position = |name: &String| self.columns.iter().position(|own| own == name);
+        compared.iter().filter_map(position).collect()
     }
 }
 
-/// Returns the entries of a file: sections in brackets, comments, and lines that `\` continues.
-fn entries(text: &str) -> Result<Vec<Entry>, ImportFault> {
-    let (mut entries, mut section) = (Vec::<Entry>::new(), String::new());
-    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);
-    while let Some((first, number)) = lines.next() {
-        if first.is_empty() || first.starts_with(['#', ';']) {
-            continue;
+/// Notes a fault.
+fn noted<T>(result: Result<T, ImportFault>, faults: &mut Vec<ImportFault>) -> Option<T> {
+    result.map_err(|fault| faults.push(fault)).ok()
+}
+
+/// Returns whether `key` is `g`, `g2` and so on.
+fn is_role(key: &str) -> bool {
+    key.strip_prefix('g').is_some_and(|rest| rest.chars().all(|char| char.is_ascii_digit()))
+}
+
+fn unknown(entry: &Entry) -> ImportFault {
+    let Entry { section, key, .. } = entry;
+    let numbered = key.ends_with(|last: char| last.is_ascii_digit());
+    entry.fault(if numbered {
+        format!("`{key}` of `[{section}]` is a second definition; import it as a model of its own")
+    } else {
+        format!(
+            "`{key}` of `[{section}]` is not supported; remove it if the decisions do not need it"
+        )
+    })
+}
+
+fn scope(value: &str) -> Option<RoleScope> {
+    let parts: Vec<&str> = value.split(',').map(str::trim).collect();
+    match *parts {
+        ["_", "_"] => Some(RoleScope::Everywhere),
+        ["_", "_", "_"] => Some(RoleScope::ByDomain),
+        _ => None,
+    }
+}
+
+/// Reads the names of columns, each once.
+fn columns(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<String> {
+    let mut columns = Vec::<String>::new();
+    for name in entry.value.split(',').map(str::trim) {
+        if name.is_empty() || columns.iter().any(|own| own == name) {
+            faults.push(entry.fault(format!("expected names of columns, each once, not `{name}`")));
+        } else {
+            columns.push(name.to_owned());
         }
-        if let Some(name) = first.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            name.trim().clone_into(&mut section);
-            continue;
-        }
-        let mut whole = first.to_owned();
-        while let Some(continued) = whole.strip_suffix('\\') {
-            whole = format!("{continued}{}", lines.next().map_or("", |(next, _)| next));
-        }
-        let Some((key, value)) = whole.split_once('=') else {
-            return Err(ImportFault::at(number, "expected `key = value`"));
+    }
+    columns
+}
+
+/// Reads the columns of a request. A column without a known name becomes an attribute of the user, or of the resource
+/// if its name says so.
+fn columns_of_request(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<(String, Attribute)> {
+    let (mut request, mut seen) = (Vec::new(), Vec::new());
+    for name in columns(entry, faults) {
+        let field =
+            NAMES.iter().find(|(_, names)| names.contains(&&*name)).map(|(field, _)| *field);
+        let attribute = match field {
+            Some(field) if seen.contains(&field) => {
+                faults.push(entry.fault(format!("`{name}` means the same as an earlier column")));
+                continue;
+            }
+            Some(field) => {
+                seen.push(field);
+                Attribute::Field(field)
+            }
+            None => {
+                let kind = if name.starts_with("obj") { "resource" } else { "user" };
+                Attribute::Path(format!("{kind}.{name}"))
+            }
         };
-        let (key, value) = (key.trim().to_owned(), without_comment(value).trim().to_owned());
-        if find(&entries, &section, &key).is_some() {
-            return Err(ImportFault::at(number, format!("`{key}` occurs twice")));
-        }
-        entries.push(Entry { section: section.clone(), key, value, line: number });
+        request.push((name, attribute));
     }
-    Ok(entries)
+    request
 }
 
-fn find<'e>(entries: &'e [Entry], section: &str, key: &str) -> Option<&'e Entry> {
-    entries.iter().find(|entry| entry.section == section && entry.key == key)
-}
-
-fn required<'e>(entries: &'e [Entry], section: &str, key: &str) -> Result<&'e Entry, ImportFault> {
-    let missing = || ImportFault::of_file(format!("`{key} = …` in `[{section}]` is missing"));
-    find(entries, section, key).ok_or_else(missing)
-}
-
-/// Returns the text before a `#` that stands outside of quotes.
-fn without_comment(value: &str) -> &str {
-    let mut quote = None;
-    for (at, char) in value.char_indices() {
-        match (quote, char) {
-            (None, '#') => return &value[..at],
-            (None, '"' | '\'') => quote = Some(char),
-            (Some(open), char) if char == open => quote = None,
-            _ => {}
-        }
-    }
-    value
-}
-
-impl Entry {
-    fn fault(&self, reason: impl Into<String>) -> ImportFault {
-        ImportFault::at(self.line, reason)
-    }
-
-    /// The fault that a matcher has a part which rules cannot express.
-    fn unsupported(&self, part: &[&str]) -> ImportFault {
-        self.fault(format!("`{}` is not supported in a matcher", part.concat()))
-    }
-
-    fn tokens(&self) -> Result<Vec<&str>, ImportFault> {
-        casbin::tokens(&self.value).map_err(|fault| self.fault(fault.to_string()))
-    }
-
-    /// Reads `sub, dom, obj, act, eft`, in any order; `dom` and `eft` are optional.
-    fn columns(&self) -> Result<Vec<Column>, ImportFault> {
-        let mut columns = Vec::new();
-        for name in self.value.split(',').map(str::trim) {
-            match Column::parse(name) {
-                Some(column) if !columns.contains(&column) => columns.push(column),
-                _ => {
-                    return Err(self.fault(format!(
-                        "`{name}` is none of `sub`, `dom`, `obj`, `act`, `eft`, each once"
-                    )));
-                }
-            }
-        }
-        for needed in [Column::Sub, Column::Obj, Column::Act] {
-            if !columns.contains(&needed) {
-                return Err(self.fault(format!("`{}` is missing", needed.name())));
-            }
-        }
-        Ok(columns)
-    }
-
-    fn role_scope(&self) -> Result<RoleScope, ImportFault> {
-        match &*self.tokens()? {
-            ["_", ",", "_"] => Ok(RoleScope::Everywhere),
-            ["_", ",", "_", ",", "_"] => Ok(RoleScope::ByDomain),
-            _ => Err(self.fault("expected `_, _` or `_, _, _`")),
-        }
-    }
-
-    fn effect(&self) -> Result<PolicyEffect, ImportFault> {
-        match &*self.tokens()?.concat() {
-            "some(where(p.eft==allow))" => Ok(PolicyEffect::AllowOverride),
-            "some(where(p.eft==allow))&&!some(where(p.eft==deny))" => {
-                Ok(PolicyEffect::AllowAndDeny)
-            }
-            "!some(where(p.eft==deny))" => Ok(PolicyEffect::DenyOverride),
-            "priority(p.eft)||deny" => Ok(PolicyEffect::Priority),
-            _ => Err(self.fault(format!("the effect `{}` is not supported", self.value))),
-        }
-    }
-
-    /// Reads a matcher over `columns`; `defined` is the `[role_definition]`, if there is one.
-    fn matcher(
-        &self,
-        columns: &[Column],
-        defined: Option<RoleScope>,
-    ) -> Result<Matcher, ImportFault> {
-        let tokens = self.tokens()?;
-        let alternatives = split(&tokens, "||");
-        let Some((conjunction, others)) = alternatives.split_first() else {
-            return Err(self.unsupported(&tokens));
-        };
-        let mut comparisons = Vec::<(Column, Comparison)>::new();
-        for part in split(conjunction, "&&") {
-            let (column, found) =
-                comparison(part, columns).ok_or_else(|| self.unsupported(part))?;
-            if comparisons.iter().any(|(own, _)| *own == column) {
-                return Err(self.fault(format!("`{}` is compared twice", column.name())));
-            }
-            if let Comparison::Role(scope) = found
-                && defined != Some(scope)
-            {
-                let part = part.concat();
-                return Err(self.fault(format!("`{part}` does not fit `[role_definition]`")));
-            }
-            comparisons.push((column, found));
-        }
-        for column in columns.iter().filter(|column| **column != Column::Eft) {
-            if !comparisons.iter().any(|(own, _)| own == column) {
-                return Err(self.fault(format!("`{}` is not compared", column.name())));
-            }
-        }
-        let mut superusers = Vec::new();
-        for part in others {
-            superusers.push(superuser(part).ok_or_else(|| self.unsupported(part))?);
-        }
-        Ok(Matcher { comparisons, superusers })
+fn effect_of(entry: &Entry) -> Result<PolicyEffect, ImportFault> {
+    let plain: String = entry.value.chars().filter(|char| !char.is_whitespace()).collect();
+    let plain = plain.replace("p_eft", "p.eft");
+    let (allowed, denied) = ("some(where(p.eft==allow))", "some(where(p.eft==deny))");
+    let both = [format!("{allowed}&&!{denied}"), format!("!{denied}&&{allowed}")];
+    match &*plain {
+        plain if plain == allowed => Ok(PolicyEffect::AllowOverride),
+        plain if both.iter().any(|both| both == plain) => Ok(PolicyEffect::AllowAndDeny),
+        plain if plain.strip_prefix('!') == Some(denied) => Ok(PolicyEffect::DenyOverride),
+        "priority(p.eft)||deny" => Ok(PolicyEffect::Priority),
+        "subjectPriority(p.eft)||deny" => Err(entry.fault(
+            "`subjectPriority` orders lines by the depth of roles; number the lines by a column `priority` instead",
+        )),
+        _ => Err(entry.fault(format!(
+            "the effect `{}` is not known; use one of Casbin's four", entry.value
+        ))),
     }
 }

@@ -1,48 +1,58 @@
-//! The objects of a policy file. Finds those that would become the same resource in Portcullis.
+//! The objects of a policy file, and the resources that they become.
 
 use std::collections::BTreeMap;
 
-/// The objects of the file so far, by their names, with their first lines.
+use super::fault::ImportFault;
+use super::lines::Line;
+use super::model::Model;
+
+/// What the objects of the file look like.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
-    /// Objects without a verb, such as `data1`.
-    alone: BTreeMap<String, usize>,
-    /// Names that have verbs, such as `chart` of `chart:read`.
-    named: BTreeMap<String, usize>,
-    /// Names that have the pattern `<name>:*`.
-    patterns: BTreeMap<String, usize>,
+    /// There is an object without a verb, such as `data1`.
+    alone: bool,
+    /// There is an object with a verb, such as `chart:read`.
+    named: bool,
 }
 
 impl Objects {
-    /// Notes an object. An object that ends in `:*` is a pattern.
+    /// Reads the objects of the lines. Notes those that would become the same resource in Portcullis.
+    pub(super) fn of(model: &Model, lines: &[Line], faults: &mut Vec<ImportFault>) -> Self {
+        let mut objects = Self::default();
+        let mut names = BTreeMap::<&str, (bool, usize)>::new();
+        for column in model.object_columns() {
+            for line in lines {
+                let Some(object) = line.values.get(column) else { continue };
+                // A pattern is no object.
+                if object.is_empty() || object.contains(['*', '/']) {
+                    continue;
+                }
+                let named = object.contains(':');
+                let name = object.rsplit_once(':').map_or(&**object, |(name, _)| name);
+                objects.named |= named;
+                objects.alone |= !named;
+                let (other, first) = *names.entry(name).or_insert((named, line.number));
+                if other != named {
+                    faults.push(line.fault(format!(
+                        "`{name}` is used with a verb and without one; see line {first}"
+                    )));
+                }
+            }
+        }
+        objects
+    }
+
+    /// Returns the path of the attribute that is Casbin's object.
     ///
     /// # Errors
-    /// Together with an object of another line, it would mean something else in Portcullis.
-    pub(super) fn note(&mut self, obj: &str, line: usize) -> Result<(), String> {
-        let named = obj.rsplit_once(':');
-        let name = named.map_or(obj, |(name, _)| name);
-        let (own, others) = match named {
-            Some(_) => (&mut self.named, &self.alone),
-            None => (&mut self.alone, &self.named),
-        };
-        if let Some(other) = others.get(name) {
-            return Err(format!("`{name}` is used with a verb and without one; see line {other}"));
-        }
-        own.entry(name.to_owned()).or_insert(line);
-        if obj.ends_with(":*") {
-            self.patterns.entry(name.to_owned()).or_insert(line);
-        }
-        let covers_more = |pattern: &&String| self.named.keys().any(|name| is_below(name, pattern));
-        match self.patterns.keys().find(covers_more) {
-            None => Ok(()),
-            Some(pattern) => Err(format!(
-                "`{pattern}:*` covers names with another `:` in Casbin, but not in Portcullis"
-            )),
+    /// The file has objects of both kinds, so that no attribute is the object of every request.
+    pub(super) fn attribute(&self) -> Result<&'static str, String> {
+        match (self.named, self.alone) {
+            (true, true) => {
+                Err("a pattern of objects needs objects that all have a verb, or none".to_owned())
+            }
+            (true, false) => Ok("request.resource"),
+            (false, _) => Ok("request.object"),
         }
     }
-}
-
-/// Returns whether `name` is `parent` with further segments.
-fn is_below(name: &str, parent: &str) -> bool {
-    name.strip_prefix(parent).is_some_and(|rest| rest.starts_with(':'))
 }

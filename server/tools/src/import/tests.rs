@@ -1,17 +1,15 @@
-//! Imported rules decide as Casbin does, for every subject, domain, object and action of the file and for
-//! strangers; and what rules cannot express is named by its line.
+//! Imported rules and policies decide as Casbin does, for every subject, domain, object and action of the file and for
+//! strangers. Parts that Portcullis cannot express are named by their line.
 
 use std::collections::BTreeSet;
 
 use casbin::{CoreApi, DefaultModel, Enforcer, StringAdapter};
 use chrono::DateTime;
-use portcullis_engine::request::CheckBody;
-use portcullis_engine::{Check, Effect, Plan, ResourcePattern, RuleTuple};
 use proptest::collection::vec;
 use proptest::sample::select;
 use proptest::test_runner::{Config as ProptestConfig, TestRunner};
-use uuid::Uuid;
 
+use super::requests::{Decider, Request};
 use super::*;
 
 const REQUEST: &str = "[request_definition]\nr = sub, obj, act\n";
@@ -31,8 +29,8 @@ const DOMAINS: &str = "[request_definition]\nr = sub, dom, obj, act\n\
     [matchers]\nm = g(r.sub, p.sub, r.dom) && r.dom == p.dom && r.obj == p.obj && r.act == p.act\n";
 
 fn converted(model: &str, policy: &str) -> Converted {
-    let model = Model::parse(model).unwrap_or_else(|fault| panic!("{fault:?} in\n{model}"));
-    rules::convert(&model, lines::read(policy))
+    let model = Model::parse(model).unwrap_or_else(|faults| panic!("{faults:?} in\n{model}"));
+    conversion::convert(&model, lines::read(policy))
 }
 
 /// Returns the enforcer of casbin, whose decisions are compared.
@@ -44,29 +42,6 @@ fn enforcer(model: &str, policy: &str) -> Enforcer {
     })
 }
 
-/// Returns the decision of the rules as they are written to a file. The subject has no token, so only resolved roles
-/// count.
-fn decision(rules: &[Rule], sub: &str, dom: &str, obj: &str, act: &str) -> bool {
-    let resource = if obj.contains(':') { obj.to_owned() } else { format!("{obj}:{act}") };
-    let rule = |rule: &Rule| portcullis_engine::Rule {
-        id: Uuid::nil(),
-        tuple: RuleTuple {
-            sub: rule.sub.clone(),
-            dom: rule.dom.clone().unwrap_or_else(|| "acme".to_owned()),
-            obj: ResourcePattern::parse(&rule.obj).expect("a pattern"),
-            act: rule.act.clone(),
-        },
-        effect: rule.effect,
-    };
-    let rules: Vec<_> = rules.iter().map(rule).collect();
-    let plan = Plan::compile(&resource, 1, &rules, []);
-    let text = serde_json::json!({"subject": sub, "resource": resource, "action": act}).to_string();
-    let json = portcullis_engine::json::parse(text.as_bytes()).expect("JSON");
-    let body = CheckBody::parse(&json).expect("a check");
-    let check = Check::new(body, dom, None, DateTime::UNIX_EPOCH);
-    plan.evaluate(&check).effect() == Effect::Allow
-}
-
 /// Compares every combination of what the lines mention, strangers included, and gives how many were
 /// allowed and asked.
 #[track_caller]
@@ -74,6 +49,7 @@ fn alike(model: &str, policy: &str) -> (usize, usize) {
     let converted = converted(model, policy);
     assert_eq!(converted.faults, [], "{policy}");
     let (enforcer, with_domains) = (enforcer(model, policy), model.contains("sub, dom"));
+    let decider = Decider::new(&converted).expect("records that compile");
     let mut names: [BTreeSet<&str>; 4] = Default::default();
     let [subjects, domains, objects, actions] = &mut names;
     for line in policy.lines().filter(|line| !line.trim_start().starts_with('#')) {
@@ -114,11 +90,17 @@ fn alike(model: &str, policy: &str) -> (usize, usize) {
                         enforcer.enforce((&sub, &obj, &act))
                     };
                     let expected = expected.expect("a decision");
-                    let ours = decision(&converted.rules, &sub, dom, &obj, &act);
+                    let request = Request {
+                        subject: &sub,
+                        domain: with_domains.then_some(dom),
+                        object: &obj,
+                        action: &act,
+                        attributes: Vec::new(),
+                    };
+                    let ours = decider.allows(&request, DateTime::UNIX_EPOCH).expect("a check");
                     assert_eq!(
                         ours, expected,
-                        "{sub}, {dom}, {obj}, {act}: {:#?}",
-                        converted.rules
+                        "{sub}, {dom}, {obj}, {act} in\n{policy}\n{converted:#?}"
                     );
                     allowed += usize::from(ours);
                     asked += 1;
@@ -438,14 +420,12 @@ fn models_that_no_rule_expresses_are_refused() {
         let model = sound.replacen(from, to, 1);
         match Model::parse(&model) {
             Ok(_) => assert_eq!(reason, "", "{model}"),
-            Err(fault) => {
-                assert_eq!(fault.line, line, "{fault:?}");
-                assert!(!reason.is_empty() && fault.reason.contains(reason), "{fault:?}");
+            Err(faults) => {
+                assert_eq!(faults.len(), 1, "{faults:?}");
+                assert_eq!(faults[0].line, line, "{faults:?}");
+                let named = !reason.is_empty() && faults[0].reason.contains(reason);
+                assert!(named, "{faults:?}");
             }
         }
     }
-    let root = [REQUEST, POLICY_WITH_EFFECT, ALLOW_OVERRIDE, PLAIN].concat();
-    let root = root.replace("p.act\n", "p.act || r.sub == \"root\"\n");
-    let fault = Model::parse(&root).expect_err("its lines may deny");
-    assert!(fault.reason.contains("only if every policy line allows"), "{fault:?}");
 }

@@ -25,8 +25,7 @@ struct CargoMessage {
 
 /// Builds the crate in `folder` for WebAssembly, and returns the component's path.
 pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<PathBuf> {
-    let manifest = folder.join("Cargo.toml");
-    let manifest = manifest.canonicalize().with_context(|| manifest.display().to_string())?;
+    let manifest = manifest_of(folder)?;
     have_target(folder)?;
     // Cargo writes its own progress to standard error.
     steps::say(&format!("cargo build --release --target {TARGET}"));
@@ -54,6 +53,17 @@ pub(super) fn build(folder: &Path, variables: &Variables) -> anyhow::Result<Path
     })
 }
 
+/// Returns the path of the `Cargo.toml` in `folder`, as Cargo names it.
+fn manifest_of(folder: &Path) -> anyhow::Result<PathBuf> {
+    let manifest = folder.join("Cargo.toml");
+    ensure!(
+        manifest.is_file(),
+        "`{}` does not exist: expected the folder of a crate, as `portcullis resolver new NAME` creates it",
+        manifest.display()
+    );
+    manifest.canonicalize().with_context(|| manifest.display().to_string())
+}
+
 /// Returns the flags that keep the paths of this machine out of the component: panics name the sources of
 /// dependencies.
 fn flags(variables: &Variables) -> String {
@@ -78,5 +88,24 @@ fn have_target(folder: &Path) -> anyhow::Result<()> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => bail!("`{command}` failed: {status}"),
         Err(_) => bail!("this Rust has no target {TARGET}; with rustup, `{command}` installs it"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_without_a_crate_is_named_with_what_is_expected() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let missing = folder.path().join("geo");
+        let error = manifest_of(&missing).expect_err("no crate").to_string();
+        assert_eq!(
+            error,
+            format!(
+                "`{}` does not exist: expected the folder of a crate, as `portcullis resolver new NAME` creates it",
+                missing.join("Cargo.toml").display()
+            )
+        );
     }
 }

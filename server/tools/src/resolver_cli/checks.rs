@@ -10,6 +10,8 @@ use portcullis_engine::{Caller, Check, CheckBody, Invalid, Json};
 
 /// Longest name of a check, in characters.
 const MAX_NAME: usize = 256;
+/// Follows the fault of an `expect` with the member `error`.
+const ERROR_HINT: &str = "; an expected failure is `\"error\": \"<a part of its text>\"` beside `check`, in the place of `expect`";
 /// The tenant, and the domain of a check that has no domain.
 pub(super) const TENANT: &str = "test";
 
@@ -46,6 +48,30 @@ pub(super) fn read<'j>(json: &'j Json<'j>) -> Result<Vec<Sample<'j>>, Invalid> {
         problems.expected(&at, "at least one check");
     }
     problems.finish(samples)
+}
+
+/// Refuses samples that request or expect an attribute that is none of `attributes`, which the component has. All faults
+/// are reported together.
+pub(super) fn fit(samples: &[Sample<'_>], attributes: &[Box<str>]) -> Result<(), Invalid> {
+    let (root, mut problems) = (Place::root(), Problems::default());
+    let known = |name: &str| attributes.iter().any(|attribute| **attribute == *name);
+    let names: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
+    let names = names.join(", ");
+    for (index, sample) in samples.iter().enumerate() {
+        let at = root.index(index);
+        let wanted = sample.wanted.iter().flatten().enumerate();
+        for (position, _) in wanted.filter(|(_, name)| !known(name)) {
+            let what = format!("an attribute of the component: {names}");
+            problems.expected(&at.key("wanted").index(position), what);
+        }
+        let ExpectedAnswer::Values(values) = &sample.expected else { continue };
+        for (name, _) in values.iter().filter(|(name, _)| !known(name)) {
+            let hint = if *name == "error" { ERROR_HINT } else { "" };
+            let what = format!("an attribute of the component: {names}{hint}");
+            problems.expected(&at.key("expect").key(name), what);
+        }
+    }
+    problems.into_result()
 }
 
 impl<'j> Sample<'j> {
@@ -109,4 +135,41 @@ fn values<'j>(
     };
     let value = |json: &'j Json<'j>| (*json != Json::Null).then_some(json);
     Some(members.iter().map(|(name, json)| (&**name, value(json))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::json;
+
+    use super::*;
+
+    /// Returns the faults of a sample with these members, for a component with two attributes.
+    fn faults(members: &str) -> String {
+        let check = r#""name": "a", "check": {"subject": "a", "resource": "b:c", "action": "d"}"#;
+        let text = format!("[{{{check}, {members}}}]");
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        let samples = read(&json).expect("valid");
+        let attributes = ["department".into(), "manager".into()];
+        fit(&samples, &attributes).map_or_else(|faults| faults.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn only_attributes_of_the_component_are_expected() {
+        let known = "expected an attribute of the component: `department`, `manager`";
+        for (members, expected) in [
+            (r#""expect": {"department": "sales", "manager": null}"#, String::new()),
+            (r#""error": "no such person""#, String::new()),
+            (r#""expect": {"departmnt": "sales"}"#, format!("at `/0/expect/departmnt`: {known}")),
+            (
+                r#""expect": {"error": "no such person"}"#,
+                format!(
+                    "at `/0/expect/error`: {known}; an expected failure is `\"error\": \"<a part of its text>\"` \
+                     beside `check`, in the place of `expect`"
+                ),
+            ),
+            (r#""wanted": ["manager", "boss"]"#, format!("at `/0/wanted/1`: {known}")),
+        ] {
+            assert_eq!(faults(members), expected, "{members}");
+        }
+    }
 }

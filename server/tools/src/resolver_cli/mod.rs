@@ -39,7 +39,8 @@ pub enum ResolverCommand {
     Bench(bench::CallBenchArguments),
     /// Install or replace a resolver in a running Portcullis service.
     ///
-    /// Needs a service key in SERVICE_API_KEY, or a manager's token in TOKEN.
+    /// Needs a service key with the permissions `resolvers:read` and `resolvers:write` in SERVICE_API_KEY, or a
+    /// manager's token in TOKEN.
     Push(push::PushArguments),
 }
 

@@ -49,7 +49,10 @@ pub(super) fn run(arguments: &NewArguments, out: &mut dyn Write) -> anyhow::Resu
         fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
     fs::create_dir(&folder).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => anyhow!("`{}` already exists", folder.display()),
+        ErrorKind::AlreadyExists => anyhow!(
+            "`{}` already exists; give another name, or another folder with `--path`",
+            folder.display()
+        ),
         _ => anyhow!("{}: {error}", folder.display()),
     })?;
     for (path, text) in files(&TEMPLATE) {

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
-use http::{HeaderMap, Method};
+use anyhow::{Context, bail};
+use http::{HeaderMap, Method, StatusCode};
 use portcullis_config::Variables;
 use portcullis_egress::multipart::{Form, Part};
 use portcullis_egress::{Answer, Client};
@@ -40,11 +40,18 @@ pub struct PushArguments {
     #[arg(default_value = ".")]
     path: PathBuf,
     /// The URL of the service.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = service_url)]
     url: Url,
     /// The manifest (default: `manifest.json` in the folder of the component).
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+}
+
+/// Reads the URL of a service.
+fn service_url(text: &str) -> Result<Url, &'static str> {
+    let url = text.parse::<Url>().ok();
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.ok_or("expected an http or https URL such as `http://127.0.0.1:8080`")
 }
 
 /// The members of a resolver's record that this command reads.
@@ -75,7 +82,7 @@ pub(super) async fn run(
     let service = Service::new(&arguments.url, variables)?;
     let project = Project::find(&arguments.path)?;
     let file = project.beside(arguments.manifest.as_deref(), MANIFEST_FILE);
-    let bytes = project::read(&file)?;
+    let bytes = project::read(&file, project::MANIFEST)?;
     let manifest = json::parse(&bytes).with_context(|| file.display().to_string())?;
     let namespace = manifest.get("namespace").and_then(Json::as_str);
     let namespace = namespace
@@ -134,7 +141,6 @@ struct Service {
 
 impl Service {
     fn new(base: &Url, variables: &Variables) -> anyhow::Result<Self> {
-        ensure!(matches!(base.scheme(), "http" | "https"), "--url: expected an http or https URL");
         let mut url = base.clone();
         url.set_path(&format!("{}/api/v1/resolvers", base.path().trim_end_matches('/')));
         let credential = HeaderMap::from_iter([variables.credential()?]);
@@ -171,7 +177,18 @@ impl Service {
         if answer.status.is_success() {
             return Ok(answer);
         }
-        bail!("{route}: {}: {}", answer.status, message(&answer.body))
+        bail!("{route}: {}: {}{}", answer.status, message(&answer.body), hint(answer.status))
+    }
+}
+
+/// Returns the end of the message about a refused credential.
+fn hint(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            "; `portcullis resolver push` needs a service key with the permissions `resolvers:read` and \
+             `resolvers:write` in SERVICE_API_KEY, or a manager's token in TOKEN"
+        }
+        _ => "",
     }
 }
 
@@ -200,6 +217,25 @@ mod tests {
             complete(&manifest).to_string(),
             r#"{"namespace":"hr","limits":{"timeout_ms":9},"description":null,"config":{},"endpoints":{},"allowed_hosts":[],"cache_ttl_ms":null,"stale_if_error_ms":0}"#
         );
+    }
+
+    #[test]
+    fn the_service_has_an_http_url() {
+        for good in ["http://127.0.0.1:8080", "https://authz.example/base/"] {
+            assert!(service_url(good).is_ok(), "{good}");
+        }
+        for bad in ["127.0.0.1:8080", "localhost:8080", "ftp://authz.example", ""] {
+            let expected = "expected an http or https URL such as `http://127.0.0.1:8080`";
+            assert_eq!(service_url(bad), Err(expected), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_refused_credential_learns_the_permissions() {
+        for (status, named) in [(401, true), (403, true), (400, false), (503, false)] {
+            let hint = hint(StatusCode::from_u16(status).expect("a status"));
+            assert_eq!(hint.contains("`resolvers:read` and `resolvers:write`"), named, "{status}");
+        }
     }
 
     #[test]

@@ -54,6 +54,7 @@ async fn test(
     let host = guest::host(None)?;
     let module = guest::load(&host, &project).await?;
     let trial = Trial::open(host, module, &project, files, variables)?;
+    checks::fit(&samples, trial.attributes()).with_context(|| file.display().to_string())?;
     let about = trial.module().descriptor();
     writeln!(out, "{} {} ({})", about.name, about.version, project.component.display())?;
     let mut failed = 0;

@@ -42,7 +42,7 @@ impl TrialFiles {
     /// Reads the file of checks. Returns its path and its bytes.
     pub(super) fn checks(&self, project: &Project) -> anyhow::Result<(PathBuf, Vec<u8>)> {
         let file = project.beside(self.checks.as_deref(), CHECKS_FILE);
-        let bytes = project::read(&file)?;
+        let bytes = project::read(&file, project::CHECKS)?;
         Ok((file, bytes))
     }
 }
@@ -94,6 +94,11 @@ impl Trial {
 
     pub(super) fn module(&self) -> &Module {
         &self.module
+    }
+
+    /// Returns the attributes of the component.
+    pub(super) fn attributes(&self) -> &[Box<str>] {
+        &self.attributes
     }
 
     /// Returns the attributes to request for a check.

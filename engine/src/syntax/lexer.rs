@@ -1,23 +1,23 @@
-//! The lexer: cuts a matcher into tokens, each with its position in characters.
+//! The lexer: cuts a text into tokens, each with its position in characters.
 
 use crate::invalid::Fault;
 
 /// The maximum length of a token in a message, in characters.
 const MAX_SHOWN: usize = 64;
 /// The symbols of two characters. Any other character that starts no other token is a symbol of its own.
-const PAIRS: [&str; 6] = ["==", "!=", "<=", ">=", "&&", "||"];
+const PAIRS: [&str; 7] = ["==", "!=", "<=", ">=", "&&", "||", "??"];
 
 /// A token as written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token<'s> {
-    pub(super) kind: TokenKind,
-    pub(super) text: &'s str,
+pub(crate) struct Token<'s> {
+    pub(crate) kind: TokenKind,
+    pub(crate) text: &'s str,
     /// The number of characters before the token.
     position: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(crate) enum TokenKind {
     /// `r.sub.age`, `in`, `true`, `keyMatch`: words, joined by dots.
     Name,
     /// A string in single or double quotes, which are part of the text.
@@ -25,17 +25,17 @@ pub(super) enum TokenKind {
     /// Digits, and the characters that may follow them in a number. The sign is a symbol.
     Number,
     Symbol,
-    /// The end of the matcher.
+    /// The end of the text.
     End,
 }
 
 impl Token<'_> {
-    pub(super) fn is(&self, symbol: &str) -> bool {
+    pub(crate) fn is(&self, symbol: &str) -> bool {
         self.kind == TokenKind::Symbol && self.text == symbol
     }
 
     /// Makes the fault of an unexpected token; `expected` completes "expected …".
-    pub(super) fn fault(&self, expected: impl Into<String>) -> Fault {
+    pub(crate) fn fault(&self, expected: impl Into<String>) -> Fault {
         let mut token: String = self.text.chars().take(MAX_SHOWN).collect();
         if token.len() < self.text.len() {
             token.push('…');
@@ -44,7 +44,7 @@ impl Token<'_> {
     }
 
     /// Returns the content of a [`TokenKind::Text`], without quotes and escapes.
-    pub(super) fn content(&self) -> String {
+    pub(crate) fn content(&self) -> String {
         let inner = self.text.get(1..self.text.len().saturating_sub(1)).unwrap_or_default();
         let mut content = String::with_capacity(inner.len());
         let mut chars = inner.chars();
@@ -55,19 +55,19 @@ impl Token<'_> {
     }
 }
 
-/// Cuts a matcher into tokens.
-pub(super) struct Lexer<'s> {
+/// Cuts a text into tokens.
+pub(crate) struct Lexer<'s> {
     rest: &'s str,
     position: usize,
 }
 
 impl<'s> Lexer<'s> {
-    pub(super) fn new(matcher: &'s str) -> Self {
-        Self { rest: matcher, position: 0 }
+    pub(crate) fn new(text: &'s str) -> Self {
+        Self { rest: text, position: 0 }
     }
 
     /// Returns the next token; after the last one, always [`TokenKind::End`].
-    pub(super) fn next(&mut self) -> Result<Token<'s>, Fault> {
+    pub(crate) fn next(&mut self) -> Result<Token<'s>, Fault> {
         let spaces = self.rest.len() - self.rest.trim_start().len();
         self.cut(TokenKind::End, spaces);
         match self.rest.chars().next() {
@@ -124,6 +124,11 @@ fn in_word(char: char) -> bool {
 /// Returns the length in bytes of the word at the start of `text`.
 fn word_len(text: &str) -> usize {
     text.len() - text.trim_start_matches(in_word).len()
+}
+
+/// Returns whether `text` is one [`TokenKind::Name`].
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(starts_word) && name(text) == text.len()
 }
 
 /// Returns the length in bytes of the name at the start of `text`: words joined by dots.

@@ -1,0 +1,50 @@
+"""Two npm packages: `portcullis` has the launcher, `portcullis-linux-x64` the binary.
+
+npm installs the optional dependency whose `os` and `cpu` are those of the machine.
+"""
+
+import json
+from pathlib import Path
+
+from .archive import Entry, compress, tar
+from .release import DEPLOY, DESCRIPTION, LICENSE, REPOSITORY, Release
+
+NAME = "portcullis"
+PLATFORM = "portcullis-linux-x64"
+
+
+def write(release: Release, out: Path) -> list[Path]:
+    """Writes the packages as `npm pack` does."""
+    launcher = {
+        "bin": {"portcullis": "bin/portcullis.js"},
+        "optionalDependencies": {PLATFORM: release.version},
+        "engines": {"node": ">=18"},
+    }
+    script = Entry("package/bin/portcullis.js", (DEPLOY / "npm/portcullis.js").read_bytes(), 0o755)
+    platform = {"os": ["linux"], "cpu": ["x64"]}
+    binary = Entry("package/bin/portcullis", release.binary.read_bytes(), 0o755)
+    return [
+        pack(release, out, NAME, launcher, script),
+        pack(release, out, PLATFORM, platform, binary),
+    ]
+
+
+def pack(release: Release, out: Path, name: str, fields: dict, program: Entry) -> Path:
+    """Writes one package."""
+    manifest = {
+        "name": name,
+        "version": release.version,
+        "description": DESCRIPTION,
+        "license": LICENSE,
+        **fields,
+    }
+    readme = f"# {name}\n\n{DESCRIPTION}. Try it: `npx portcullis dev`.\n"
+    entries = [
+        Entry("package/LICENSE", (REPOSITORY / "LICENSE").read_bytes()),
+        Entry("package/README.md", readme.encode()),
+        Entry("package/package.json", json.dumps(manifest, indent=2).encode()),
+        program,
+    ]
+    path = out / f"{name}-{release.version}.tgz"
+    path.write_bytes(compress(tar(entries, release.epoch), release))
+    return path

@@ -1,0 +1,67 @@
+//! The tests that are written as calls: `exists`, `ip_in` and `during`.
+
+use crate::condition::{Operand, Predicate, Test};
+use crate::during::TimeWindow;
+use crate::excerpt::quoted;
+use crate::invalid::Fault;
+use crate::operator::{Networks, parse_network};
+use crate::syntax::{Token, TokenKind, Tokens};
+
+/// Completes "expected …" for a network.
+const NETWORK: &str = "a network such as `10.0.0.0/8` with host bits zero, or an address";
+
+impl Tokens<'_> {
+    /// Reads the arguments of the test `name`. The next token is `(`. `None` if there is no such test.
+    pub(super) fn test_call(&mut self, name: Token<'_>) -> Result<Option<Test>, Fault> {
+        if !matches!(name.text, "exists" | "ip_in" | "during") {
+            return Ok(None);
+        }
+        self.take()?;
+        let start = self.take()?;
+        let attribute = self.attribute_from(start)?;
+        let predicate = match name.text {
+            "exists" => Predicate::Exists,
+            "ip_in" => {
+                self.expect(",", "`,` and a network or a list of networks")?;
+                Predicate::IpIn(self.networks()?)
+            }
+            _ => {
+                self.expect(",", "`,` and a time window")?;
+                Predicate::During(self.window()?)
+            }
+        };
+        self.expect(")", "`)`")?;
+        Ok(Some(Test { attribute, predicate, if_missing: None }))
+    }
+
+    /// Reads one network or a list of networks.
+    fn networks(&mut self) -> Result<Networks, Fault> {
+        let start = self.next;
+        if start.kind == TokenKind::Text {
+            self.take()?;
+            let network = parse_network(&start.content()).ok_or_else(|| start.fault(NETWORK))?;
+            return Ok(Networks::new(&[network]));
+        }
+        let list = if start.is("[") { Some(self.list("]")?) } else { None };
+        let Some(Operand::List(list)) = list.filter(|list| !has_numbers(list)) else {
+            return Err(start.fault("a network in quotes or a list of networks"));
+        };
+        let networks = list.texts().map(|text| {
+            parse_network(text)
+                .ok_or_else(|| start.fault(format!("{NETWORK}, not {}", quoted(text))))
+        });
+        Ok(Networks::new(&networks.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    fn window(&mut self) -> Result<TimeWindow, Fault> {
+        let text = self.take()?;
+        if text.kind != TokenKind::Text {
+            return Err(text.fault("a time window such as `\"mon-fri 08:00-18:00 Europe/Berlin\"`"));
+        }
+        TimeWindow::parse(&text.content()).map_err(|expected| text.fault(expected))
+    }
+}
+
+fn has_numbers(operand: &Operand) -> bool {
+    matches!(operand, Operand::List(list) if list.numbers().next().is_some())
+}

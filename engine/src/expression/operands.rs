@@ -1,0 +1,68 @@
+//! Attributes and the right sides of comparisons.
+
+use crate::condition::{AttributePath, Operand, Takes};
+use crate::invalid::Fault;
+use crate::syntax::{Token, TokenKind, Tokens};
+
+pub(super) const ATTRIBUTE: &str = "an attribute such as `user.age` or `resource[\"first name\"]`";
+
+impl Tokens<'_> {
+    /// Reads the attribute whose first token `start` was taken.
+    pub(super) fn attribute_from(&mut self, start: Token<'_>) -> Result<AttributePath, Fault> {
+        if start.kind != TokenKind::Name {
+            return Err(start.fault(ATTRIBUTE));
+        }
+        if start.text.contains('.') || !self.next.is("[") {
+            return AttributePath::parse(start.text).map_err(|expected| start.fault(expected));
+        }
+        self.take()?;
+        let name = self.take()?;
+        if name.kind != TokenKind::Text {
+            return Err(name.fault("a string: the name of the attribute"));
+        }
+        self.expect("]", "`]`")?;
+        let path = format!("{}.{}", start.text, name.content());
+        AttributePath::parse(&path).map_err(|expected| name.fault(expected))
+    }
+
+    /// Reads the right side of a comparison.
+    pub(super) fn right_side(&mut self, takes: Takes) -> Result<Operand, Fault> {
+        let start = self.next;
+        let operand = self.any_operand()?;
+        operand
+            .and_then(|operand| takes.convert(operand))
+            .ok_or_else(|| start.fault(expected(takes)))
+    }
+
+    /// Reads an attribute, a literal or a list. `None` if the next token begins none.
+    fn any_operand(&mut self) -> Result<Option<Operand>, Fault> {
+        let token = self.next;
+        let operand = match (token.kind, token.text) {
+            (TokenKind::Name, "true") => Operand::Bool(true),
+            (TokenKind::Name, "false") => Operand::Bool(false),
+            (TokenKind::Name, _) => {
+                self.take()?;
+                return self.attribute_from(token).map(Operand::Attribute).map(Some);
+            }
+            (TokenKind::Text, _) => Operand::Text(token.content().into()),
+            (TokenKind::Symbol, "[") => return self.list("]").map(Some),
+            (TokenKind::Number, _) | (TokenKind::Symbol, "-") => {
+                return self.number().map(Operand::Number).map(Some);
+            }
+            _ => return Ok(None),
+        };
+        self.take()?;
+        Ok(Some(operand))
+    }
+}
+
+/// Completes "expected …" for a right side.
+fn expected(takes: Takes) -> &'static str {
+    match takes {
+        Takes::Scalar => "a string, a number, `true`, `false` or an attribute",
+        Takes::Ordered => "a string, a number or an attribute",
+        Takes::Text => "a string or an attribute",
+        Takes::List => "a list such as `[\"a\", 1]` or an attribute",
+        Takes::Instant => "an RFC 3339 date-time in quotes or an attribute",
+    }
+}

@@ -1,0 +1,203 @@
+//! The printer: the one expression that stands for a condition.
+
+use std::fmt::{self, Display, Write as _};
+
+use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Utc};
+
+use super::comparisons::COMPARISONS;
+use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
+use crate::syntax::is_name;
+use crate::value::LiteralList;
+
+/// The largest offset of a date-time in minutes, in seconds: it brings each instant that a date-time can name into the
+/// years 0 to 9999.
+const LARGEST_OFFSET: i32 = (23 * 60 + 59) * 60;
+
+/// Writes a condition as an expression on one line. [`super::parse`] reads it into the same condition. Lists are sorted
+/// and networks joined, as the condition holds them. The search of Casbin's `regexMatch` has no tree; it is written as
+/// that call, which only matchers can read.
+pub fn print(condition: &Condition) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_condition(condition, Within::Nothing, &mut text);
+    text
+}
+
+/// The node around a condition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// None, or a call.
+    Nothing,
+    Or,
+    And,
+    Not,
+}
+
+fn write_condition(condition: &Condition, within: Within, out: &mut String) -> fmt::Result {
+    match condition {
+        Condition::And(children) => match &**children {
+            [child] => write_call("all", child, out),
+            children => {
+                let is_part = matches!(within, Within::And | Within::Not);
+                write_joined(children, " && ", Within::And, is_part, out)
+            }
+        },
+        Condition::Or(children) => match &**children {
+            [child] => write_call("any", child, out),
+            children => write_joined(children, " || ", Within::Or, within != Within::Nothing, out),
+        },
+        Condition::Not(child) => {
+            out.push('!');
+            write_condition(child, Within::Not, out)
+        }
+        Condition::Test(test) => write_test(test, within, out),
+    }
+}
+
+fn write_call(name: &str, child: &Condition, out: &mut String) -> fmt::Result {
+    write!(out, "{name}(")?;
+    write_condition(child, Within::Nothing, out)?;
+    out.write_char(')')
+}
+
+fn write_joined(
+    children: &[Condition],
+    symbol: &str,
+    within: Within,
+    parentheses: bool,
+    out: &mut String,
+) -> fmt::Result {
+    out.push_str(if parentheses { "(" } else { "" });
+    for (index, child) in children.iter().enumerate() {
+        out.push_str(if index == 0 { "" } else { symbol });
+        write_condition(child, within, out)?;
+    }
+    out.push_str(if parentheses { ")" } else { "" });
+    Ok(())
+}
+
+fn write_test(test: &Test, within: Within, out: &mut String) -> fmt::Result {
+    match test.if_missing {
+        Some(truth) if within == Within::Nothing => write!(out, "({}) ?? {truth}", Bare(test)),
+        Some(truth) => write!(out, "(({}) ?? {truth})", Bare(test)),
+        None if within == Within::Not && is_comparison(test) => write!(out, "({})", Bare(test)),
+        None => write!(out, "{}", Bare(test)),
+    }
+}
+
+fn is_comparison(test: &Test) -> bool {
+    match &test.predicate {
+        Predicate::Compare(..) => true,
+        Predicate::Matches(pattern) => !pattern.is_search(),
+        Predicate::Exists | Predicate::IpIn(_) | Predicate::During(_) => false,
+    }
+}
+
+/// A test without its `if_missing`.
+struct Bare<'c>(&'c Test);
+
+impl Display for Bare<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = Path(&self.0.attribute);
+        match &self.0.predicate {
+            Predicate::Exists => write!(f, "exists({path})"),
+            Predicate::Compare(operator, operand) => {
+                let known = COMPARISONS.iter().find(|(_, name)| *name == operator.name());
+                let symbol = known.map_or("", |(symbol, _)| *symbol);
+                write!(f, "{path} {symbol} {}", RightSide(operand))
+            }
+            Predicate::Matches(pattern) if pattern.is_search() => {
+                write!(f, "regexMatch({path}, {})", Quoted(pattern.source()))
+            }
+            Predicate::Matches(pattern) => write!(f, "{path} matches {}", Quoted(pattern.source())),
+            Predicate::IpIn(networks) => {
+                let networks: Vec<String> = networks.iter().map(ToString::to_string).collect();
+                write!(f, "ip_in({path}, ")?;
+                match networks.as_slice() {
+                    [network] => write!(f, "{})", Quoted(network)),
+                    networks => {
+                        write_list(networks.iter().map(|network| Quoted(network)), f)?;
+                        f.write_str(")")
+                    }
+                }
+            }
+            Predicate::During(window) => {
+                write!(f, "during({path}, {})", Quoted(&window.to_string()))
+            }
+        }
+    }
+}
+
+/// The path of an attribute; `kind["name"]` if it is more than words joined by dots.
+struct Path<'c>(&'c AttributePath);
+
+impl Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.0.to_string();
+        match path.split_once('.') {
+            Some((kind, name)) if !is_name(&path) => write!(f, "{kind}[{}]", Quoted(name)),
+            _ => f.write_str(&path),
+        }
+    }
+}
+
+/// A string in quotes, with the escapes of the lexer.
+struct Quoted<'t>(&'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for char in self.0.chars() {
+            if matches!(char, '"' | '\\') {
+                f.write_char('\\')?;
+            }
+            f.write_char(char)?;
+        }
+        f.write_char('"')
+    }
+}
+
+/// The right side of a comparison.
+struct RightSide<'c>(&'c Operand);
+
+impl Display for RightSide<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Operand::Attribute(path) => Path(path).fmt(f),
+            Operand::Text(text) => Quoted(text).fmt(f),
+            Operand::Number(number) => number.fmt(f),
+            Operand::Bool(value) => value.fmt(f),
+            Operand::List(list) => write_list(items(list), f),
+            Operand::Instant(instant) => Quoted(&date_time(*instant)).fmt(f),
+        }
+    }
+}
+
+fn items(list: &LiteralList) -> impl Iterator<Item = String> {
+    let texts = list.texts().map(|text| Quoted(text).to_string());
+    texts.chain(list.numbers().map(|number| number.to_string()))
+}
+
+fn write_list(
+    items: impl Iterator<Item = impl Display>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    f.write_str("[")?;
+    for (index, item) in items.enumerate() {
+        write!(f, "{}{item}", if index == 0 { "" } else { ", " })?;
+    }
+    f.write_str("]")
+}
+
+/// Writes an instant in RFC 3339: in UTC, unless the year has not four digits there.
+fn date_time(instant: DateTime<Utc>) -> String {
+    let offset = match instant.year() {
+        ..0 => LARGEST_OFFSET,
+        0..10_000 => 0,
+        10_000.. => -LARGEST_OFFSET,
+    };
+    match FixedOffset::east_opt(offset).filter(|_| offset != 0) {
+        Some(offset) => instant.with_timezone(&offset).to_rfc3339(),
+        None => instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+    }
+}

@@ -1,0 +1,52 @@
+//! The known name that a misspelt name most resembles.
+
+/// The maximum length of a name that is compared, in bytes. Known names are shorter, and the input chooses the other.
+const MAX_NAME: usize = 64;
+/// The number of characters of a name for which one may be wrong: `efect` resembles `effect`, `x` resembles nothing.
+const PER_MISTAKE: usize = 3;
+
+/// Returns the name of `known` that `name` most resembles, or `None` if it resembles none. One character of each three
+/// may be added, left out, replaced, or exchanged with its neighbour; case does not count.
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if name.len() > MAX_NAME {
+        return None;
+    }
+    let lower = name.to_lowercase();
+    let most = name.chars().count() / PER_MISTAKE;
+    let distances =
+        known.into_iter().map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
+    let near = distances.filter(|(distance, _)| *distance <= most);
+    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_resembles_the_right_one() {
+        let known = ["effect", "sub", "obj", "defaultRoles", "starts_with", "x"];
+        for (name, expected) in [
+            ("efect", Some("effect")),
+            ("effetc", Some("effect")),
+            ("Effect", Some("effect")),
+            ("default_roles", Some("defaultRoles")),
+            ("start_with", Some("starts_with")),
+            ("suj", Some("sub")),
+            ("su", None),
+            ("y", None),
+            ("", None),
+            ("condition", None),
+        ] {
+            assert_eq!(nearest(name, known), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_not_compared() {
+        let known = "e".repeat(MAX_NAME);
+        assert_eq!(nearest(&known, [&*known]), Some(&*known));
+        let longer = format!("{known}e");
+        assert_eq!(nearest(&longer, [&*known]), None);
+    }
+}

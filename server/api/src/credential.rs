@@ -1,0 +1,55 @@
+//! The credential of a request (`docs/semantics.md`, section 6.1).
+
+use http::header::{AUTHORIZATION, HeaderName};
+use http::request::Parts;
+use portcullis_auth::AuthError;
+
+use crate::error::ApiError;
+use crate::no_credential::no_credential;
+use crate::oversize::refuse_oversize;
+
+pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
+pub(crate) const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
+
+/// The credential of a request.
+pub(crate) enum Credential<'h> {
+    Bearer(&'h str),
+    ServiceKey(&'h str),
+    AdminKey(&'h str),
+}
+
+impl<'h> Credential<'h> {
+    /// Returns the one credential of a request. A body that is too large is refused first.
+    pub(crate) fn of(parts: &'h Parts) -> Result<Self, ApiError> {
+        refuse_oversize(parts)?;
+        let headers = &parts.headers;
+        let sent = [AUTHORIZATION, SERVICE_KEY, ADMIN_KEY]
+            .into_iter()
+            .flat_map(|name| headers.get_all(&name).iter().map(move |value| (name.clone(), value)))
+            .collect::<Vec<_>>();
+        let (name, value) = match sent.as_slice() {
+            [] => return Err(no_credential(parts)),
+            [one] => one,
+            _ => {
+                return Err(ApiError::bad_request(
+                    "more than one credential was sent: send exactly one",
+                ));
+            }
+        };
+        let text = value.to_str().unwrap_or_default();
+        if *name == SERVICE_KEY {
+            return Ok(Self::ServiceKey(text));
+        }
+        if *name == ADMIN_KEY {
+            return Ok(Self::AdminKey(text));
+        }
+        text.split_once(' ')
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| Self::Bearer(token.trim_start()))
+            .ok_or_else(|| {
+                let what = "expected `Authorization: Bearer <token>`; a service key goes into the header \
+                    `X-Service-Api-Key`";
+                AuthError::CredentialRefused(what.to_owned()).into()
+            })
+    }
+}

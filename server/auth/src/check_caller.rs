@@ -1,0 +1,80 @@
+//! The callers that may request decisions (`docs/semantics.md`, sections 2.2 and 6.2).
+
+use std::sync::Arc;
+
+use portcullis_engine::Caller;
+use portcullis_model::service_key::Permission;
+
+use crate::callers::TokenHolder;
+use crate::error::AuthError;
+use crate::verified_key::VerifiedKey;
+
+/// A caller who may request decisions.
+#[derive(Debug)]
+pub enum CheckCaller {
+    /// A member of a tenant.
+    Member(TokenHolder),
+    /// The holder of a service key with the permission `access:evaluate`.
+    Key(Arc<VerifiedKey>),
+}
+
+impl CheckCaller {
+    /// Returns the tenant of the credential.
+    pub fn tenant(&self) -> &str {
+        match self {
+            Self::Member(holder) => holder.tenant(),
+            Self::Key(key) => key.tenant(),
+        }
+    }
+
+    /// Returns the subject of a legacy check that names none; `None` for a key, which is no subject.
+    pub fn subject(&self) -> Option<&str> {
+        match self {
+            Self::Member(holder) => Some(&holder.identity.subject),
+            Self::Key(_) => None,
+        }
+    }
+
+    /// Returns the part of the caller that decisions read; `None` for a key, which has no claims and no roles.
+    pub fn of_check(&self) -> Option<Caller<'_>> {
+        match self {
+            Self::Member(holder) => Some(holder.identity.caller()),
+            Self::Key(_) => None,
+        }
+    }
+
+    /// Returns the domain of a check whose body names `domain`.
+    ///
+    /// # Errors
+    /// The caller is a key with another domain, or a key without one and the body names none.
+    pub fn domain_of<'d>(&'d self, domain: Option<&'d str>) -> Result<&'d str, AuthError> {
+        match self {
+            Self::Member(holder) => Ok(domain.unwrap_or(&holder.identity.domain)),
+            Self::Key(key) => key.domain_of(domain),
+        }
+    }
+
+    /// Returns the tenant of a check in `domain`, which [`CheckCaller::domain_of`] returned.
+    ///
+    /// # Errors
+    /// The domain is another tenant's, and the caller does not administer it.
+    pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {
+        match self {
+            Self::Member(holder) => holder.tenant_of(domain),
+            Self::Key(key) => Ok(key.tenant()),
+        }
+    }
+
+    /// Refuses a caller who may not see explanations of checks in `domain`: a member who does not manage it, or a key
+    /// without `policies:read`.
+    pub fn may_explain(
+        &self,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<(), AuthError> {
+        match self {
+            Self::Member(holder) => holder.must_manage(domain, manager_roles),
+            Self::Key(key) => key.must_have(Permission::PoliciesRead),
+        }
+    }
+}

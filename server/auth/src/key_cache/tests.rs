@@ -1,0 +1,88 @@
+use portcullis_model::service_key::NewServiceKey;
+use portcullis_model::{Authorship, Timestamp};
+use portcullis_storage::service_keys::FoundKey;
+
+use super::*;
+
+fn key(tenant: &str, id: u128) -> Arc<VerifiedKey> {
+    let by = Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(0) };
+    let (record, _) = NewServiceKey::named("k").issue(Uuid::from_u128(id), &by);
+    let found = FoundKey { record, tenant: tenant.to_owned(), slug: None, is_open: true };
+    Arc::new(VerifiedKey::new(found, true))
+}
+
+fn keep(cache: &KeyCache, tenant: &str, id: u128) {
+    cache.keep(&cache.begin_read(), &key(tenant, id));
+}
+
+fn has(cache: &KeyCache, id: u128) -> bool {
+    cache.get(Uuid::from_u128(id)).is_some()
+}
+
+#[test]
+fn a_tenant_with_many_keys_drops_its_own() {
+    let cache = KeyCache::new(100, 10);
+    keep(&cache, "small", 1);
+    for id in 1_000..2_000 {
+        keep(&cache, "large", id);
+    }
+    assert_eq!(cache.len(), 11);
+    assert!(has(&cache, 1) && has(&cache, 1_999) && has(&cache, 1_990));
+    assert!(!has(&cache, 1_989), "the oldest goes first");
+}
+
+#[test]
+fn a_full_cache_drops_keys_of_the_largest_tenant() {
+    let cache = KeyCache::new(20, 10);
+    for id in 0..10 {
+        keep(&cache, "large", id);
+    }
+    for id in 100..200 {
+        keep(&cache, &format!("tenant-{id}"), id);
+        assert!(cache.len() <= 20, "{}", cache.len());
+    }
+    let left = (0..10).filter(|id| has(&cache, *id)).count();
+    assert_eq!(left, 1, "it has no more than the others");
+    let shares = cache.shares.lock();
+    let counted: usize = shares.by_tenant.values().map(VecDeque::len).sum();
+    assert_eq!((counted, shares.by_size.len()), (cache.len(), shares.by_tenant.len()));
+}
+
+#[test]
+fn what_is_forgotten_leaves_nothing_behind() {
+    let cache = KeyCache::default();
+    for id in 0..1_000 {
+        keep(&cache, &format!("tenant-{id}"), id);
+        cache.forget(Uuid::from_u128(id));
+    }
+    let shares = cache.shares.lock();
+    assert!(shares.by_tenant.is_empty() && shares.by_size.is_empty() && cache.len() == 0);
+}
+
+#[test]
+fn a_key_that_is_revoked_while_it_is_read_is_not_kept() {
+    let cache = KeyCache::default();
+    let read = cache.begin_read();
+    cache.forget(Uuid::from_u128(1));
+    cache.keep(&read, &key("acme", 1));
+    assert!(!has(&cache, 1));
+    // The control: nothing came in between.
+    keep(&cache, "acme", 1);
+    assert!(has(&cache, 1));
+}
+
+#[test]
+fn a_comparison_drops_what_the_store_does_not_have() {
+    let cache = KeyCache::default();
+    for id in 1..4 {
+        keep(&cache, "acme", id);
+    }
+    let read = cache.begin_read();
+    let compared = cache.ids();
+    cache.keep(&read, &key("acme", 4));
+    assert!(!has(&cache, 4), "the comparison does not include it");
+    keep(&cache, "acme", 5);
+    cache.retain(&compared, &HashSet::from([Uuid::from_u128(2)]));
+    let left: Vec<_> = (1..6).filter(|id| has(&cache, *id)).collect();
+    assert_eq!(left, [2, 5], "a key that came later was not compared");
+}

@@ -1,0 +1,313 @@
+//! The names of all variables. A variable that is not among them and resembles one is refused: a setting with a typo in
+//! its name would otherwise not count, and nobody would notice.
+
+use crate::error::ConfigError;
+
+/// The variables that some command reads.
+const OURS: [&str; 65] = [
+    "ADMIN_API_KEY",
+    "ADMIN_API_KEYS",
+    "ADMIN_API_KEYS_FILE",
+    "ADMIN_API_KEY_FILE",
+    "ADMIN_DOMAIN_CLAIM",
+    "ADMIN_LISTEN_ADDR",
+    "AUDIT_MAX_RECORDS",
+    "AUDIT_RETENTION",
+    "AUTH_SERVER_URL",
+    "CONNECTION_IDLE_TIMEOUT",
+    "CONNECTION_WRITE_TIMEOUT",
+    "DATABASE_URL",
+    "DATABASE_URL_FILE",
+    "DOMAIN_CLAIM",
+    "EGRESS_ALLOW_CIDRS",
+    "EGRESS_ALLOW_HTTP",
+    "EGRESS_CA_FILE",
+    "ENCRYPTION_KEY",
+    "ENCRYPTION_KEY_FILE",
+    "JWKS_URI",
+    "LISTEN_ADDR",
+    "LOG_FORMAT",
+    "MANAGER_ROLES",
+    "MAX_CHECKS",
+    "MAX_CONNECTIONS",
+    "MAX_MANAGEMENT",
+    "MAX_STALENESS",
+    "MAX_UPLOADS",
+    "MODE",
+    "OIDC_AUDIENCE",
+    "OIDC_ENABLED",
+    "PLAN_CACHE_BYTES",
+    "POSTGRES_ALLOW_BYPASS_RLS",
+    "QUOTA_POLICIES",
+    "QUOTA_RESOLVERS",
+    "QUOTA_RESOURCES",
+    "QUOTA_RULES",
+    "QUOTA_SERVICE_KEYS",
+    "QUOTA_STORED_BYTES",
+    "QUOTA_WEBHOOKS",
+    "RATE_LIMIT_CHECKS",
+    "RATE_LIMIT_FAILURES",
+    "RATE_LIMIT_READS",
+    "RATE_LIMIT_WRITES",
+    "REQUEST_BODY_MEMORY",
+    "RESOLVERS_DIR",
+    "RESOLVER_CACHE_BYTES",
+    "RESOLVER_CODE_DIR",
+    "RESOLVER_COMPILER_MEMORY",
+    "RESOLVER_INSTANCES",
+    "ROLES_CLAIM",
+    "RUST_LOG",
+    "SERVICE_API_KEY",
+    "SERVICE_API_KEY_FILE",
+    "SINGLE_TENANT",
+    "TLS_CERT_FILE",
+    "TLS_KEY_FILE",
+    "TOKEN",
+    "TOKEN_FILE",
+    "TRUSTED_PROXIES",
+    "WEBHOOK_BACKOFF",
+    "WEBHOOK_MAX_FAILURES",
+    "WEBHOOK_MAX_WAITING_DENIALS",
+    "WEBHOOK_RETENTION",
+    "WEBHOOK_TIMEOUT",
+];
+
+/// Variables of other programs that a command reads. Other names may resemble them.
+const OF_OTHERS: [&str; 2] = ["CARGO_HOME", "HOME"];
+
+/// The beginnings of names that only our variables have. A file of `--env-file` is written for this service, so that
+/// such a name in it is meant for the service.
+const FAMILIES: [&str; 6] =
+    ["EGRESS_", "PLAN_CACHE_", "QUOTA_", "RATE_LIMIT_", "RESOLVER_", "WEBHOOK_"];
+
+/// The name of the program, which some services put before the names of their variables.
+const PROGRAM: &str = "PORTCULLIS_";
+
+/// The place that sets a variable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source<'p> {
+    Environment,
+    /// The file of `--env-file`, as the command line names it.
+    File(&'p str),
+}
+
+/// Refuses a variable that no command reads and that resembles one of ours.
+///
+/// # Errors
+/// The error names both, and not the value, which may be a secret.
+pub(crate) fn check(name: &str, source: Source<'_>) -> Result<(), ConfigError> {
+    if is_known(name) {
+        return Ok(());
+    }
+    let meant = match source {
+        Source::Environment => resembled(name),
+        Source::File(_) => resembled(name).or_else(|| meant_in_file(name)),
+    };
+    let Some(meant) = meant else { return Ok(()) };
+    let (place, remedy) = match source {
+        Source::Environment => ("the environment".to_owned(), "rename it or unset it"),
+        Source::File(path) => (format!("`{path}`"), "rename it or delete its line"),
+    };
+    let expected = format!("this name, but {place} has `{name}`, which is no setting: {remedy}");
+    Err(ConfigError { name: meant, expected, found: None })
+}
+
+/// Returns whether some command reads `name`.
+pub(crate) fn is_known(name: &str) -> bool {
+    OURS.contains(&name) || OF_OTHERS.contains(&name)
+}
+
+/// Returns the variable that `name` most resembles: by its letters, or up to a few changes of a letter.
+fn resembled(name: &str) -> Option<&'static str> {
+    let letters = letters(name);
+    let distances =
+        OURS.into_iter().filter_map(|ours| Some((distance(name, &letters, ours)?, ours)));
+    distances.min_by_key(|(distance, _)| *distance).map(|(_, ours)| ours)
+}
+
+/// Returns how many letters of `ours` differ in `name`; `None` if `name` is another name.
+fn distance(name: &str, letters: &str, ours: &str) -> Option<usize> {
+    if letters == self::letters(ours) {
+        return Some(0);
+    }
+    // Without this, a long name of another program would be compared letter by letter.
+    if name.len().abs_diff(ours.len()) > MOST_CHANGES {
+        return None;
+    }
+    let distance = strsim::levenshtein(name, ours);
+    (distance <= most_changes(ours)).then_some(distance)
+}
+
+/// The most letters in which a name with a typo differs.
+const MOST_CHANGES: usize = 2;
+
+/// Returns the most letters in which a name with a typo differs from `ours`. Short names resemble many: `MODE` is one
+/// letter from `NODE`, and two from `HOME`.
+fn most_changes(ours: &str) -> usize {
+    match ours.len() {
+        0..=5 => 0,
+        6..=8 => 1,
+        _ => MOST_CHANGES,
+    }
+}
+
+/// Returns the letters of a name, without case and underscores.
+fn letters(name: &str) -> String {
+    name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
+}
+
+/// Returns the variable that a name in a file means: with our program's name before it, or as one of a family.
+fn meant_in_file(name: &str) -> Option<&'static str> {
+    let name = name.to_uppercase();
+    if let Some(rest) = name.strip_prefix(PROGRAM) {
+        return resembled(rest);
+    }
+    let family = FAMILIES.into_iter().find(|family| name.starts_with(family))?;
+    let members = OURS.into_iter().filter(|ours| ours.starts_with(family));
+    members.min_by_key(|ours| strsim::levenshtein(&name, ours))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The variable that the refusal of `name` names; `None` if it is accepted.
+    fn refused(name: &str, source: Source<'_>) -> Option<String> {
+        let error = check(name, source).err()?.to_string();
+        assert!(error.contains(&format!("has `{name}`")), "{error}");
+        Some(error.split(':').next().expect("a name").to_owned())
+    }
+
+    #[test]
+    fn a_name_with_a_typo_is_refused_and_says_which_is_meant() {
+        for (name, meant) in [
+            ("DATABSE_URL", "DATABASE_URL"),
+            ("DATABASE_URI", "DATABASE_URL"),
+            ("DATABASE_ULR", "DATABASE_URL"),
+            ("database_url", "DATABASE_URL"),
+            ("DATABASEURL", "DATABASE_URL"),
+            ("DATABASE_URL_FIEL", "DATABASE_URL_FILE"),
+            ("JWKS_URL", "JWKS_URI"),
+            ("LISTEN_ADDRS", "LISTEN_ADDR"),
+            ("LISTENADDR", "LISTEN_ADDR"),
+            ("Mode", "MODE"),
+            ("RUSTLOG", "RUST_LOG"),
+            ("ENCRYPTION_KEYS", "ENCRYPTION_KEY"),
+            ("ADMIN_APIKEY", "ADMIN_API_KEY"),
+            ("SINGLE_TENNANT", "SINGLE_TENANT"),
+            ("AUTH_SERVER_URI", "AUTH_SERVER_URL"),
+            ("ROLE_CLAIM", "ROLES_CLAIM"),
+            ("MANAGER_ROLE", "MANAGER_ROLES"),
+            ("QUOTA_RULE", "QUOTA_RULES"),
+            ("POSTGRES_ALLOW_BYPASS_RSL", "POSTGRES_ALLOW_BYPASS_RLS"),
+        ] {
+            assert_eq!(refused(name, Source::Environment).as_deref(), Some(meant), "{name}");
+        }
+    }
+
+    #[test]
+    fn variables_of_others_are_left_alone() {
+        for name in [
+            "PATH",
+            "HOME",
+            "LANG",
+            "LC_ALL",
+            "USER",
+            "LOGNAME",
+            "SHELL",
+            "SHLVL",
+            "PWD",
+            "OLDPWD",
+            "TERM",
+            "TZ",
+            "TMPDIR",
+            "HOSTNAME",
+            "HOST",
+            "PORT",
+            "NODE",
+            "CODE",
+            "NODE_ENV",
+            "TOKENS",
+            "MODEL",
+            "GITHUB_TOKEN",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "HTTP_PROXY",
+            "https_proxy",
+            "NO_PROXY",
+            "SSL_CERT_FILE",
+            "SSL_KEY_FILE",
+            "SSL_CERT_DIR",
+            "RUST_BACKTRACE",
+            "RUST_LIB_BACKTRACE",
+            "RUSTFLAGS",
+            "RUSTUP_HOME",
+            "CARGO_HOME",
+            "LISTEN_FDS",
+            "LISTEN_PID",
+            "LISTEN_FDNAMES",
+            "NOTIFY_SOCKET",
+            "INVOCATION_ID",
+            "JOURNAL_STREAM",
+            "CREDENTIALS_DIRECTORY",
+            "PGHOST",
+            "PGPASSWORD",
+            "POSTGRES_USER",
+            "POSTGRES_PASSWORD",
+            "DATABASE_HOST",
+            "DATABASE_USER",
+            "DATABASE_NAME",
+            "DATABASE_SERVICE_HOST",
+            "LOG_LEVEL",
+            "KUBERNETES_SERVICE_HOST",
+            "KUBERNETES_PORT_443_TCP",
+            "PORTCULLIS_SERVICE_HOST",
+            "PORTCULLIS_SERVICE_PORT",
+            "PORTCULLIS_PORT",
+            "PORTCULLIS_PORT_8080_TCP",
+            "PORTCULLIS_PORT_8080_TCP_ADDR",
+            "PORTCULLIS_MODE",
+            "WEBHOOK_SECRET",
+            "WEBHOOK_SERVICE_HOST",
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "OIDC_CLIENT_ID",
+            "_",
+            "",
+        ] {
+            assert_eq!(refused(name, Source::Environment), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_written_for_the_service() {
+        let file = Source::File("portcullis.env");
+        for (name, meant) in [
+            ("JWKS_URL", Some("JWKS_URI")),
+            ("PORTCULLIS_DATABASE_URL", Some("DATABASE_URL")),
+            ("portcullis_mode", Some("MODE")),
+            ("WEBHOOK_RETRIES", Some("WEBHOOK_RETENTION")),
+            ("RATE_LIMIT_TENANT", Some("RATE_LIMIT_READS")),
+            ("QUOTA_USERS", Some("QUOTA_RULES")),
+            ("PORTCULLIS_IMAGE", None),
+            ("POSTGRES_PASSWORD", None),
+            ("OIDC_CLIENT_ID", None),
+            ("COMPOSE_PROJECT_NAME", None),
+        ] {
+            assert_eq!(refused(name, file).as_deref(), meant, "{name}");
+        }
+        let error = check("JWKS_URL", file).expect_err("refused").to_string();
+        assert!(error.contains("`portcullis.env`"), "{error}");
+    }
+
+    #[test]
+    fn every_variable_is_documented_and_none_resembles_another() {
+        let operations = include_str!("../../../docs/operations.md");
+        let semantics = include_str!("../../../docs/semantics.md");
+        for name in OURS {
+            assert_eq!(refused(name, Source::Environment), None, "{name}");
+            let base = name.strip_suffix("_FILE").filter(|base| OURS.contains(base));
+            let text = format!("`{}`", base.unwrap_or(name));
+            assert!(operations.contains(&text), "{name} is missing in docs/operations.md");
+            assert!(semantics.contains(&text), "{name} is missing in docs/semantics.md");
+        }
+    }
+}

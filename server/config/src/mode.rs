@@ -1,0 +1,75 @@
+//! The mode, its tenants and its identity provider.
+
+use portcullis_auth::{Mode, OidcConfig};
+use portcullis_engine::rbac::{MAX_DOMAIN, WILDCARD};
+use portcullis_model::provider::ClaimConfig;
+use url::Url;
+
+use crate::error::ConfigError;
+use crate::variables::Variables;
+
+/// Reads the mode and its settings.
+pub(crate) fn read(variables: &Variables) -> Result<Mode, ConfigError> {
+    let single_tenant = single_tenant(variables)?;
+    if variables.is_saas()? {
+        if single_tenant.is_some() {
+            let expected =
+                "no value with `MODE=saas`, where the issuer of a token decides its tenant";
+            return Err(ConfigError {
+                name: "SINGLE_TENANT",
+                expected: expected.to_owned(),
+                found: None,
+            });
+        }
+        return Ok(Mode::Saas { admin_keys: variables.admin_keys()? });
+    }
+    let oidc = oidc(variables)?;
+    Ok(match single_tenant {
+        Some(tenant) => Mode::SingleTenant { tenant, oidc },
+        None => Mode::Selfhost(oidc),
+    })
+}
+
+/// Reads the tenant of all tokens, if there is only one. Its name could also be a domain.
+fn single_tenant(variables: &Variables) -> Result<Option<String>, ConfigError> {
+    let expected = format!(
+        "the name of a tenant: 1 to {MAX_DOMAIN} characters, not `*`, without control characters"
+    );
+    variables.parsed("SINGLE_TENANT", &expected, |text| {
+        let is_name = text.chars().count() <= MAX_DOMAIN
+            && text != WILDCARD
+            && !text.contains(char::is_control);
+        is_name.then(|| text.to_owned())
+    })
+}
+
+/// Reads the identity provider of `selfhost` mode; `None` when bearer tokens are off.
+fn oidc(variables: &Variables) -> Result<Option<OidcConfig>, ConfigError> {
+    let enabled =
+        variables.parsed("OIDC_ENABLED", "`true` or `false`", |text| text.parse().ok())?;
+    if enabled == Some(false) {
+        return Ok(None);
+    }
+    let issuer = "the issuer of your tokens (or OIDC_ENABLED=false)";
+    let issuer = variables.required("AUTH_SERVER_URL", issuer)?;
+    http_url(issuer).ok_or_else(|| ConfigError {
+        name: "AUTH_SERVER_URL",
+        expected: "an http or https URL".to_owned(),
+        found: Some(issuer.to_owned()),
+    })?;
+    let default = ClaimConfig::default();
+    Ok(Some(OidcConfig {
+        issuer: issuer.to_owned(),
+        jwks_uri: variables.parsed("JWKS_URI", "an http or https URL", http_url)?,
+        audience: variables.get("OIDC_AUDIENCE").map(str::to_owned),
+        claims: ClaimConfig {
+            roles_claim: variables.text("ROLES_CLAIM", default.roles_claim),
+            domain_claim: variables.text("DOMAIN_CLAIM", default.domain_claim),
+            admin_domain_claim: variables.text("ADMIN_DOMAIN_CLAIM", default.admin_domain_claim),
+        },
+    }))
+}
+
+fn http_url(text: &str) -> Option<Url> {
+    Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
+}

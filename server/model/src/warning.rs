@@ -1,0 +1,47 @@
+//! Warnings in answers to writes (`docs/semantics.md`, section 3.9).
+
+use portcullis_engine::excerpt::quoted;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A doubt about a written record. It never changes the outcome of the write.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "code": "UNREGISTERED",
+    "message": "no registered resource matches `chart:raed`; register it, or correct the name",
+    "path": "/obj",
+})))]
+pub struct Warning {
+    pub code: WarningCode,
+    /// For a person. A name that it quotes is cut after 256 bytes.
+    pub message: String,
+    /// The JSON pointer (RFC 6901) of the member of the record.
+    pub path: &'static str,
+}
+
+/// The kind of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum WarningCode {
+    /// No registered resource has the name or the verb.
+    Unregistered,
+}
+
+impl Warning {
+    /// Returns the warning that `pattern`, the member at `path`, matches no registered resource.
+    pub fn unregistered_resource(path: &'static str, pattern: &str) -> Self {
+        let name = quoted(pattern);
+        let message =
+            format!("no registered resource matches {name}; register it, or correct the name");
+        Self { code: WarningCode::Unregistered, message, path }
+    }
+
+    /// Returns the warning that no registered resource has `verb`, the member at `path`.
+    pub fn unregistered_verb(path: &'static str, verb: &str) -> Self {
+        let verb = quoted(verb);
+        let message = format!(
+            "no registered resource has the verb {verb}; register one, or correct the verb"
+        );
+        Self { code: WarningCode::Unregistered, message, path }
+    }
+}

@@ -1,0 +1,35 @@
+//! The warnings about written rules and policies (`docs/semantics.md`, section 3.9). Each comparison with the registry is
+//! one look into an index.
+
+use portcullis_engine::{ResourcePattern, RuleTuple};
+use portcullis_model::warning::Warning;
+use portcullis_storage::{StoreError, Tx, resources};
+
+/// Returns the warnings about a written rule: its object matches no registered resource, or none has its action as verb.
+/// A tenant without registered resources gets no warnings, because there is nothing to compare with.
+pub(crate) async fn of_rule(tx: &mut Tx, rule: &RuleTuple) -> Result<Vec<Warning>, StoreError> {
+    let mut warnings = Vec::new();
+    if !resources::matches(tx, &ResourcePattern::Any).await? {
+        return Ok(warnings);
+    }
+    if !resources::matches(tx, &rule.obj).await? {
+        warnings.push(Warning::unregistered_resource("/obj", &rule.obj.to_string()));
+    }
+    if rule.act != "*" && !resources::have_verb(tx, &rule.act).await? {
+        warnings.push(Warning::unregistered_verb("/act", &rule.act));
+    }
+    Ok(warnings)
+}
+
+/// Returns the warning about a written policy if its resource matches no registered resource, but the tenant has some.
+pub(crate) async fn of_policy(
+    tx: &mut Tx,
+    resource: &ResourcePattern,
+) -> Result<Vec<Warning>, StoreError> {
+    let is_known = resources::matches(tx, resource).await?
+        || !resources::matches(tx, &ResourcePattern::Any).await?;
+    if is_known {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Warning::unregistered_resource("/resource", &resource.to_string())])
+}

@@ -1,0 +1,58 @@
+//! Decides a check with the files of a tenant folder.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use chrono::{DateTime, Utc};
+use portcullis_bundle::{Bundle, SampleUser};
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json};
+use serde_json::{Value, json};
+
+/// Returns the answer as the service would give it, with the name of what decided in place of its id.
+///
+/// # Errors
+/// The folder is not valid, or has no such user.
+pub(super) fn decide(
+    folder: &Path,
+    user: Option<&str>,
+    body: &Json<'_>,
+    explain: bool,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Value> {
+    let bundle = Bundle::read_folder(folder)?;
+    let body = CheckBody::parse(body)?;
+    let caller = caller(&bundle, user, body.subject)?;
+    let domain = body.domain.unwrap_or(&bundle.tenant);
+    let plan = bundle.rulebook.plan(body.resource);
+    let check = Check::new(body, domain, caller.map(SampleUser::caller), now);
+    let answers = AttributeAnswers::default();
+    let decision = plan.evaluate_with(&check, &answers);
+    let mut answer = json!({
+        "decision": decision.effect().to_string(),
+        "matched_rule": bundle.rulebook.name(decision.rule_id()),
+        "reason": decision.reason(),
+    });
+    if explain {
+        let explanation = plan.explain(&check, &answers, decision.rule_id());
+        answer["explanation"] = serde_json::to_value(explanation).context("the explanation")?;
+    }
+    Ok(answer)
+}
+
+/// Returns the user whose token the check comes with: the named one, or the subject if it is one.
+fn caller<'b>(
+    bundle: &'b Bundle,
+    user: Option<&str>,
+    subject: &str,
+) -> anyhow::Result<Option<&'b SampleUser>> {
+    let Some(name) = user else { return Ok(bundle.user(subject)) };
+    let found = bundle.user(name);
+    if found.is_none() {
+        let known: Vec<&str> = bundle.users.iter().map(|user| &*user.sub).collect();
+        bail!(
+            "--user: there is no user `{name}`; the users of tenant.yaml are {}",
+            known.join(", ")
+        );
+    }
+    Ok(found)
+}

@@ -1,0 +1,136 @@
+//! Asks a running service for a decision.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use portcullis_egress::{Answer, Client};
+use portcullis_engine::Json;
+use serde_json::Value;
+use url::Url;
+
+/// The time limit of the request. A check with resolvers takes a few seconds at most.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The largest answer that is read, in bytes. An explanation of thousands of policies takes some MiB.
+const MAX_ANSWER: usize = 16 << 20;
+/// The number of characters of an unknown answer that an error shows.
+const SHOWN: usize = 200;
+
+/// Sends the check, and returns the answer.
+///
+/// # Errors
+/// The service cannot be reached, refuses the check, or is no Portcullis service.
+pub(super) async fn ask(
+    base: &Url,
+    credential: (HeaderName, HeaderValue),
+    body: &Json<'_>,
+    explain: bool,
+) -> anyhow::Result<Value> {
+    ensure!(matches!(base.scheme(), "http" | "https"), "--url: expected an http or https URL");
+    let mut url = base.clone();
+    url.set_path(&format!("{}/api/v1/check", base.path().trim_end_matches('/')));
+    url.set_query(explain.then_some("explain=true"));
+    let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let headers = HeaderMap::from_iter([json, credential]);
+    let body = Some(body.to_string().into_bytes());
+    let client = Client::trusted(TIMEOUT)?;
+    let answer = client.send(Method::POST, url, headers, body, MAX_ANSWER).await;
+    let answer = answer
+        .with_context(|| format!("`{base}` gives no answer; is the service running there?"))?;
+    read(base, answer)
+}
+
+/// Reads the answer of the service.
+fn read(base: &Url, answer: Answer) -> anyhow::Result<Value> {
+    let Answer { status, headers, body } = answer;
+    ensure!(body.len() < MAX_ANSWER, "the answer of `{base}` is larger than {MAX_ANSWER} bytes");
+    let json = serde_json::from_slice::<Value>(&body).ok().filter(Value::is_object);
+    let Some(mut json) = json else {
+        let text: String = String::from_utf8_lossy(&body).chars().take(SHOWN).collect();
+        bail!(
+            "`{base}` answers {status} without a JSON object, so it is not the URL of a Portcullis service: `{}`",
+            text.escape_debug()
+        );
+    };
+    if status != StatusCode::OK {
+        let message = json.get("message").and_then(Value::as_str).unwrap_or_default();
+        bail!("`{base}` refuses the check with {status}: {message}{}", hint(status));
+    }
+    let decides = json.get("decision").and_then(Value::as_str);
+    ensure!(
+        matches!(decides, Some("allow" | "deny")),
+        "`{base}` answers without a decision, so it is not the URL of a Portcullis service"
+    );
+    let revision = headers.get("x-policy-revision").and_then(|value| value.to_str().ok());
+    if let Some(revision) = revision.and_then(|text| text.parse::<u64>().ok()) {
+        json["revision"] = revision.into();
+    }
+    Ok(json)
+}
+
+/// Returns advice that the message of the service cannot give.
+fn hint(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::UNAUTHORIZED => {
+            "; give a token of this service with --token, or a service key with --key"
+        }
+        StatusCode::NOT_FOUND => "; --url is the address of the service, without `/api/v1`",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_answer(status: u16, body: &str) -> Result<Value, String> {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-policy-revision", HeaderValue::from_static("7"));
+        let status = StatusCode::from_u16(status).expect("a status");
+        let answer = Answer { status, headers, body: body.into() };
+        let base = "http://pdp.example/".parse().expect("a URL");
+        read(&base, answer).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn an_answer_has_a_decision_and_a_revision() {
+        let answer = read_answer(200, r#"{"decision": "deny", "reason": "x"}"#).expect("sound");
+        assert_eq!(answer.to_string(), r#"{"decision":"deny","reason":"x","revision":7}"#);
+    }
+
+    #[test]
+    fn every_other_answer_is_a_clear_error() {
+        let page = "<!doctype html>\n<title>Welcome</title>".repeat(100);
+        for (status, body, expected) in [
+            (
+                401,
+                r#"{"message": "the token is expired"}"#,
+                "with 401 Unauthorized: the token is expired; give a token",
+            ),
+            (
+                404,
+                r#"{"message": "no such route"}"#,
+                "no such route; --url is the address of the service",
+            ),
+            (
+                503,
+                r#"{"message": "later"}"#,
+                "refuses the check with 503 Service Unavailable: later",
+            ),
+            (200, r#"{"ok": true}"#, "answers without a decision"),
+            (200, r#"{"decision": "maybe"}"#, "answers without a decision"),
+            (200, "[]", "answers 200 OK without a JSON object"),
+            (301, "", "answers 301 Moved Permanently without a JSON object"),
+            (200, &page, "not the URL of a Portcullis service: `<!doctype html>\\n<title>"),
+        ] {
+            let error = read_answer(status, body).expect_err("refused");
+            assert!(error.contains(expected), "{error}");
+            assert!(error.starts_with("`http://pdp.example/` "), "{error}");
+            assert!(error.len() < 600, "{error}");
+        }
+        let large = " ".repeat(MAX_ANSWER);
+        let error = read_answer(200, &large).expect_err("refused");
+        assert!(error.contains("larger than 16777216 bytes"), "{error}");
+    }
+}

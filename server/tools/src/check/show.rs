@@ -1,0 +1,93 @@
+//! Prints the answer to a check for people.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+/// Writes the decision, what decided, and the reason; and the explanation, if there is one.
+pub(super) fn answer(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
+    let decider = answer.get("matched_rule").or_else(|| answer.get("matched_rule_id"));
+    writeln!(out, "decision  {}", text(answer.get("decision")))?;
+    writeln!(out, "rule      {}", text(decider))?;
+    writeln!(out, "reason    {}", text(answer.get("reason")))?;
+    if let Some(revision) = answer.get("revision") {
+        writeln!(out, "revision  {revision}")?;
+    }
+    match answer.get("explanation") {
+        Some(explanation) => explain(explanation, out),
+        None => Ok(()),
+    }
+}
+
+fn explain(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\npolicies, in the order in which they decide:")?;
+    for policy in items(explanation, "policies") {
+        let [name, effect, priority, outcome] =
+            ["name", "effect", "priority", "outcome"].map(|field| text(policy.get(field)));
+        let applies = if is(policy, "applies") { "applies" } else { "does not apply" };
+        let decides = decides(policy);
+        writeln!(out, "  {effect} `{name}`, priority {priority}: {outcome}, {applies}{decides}")?;
+        if let Some(condition) = policy.get("condition").filter(|condition| condition.is_object()) {
+            node(condition, 2, out)?;
+        }
+    }
+    writeln!(out, "\nrules that match:")?;
+    for rule in items(explanation, "rules") {
+        let [effect, sub, dom, obj, act] =
+            ["effect", "sub", "dom", "obj", "act"].map(|field| text(rule.get(field)));
+        writeln!(out, "  {effect} `{sub}, {dom}, {obj}, {act}`{}", decides(rule))?;
+    }
+    writeln!(out, "\nattributes:")?;
+    for attribute in items(explanation, "attributes") {
+        let [name, source] = ["attribute", "source"].map(|field| text(attribute.get(field)));
+        let value = attribute.get("value").map_or("absent".to_owned(), Value::to_string);
+        writeln!(out, "  {name} = {value} ({source}){}", because(attribute))?;
+    }
+    Ok(())
+}
+
+/// Writes a node of a condition and those below it. The nesting of conditions is limited.
+fn node(node: &Value, depth: usize, out: &mut dyn Write) -> io::Result<()> {
+    let indent = "  ".repeat(depth);
+    let [kind, outcome] = ["type", "outcome"].map(|field| text(node.get(field)));
+    if kind == "CONDITION" {
+        let [attribute, operator] = ["attribute", "operator"].map(|field| text(node.get(field)));
+        let value = node.get("value").map(|value| format!(" {value}")).unwrap_or_default();
+        let actual = node.get("actual").map_or("absent".to_owned(), Value::to_string);
+        let because = because(node);
+        return writeln!(
+            out,
+            "{indent}{outcome}: {attribute} {operator}{value} (it is {actual}){because}"
+        );
+    }
+    writeln!(out, "{indent}{outcome}: {kind}")?;
+    for child in items(node, "children").iter().chain(node.get("child")) {
+        self::node(child, depth + 1, out)?;
+    }
+    Ok(())
+}
+
+fn items<'v>(value: &'v Value, field: &str) -> &'v [Value] {
+    value.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn is(value: &Value, field: &str) -> bool {
+    value.get(field).and_then(Value::as_bool).unwrap_or_default()
+}
+
+fn decides(value: &Value) -> &'static str {
+    if is(value, "decides") { "; it decides" } else { "" }
+}
+
+fn because(value: &Value) -> String {
+    value.get("because").map(|cause| format!(", because {}", text(Some(cause)))).unwrap_or_default()
+}
+
+/// Returns a string without its quotes, and any other value as JSON.
+fn text(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}

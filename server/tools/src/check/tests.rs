@@ -1,0 +1,143 @@
+//! The command on a folder: its output and its exit codes.
+
+use std::path::Path;
+
+use clap::Parser;
+use portcullis_bundle::fixture::write_tenant;
+
+use super::*;
+
+#[derive(Debug, Parser)]
+struct CommandLine {
+    #[command(flatten)]
+    arguments: CheckArguments,
+}
+
+/// Exit code, standard output and standard error.
+type Ran = (ExitCode, String, String);
+
+/// Runs the command on the folder with these arguments.
+async fn check(folder: &Path, arguments: &[&str]) -> Result<Ran, String> {
+    let folder = folder.display().to_string();
+    let words = [&["check", "--dir", &folder], arguments].concat();
+    let parsed = CommandLine::try_parse_from(words).map_err(|error| error.to_string())?;
+    let variables = Variables::load(None).expect("variables").only(&[]);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let now = moment("2026-02-01T12:00:00Z").expect("an instant");
+    let code = run(&parsed.arguments, &variables, now, &mut out, &mut err).await;
+    let code = code.map_err(|error| format!("{error:#}"))?;
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    Ok((code, text(out), text(err)))
+}
+
+#[tokio::test]
+async fn a_folder_decides_and_the_exit_code_says_what() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    for (arguments, code, expected) in [
+        // The subject is a user of the folder, so it has the roles of its token.
+        (
+            &["ann", "read", "wiki:read"][..],
+            ALLOWED,
+            "decision  allow\nrule      reader, acme, wiki:read, read\nreason    RBAC rule `reader, acme, wiki:read, read` allows\n",
+        ),
+        (&["bob", "read", "wiki:read"], DENIED, "decision  deny\nrule      default-deny\n"),
+        (
+            &["bob", "read", "wiki:read", "--role", "reader", "--role", "x"],
+            ALLOWED,
+            "decision  allow\n",
+        ),
+        // The roles of a caller belong to the caller alone.
+        (&["bob", "read", "wiki:read", "--user", "ann"], DENIED, "decision  deny\n"),
+        (
+            &["ann", "read", "wiki:read", "--attr", "resource.locked=true"],
+            DENIED,
+            "decision  deny\nrule      locked\n",
+        ),
+        (
+            &["ann", "read", "wiki:read", "--domain", "other"],
+            DENIED,
+            "decision  deny\nrule      default-deny\n",
+        ),
+    ] {
+        let (got, out, err) = check(folder.path(), arguments).await.expect("a decision");
+        assert!(out.starts_with(expected), "{arguments:?}: {out}{err}");
+        assert_eq!(got, ExitCode::from(code), "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_explanation_shows_candidates_and_json_is_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let arguments = ["ann", "read", "wiki:read", "--attr", "resource.locked=true", "--explain"];
+    let (_, out, _) = check(folder.path(), &arguments).await.expect("a decision");
+    for line in [
+        "  deny `locked`, priority 10: true, applies; it decides",
+        "    true: resource.locked eq true (it is true)",
+        "  allow `reader, acme, wiki:read, read`",
+        "  resource.locked = true (request)",
+    ] {
+        assert!(out.lines().any(|known| known == line), "`{line}` in {out}");
+    }
+    let arguments = [&arguments[..], &["--json"]].concat();
+    let (code, out, _) = check(folder.path(), &arguments).await.expect("a decision");
+    let answer: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, out.lines().count()), (ExitCode::from(DENIED), 1));
+    assert_eq!(answer["matched_rule"], "locked");
+    assert_eq!(answer["explanation"]["policies"][0]["name"], "locked");
+}
+
+#[tokio::test]
+async fn a_check_that_is_not_valid_is_no_decision() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    for (arguments, expected) in [
+        (&["ann", "read", "wiki"][..], "the check is not valid: at `/resource`: expected "),
+        (
+            &["ann", "read", "wiki:read", "--attr", "user.a=1", "--attr", "user.a=2"],
+            "`user.a` is given twice",
+        ),
+        (
+            &["ann", "read", "wiki:read", "--role", "a", "--attr", "user.roles=[\"b\"]"],
+            "`user.roles` is given twice",
+        ),
+    ] {
+        let (code, out, err) = check(folder.path(), arguments).await.expect("a refusal");
+        assert!(err.contains(expected), "{err}");
+        assert_eq!((code, &*out), (ExitCode::from(REFUSED), ""));
+    }
+    for (arguments, expected) in [
+        (
+            &["ann", "read", "wiki:read", "--user", "eve"][..],
+            "there is no user `eve`; the users of tenant.yaml are ann",
+        ),
+        (&["ann", "read", "wiki:read", "--attr", "team=x"], "expected `user.<name>=<value>`"),
+        (&["ann", "read", "wiki:read", "--attr", "user.team"], "expected `user.<name>=<value>`"),
+        (&["ann", "read", "wiki:read", "--now", "noon"], "expected an RFC 3339 date-time"),
+        (&["ann", "read", "wiki:read", "--token", "x"], "cannot be used with"),
+    ] {
+        let error = check(folder.path(), arguments).await.expect_err("refused");
+        assert!(error.contains(expected), "{error}");
+    }
+    let error = check(&folder.path().join("none"), &["a", "b", "c:d"]).await.expect_err("refused");
+    assert!(error.contains("tenant.yaml"), "{error}");
+}
+
+#[test]
+fn a_value_is_json_or_else_text() {
+    for (argument, expected) in [
+        ("user.ward=er", r#""er""#),
+        ("user.id=0042", r#""0042""#),
+        ("user.id=\"42\"", r#""42""#),
+        ("resource.amount=25", "25"),
+        ("resource.open=true", "true"),
+        ("user.groups=[\"a\",1]", r#"["a",1]"#),
+        ("user.note=a=b", r#""a=b""#),
+        ("user.note=", r#""""#),
+        ("user.note=null", r#""null""#),
+    ] {
+        let (_, _, value) = attribute(argument).expect("sound");
+        assert_eq!(value.to_string(), expected, "{argument}");
+    }
+}

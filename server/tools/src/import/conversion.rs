@@ -1,0 +1,175 @@
+//! Converts the lines of a policy file: partial evaluation of the matcher for each line, then rules and policies.
+
+use std::collections::BTreeMap;
+
+use portcullis_engine::Effect;
+
+use super::condition::{Condition, OneOf};
+use super::expand::Known;
+use super::fault::ImportFault;
+use super::lines::Line;
+use super::membership::{RoleScope, Roles};
+use super::model::{EFFECT, Model, PolicyEffect};
+use super::objects::Objects;
+use super::output::{Converted, Origin, Output};
+
+/// Casbin sees at most this many lines of one file here: a larger file is imported in parts.
+const MAX_LINES: usize = 1_000_000;
+
+/// Converts the lines of a policy file.
+pub(super) fn convert(
+    model: &Model,
+    lines: impl Iterator<Item = Result<Line, ImportFault>>,
+) -> Converted {
+    let mut reading = Reading::default();
+    for line in lines.take(MAX_LINES) {
+        let outcome = line.and_then(|line| reading.line(model, line));
+        reading.faults.extend(outcome.err());
+    }
+    let Reading { roles, policies, mut faults } = reading;
+    let mut conversion =
+        Conversion { model, roles: &roles, output: Output::default(), without_effect: 0 };
+    let objects = Objects::of(model, &policies, &mut faults);
+    if model.matcher.reads_policy() && !policies.is_empty() {
+        let ordered = conversion.in_order(&policies, &mut faults);
+        for (rank, line) in ordered.iter().enumerate() {
+            let priority = i64::try_from(ordered.len() - rank).unwrap_or(i64::MAX);
+            faults.extend(conversion.line(line, priority, &objects).err());
+        }
+    } else {
+        faults.extend(conversion.without_lines(&objects).err());
+    }
+    faults.extend(conversion.everything().err());
+    let mut converted = conversion.output.finish();
+    faults.sort_by_key(|fault| fault.line);
+    converted.faults = faults;
+    converted.without_effect = conversion.without_effect;
+    converted
+}
+
+/// The lines of a file, by kind. A role line can stand after a policy line that needs it.
+#[derive(Default)]
+struct Reading {
+    roles: Roles,
+    policies: Vec<Line>,
+    faults: Vec<ImportFault>,
+}
+
+impl Reading {
+    fn line(&mut self, model: &Model, line: Line) -> Result<(), ImportFault> {
+        if line.kind == "p" {
+            line.has_values(model.columns.len())?;
+            self.policies.push(line);
+            return Ok(());
+        }
+        let Some(scope) = model.definitions.get(&line.kind) else {
+            let known: Vec<_> = model.definitions.keys().map(|kind| format!("`{kind}`")).collect();
+            let known = [vec!["`p`".to_owned()], known].concat().join(" or ");
+            return Err(line
+                .fault(format!("expected a line that starts with {known}, not `{}`", line.kind)));
+        };
+        line.has_values(if *scope == RoleScope::ByDomain { 3 } else { 2 })?;
+        if let [member, role, domain @ ..] = &*line.values {
+            self.roles.add(&line.kind, member, role, domain.first().map(String::as_str));
+        }
+        Ok(())
+    }
+}
+
+struct Conversion<'m> {
+    model: &'m Model,
+    roles: &'m Roles,
+    output: Output,
+    /// The number of lines that decide nothing in this model.
+    without_effect: usize,
+}
+
+impl Conversion<'_> {
+    /// Returns the lines in the order in which they decide.
+    fn in_order<'l>(&self, lines: &'l [Line], faults: &mut Vec<ImportFault>) -> Vec<&'l Line> {
+        let mut ordered: Vec<&Line> = lines.iter().collect();
+        if let Some(column) = self.model.priority_column() {
+            let priority =
+                |line: &Line| self.value(line, column).and_then(|text| text.parse::<i64>().ok());
+            for line in lines.iter().filter(|line| priority(line).is_none()) {
+                faults.push(line.fault("expected an integer in the column `priority`"));
+            }
+            // Casbin sorts by the number and keeps the order of equal ones.
+            ordered.sort_by_key(|line| priority(line));
+        }
+        ordered
+    }
+
+    fn value<'l>(&self, line: &'l Line, column: &str) -> Option<&'l str> {
+        let index = self.model.columns.iter().position(|own| own == column)?;
+        line.values.get(index).map(String::as_str)
+    }
+
+    /// Converts one line.
+    fn line(&mut self, line: &Line, priority: i64, objects: &Objects) -> Result<(), ImportFault> {
+        let effect = match self.value(line, EFFECT) {
+            None => Some(Effect::Allow),
+            Some(text) => Effect::parse(text),
+        };
+        // Another word is neither an allow nor a deny to Casbin.
+        let counts = |effect: &Effect| {
+            *effect == Effect::Allow || self.model.effect != PolicyEffect::AllowOverride
+        };
+        let Some(effect) = effect.filter(counts) else {
+            self.without_effect += 1;
+            return Ok(());
+        };
+        let columns = self.model.columns.iter().zip(&line.values);
+        let known = columns.map(|(column, value)| (column.as_str(), value.as_str())).collect();
+        let condition = self.known(known).expand(&self.model.matcher);
+        let condition = condition.map_err(|reason| line.fault(reason))?;
+        let origin = Origin { effect, priority: self.priority(priority), line: Some(line.number) };
+        self.add(condition, &origin, objects).map_err(|reason| line.fault(reason))
+    }
+
+    /// Casbin evaluates a matcher that no line concerns once, with empty values.
+    fn without_lines(&mut self, objects: &Objects) -> Result<(), ImportFault> {
+        let empty = self.model.columns.iter().map(|column| (column.as_str(), "")).collect();
+        let condition = self.known(empty).expand(&self.model.matcher);
+        let condition = condition.map_err(ImportFault::of_file)?;
+        let origin = Origin { effect: Effect::Allow, priority: 0, line: None };
+        self.add(condition, &origin, objects).map_err(ImportFault::of_file)
+    }
+
+    /// Allows everything, if that is what the model does without a deny.
+    fn everything(&mut self) -> Result<(), ImportFault> {
+        if self.model.effect != PolicyEffect::DenyOverride {
+            return Ok(());
+        }
+        let dom = self.model.has_domain();
+        self.output.allow_everything(dom).map_err(ImportFault::of_file)
+    }
+
+    fn known<'k>(&'k self, line: BTreeMap<&'k str, &'k str>) -> Known<'k> {
+        let Model { request, definitions, .. } = self.model;
+        Known { request, line, definitions, roles: self.roles }
+    }
+
+    /// Returns the priority of what a line becomes: only if the order of lines decides, they have different ones.
+    fn priority(&self, rank: i64) -> i64 {
+        if self.model.effect == PolicyEffect::Priority { rank } else { 0 }
+    }
+
+    fn add(
+        &mut self,
+        condition: Condition,
+        origin: &Origin,
+        objects: &Objects,
+    ) -> Result<(), String> {
+        for mut alternative in condition.alternatives() {
+            // No request has an empty field.
+            let unasked = |part: &Condition| matches!(part, Condition::OneOf(OneOf { values, .. }) if values.iter().all(String::is_empty));
+            if origin.line.is_none() && alternative.iter().any(unasked) {
+                continue;
+            }
+            alternative.sort_by_key(Condition::rank);
+            self.output.add(&alternative, origin, objects, self.model.has_domain())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! The entries of a model file: sections in brackets, `key = value`, comments, and lines that `\` continues.
+
+use super::fault::ImportFault;
+
+/// One `key = value` of a model file.
+pub(super) struct Entry {
+    pub(super) section: String,
+    pub(super) key: String,
+    pub(super) value: String,
+    /// From 1.
+    line: usize,
+}
+
+impl Entry {
+    /// A fault in this entry.
+    pub(super) fn fault(&self, reason: impl Into<String>) -> ImportFault {
+        ImportFault::at(self.line, reason)
+    }
+}
+
+/// Returns the entry `key` of `section`.
+pub(super) fn find<'e>(entries: &'e [Entry], section: &str, key: &str) -> Option<&'e Entry> {
+    entries.iter().find(|entry| entry.section == section && entry.key == key)
+}
+
+/// Reads the entries of a file. Notes the lines that are none.
+pub(super) fn entries(text: &str, faults: &mut Vec<ImportFault>) -> Vec<Entry> {
+    let (mut entries, mut section) = (Vec::<Entry>::new(), String::new());
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);
+    while let Some((first, line)) = lines.next() {
+        if first.is_empty() || first.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(name) = first.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            name.trim().clone_into(&mut section);
+            continue;
+        }
+        let mut whole = first.to_owned();
+        while let Some(continued) = whole.strip_suffix('\\') {
+            whole = format!("{continued}{}", lines.next().map_or("", |(next, _)| next));
+        }
+        let Some((key, value)) = whole.split_once('=') else {
+            faults.push(ImportFault::at(line, "expected `key = value`"));
+            continue;
+        };
+        let (key, value) = (key.trim().to_owned(), without_comment(value).trim().to_owned());
+        if find(&entries, &section, &key).is_some() {
+            faults.push(ImportFault::at(line, format!("`{key}` occurs twice")));
+            continue;
+        }
+        entries.push(Entry { section: section.clone(), key, value, line });
+    }
+    entries
+}
+
+/// Returns the text before a `#` or `;` that stands outside of quotes.
+fn without_comment(value: &str) -> &str {
+    let mut quote = None;
+    for (at, char) in value.char_indices() {
+        match (quote, char) {
+            (None, '#' | ';') => return value.get(..at).unwrap_or(value),
+            (None, '"' | '\'') => quote = Some(char),
+            (Some(open), char) if char == open => quote = None,
+            _ => {}
+        }
+    }
+    value
+}

@@ -1,0 +1,95 @@
+//! The role definitions of a model, and the lines that fill them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::condition::{Condition, Field, OneOf};
+use super::roles::Members;
+
+/// A definition such as `g = _, _`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RoleScope {
+    /// `g = _, _`
+    Everywhere,
+    /// `g = _, _, _`
+    ByDomain,
+}
+
+/// The domain that a matcher names in `g(…)`.
+#[derive(Clone, Copy)]
+pub(super) enum Domain<'d> {
+    /// The definition has no domains.
+    None,
+    /// A constant, from the matcher or from the policy line.
+    Text(&'d str),
+    /// A field of the request.
+    Field(Field),
+}
+
+/// The members of every role, by definition.
+#[derive(Debug, Default)]
+pub(super) struct Roles(BTreeMap<String, Members>);
+
+impl Roles {
+    /// Notes that `member` has `role` in `domain`, under the definition `kind`.
+    pub(super) fn add(&mut self, kind: &str, member: &str, role: &str, domain: Option<&str>) {
+        self.0.entry(kind.to_owned()).or_default().add(member, role, domain);
+    }
+
+    /// Returns the condition that `field` is `role` or a member of it, under the definition `kind`.
+    ///
+    /// # Errors
+    /// Somebody is a member through more roles than Casbin follows.
+    pub(super) fn condition(
+        &self,
+        kind: &str,
+        field: Field,
+        role: &str,
+        domain: Domain<'_>,
+    ) -> Result<Condition, String> {
+        // Casbin compares the names first: each name is a member of itself, in every domain.
+        let mut ways = vec![self.members(kind, field, role, None, role)?];
+        match domain {
+            Domain::None => {}
+            Domain::Text(text) => ways.push(self.members(kind, field, role, Some(text), role)?),
+            Domain::Field(own) => {
+                let domains = self.0.get(kind).map(Members::domains).into_iter().flatten();
+                for text in domains.flatten() {
+                    let members = self.members(kind, field, role, Some(text), role)?;
+                    ways.push(Condition::all([members, Condition::is(own, text)]));
+                }
+            }
+        }
+        let mut texts = OneOf { field, values: BTreeSet::new(), roles: BTreeSet::new() };
+        let mut others = Vec::new();
+        for way in ways {
+            match way {
+                Condition::OneOf(way) => {
+                    texts.values.extend(way.values);
+                    texts.roles.extend(way.roles);
+                }
+                other => others.push(other),
+            }
+        }
+        Ok(Condition::any([Condition::OneOf(texts)].into_iter().chain(others)))
+    }
+
+    fn members(
+        &self,
+        kind: &str,
+        field: Field,
+        role: &str,
+        domain: Option<&str>,
+        own: &str,
+    ) -> Result<Condition, String> {
+        let members = match self.0.get(kind) {
+            Some(members) => members
+                .of(role, domain)
+                .ok_or_else(|| format!("`{role}` has members through more than 9 other roles"))?,
+            None => BTreeSet::new(),
+        };
+        let values = members.into_iter().chain([own]).map(str::to_owned).collect();
+        // Only a subject has roles in its token.
+        let roles = (field == Field::Subject).then(|| own.to_owned()).into_iter().collect();
+        Ok(Condition::OneOf(OneOf { field, values, roles }))
+    }
+}

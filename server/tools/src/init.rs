@@ -1,0 +1,84 @@
+//! `portcullis init`: writes the first folder of a tenant.
+
+mod answers;
+mod files;
+
+use std::fs;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use answers::{FirstTenant, ask};
+
+pub use answers::InitArguments;
+
+/// Writes the files of a tenant. With a terminal (`questions`), asks for what the arguments leave out.
+///
+/// # Errors
+/// An answer cannot be used, or a file exists or cannot be written. Nothing is written if a file exists.
+pub fn run(
+    arguments: &InitArguments,
+    questions: Option<&mut dyn BufRead>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let folder = &arguments.dir;
+    must_be_free(folder)?;
+    let first = ask(arguments, &tenant_of(folder), questions, out)?;
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    for (name, text) in files::all(&first) {
+        let file = folder.join(name);
+        write_new(&file, &text).with_context(|| file.display().to_string())?;
+    }
+    told(folder, &first, out)
+}
+
+/// Refuses a folder that has one of the files.
+fn must_be_free(folder: &Path) -> anyhow::Result<()> {
+    let existing = files::NAMES.iter().filter(|name| folder.join(name).exists());
+    let existing: Vec<String> = existing.map(|name| format!("`{name}`")).collect();
+    if existing.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "`{}` already has {}: nothing is written; choose another folder",
+        folder.display(),
+        existing.join(", ")
+    )
+}
+
+/// Returns the name of the folder.
+fn tenant_of(folder: &Path) -> String {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    // The last part of `acme/.` is `acme`.
+    let name = absolute.components().next_back().map(|part| part.as_os_str().to_string_lossy());
+    name.unwrap_or_default().into_owned()
+}
+
+/// Writes a file. Fails if it exists.
+fn write_new(file: &Path, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).create_new(true).open(file)?.write_all(text.as_bytes())
+}
+
+fn told(folder: &Path, first: &FirstTenant, out: &mut dyn Write) -> anyhow::Result<()> {
+    let shown = folder.display();
+    let FirstTenant { tenant, resource, verbs, roles } = first;
+    writeln!(
+        out,
+        "wrote the tenant `{tenant}` to `{shown}`: `{resource}` with the verbs {} and the roles {}",
+        verbs.join(", "),
+        roles.join(", ")
+    )?;
+    writeln!(out, "\nNext steps:\n")?;
+    writeln!(out, "    portcullis test {shown}   # runs the cases of the folder")?;
+    writeln!(
+        out,
+        "    portcullis dev {shown}    # serves the tenant, and reloads it when a file changes"
+    )?;
+    let (user, last) = (files::USERS[0], first.last_verb());
+    writeln!(out, "    portcullis check --dir {shown} {user} {last} {resource}:{last}")?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! `warnings`: names that no registered resource has (`docs/semantics.md`, section 3.9).
+
+use serde_json::{Value, json};
+
+use super::{create, rule_with, update};
+use crate::support::tenant::always;
+use crate::support::{Reply, Tenant};
+
+const POLICIES: &str = "/api/v1/abac/policies";
+
+/// A tenant that has registered `doc:read` and `team:space:write`.
+fn registered() -> Tenant<'static> {
+    let tenant = Tenant::new();
+    tenant.resource("doc:read");
+    tenant.resource("team:space:write");
+    tenant
+}
+
+/// The code and path of each warning.
+#[track_caller]
+fn warnings(reply: &Reply) -> Vec<(String, String)> {
+    let text = |warning: &Value, name: &str| {
+        warning[name].as_str().expect("a text of a warning").to_owned()
+    };
+    let json = reply.json();
+    let Some(warnings) = json.get("warnings") else { return Vec::new() };
+    let warnings = warnings.as_array().expect("a list");
+    assert!(!warnings.is_empty(), "absent if there are none: {json}");
+    let quoted = |warning: &Value| text(warning, "message").contains('`');
+    assert!(warnings.iter().all(quoted), "{json}");
+    warnings.iter().map(|warning| (text(warning, "code"), text(warning, "path"))).collect()
+}
+
+fn unregistered(paths: &[&str]) -> Vec<(String, String)> {
+    paths.iter().map(|path| ("UNREGISTERED".to_owned(), (*path).to_owned())).collect()
+}
+
+#[test]
+fn a_rule_is_compared_with_what_is_registered() {
+    let tenant = registered();
+    for (obj, act, paths) in [
+        ("doc:read", "read", &[][..]),
+        ("doc:*", "read", &[]),
+        ("*", "*", &[]),
+        ("doc:read", "*", &[]),
+        ("team:space:*", "write", &[]),
+        ("doc:raed", "read", &["/obj"]),
+        ("docs:*", "write", &["/obj"]),
+        ("team:*", "write", &["/obj"]),
+        ("doc:*", "raed", &["/act"]),
+        ("doc:raed", "raed", &["/obj", "/act"]),
+    ] {
+        let body = rule_with(&json!({"obj": obj, "act": act}));
+        let created = create(&tenant, &body).is(201);
+        assert_eq!(warnings(&created), unregistered(paths), "{obj} {act}");
+        let again = update(&tenant, &json!({"id": created.id(), "effect": "deny"})).is(200);
+        assert_eq!(warnings(&again), unregistered(paths), "{obj} {act}");
+    }
+}
+
+#[test]
+fn a_policy_is_compared_with_what_is_registered() {
+    let tenant = registered();
+    for (resource, paths) in [
+        ("doc:read", &[][..]),
+        ("doc:*", &[]),
+        ("*", &[]),
+        ("doc:raed", &["/resource"]),
+        ("docs:*", &["/resource"]),
+    ] {
+        let body = json!({
+            "name": "p", "resource": resource, "effect": "deny", "priority": 1, "rule_data": always(),
+        });
+        let created = tenant.manage(format!("POST {POLICIES}"), &body).is(201);
+        assert_eq!(warnings(&created), unregistered(paths), "{resource}");
+        let path = format!("{POLICIES}/{}", created.id());
+        let updated = tenant.manage(format!("PUT {path}"), &json!({"priority": 2})).is(200);
+        assert_eq!(warnings(&updated), unregistered(paths), "{resource}");
+        // A warning is part of the answer, not of the record.
+        let shown = tenant.get(&path).is(200);
+        assert_eq!(shown.json().get("warnings"), None);
+        assert_eq!(shown.header("etag"), updated.header("etag"));
+    }
+}
+
+#[test]
+fn a_warning_changes_nothing() {
+    let tenant = registered();
+    let created = create(&tenant, &rule_with(&json!({"obj": "doc:raed", "act": "raed"}))).is(201);
+    assert_eq!(created.revision(), 3);
+    tenant.decide("alice", "doc:raed", "raed").is("allow", &created.id());
+}
+
+#[test]
+fn without_a_registry_there_is_nothing_to_compare_with() {
+    let (tenant, _other) = (Tenant::new(), registered());
+    let created = create(&tenant, &rule_with(&json!({"obj": "doc:raed", "act": "raed"}))).is(201);
+    assert_eq!(warnings(&created), []);
+    let resource = tenant.resource("doc:read");
+    let body = json!({"id": created.id(), "effect": "deny"});
+    assert_eq!(warnings(&update(&tenant, &body)), unregistered(&["/obj", "/act"]));
+    tenant.delete(&format!("/api/v1/resources/{resource}")).is(204);
+    assert_eq!(warnings(&update(&tenant, &body)), []);
+}
+
+#[test]
+fn a_warning_is_short() {
+    let tenant = registered();
+    let long = format!("{}:v", "ä".repeat(254));
+    let created = create(&tenant, &rule_with(&json!({"obj": long, "act": "ä".repeat(128)})));
+    for warning in created.is(201).json()["warnings"].as_array().expect("warnings") {
+        let message = warning["message"].as_str().expect("a message");
+        assert!(message.len() < 400, "{message}");
+    }
+}
