@@ -80,7 +80,7 @@ fn code_that_is_not_in_its_file_is_found() -> Result<()> {
         ("```rust\nfn a() {}\n```\n", 1),
         ("```sh\nfn c() {}\n```\n", 0),
     ] {
-        let found = faults("d.md", document, read)?;
+        let found = faults("document", document, read)?;
         anyhow::ensure!(found.len() == expected, "{document}: {found:?}");
     }
     Ok(())
