@@ -62,3 +62,5 @@ if __name__ == "__main__":
         main()
     except Fault as fault:
         sys.exit(f"package.py: {fault}")
+    except KeyboardInterrupt:
+        sys.exit(130)

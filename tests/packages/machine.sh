@@ -1,6 +1,6 @@
 #!/bin/sh
-# Boots systemd on a copy of this machine's files and runs a scenario there. This machine does not change: the files are an
-# overlay in memory, and processes, mounts, names and the network are namespaces of their own.
+# Boots systemd on a copy of this machine's files and runs a scenario there. This machine does not change: the files
+# are an overlay in memory, and processes, mounts, names and the network are namespaces of their own.
 #
 # Usage: unshare --pid --mount --uts --ipc --net --cgroup --fork --kill-child sh machine.sh DIRECTORY
 # DIRECTORY has scenario.sh and what it reads, and is /scenario in the machine. The exit code is that of the scenario.
