@@ -11,6 +11,8 @@ from .release import DEPLOY, DESCRIPTION, LICENSE, REPOSITORY, Release
 
 NAME = "portcullis"
 PLATFORM = "portcullis-linux-x64"
+# The folder inside of every npm package.
+ROOT = "package"
 
 
 def write(release: Release, out: Path) -> list[Path]:
@@ -20,9 +22,9 @@ def write(release: Release, out: Path) -> list[Path]:
         "optionalDependencies": {PLATFORM: release.version},
         "engines": {"node": ">=18"},
     }
-    script = Entry("package/bin/portcullis.js", (DEPLOY / "npm/portcullis.js").read_bytes(), 0o755)
+    script = Entry(f"{ROOT}/bin/portcullis.js", (DEPLOY / "npm/portcullis.js").read_bytes(), 0o755)
     platform = {"os": ["linux"], "cpu": ["x64"]}
-    binary = Entry("package/bin/portcullis", release.binary.read_bytes(), 0o755)
+    binary = Entry(f"{ROOT}/bin/portcullis", release.binary.read_bytes(), 0o755)
     return [
         pack(release, out, NAME, launcher, script),
         pack(release, out, PLATFORM, platform, binary),
@@ -40,9 +42,9 @@ def pack(release: Release, out: Path, name: str, fields: dict, program: Entry) -
     }
     readme = f"# {name}\n\n{DESCRIPTION}. Try it: `npx portcullis dev`.\n"
     entries = [
-        Entry("package/LICENSE", (REPOSITORY / "LICENSE").read_bytes()),
-        Entry("package/README.md", readme.encode()),
-        Entry("package/package.json", json.dumps(manifest, indent=2).encode()),
+        Entry(f"{ROOT}/LICENSE", (REPOSITORY / "LICENSE").read_bytes()),
+        Entry(f"{ROOT}/README.md", readme.encode()),
+        Entry(f"{ROOT}/package.json", json.dumps(manifest, indent=2).encode()),
         program,
     ]
     path = out / f"{name}-{release.version}.tgz"

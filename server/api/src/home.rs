@@ -13,7 +13,7 @@ use crate::route_set::RouteSet;
 #[derive(Clone, Copy, Debug)]
 pub struct PageLink {
     pub path: &'static str,
-    /// What is there, as a part of a sentence.
+    /// A part of a sentence that says what is there.
     pub about: &'static str,
 }
 

@@ -30,7 +30,7 @@ const DENIED: u8 = 3;
 /// The arguments of `portcullis check`.
 #[derive(Debug, clap::Args)]
 pub struct CheckArguments {
-    /// Who wants to do it.
+    /// The subject, such as `alice`.
     subject: String,
     /// The action, such as `read`.
     action: String,

@@ -36,7 +36,7 @@ pub(super) struct Target {
     client: Client,
 }
 
-/// What happened to the records.
+/// The numbers of records by what happened to them.
 #[derive(Default)]
 struct Counts {
     created: usize,

@@ -1,4 +1,4 @@
-//! What is left of a matcher for one policy line: a condition over the request alone.
+//! The part of a matcher that is left for one policy line: a condition over the request alone.
 
 use std::collections::BTreeSet;
 

@@ -6,7 +6,7 @@ use super::fault::ImportFault;
 use super::lines::Line;
 use super::model::Model;
 
-/// What the objects of the file look like.
+/// The forms of the objects of the file.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     /// There is an object without a verb, such as `data1`.
