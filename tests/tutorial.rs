@@ -69,6 +69,7 @@ fn through(document: &str) -> String {
             ("text", Some(output)) => output,
             ("json", Some(output)) => shell::laid_out(&output),
             (_, Some(output)) => panic!("nothing shows this output: {output}"),
+            ("text" | "json", None) => panic!("no command prints this: {block}"),
             (_, None) => panic!("nobody runs or compares this block: {block}"),
         };
         written += &format!("{text}\n```\n");

@@ -35,17 +35,15 @@ impl Shell {
         let addresses = free_addresses();
         let binary = portcullis(&[]);
         let binaries = Path::new(binary.get_program()).parent().expect("a folder");
-        let others = std::env::var("PATH").unwrap();
+        let others = std::env::var_os("PATH").unwrap().into_string().unwrap();
         let (input, script) = std::io::pipe().unwrap();
         let mut bash = Command::new("bash");
         bash.args(["--noprofile", "--norc"]).current_dir(folder).stdin(input).env_clear();
         bash.env("PATH", format!("{}:{others}", binaries.display()));
         bash.env("REPO", repository()).env("LISTEN_ADDR", &addresses[0]);
         // A group of its own, so that the end of the test ends what a failed block left running.
-        let process = Process::spawn({
-            bash.process_group(0);
-            bash
-        });
+        bash.process_group(0);
+        let process = Process::spawn(bash);
         Self { process, script, addresses, seen: 0, directory }
     }
 
