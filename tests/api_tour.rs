@@ -7,7 +7,7 @@
 //!
 //! `BLESS=1 cargo test api_tour` writes the answers of today into the document.
 
-mod answer;
+pub(crate) mod answer;
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};

@@ -44,6 +44,7 @@ mod settings;
 mod tenant_states;
 #[path = "connections/tls.rs"]
 mod tls;
+mod tutorial;
 mod webhooks;
 #[path = "health/without_database.rs"]
 mod without_database;

@@ -99,24 +99,29 @@ impl Answer {
 
     /// `text` with placeholders for what differs each time.
     fn normalised(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for (own, shown) in self.places.iter().zip(PLACES) {
-            text = text.replace(own, shown);
-        }
-        let mut normalised = String::new();
-        let mut rest = &*text;
-        while !rest.is_empty() {
-            let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
-            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-            let end =
-                end.max(rest.chars().next().filter(|c| !is_word(*c)).map_or(0, char::len_utf8));
-            let (word, after) = rest.split_at(end);
-            let before = BEFORE.into_iter().find(|before| normalised.ends_with(before));
-            normalised += &placeholder(word, before).unwrap_or_else(|| word.to_owned());
-            rest = after;
-        }
-        normalised
+        normalised(text, self.places.iter().map(String::as_str).zip(PLACES))
     }
+}
+
+/// Returns `text` with placeholders for what differs each time. `places` has the address that is used for each address
+/// that is shown.
+pub(crate) fn normalised<'p>(
+    text: &str,
+    places: impl Iterator<Item = (&'p str, &'p str)>,
+) -> String {
+    let text = places.fold(text.to_owned(), |text, (own, shown)| text.replace(own, shown));
+    let mut normalised = String::new();
+    let mut rest = &*text;
+    while !rest.is_empty() {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+        let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let end = end.max(rest.chars().next().filter(|c| !is_word(*c)).map_or(0, char::len_utf8));
+        let (word, after) = rest.split_at(end);
+        let before = BEFORE.into_iter().find(|before| normalised.ends_with(before));
+        normalised += &placeholder(word, before).unwrap_or_else(|| word.to_owned());
+        rest = after;
+    }
+    normalised
 }
 
 /// Whatever stands behind these differs each time.
@@ -130,6 +135,7 @@ fn placeholder(word: &str, before: Option<&str>) -> Option<String> {
         _ if before.is_some() && core.starts_with(":") => ":<number>",
         _ if core.len() == 64 && core.bytes().all(|byte| byte.is_ascii_hexdigit()) => "<sha256>",
         _ if is_uuid_v7(core) => "<uuid>",
+        _ if core.strip_prefix("key:").is_some_and(is_uuid_v7) => "key:<uuid>",
         _ if is_timestamp(core) => "<time>",
         _ if core.starts_with("pck_") && core.len() > 50 => "<key>",
         _ if core.starts_with("pck_") => "<prefix>",
@@ -140,7 +146,7 @@ fn placeholder(word: &str, before: Option<&str>) -> Option<String> {
 }
 
 /// Compact JSON over several lines where one would be too long; members keep their order.
-fn layout(json: &str, indent: usize) -> String {
+pub(crate) fn layout(json: &str, indent: usize) -> String {
     let parts = parts(json);
     if indent + spaced(json).len() <= WIDTH || parts.is_empty() {
         return spaced(json);

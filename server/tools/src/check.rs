@@ -18,7 +18,7 @@ use portcullis_engine::{CheckBody, Json};
 use serde_json::Value;
 use url::Url;
 
-use question::{Question, attribute};
+use question::{Question, at, attribute};
 
 /// The exit code of an allow.
 const ALLOWED: u8 = 0;
@@ -29,6 +29,7 @@ const DENIED: u8 = 3;
 
 /// The arguments of `portcullis check`.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("timed").args(["dir", "explain"]).multiple(true)))]
 pub struct CheckArguments {
     /// The subject, such as `alice`.
     subject: String,
@@ -56,8 +57,8 @@ pub struct CheckArguments {
     /// The user of `tenant.yaml` whose token the check comes with (default: the subject, if it is such a user).
     #[arg(long, value_name = "NAME", requires = "dir")]
     user: Option<String>,
-    /// The time of the check (default: now).
-    #[arg(long, value_name = "RFC 3339", requires = "dir", value_parser = moment)]
+    /// The time of the check (default: now). A service takes it with --explain only.
+    #[arg(long, value_name = "RFC 3339", requires = "timed", value_parser = moment)]
     now: Option<DateTime<Utc>>,
     /// The RBAC domain (default: that of the caller).
     #[arg(long)]
@@ -117,6 +118,7 @@ pub async fn run(
         None => {
             let (token, key) = (arguments.token.as_deref(), arguments.key.as_deref());
             let credential = variables.check_credential(token, key)?;
+            let body = at(body, arguments.now);
             service::ask(&arguments.url, credential, &body, arguments.explain).await?
         }
     };

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use chrono::{DateTime, Utc};
 use portcullis_engine::{Json, json};
 
 /// The arguments that make a check.
@@ -52,6 +53,17 @@ impl Question<'_> {
             all.push(member("roles", roles));
         }
         all
+    }
+}
+
+/// Returns the body with the time of an explained check.
+pub(super) fn at(body: Json<'static>, now: Option<DateTime<Utc>>) -> Json<'static> {
+    match (body, now) {
+        (Json::Object(mut members), Some(now)) => {
+            members.push(member("now", Json::String(now.to_rfc3339().into())));
+            Json::Object(members)
+        }
+        (body, _) => body,
     }
 }
 

@@ -125,6 +125,17 @@ async fn a_check_that_is_not_valid_is_no_decision() {
 }
 
 #[test]
+fn a_time_needs_a_folder_or_an_explanation() {
+    let timed = ["check", "ann", "read", "wiki:read", "--now", "2026-02-01T12:00:00Z"];
+    for (more, is_sound) in
+        [(&[][..], false), (&["--explain"], true), (&["--dir", "."], true), (&["--json"], false)]
+    {
+        let parsed = CommandLine::try_parse_from([&timed[..], more].concat());
+        assert_eq!(parsed.is_ok(), is_sound, "{more:?}");
+    }
+}
+
+#[test]
 fn a_value_is_json_or_else_text() {
     for (argument, expected) in [
         ("user.ward=er", r#""er""#),
