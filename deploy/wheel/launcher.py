@@ -6,5 +6,5 @@ import sys
 
 def main() -> None:
     """Becomes the binary, with the same arguments."""
-    program = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "portcullis")
+    program = os.path.join(os.path.dirname(os.path.realpath(sys.argv[0])), "portcullis")
     os.execv(program, [program, *sys.argv[1:]])

@@ -5,6 +5,7 @@ use std::fmt;
 use uuid::Uuid;
 
 use crate::condition::AttributePath;
+use crate::excerpt::excerpt;
 use crate::policy::PlannedPolicy;
 use crate::rbac::{Effect, MatchedRule};
 
@@ -168,12 +169,16 @@ impl<'p> Decision<'p> {
 
 /// The maximum number of causes in a reason; a tree can have hundreds.
 const SPELLED_OUT: usize = 3;
+/// The maximum length of a cause in a reason, in bytes of JSON. Each denial keeps its reason in an event, and the path of an
+/// attribute can have 256 KiB.
+const MAX_CAUSE: usize = 1024;
 
 struct Causes<'c>(&'c [Undetermined<'c>]);
 
 impl fmt::Display for Causes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, cause) in self.0.iter().take(SPELLED_OUT).enumerate() {
+            let cause = excerpt(cause, MAX_CAUSE);
             write!(f, "{}{cause}", if index == 0 { "" } else { ", and " })?;
         }
         match self.0.len().saturating_sub(SPELLED_OUT) {

@@ -225,7 +225,7 @@ impl Problems {
     }
 
     /// Returns whether further problems are only counted.
-    fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL
     }
 

@@ -35,5 +35,8 @@ impl StartSettings {
 }
 
 fn issuer(oidc: Option<&OidcConfig>) -> String {
-    oidc.map_or_else(|| "none: OIDC_ENABLED is false".to_owned(), |oidc| oidc.issuer.clone())
+    oidc.map_or_else(
+        || "none: OIDC_ENABLED is false".to_owned(),
+        |oidc| without_password(&oidc.issuer),
+    )
 }

@@ -112,8 +112,12 @@ fn a_short_staleness_does_not_fail_while_the_store_is_up() {
     let settings = Settings::of(Provider::shared()).set("MAX_STALENESS", "1s");
     let server = settings.start();
     let tenant = Tenant::of(&server, Provider::shared(), "t");
-    let began = std::time::Instant::now();
+    let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
+    let (began, mut failed, mut asked) = (std::time::Instant::now(), 0, 0);
     while began.elapsed() < std::time::Duration::from_secs(3) {
-        tenant.decide("alice", "doc:read", "read").is_default();
+        asked += 1;
+        failed += usize::from(tenant.check(&check).status == 503);
     }
+    // A busy machine can stop the process for longer than the staleness. Without a proof in time, half of them fail.
+    assert!(failed * 4 <= asked, "{failed} of {asked} checks failed");
 }

@@ -107,8 +107,9 @@ fn without_postgresql_decisions_are_answered_and_deliveries_go_on_afterwards() {
     let began = Instant::now();
     tenant.decide("lost", "doc:read", "read").is_default();
     assert!(began.elapsed() < Duration::from_secs(15), "the answer does not wait for the store");
-    let log = server.process.err.text();
-    assert!(log.contains("may be lost") && log.contains("lost=1"), "it is counted:\n{log}");
+    let counted = |line: &String| line.contains("may be lost") && line.contains("lost=1");
+    let counted = server.process.err.wait_for(|lines| lines.iter().any(counted).then_some(()));
+    assert!(counted.is_some(), "it is counted:\n{}", server.process.err.text());
     cluster.start();
     // What was answered meanwhile is not forgotten: there is no second attempt.
     let all = attempts_again(&tenant, &webhook);

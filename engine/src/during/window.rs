@@ -13,6 +13,8 @@ pub const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"
 
 /// Completes "expected …" for a weekday.
 pub(super) const WEEKDAY: &str = "`mon`, `tue`, `wed`, `thu`, `fri`, `sat` or `sun`";
+/// Completes "expected …" for a time zone.
+const ZONE: &str = "an IANA time zone such as `Europe/Berlin`";
 /// Completes "expected …" for a time of day.
 pub(super) const TIME: &str = "a time from `00:00` to `23:59`; midnight is `00:00`";
 
@@ -175,18 +177,20 @@ fn read_time(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option
 
 fn read_zone(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Zone> {
     let name = string(json, at, problems)?;
+    // The nearest name is searched for only if the fault is kept: a condition can have 1,000 wrong names.
+    if problems.is_full() {
+        return Zone::find(name).or_else(|| {
+            problems.expected(at, ZONE);
+            None
+        });
+    }
     find_zone(name).map_err(|expected| problems.expected(at, expected)).ok()
 }
 
 /// Returns the zone of this name, or the words that complete "expected …".
 pub(super) fn find_zone(name: &str) -> Result<Zone, String> {
-    Zone::find(name).ok_or_else(|| {
-        let expected = "an IANA time zone such as `Europe/Berlin`";
-        match Zone::nearest(name) {
-            Some(nearest) => {
-                format!("{expected}, not {}; the nearest is `{nearest}`", quoted(name))
-            }
-            None => format!("{expected}, not {}", quoted(name)),
-        }
+    Zone::find(name).ok_or_else(|| match Zone::nearest(name) {
+        Some(nearest) => format!("{ZONE}, not {}; the nearest is `{nearest}`", quoted(name)),
+        None => format!("{ZONE}, not {}", quoted(name)),
     })
 }

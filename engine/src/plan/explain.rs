@@ -11,12 +11,16 @@ use super::slots::{Slot, Values};
 use super::{Plan, unresolved_cause};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::decision::Undetermined;
+use crate::excerpt::excerpt;
 use crate::json::Json;
 use crate::policy::PlannedPolicy;
 use crate::rbac::{Effect, MatchedRule};
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
 use crate::value::AttributeValue;
+
+/// Longest value that each test shows, in bytes of JSON. A condition can have 1,000 tests of one attribute of a megabyte.
+const MAX_ACTUAL: usize = 256;
 
 /// Every policy, rule and attribute that one check considers (`docs/semantics.md`, section 2.8).
 #[derive(Debug, Serialize)]
@@ -100,7 +104,7 @@ pub struct ExplainedTest<'e> {
     /// The truth for an absent attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_missing: Option<bool>,
-    /// The attribute's value; `None` if it is absent.
+    /// The attribute's value, or its beginning as text if it is long; `None` if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<Json<'e>>,
 }
@@ -164,13 +168,26 @@ impl Plan {
         let mut values = Values::new();
         self.slots.read(check, answers, &now, &mut values);
         let run = Run::new(&self.program, &values);
-        let mut explainer = Explainer { plan: self, check, answers, run, decides };
+        let mut explainer =
+            Explainer { plan: self, check, answers, run, decides, brief: Vec::new() };
+        let slots = (0..).zip(self.slots.paths());
+        explainer.brief = slots.map(|(slot, _)| explainer.actual(slot).map(beginning)).collect();
         Explanation {
             policies: explainer.policies(),
             rules: explainer.rules(),
             attributes: explainer.attributes(),
         }
     }
+}
+
+/// Returns a value that many tests can show: itself, or the beginning of its text if that is long.
+fn beginning(value: Json<'_>) -> Json<'_> {
+    let text = match &value {
+        Json::String(text) if text.len() > MAX_ACTUAL => excerpt(text, MAX_ACTUAL),
+        Json::Array(_) | Json::Object(_) => excerpt(&value, MAX_ACTUAL),
+        _ => return value,
+    };
+    if text.ends_with('…') { Json::String(text.into()) } else { value }
 }
 
 /// Names the source of an attribute's value.
@@ -191,6 +208,8 @@ struct Explainer<'e, 'r> {
     answers: &'e AttributeAnswers,
     run: Run<'r>,
     decides: Option<Uuid>,
+    /// The value of each slot, or its beginning: as many tests show it as read it.
+    brief: Vec<Option<Json<'e>>>,
 }
 
 impl<'e> Explainer<'e, '_> {
@@ -250,7 +269,7 @@ impl<'e> Explainer<'e, '_> {
             operator: test.predicate.operator_name(),
             value: self.right_side(&test.predicate),
             if_missing: test.if_missing,
-            actual: self.actual(test.attribute),
+            actual: self.brief.get(test.attribute as usize).cloned().flatten(),
         }
     }
 

@@ -87,7 +87,7 @@ impl KeySource {
     /// Returns a source that has no keys yet. The log names it by `issuer`.
     pub(crate) fn new(issuer: &str, fetch: Fetch) -> Self {
         Self(Arc::new(Source {
-            issuer: issuer.to_owned(),
+            issuer: issuer.parse().map_or_else(|_| issuer.to_owned(), |url| shown(&url)),
             fetch,
             good: ArcSwapOption::empty(),
             fetches: Mutex::default(),

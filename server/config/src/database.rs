@@ -42,7 +42,10 @@ pub fn without_password(url: &str) -> String {
 }
 
 fn without_user_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((scheme, rest)) = url.split_once("://") else {
+        let place = url.rsplit_once('@').map(|(_, place)| format!("***@{place}"));
+        return place.unwrap_or_else(|| url.to_owned());
+    };
     let Some((credentials, place)) = rest.rsplit_once('@') else { return url.to_owned() };
     match credentials.split_once(':') {
         Some((user, _)) => format!("{scheme}://{user}:***@{place}"),

@@ -15,6 +15,7 @@ const OPTION: &str = "--env-file";
 /// The file cannot be read, or a line has another form. The error shows no line, because it may hold a secret.
 pub(crate) fn read(path: &Path) -> Result<Vec<(String, String)>, ConfigError> {
     let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    refuse_substitution(path, &text)?;
     let entries = dotenvy::from_read_iter(text.as_bytes());
     entries.map(|entry| entry.map_err(|error| malformed(path, &text, &error))).collect()
 }
@@ -29,6 +30,33 @@ fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
         _ => format!("a readable file of NAME=value lines, but `{path}` is none: {error}"),
     };
     ConfigError { name: OPTION, expected, found: None }
+}
+
+/// Refuses a `$` that would be replaced by the value of another variable: a password would silently become shorter.
+fn refuse_substitution(path: &Path, text: &str) -> Result<(), ConfigError> {
+    let mut numbered = text.lines().map(str::trim).zip(1..);
+    let substitutes = |line: &str| {
+        let value = line.split_once('=').map(|(_, value)| value.trim_start());
+        value.is_some_and(|value| {
+            !line.starts_with('#') && !value.starts_with('\'') && has_plain_dollar(value)
+        })
+    };
+    let Some((_, number)) = numbered.find(|(line, _)| substitutes(line)) else { return Ok(()) };
+    let expected = format!(
+        "a file of NAME=value lines, but line {number} of `{}` has a `$` outside of single quotes: write NAME='value'",
+        path.display()
+    );
+    Err(ConfigError { name: OPTION, expected, found: None })
+}
+
+/// Returns whether `value` has a `$` without a `\` before it.
+fn has_plain_dollar(value: &str) -> bool {
+    let mut is_escaped = false;
+    value.chars().any(|char| {
+        let found = char == '$' && !is_escaped;
+        is_escaped = char == '\\' && !is_escaped;
+        found
+    })
 }
 
 fn malformed(path: &Path, text: &str, error: &dotenvy::Error) -> ConfigError {
@@ -77,6 +105,20 @@ mod tests {
             assert!(error.contains(place) && !error.contains("hunter2"), "{error}");
             assert!(!error.contains('\n'), "{error}");
         }
+    }
+
+    #[test]
+    fn a_dollar_is_kept_or_refused() {
+        for content in ["A=1\nADMIN_API_KEY=hunter2$rest\n", "\nADMIN_API_KEY=\"hunter2$rest\"\n"] {
+            let error = error(content);
+            assert!(error.contains("line 2") && error.contains("NAME='value'"), "{error}");
+            assert!(!error.contains("hunter2"), "{error}");
+        }
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let content = "# $1\nA='hunter2$rest'\nB=hunter2\\$rest\n";
+        fs::write(file.path(), content).expect("writes");
+        let kept = read(file.path()).expect("read");
+        assert!(kept.iter().all(|(_, value)| value == "hunter2$rest"), "{kept:?}");
     }
 
     #[test]

@@ -2,12 +2,23 @@
 
 /// The error of a value that is missing or cannot be used. Its text is one line that names the variable.
 #[derive(Debug, thiserror::Error)]
-#[error("{name}: expected {expected}{}", found.as_ref().map(|found| format!(", not `{found}`")).unwrap_or_default())]
+#[error("{name}: expected {expected}{}", shown(found.as_deref()))]
 pub struct ConfigError {
     pub(crate) name: &'static str,
     pub(crate) expected: String,
     /// The value, unless it may be a secret.
     pub(crate) found: Option<String>,
+}
+
+/// Returns the value as the error shows it. A value with `@` can be a URL with a password, unless the password is masked.
+fn shown(found: Option<&str>) -> String {
+    match found {
+        None => String::new(),
+        Some(found) if found.contains('@') && !found.contains("***@") => {
+            ", not a value that is not shown, since it may hold a password".to_owned()
+        }
+        Some(found) => format!(", not `{found}`"),
+    }
 }
 
 impl ConfigError {

@@ -26,7 +26,7 @@ pub struct CheckOptions {
     /// Keeps the evidence for an explanation.
     pub explain: bool,
     /// The instant that stands for the present in conditions and resolvers; `None` is the present itself. With an
-    /// instant, resolvers are called past their caches and circuit breakers.
+    /// instant, resolvers are called past their caches.
     pub now: Option<DateTime<Utc>>,
 }
 

@@ -118,7 +118,8 @@ impl ActiveResolver {
         Found { attributes, cause, call }
     }
 
-    /// Calls the module for every attribute, past the cache and the breaker, and counts nothing.
+    /// Calls the module for every attribute, past the cache, and counts nothing. An open breaker refuses the call, and no
+    /// call moves the breaker.
     pub(crate) async fn ask_apart(
         &self,
         runtime: &ResolverRuntime,
@@ -128,8 +129,11 @@ impl ActiveResolver {
     ) -> Found {
         let declared = wanted.iter().filter(|name| self.declares(name));
         let declared: Vec<_> = declared.cloned().collect();
+        let suspended = self.suspended(runtime.now());
         let (answers, call) = if declared.is_empty() {
             (Ok(Vec::new()), None)
+        } else if let Some(missed) = suspended {
+            (Err(missed), None)
         } else {
             let CallOutcome { result, log, elapsed, memory_bytes } =
                 runtime.try_out(&self.binding, tenant, check, &declared).await;
@@ -198,6 +202,17 @@ impl ActiveResolver {
         runtime.metrics.called(outcome(&result), elapsed);
         admitted.settle(&result);
         (result.map_err(Missed::Failed), Some(Call { elapsed, memory_bytes, log }))
+    }
+
+    /// Returns the refusal of an open breaker.
+    fn suspended(&self, now: Duration) -> Option<Missed> {
+        let guard = self.guard();
+        match guard.breaker.state(now) {
+            BreakerState::Open(wait) => {
+                Some(Missed::Suspended { wait, failure: guard.failure.clone() })
+            }
+            BreakerState::Closed | BreakerState::HalfOpen => None,
+        }
     }
 
     fn admit<'a>(&'a self, runtime: &'a ResolverRuntime) -> Result<BreakerPass<'a>, Missed> {

@@ -186,7 +186,7 @@ impl Registry {
         asked(asks, join_all(all).await)
     }
 
-    /// Answers as [`Self::ask`] does, but past the caches and the circuit breakers.
+    /// Answers as [`Self::ask`] does, but past the caches, and without moving a circuit breaker.
     pub(crate) async fn ask_apart(
         &self,
         tenant: &str,

@@ -61,7 +61,7 @@ impl ResolverService {
         self.0.registry.ask(tenant, check, asks).await
     }
 
-    /// Answers as [`Self::ask`] does, but past the caches and the circuit breakers: it reads and changes neither, and
+    /// Answers as [`Self::ask`] does, but past the caches: it reads and changes none, moves no circuit breaker, and
     /// counts nothing. For checks at an instant other than the present.
     pub async fn ask_apart(
         &self,
