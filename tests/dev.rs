@@ -247,13 +247,13 @@ fn it_says_where_it_is_and_that_it_is_not_for_production() {
 }
 
 #[test]
-fn the_page_at_the_root_shows_the_sample_tenants() {
+fn the_page_at_the_root_links_to_the_examples() {
     let (dev, _directory) = Dev::fresh();
     let page = Request::new("GET /").send(dev.address).is(200);
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = page.header("content-security-policy").expect("a policy");
     assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
-    for part in ["<code>hospital</code>", "<code>software-shop</code>", "href=\"/docs\""] {
+    for part in ["href=\"/dev/examples\"", "href=\"/docs\""] {
         assert!(page.text.contains(part), "`{part}` is not in {}", page.text);
     }
 }
