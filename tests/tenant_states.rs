@@ -165,6 +165,15 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     let newest = done(&audit).lines().next().expect("a record");
     assert!(newest.contains("\"action\":\"tenant.deleted\""), "{newest}");
     assert!(done(&settings.run(&["audit", "--tenant", "stopped"])).is_empty());
+    for name in ["stoped", ""] {
+        for change in ["suspend", "resume", "delete"] {
+            let unknown = settings.run(&["tenants", change, name]);
+            assert_eq!(unknown.code, Some(1), "{change}: {}", unknown.out);
+            let expected = format!("there is no tenant `{name}`");
+            assert!(unknown.err.contains(&expected), "{change}: {}", unknown.err);
+        }
+    }
+    assert!(!done(&settings.run(&["tenants", "list"])).contains("stoped"), "none was created");
 }
 
 #[test]

@@ -41,12 +41,11 @@ impl OfflineOperator {
         self.has_a_tenant_per_domain.then_some(tenant)
     }
 
-    /// Returns the id of the tenant that a user names: in `saas` mode by its id or its slug, and it must exist; in
-    /// `selfhost` mode by its id.
+    /// Returns the id of the tenant that a user names by its id, or in `saas` mode by its slug.
+    ///
+    /// # Errors
+    /// There is no such tenant: the name may be mistyped.
     pub(crate) async fn tenant(&self, name: &str) -> anyhow::Result<String> {
-        if !self.is_saas {
-            return Ok(name.to_owned());
-        }
         let found = tenants::find(&self.store, name).await?;
         Ok(found.with_context(|| format!("there is no tenant `{name}`"))?.id)
     }
