@@ -464,7 +464,9 @@ fn the_command_makes_a_key_that_works() {
 fn the_command_says_what_is_wrong() {
     let selfhost = Settings::of(Provider::shared());
     let saas = saas::settings();
-    saas.run(&["migrate"]);
+    for settings in [&selfhost, &saas] {
+        settings.run(&["migrate"]);
+    }
     let of_acme = |more: &[&'static str]| [&["--tenant", "acme", "--name", "k"], more].concat();
     for (settings, arguments, expected) in [
         (&selfhost, of_acme(&["--permissions", "policies:read,everything"]), "`everything`"),

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow};
 use portcullis_auth::ADMIN_ACTOR;
-use portcullis_config::{Variables, open_database};
+use portcullis_config::{Variables, open_database, open_existing_database};
 use portcullis_model::Authorship;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::clock::Clock;
@@ -20,11 +20,20 @@ pub(crate) struct OfflineOperator {
 }
 
 impl OfflineOperator {
-    /// Opens the database that the variables name, and migrates it.
+    /// Opens the database that the variables name, and migrates it. The database must exist: a new one has nothing that
+    /// a command can list or change, and its file would hide that `DATABASE_URL` names another one.
     pub(crate) async fn open(variables: &Variables) -> anyhow::Result<Self> {
+        Self::of(variables, open_existing_database(&variables.database_url()?).await?)
+    }
+
+    /// Opens the database that the variables name, creates it if it is missing, and migrates it.
+    pub(crate) async fn open_or_create(variables: &Variables) -> anyhow::Result<Self> {
+        Self::of(variables, open_database(&variables.database_url()?).await?)
+    }
+
+    fn of(variables: &Variables, store: Store) -> anyhow::Result<Self> {
         let is_saas = variables.is_saas()?;
         let has_a_tenant_per_domain = variables.has_a_tenant_per_domain()?;
-        let store = open_database(&variables.database_url()?).await?;
         let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
         let origin = Origin::new(ADMIN_ACTOR, CredentialKind::CommandLine);
         Ok(Self { store, origin, by, is_saas, has_a_tenant_per_domain })
