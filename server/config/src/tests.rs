@@ -262,6 +262,15 @@ fn a_single_tenant_belongs_to_selfhost() {
 }
 
 #[test]
+fn tokens_cannot_be_off_in_saas() {
+    let key = ("ADMIN_API_KEY", "a-key-of-the-operator-that-is-long");
+    let with = |enabled| [KEY, ("MODE", "saas"), key, ("OIDC_ENABLED", enabled)];
+    refused(&with("false"), "OIDC_ENABLED: expected no `false` with `MODE=saas`");
+    refused(&with("no"), "OIDC_ENABLED: expected `true` or `false`");
+    Config::read(&variables(&with("true"))).expect("valid");
+}
+
+#[test]
 fn compiled_code_is_beside_the_file_of_the_database() {
     for (url, expected) in [
         ("sqlite://portcullis.db", Some("portcullis-code")),
