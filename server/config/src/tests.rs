@@ -65,7 +65,8 @@ fn a_bad_value_is_named_in_one_line() {
     refused(&[KEY], "AUTH_SERVER_URL: expected the issuer");
     refused(&[KEY, ("AUTH_SERVER_URL", "")], "it is not set");
     refused(&[KEY, ("AUTH_SERVER_URL", "ftp://x")], "AUTH_SERVER_URL: expected an http");
-    refused(&[ISSUER], "ENCRYPTION_KEY: expected 32 bytes in base64, but it is not set");
+    let key = "32 bytes in base64, as `openssl rand -base64 32` prints them, but it is not set";
+    refused(&[ISSUER], &format!("ENCRYPTION_KEY: expected {key}"));
     refused(&[ISSUER, ("ENCRYPTION_KEY", "AAAA")], "ENCRYPTION_KEY: expected");
     for (name, value, expected) in [
         ("MODE", "cloud", "MODE: expected `saas` or `selfhost`, not `cloud`"),
@@ -224,7 +225,7 @@ fn a_secret_can_be_in_a_file() {
     let empty = file("empty", "\n");
     refused(
         &[ISSUER, ("ENCRYPTION_KEY_FILE", &*empty)],
-        "ENCRYPTION_KEY: expected 32 bytes in base64, but it is not set",
+        "ENCRYPTION_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` prints them",
     );
     let client = variables(&[("SERVICE_API_KEY_FILE", &*file("service", "pck_1\n"))]);
     assert_eq!(client.service_api_key().expect("is there"), "pck_1");
