@@ -52,9 +52,14 @@ fn single_tenant(variables: &Variables) -> Result<Option<String>, ConfigError> {
 }
 
 impl Variables {
+    /// Returns the only tenant that the service serves, if `SINGLE_TENANT` names one.
+    pub fn only_tenant(&self) -> Result<Option<String>, ConfigError> {
+        if self.is_saas()? { Ok(None) } else { single_tenant(self) }
+    }
+
     /// Returns whether a domain is a tenant: in `selfhost` mode without `SINGLE_TENANT`.
     pub fn has_a_tenant_per_domain(&self) -> Result<bool, ConfigError> {
-        Ok(!self.is_saas()? && single_tenant(self)?.is_none())
+        Ok(!self.is_saas()? && self.only_tenant()?.is_none())
     }
 }
 

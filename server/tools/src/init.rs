@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use answers::{FirstTenant, ask};
 
 pub use answers::InitArguments;
+pub(crate) use answers::is_plain;
 
 /// Writes the files of a tenant. With a terminal (`questions`), asks for what the arguments leave out.
 ///

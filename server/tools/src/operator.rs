@@ -1,6 +1,6 @@
 //! The operator on the command line.
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use portcullis_auth::ADMIN_ACTOR;
 use portcullis_config::{Variables, open_database, open_existing_database};
 use portcullis_model::Authorship;
@@ -16,7 +16,8 @@ pub(crate) struct OfflineOperator {
     pub(crate) origin: Origin,
     pub(crate) by: Authorship,
     is_saas: bool,
-    has_a_tenant_per_domain: bool,
+    /// The only tenant that the service serves (`SINGLE_TENANT`).
+    only_tenant: Option<String>,
 }
 
 impl OfflineOperator {
@@ -33,10 +34,10 @@ impl OfflineOperator {
 
     fn of(variables: &Variables, store: Store) -> anyhow::Result<Self> {
         let is_saas = variables.is_saas()?;
-        let has_a_tenant_per_domain = variables.has_a_tenant_per_domain()?;
+        let only_tenant = variables.only_tenant()?;
         let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
         let origin = Origin::new(ADMIN_ACTOR, CredentialKind::CommandLine);
-        Ok(Self { store, origin, by, is_saas, has_a_tenant_per_domain })
+        Ok(Self { store, origin, by, is_saas, only_tenant })
     }
 
     /// Returns whether a tenant begins to exist with its first write, as in `selfhost` mode.
@@ -47,7 +48,22 @@ impl OfflineOperator {
     /// Returns the one domain of the keys of `tenant`: in `selfhost` mode, where a domain is a tenant, its own. `None` if a
     /// key may have any domain.
     pub(crate) fn key_domain<'t>(&self, tenant: &'t str) -> Option<&'t str> {
-        self.has_a_tenant_per_domain.then_some(tenant)
+        (!self.is_saas && !self.has_one_tenant()).then_some(tenant)
+    }
+
+    /// Returns whether the service has only one tenant.
+    pub(crate) fn has_one_tenant(&self) -> bool {
+        self.only_tenant.is_some()
+    }
+
+    /// Refuses a tenant whose keys the service refuses: with `SINGLE_TENANT`, each but that one.
+    pub(crate) fn must_serve(&self, tenant: &str) -> anyhow::Result<()> {
+        match &self.only_tenant {
+            Some(only) if only != tenant => {
+                bail!("expected `{only}`, the only tenant of the service (SINGLE_TENANT), not `{tenant}`")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the id of the tenant that a user names by its id, or in `saas` mode by its slug.

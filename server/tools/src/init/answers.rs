@@ -108,10 +108,9 @@ impl Asker<'_, '_> {
 
 /// Reads a name that needs no quotes in YAML.
 fn name(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_sound = text.len() <= MAX_NAME
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.chars().all(plain)
+        && text.chars().all(is_plain)
         && !NO_TEXT.contains(&&*text.to_ascii_lowercase());
     if is_sound {
         return Ok(text.to_owned());
@@ -119,6 +118,11 @@ fn name(text: &str) -> Result<String, String> {
     Err(format!(
         "1 to {MAX_NAME} letters, digits, `-`, `_` and `.`, beginning with a letter, not `{text}`"
     ))
+}
+
+/// Returns whether a name of a tenant that a command creates may have this character.
+pub(crate) fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
 /// Reads `document:read,write`.
