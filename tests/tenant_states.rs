@@ -158,6 +158,11 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     let again = settings.run(&["keys", "revoke", "--tenant", "stopped", &key.id()]);
     assert_eq!(again.code, Some(1));
     assert!(again.err.contains("there is no such service key"), "{}", again.err);
+    for name in ["admin", "123"] {
+        let unknown = settings.run(&["keys", "revoke", "--tenant", "stopped", name]);
+        assert_eq!(unknown.code, Some(2));
+        assert!(unknown.err.contains("expected the id of a key, as"), "{}", unknown.err);
+    }
     done(&settings.run(&["tenants", "delete", "stopped"]));
     eventually("it is refused", || stopped.check(&check).status == 403);
     assert!(!done(&settings.run(&["tenants", "list"])).contains("stopped"));

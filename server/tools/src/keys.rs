@@ -110,6 +110,14 @@ pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Reads the id of a key of the command line.
+///
+/// # Errors
+/// The text is no id. It may be the name of a key.
+pub fn key_id(text: &str) -> Result<Uuid, String> {
+    text.parse().map_err(|_| "expected the id of a key, as `portcullis keys list` shows it".into())
+}
+
 /// Revokes the key `id` of `tenant`.
 pub async fn revoke(variables: &Variables, tenant: &str, id: Uuid) -> anyhow::Result<()> {
     let operator = OfflineOperator::open(variables).await?;
@@ -128,9 +136,9 @@ fn new_key(arguments: &CreateKeyArguments, now: DateTime<Utc>) -> anyhow::Result
         ("description", arguments.description.as_ref()),
         ("expires_at", arguments.expires_at.as_ref()),
     ];
-    let texts = texts.into_iter().filter_map(|(name, text)| {
-        Some((name.into(), Json::String(text?.as_str().into())))
-    });
+    let texts = texts
+        .into_iter()
+        .filter_map(|(name, text)| Some((name.into(), Json::String(text?.as_str().into()))));
     let body = Json::Object(texts.collect());
     let mut key = NewServiceKey::parse(&body, now).map_err(|invalid| by_argument(&invalid))?;
     if !arguments.permissions.is_empty() {

@@ -60,7 +60,9 @@ impl OfflineOperator {
     pub(crate) fn must_serve(&self, tenant: &str) -> anyhow::Result<()> {
         match &self.only_tenant {
             Some(only) if only != tenant => {
-                bail!("expected `{only}`, the only tenant of the service (SINGLE_TENANT), not `{tenant}`")
+                bail!(
+                    "expected `{only}`, the only tenant of the service (SINGLE_TENANT), not `{tenant}`"
+                )
             }
             _ => Ok(()),
         }
