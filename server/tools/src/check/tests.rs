@@ -47,6 +47,7 @@ async fn a_folder_decides_and_the_exit_code_says_what() {
             ALLOWED,
             "decision  allow\n",
         ),
+        (&["bob", "read", "wiki:read", "--role", "x,reader"], ALLOWED, "decision  allow\n"),
         // The roles of a caller belong to the caller alone.
         (&["bob", "read", "wiki:read", "--user", "ann"], DENIED, "decision  deny\n"),
         (
@@ -102,6 +103,11 @@ async fn a_check_that_is_not_valid_is_no_decision() {
             &["ann", "read", "wiki:read", "--role", "a", "--attr", "user.roles=[\"b\"]"],
             "`user.roles` is given twice",
         ),
+        (&["ann", "read", "wiki:read", "--role", "a"], "--role has no effect: `ann` is the caller"),
+        (
+            &["ann", "read", "wiki:read", "--role", "a", "--user", "ann"],
+            "--role has no effect: `ann` is the caller",
+        ),
     ] {
         let (code, out, err) = check(folder.path(), arguments).await.expect("a refusal");
         assert!(err.contains(expected), "{err}");
@@ -132,6 +138,18 @@ fn a_time_needs_a_folder_or_an_explanation() {
     {
         let parsed = CommandLine::try_parse_from([&timed[..], more].concat());
         assert_eq!(parsed.is_ok(), is_sound, "{more:?}");
+    }
+}
+
+#[test]
+fn a_user_needs_a_folder_and_a_url_a_scheme() {
+    let asked = ["check", "ann", "read", "wiki:read"];
+    for (more, expected) in [
+        (["--user", "ann"], "--dir <DIR>"),
+        (["--url", "127.0.0.1:1"], "such as `http://127.0.0.1:8080`"),
+    ] {
+        let error = CommandLine::try_parse_from([&asked[..], &more].concat()).expect_err("refused");
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }
 
