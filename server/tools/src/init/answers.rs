@@ -71,6 +71,22 @@ pub(super) fn ask(
     Ok(FirstTenant { tenant, resource, verbs, roles })
 }
 
+/// Returns why the id of the tenant is not the name of the folder, if that name cannot be an id.
+pub(super) fn why_default(
+    arguments: &InitArguments,
+    folder: &str,
+    first: &FirstTenant,
+) -> Option<String> {
+    if arguments.tenant.is_some() || first.tenant != DEFAULT_TENANT {
+        return None;
+    }
+    let expected = name(folder).err()?;
+    Some(format!(
+        "The id of the tenant is `{DEFAULT_TENANT}`, because the name of the folder cannot be an id (expected \
+         {expected}). `--tenant` chooses another."
+    ))
+}
+
 /// A terminal, if there is one.
 struct Asker<'q, 'o> {
     questions: Option<&'q mut dyn BufRead>,
