@@ -5,7 +5,7 @@ mod question;
 mod service;
 mod show;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -122,10 +122,14 @@ pub async fn run(
     };
     let decision = answer.get("decision").and_then(Value::as_str);
     let code = if decision == Some("allow") { ALLOWED } else { DENIED };
-    if arguments.json {
-        writeln!(out, "{answer}").context("the answer cannot be written")?;
-    } else {
-        show::answer(&answer, out).context("the answer cannot be written")?;
+    let printed = match arguments.json {
+        true => writeln!(out, "{answer}"),
+        false => show::answer(&answer, out),
+    };
+    match printed {
+        // The reader has enough, as `head` does. The decision stands.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        printed => printed.context("the answer cannot be written")?,
     }
     Ok(ExitCode::from(code))
 }

@@ -130,6 +130,34 @@ async fn a_check_that_is_not_valid_is_no_decision() {
     assert!(error.contains("tenant.yaml"), "{error}");
 }
 
+/// A pipe whose reader has ended.
+struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_ends_does_not_change_the_exit_code() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let path = folder.path().display().to_string();
+    let variables = Variables::load(None).expect("variables").only(&[]);
+    for (subject, code) in [("ann", ALLOWED), ("bob", DENIED)] {
+        let words = ["check", "--dir", &path, subject, "read", "wiki:read"];
+        let parsed = CommandLine::try_parse_from(words).expect("sound");
+        let now = moment("2026-02-01T12:00:00Z").expect("an instant");
+        let ran = run(&parsed.arguments, &variables, now, &mut Closed, &mut Vec::new()).await;
+        assert_eq!(ran.expect("a decision"), ExitCode::from(code), "{subject}");
+    }
+}
+
 #[test]
 fn a_time_needs_a_folder_or_an_explanation() {
     let timed = ["check", "ann", "read", "wiki:read", "--now", "2026-02-01T12:00:00Z"];
