@@ -71,10 +71,10 @@ fn a_bad_value_is_named_in_one_line() {
     for (name, value, expected) in [
         ("MODE", "cloud", "MODE: expected `saas` or `selfhost`, not `cloud`"),
         ("LISTEN_ADDR", "8080", "LISTEN_ADDR: expected an address"),
-        ("PLAN_CACHE_BYTES", "256MB", "PLAN_CACHE_BYTES: expected a size"),
+        ("PLAN_CACHE_BYTES", "256MB", "(units: KiB, MiB, GiB), not `256MB`"),
         ("OIDC_ENABLED", "yes", "OIDC_ENABLED: expected `true` or `false`"),
         ("JWKS_URI", "keys.json", "JWKS_URI: expected an http"),
-        ("MAX_STALENESS", "30", "MAX_STALENESS: expected a duration"),
+        ("MAX_STALENESS", "30", "`30s` (units: ms, s, m, h, d), not `30`"),
         ("EGRESS_ALLOW_CIDRS", "10.0.0.1/8", "EGRESS_ALLOW_CIDRS: expected networks"),
         ("EGRESS_ALLOW_HTTP", "1", "EGRESS_ALLOW_HTTP: expected `true` or `false`"),
         ("EGRESS_CA_FILE", "/nowhere.pem", "EGRESS_CA_FILE: expected a readable file in PEM"),
