@@ -56,11 +56,6 @@ impl Variables {
     pub fn only_tenant(&self) -> Result<Option<String>, ConfigError> {
         if self.is_saas()? { Ok(None) } else { single_tenant(self) }
     }
-
-    /// Returns whether a domain is a tenant: in `selfhost` mode without `SINGLE_TENANT`.
-    pub fn has_a_tenant_per_domain(&self) -> Result<bool, ConfigError> {
-        Ok(!self.is_saas()? && self.only_tenant()?.is_none())
-    }
 }
 
 /// Reads the identity provider of `selfhost` mode; `None` when bearer tokens are off.

@@ -243,11 +243,12 @@ fn a_single_tenant_belongs_to_selfhost() {
     let config = Config::read(&variables(&entries)).expect("valid");
     assert!(config.mode.serves("acme") && !config.mode.serves("other"));
     assert!(!config.mode.has_a_tenant_per_domain());
+    let single = ("SINGLE_TENANT", "acme");
     for (entries, expected) in
-        [(&[][..], true), (&[("SINGLE_TENANT", "acme")][..], false), (&[("MODE", "saas")], false)]
+        [(&[][..], None), (&[single][..], Some("acme")), (&[single, ("MODE", "saas")], None)]
     {
-        let judged = variables(entries).has_a_tenant_per_domain().expect("valid");
-        assert_eq!(judged, expected, "{entries:?}");
+        let judged = variables(entries).only_tenant().expect("valid");
+        assert_eq!(judged.as_deref(), expected, "{entries:?}");
     }
     let Mode::SingleTenant { tenant, oidc: Some(_) } = config.mode else { panic!("one tenant") };
     assert_eq!(tenant, "acme");

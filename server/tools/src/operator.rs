@@ -24,17 +24,22 @@ impl OfflineOperator {
     /// Opens the database that the variables name, and migrates it. The database must exist: a new one has nothing that
     /// a command can list or change, and its file would hide that `DATABASE_URL` names another one.
     pub(crate) async fn open(variables: &Variables) -> anyhow::Result<Self> {
-        Self::of(variables, open_existing_database(&variables.database_url()?).await?)
+        Self::with(variables, false).await
     }
 
     /// Opens the database that the variables name, creates it if it is missing, and migrates it.
     pub(crate) async fn open_or_create(variables: &Variables) -> anyhow::Result<Self> {
-        Self::of(variables, open_database(&variables.database_url()?).await?)
+        Self::with(variables, true).await
     }
 
-    fn of(variables: &Variables, store: Store) -> anyhow::Result<Self> {
+    async fn with(variables: &Variables, creates: bool) -> anyhow::Result<Self> {
+        let url = variables.database_url()?;
         let is_saas = variables.is_saas()?;
         let only_tenant = variables.only_tenant()?;
+        let store = match creates {
+            true => open_database(&url).await?,
+            false => open_existing_database(&url).await?,
+        };
         let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
         let origin = Origin::new(ADMIN_ACTOR, CredentialKind::CommandLine);
         Ok(Self { store, origin, by, is_saas, only_tenant })
