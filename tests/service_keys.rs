@@ -445,9 +445,10 @@ fn the_command_makes_a_key_that_works() {
     };
     let all = create(&["--create-tenant"]);
     let some = create(&["--permissions", "resources:read,access:evaluate", "--domain", "acme"]);
+    let until = create(&["--expires-at", "2099-12-31T00:00:00Z", "--description", "of the build"]);
     let server = settings.start();
     let tenant = Tenant::of(&server, Provider::shared(), "acme");
-    for made in [&all, &some] {
+    for made in [&all, &some, &until] {
         assert_eq!((made.code, made.out.lines().count()), (Some(0), 1), "{}", made.err);
         with_key(&tenant, made.out.trim(), "GET /api/v1/resources", None).is(200);
         assert!(!made.err.contains(made.out.trim()), "{}", made.err);
@@ -456,6 +457,8 @@ fn the_command_makes_a_key_that_works() {
     assert_eq!((&list[0]["name"], &list[0]["permissions"]), (&json!("ci"), &json!(PERMISSIONS)));
     assert_eq!(list[1]["permissions"], json!(["resources:read", "access:evaluate"]));
     assert_eq!((&list[0]["domain"], &list[1]["domain"]), (&Value::Null, &json!("acme")));
+    assert_eq!(list[2]["expires_at"], "2099-12-31T00:00:00.000Z");
+    assert_eq!(list[2]["description"], "of the build");
     // The command also works beside a running server.
     with_key(&tenant, create(&[]).out.trim(), "GET /api/v1/resources", None).is(200);
 }
@@ -464,7 +467,10 @@ fn the_command_makes_a_key_that_works() {
 fn the_command_says_what_is_wrong() {
     let selfhost = Settings::of(Provider::shared());
     let saas = saas::settings();
-    saas.run(&["migrate"]);
+    let single = Settings::of(Provider::shared()).set("SINGLE_TENANT", "only");
+    for settings in [&selfhost, &saas] {
+        settings.run(&["migrate"]);
+    }
     let of_acme = |more: &[&'static str]| [&["--tenant", "acme", "--name", "k"], more].concat();
     for (settings, arguments, expected) in [
         (&selfhost, of_acme(&["--permissions", "policies:read,everything"]), "`everything`"),
@@ -478,6 +484,19 @@ fn the_command_says_what_is_wrong() {
             "--domain: expected one domain",
         ),
         (&selfhost, vec!["--tenant", "*", "--name", "k", "--create-tenant"], "--tenant: expected"),
+        (
+            &selfhost,
+            vec!["--tenant", "acme corp", "--name", "k", "--create-tenant"],
+            "--tenant: expected letters, digits",
+        ),
+        (&single, of_acme(&["--create-tenant"]), "--tenant: expected `only`"),
+        (&selfhost, vec!["--tenant", "acme", "--name", ""], "--name: expected"),
+        (&selfhost, of_acme(&["--expires-at", "tomorrow"]), "--expires-at: expected"),
+        (
+            &selfhost,
+            of_acme(&["--expires-at", "2020-01-01T00:00:00Z"]),
+            "--expires-at: expected an instant in the future",
+        ),
         (&selfhost, vec!["--name", "k"], "--tenant"),
         (&selfhost, vec!["--tenant", "acme"], "--name"),
         (&saas, of_acme(&[]), "there is no tenant `acme`"),

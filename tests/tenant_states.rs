@@ -158,6 +158,11 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     let again = settings.run(&["keys", "revoke", "--tenant", "stopped", &key.id()]);
     assert_eq!(again.code, Some(1));
     assert!(again.err.contains("there is no such service key"), "{}", again.err);
+    for name in ["admin", "123"] {
+        let unknown = settings.run(&["keys", "revoke", "--tenant", "stopped", name]);
+        assert_eq!(unknown.code, Some(2));
+        assert!(unknown.err.contains("expected the id of a key, as"), "{}", unknown.err);
+    }
     done(&settings.run(&["tenants", "delete", "stopped"]));
     eventually("it is refused", || stopped.check(&check).status == 403);
     assert!(!done(&settings.run(&["tenants", "list"])).contains("stopped"));
@@ -165,6 +170,15 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     let newest = done(&audit).lines().next().expect("a record");
     assert!(newest.contains("\"action\":\"tenant.deleted\""), "{newest}");
     assert!(done(&settings.run(&["audit", "--tenant", "stopped"])).is_empty());
+    for name in ["stoped", ""] {
+        for change in ["suspend", "resume", "delete"] {
+            let unknown = settings.run(&["tenants", change, name]);
+            assert_eq!(unknown.code, Some(1), "{change}: {}", unknown.out);
+            let expected = format!("there is no tenant `{name}`");
+            assert!(unknown.err.contains(&expected), "{change}: {}", unknown.err);
+        }
+    }
+    assert!(!done(&settings.run(&["tenants", "list"])).contains("stoped"), "none was created");
 }
 
 #[test]

@@ -114,6 +114,7 @@ pub(crate) enum Keys {
         #[arg(long)]
         tenant: String,
         /// The id of the key, as `keys list` shows it.
+        #[arg(value_parser = keys::key_id)]
         id: Uuid,
         #[command(flatten)]
         file: EnvFile,

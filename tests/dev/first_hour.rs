@@ -100,8 +100,8 @@ fn a_check_without_a_decision_says_why() {
         (vec!["--url", &url, "--key", "x"], 1, "refuses the check with 40"),
         (vec!["--url", &docs, "--token", token], 1, "404 Not Found: "),
         (vec!["--url", &url, "--token", token, "--explain"], 1, "403 Forbidden: "),
-        (vec!["--url", "ftp://x", "--token", "x"], 1, "expected an http or https URL"),
-        (vec!["--url", &url], 2, "SERVICE_API_KEY: expected "),
+        (vec!["--url", "ftp://x", "--token", "x"], 2, "expected an http or https URL"),
+        (vec!["--url", &url], 2, "check: expected a token in --token or TOKEN"),
         (vec!["--url", &url, "--token", "a\nb"], 2, "--token: expected "),
         (vec!["--url", &url, "--token", "x", "--dir", "."], 2, "cannot be used with"),
     ] {

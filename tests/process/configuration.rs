@@ -138,6 +138,25 @@ fn a_database_that_is_down_says_why() {
 }
 
 #[test]
+fn a_command_of_the_operator_creates_no_database() {
+    let settings = Settings::of(provider());
+    let file = settings.path("mistyped.db");
+    let settings = settings.set("DATABASE_URL", &format!("sqlite://{}", file.display()));
+    for arguments in [
+        &["tenants", "list"][..],
+        &["tenants", "suspend", "acme"],
+        &["keys", "list", "--tenant", "acme"],
+        &["keys", "create", "--tenant", "acme", "--name", "k"],
+        &["audit"],
+    ] {
+        let done = settings.run(arguments);
+        failed(&done, "DATABASE_URL");
+        assert!(done.err.contains("mistyped.db") && done.err.contains("migrate"), "{done:?}");
+        assert!(!file.exists(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_variable_with_a_typo_is_refused_by_every_command() {
     let settings = Settings::of(provider()).set("DATABASE_URI", "sqlite://hunter2.db");
     for arguments in [&["serve"][..], &["migrate"], &["dev"], &["resolver", "inspect", "x.wasm"]] {

@@ -46,8 +46,13 @@ impl Variables {
         if let Some(token) = self.secret(TOKEN)? {
             return Ok((AUTHORIZATION, sensitive("TOKEN", format!("Bearer {token}"))?));
         }
-        let expected = "a service key with `access:evaluate`; or a token in TOKEN or --token";
-        let key = self.required_secret(SERVICE_API_KEY, expected)?;
+        let expected = "a token in --token or TOKEN, a service key with `access:evaluate` in --key or \
+                        SERVICE_API_KEY, or a tenant folder in --dir";
+        let key = self.secret(SERVICE_API_KEY)?.ok_or_else(|| ConfigError {
+            name: "check",
+            expected: expected.to_owned(),
+            found: None,
+        })?;
         Ok((SERVICE_KEY_HEADER, sensitive("SERVICE_API_KEY", key)?))
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use portcullis_resolvers::{Compiler, CompilerLimits, CompilerProcess};
 
 use crate::error::ConfigError;
-use crate::units::parse_size;
+use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// Least memory of a compilation. The program itself takes some 100 MiB of the address space.
@@ -14,8 +14,8 @@ const MIN_MEMORY: u64 = 256 << 20;
 impl Variables {
     /// Returns the limits of a compilation.
     pub(crate) fn compiler_limits(&self) -> Result<CompilerLimits, ConfigError> {
-        let expected = "a size of at least `256MiB`";
-        let memory = self.parsed("RESOLVER_COMPILER_MEMORY", expected, |text| {
+        let expected = format!("a size of at least `256MiB` {SIZE_UNITS}");
+        let memory = self.parsed("RESOLVER_COMPILER_MEMORY", &expected, |text| {
             parse_size(text).filter(|bytes| *bytes >= MIN_MEMORY)
         })?;
         let default = CompilerLimits::default();

@@ -5,10 +5,21 @@ use portcullis_storage::{OpenError, Store};
 
 use crate::error::ConfigError;
 
-/// Opens the database at `url` and migrates it. The error names the setting and the URL without its password.
+/// Opens the database at `url` and migrates it. Creates a SQLite file that is missing. The error names the setting and
+/// the URL without its password.
 pub async fn open_database(url: &str) -> anyhow::Result<Store> {
+    named(url, Store::open(url).await)
+}
+
+/// Opens the database at `url` as [`open_database`] does, but creates no SQLite file.
+pub async fn open_existing_database(url: &str) -> anyhow::Result<Store> {
+    named(url, Store::open_existing(url).await)
+}
+
+/// Adds the name of the setting and the URL to an error.
+fn named(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> {
     let shown = without_password(url);
-    match Store::open(url).await {
+    match opened {
         Err(OpenError::Url(expected)) => Err(ConfigError::database_url(expected, shown).into()),
         opened => opened.with_context(|| format!("DATABASE_URL `{shown}`")),
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 
 use crate::error::ConfigError;
-use crate::units::parse_size;
+use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// Least memory for request bodies, in bytes: two uploads of 17 MiB.
@@ -55,7 +55,7 @@ impl Variables {
     pub(crate) fn edge(&self) -> Result<EdgeConfig, ConfigError> {
         let default = EdgeConfig::default();
         let address = "an address such as `127.0.0.1:9090`";
-        let size = format!("a size of at least `{}MiB`", LEAST_BODY_MEMORY >> 20);
+        let size = format!("a size of at least `{}MiB` {SIZE_UNITS}", LEAST_BODY_MEMORY >> 20);
         let body_memory = self.parsed("REQUEST_BODY_MEMORY", &size, |text| {
             parse_size(text).filter(|bytes| *bytes >= LEAST_BODY_MEMORY)
         })?;

@@ -21,6 +21,14 @@ pub(crate) fn read(variables: &Variables) -> Result<Mode, ConfigError> {
                 found: None,
             });
         }
+        if variables.boolean("OIDC_ENABLED")? == Some(false) {
+            let expected = "no `false` with `MODE=saas`, where tokens come from the providers that the operator registers";
+            return Err(ConfigError {
+                name: "OIDC_ENABLED",
+                expected: expected.to_owned(),
+                found: None,
+            });
+        }
         return Ok(Mode::Saas { admin_keys: variables.admin_keys()? });
     }
     let oidc = oidc(variables)?;
@@ -44,17 +52,15 @@ fn single_tenant(variables: &Variables) -> Result<Option<String>, ConfigError> {
 }
 
 impl Variables {
-    /// Returns whether a domain is a tenant: in `selfhost` mode without `SINGLE_TENANT`.
-    pub fn has_a_tenant_per_domain(&self) -> Result<bool, ConfigError> {
-        Ok(!self.is_saas()? && single_tenant(self)?.is_none())
+    /// Returns the only tenant that the service serves, if `SINGLE_TENANT` names one.
+    pub fn only_tenant(&self) -> Result<Option<String>, ConfigError> {
+        if self.is_saas()? { Ok(None) } else { single_tenant(self) }
     }
 }
 
 /// Reads the identity provider of `selfhost` mode; `None` when bearer tokens are off.
 fn oidc(variables: &Variables) -> Result<Option<OidcConfig>, ConfigError> {
-    let enabled =
-        variables.parsed("OIDC_ENABLED", "`true` or `false`", |text| text.parse().ok())?;
-    if enabled == Some(false) {
+    if variables.boolean("OIDC_ENABLED")? == Some(false) {
         return Ok(None);
     }
     let issuer = "the issuer of your tokens (or OIDC_ENABLED=false)";

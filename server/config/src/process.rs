@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::error::ConfigError;
 use crate::secrets::DATABASE_URL;
-use crate::units::parse_size;
+use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// The format of log lines.
@@ -59,7 +59,8 @@ impl Variables {
 
     /// Returns the most bytes that plans may take in memory.
     pub fn plan_cache_bytes(&self) -> Result<u64, ConfigError> {
-        let bytes = self.parsed("PLAN_CACHE_BYTES", "a size such as `256MiB`", parse_size)?;
+        let expected = format!("a size such as `256MiB` {SIZE_UNITS}");
+        let bytes = self.parsed("PLAN_CACHE_BYTES", &expected, parse_size)?;
         Ok(bytes.unwrap_or(256 << 20))
     }
 

@@ -4,7 +4,7 @@ use portcullis_model::quota::Quotas;
 use portcullis_storage::StoreLimits;
 
 use crate::error::ConfigError;
-use crate::units::parse_size;
+use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// The value of a quota without a limit.
@@ -14,9 +14,9 @@ impl Variables {
     /// Reads the quotas of each tenant and the limit of waiting denials.
     pub(crate) fn store_limits(&self) -> Result<StoreLimits, ConfigError> {
         let standard = Quotas::STANDARD;
-        let bytes = "a size such as `2GiB`, or `none`";
+        let bytes = format!("a size such as `2GiB` {SIZE_UNITS}, or `none`");
         let stored_bytes =
-            self.parsed("QUOTA_STORED_BYTES", bytes, |text| or_none(text, parse_size));
+            self.parsed("QUOTA_STORED_BYTES", &bytes, |text| or_none(text, parse_size));
         let denials =
             self.parsed("WEBHOOK_MAX_WAITING_DENIALS", "a number of at least 1", |text| {
                 text.parse().ok().filter(|denials| *denials > 0)

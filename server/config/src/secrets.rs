@@ -69,7 +69,8 @@ impl Variables {
 
     /// Returns the keys that encrypt secrets at rest.
     pub fn encryption_keys(&self) -> Result<KeyRing, ConfigError> {
-        let text = self.required_secret(ENCRYPTION_KEY, "32 bytes in base64")?;
+        let expected = "32 bytes in base64, as `openssl rand -base64 32` prints them";
+        let text = self.required_secret(ENCRYPTION_KEY, expected)?;
         let fault = |expected| ConfigError { name: ENCRYPTION_KEY.name, expected, found: None };
         KeyRing::parse(&text).map_err(fault)
     }

@@ -17,7 +17,7 @@ use crate::compiler::own_compiler;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::mode;
-use crate::units::{parse_duration, parse_size};
+use crate::units::{DURATION_UNITS, SIZE_UNITS, parse_duration, parse_size};
 use crate::variables::Variables;
 
 /// The settings of `portcullis serve`.
@@ -87,8 +87,8 @@ fn audit(variables: &Variables) -> Result<AuditRetention, ConfigError> {
 
 fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {
     let default = WebhookConfig::default();
-    let waits = "durations such as `10s,1m`";
-    let backoff = variables.parsed("WEBHOOK_BACKOFF", waits, |text| {
+    let waits = format!("durations such as `10s,1m` {DURATION_UNITS}");
+    let backoff = variables.parsed("WEBHOOK_BACKOFF", &waits, |text| {
         text.split(',').map(|wait| parse_duration(wait.trim())).collect()
     })?;
     let failures = variables.parsed("WEBHOOK_MAX_FAILURES", "a number of at least 1", |text| {
@@ -108,8 +108,8 @@ fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
     let instances = variables.parsed("RESOLVER_INSTANCES", &number, |text| {
         text.parse().ok().filter(|instances| (1..=MAX_INSTANCES).contains(instances))
     })?;
-    let cache_bytes =
-        variables.parsed("RESOLVER_CACHE_BYTES", "a size such as `64MiB`", parse_size)?;
+    let size = format!("a size such as `64MiB` {SIZE_UNITS}");
+    let cache_bytes = variables.parsed("RESOLVER_CACHE_BYTES", &size, parse_size)?;
     let directory = variables.parsed("RESOLVERS_DIR", "a directory that can be read", |path| {
         std::fs::read_dir(path).is_ok().then(|| PathBuf::from(path))
     })?;

@@ -65,15 +65,16 @@ fn a_bad_value_is_named_in_one_line() {
     refused(&[KEY], "AUTH_SERVER_URL: expected the issuer");
     refused(&[KEY, ("AUTH_SERVER_URL", "")], "it is not set");
     refused(&[KEY, ("AUTH_SERVER_URL", "ftp://x")], "AUTH_SERVER_URL: expected an http");
-    refused(&[ISSUER], "ENCRYPTION_KEY: expected 32 bytes in base64, but it is not set");
+    let key = "32 bytes in base64, as `openssl rand -base64 32` prints them, but it is not set";
+    refused(&[ISSUER], &format!("ENCRYPTION_KEY: expected {key}"));
     refused(&[ISSUER, ("ENCRYPTION_KEY", "AAAA")], "ENCRYPTION_KEY: expected");
     for (name, value, expected) in [
         ("MODE", "cloud", "MODE: expected `saas` or `selfhost`, not `cloud`"),
         ("LISTEN_ADDR", "8080", "LISTEN_ADDR: expected an address"),
-        ("PLAN_CACHE_BYTES", "256MB", "PLAN_CACHE_BYTES: expected a size"),
+        ("PLAN_CACHE_BYTES", "256MB", "(units: KiB, MiB, GiB), not `256MB`"),
         ("OIDC_ENABLED", "yes", "OIDC_ENABLED: expected `true` or `false`"),
         ("JWKS_URI", "keys.json", "JWKS_URI: expected an http"),
-        ("MAX_STALENESS", "30", "MAX_STALENESS: expected a duration"),
+        ("MAX_STALENESS", "30", "`30s` (units: ms, s, m, h, d), not `30`"),
         ("EGRESS_ALLOW_CIDRS", "10.0.0.1/8", "EGRESS_ALLOW_CIDRS: expected networks"),
         ("EGRESS_ALLOW_HTTP", "1", "EGRESS_ALLOW_HTTP: expected `true` or `false`"),
         ("EGRESS_CA_FILE", "/nowhere.pem", "EGRESS_CA_FILE: expected a readable file in PEM"),
@@ -224,7 +225,7 @@ fn a_secret_can_be_in_a_file() {
     let empty = file("empty", "\n");
     refused(
         &[ISSUER, ("ENCRYPTION_KEY_FILE", &*empty)],
-        "ENCRYPTION_KEY: expected 32 bytes in base64, but it is not set",
+        "ENCRYPTION_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` prints them",
     );
     let client = variables(&[("SERVICE_API_KEY_FILE", &*file("service", "pck_1\n"))]);
     assert_eq!(client.service_api_key().expect("is there"), "pck_1");
@@ -242,11 +243,12 @@ fn a_single_tenant_belongs_to_selfhost() {
     let config = Config::read(&variables(&entries)).expect("valid");
     assert!(config.mode.serves("acme") && !config.mode.serves("other"));
     assert!(!config.mode.has_a_tenant_per_domain());
+    let single = ("SINGLE_TENANT", "acme");
     for (entries, expected) in
-        [(&[][..], true), (&[("SINGLE_TENANT", "acme")][..], false), (&[("MODE", "saas")], false)]
+        [(&[][..], None), (&[single][..], Some("acme")), (&[single, ("MODE", "saas")], None)]
     {
-        let judged = variables(entries).has_a_tenant_per_domain().expect("valid");
-        assert_eq!(judged, expected, "{entries:?}");
+        let judged = variables(entries).only_tenant().expect("valid");
+        assert_eq!(judged.as_deref(), expected, "{entries:?}");
     }
     let Mode::SingleTenant { tenant, oidc: Some(_) } = config.mode else { panic!("one tenant") };
     assert_eq!(tenant, "acme");
@@ -259,6 +261,15 @@ fn a_single_tenant_belongs_to_selfhost() {
     let key = "a-key-of-the-operator-that-is-long";
     let saas = [KEY, ("MODE", "saas"), ("ADMIN_API_KEY", key), ("SINGLE_TENANT", "acme")];
     refused(&saas, "SINGLE_TENANT: expected no value with `MODE=saas`");
+}
+
+#[test]
+fn tokens_cannot_be_off_in_saas() {
+    let key = ("ADMIN_API_KEY", "a-key-of-the-operator-that-is-long");
+    let with = |enabled| [KEY, ("MODE", "saas"), key, ("OIDC_ENABLED", enabled)];
+    refused(&with("false"), "OIDC_ENABLED: expected no `false` with `MODE=saas`");
+    refused(&with("no"), "OIDC_ENABLED: expected `true` or `false`");
+    Config::read(&variables(&with("true"))).expect("valid");
 }
 
 #[test]

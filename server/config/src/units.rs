@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+/// The units of sizes, for messages.
+pub(crate) const SIZE_UNITS: &str = "(units: KiB, MiB, GiB)";
+/// The units of durations, for messages.
+pub(crate) const DURATION_UNITS: &str = "(units: ms, s, m, h, d)";
+
 /// Parses a size: a number and `KiB`, `MiB` or `GiB` (`docs/semantics.md`, section 9.3).
 pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30)];

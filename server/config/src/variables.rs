@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::env_file;
 use crate::error::ConfigError;
 use crate::known::{self, Source};
-use crate::units::parse_duration;
+use crate::units::{DURATION_UNITS, parse_duration};
 
 /// The variables: the environment, over the entries of a file.
 #[derive(Debug)]
@@ -77,7 +77,8 @@ impl Variables {
         name: &'static str,
         default: Duration,
     ) -> Result<Duration, ConfigError> {
-        let duration = self.parsed(name, "a duration such as `30s`", parse_duration)?;
+        let expected = format!("a duration such as `30s` {DURATION_UNITS}");
+        let duration = self.parsed(name, &expected, parse_duration)?;
         Ok(duration.unwrap_or(default))
     }
 
@@ -87,7 +88,8 @@ impl Variables {
         default: Duration,
     ) -> Result<Duration, ConfigError> {
         let read = |text: &str| parse_duration(text).filter(|duration| !duration.is_zero());
-        let duration = self.parsed(name, "a duration such as `10s`", read)?;
+        let expected = format!("a duration above 0, such as `10s` {DURATION_UNITS}");
+        let duration = self.parsed(name, &expected, read)?;
         Ok(duration.unwrap_or(default))
     }
 

@@ -41,8 +41,7 @@ pub async fn change(
     Ok(record)
 }
 
-/// Changes the state of a tenant in a store without a running service, as `portcullis tenants` does. Creates a missing
-/// tenant if `creates`: in `selfhost` mode a tenant begins to exist with its first write.
+/// Changes the state of a tenant in a store without a running service, as `portcullis tenants` does.
 ///
 /// # Errors
 /// The errors of [`change`].
@@ -51,13 +50,9 @@ pub async fn change_offline(
     (operator, by): (&Origin, &Authorship),
     tenant: &str,
     change: StateChange,
-    creates: bool,
 ) -> Result<TenantRecord, OperationError> {
     let mut tx = begin(store, tenant, change).await?;
     tx.attribute_to(operator, by.at);
-    if creates && change == StateChange::Suspend {
-        tenants::ensure(&mut tx, by.at).await?;
-    }
     let record = apply(&mut tx, tenant, change, by).await?;
     tx.commit().await?;
     Ok(record)

@@ -77,6 +77,15 @@ pub enum OpenError {
     /// The URL is malformed or of another kind of database; the text says what is expected.
     #[error("expected {0}")]
     Url(String),
+    /// There is no file, and this command creates none.
+    #[error(
+        "there is no such file: set DATABASE_URL to the database of the service, or create this one with \
+         `portcullis migrate`"
+    )]
+    NoFile,
+    /// The folder of the file does not exist.
+    #[error("there is no folder `{0}`: create it first")]
+    NoFolder(String),
     /// No connection could be made.
     #[error("cannot open the database: {0}")]
     Connect(sqlx::Error),

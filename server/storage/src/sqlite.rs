@@ -1,5 +1,6 @@
 //! SQLite: opens pools and begins transactions.
 
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -21,13 +22,31 @@ fn options(url: &str) -> Result<SqliteConnectOptions, OpenError> {
         .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))
 }
 
-/// Makes the file of a database private. A database in memory has none.
-fn make_private(url: &str, options: &SqliteConnectOptions) {
+/// Returns the file of a database. A database in memory has none.
+fn file_of<'o>(url: &str, options: &'o SqliteConnectOptions) -> Option<&'o Path> {
     let file = options.get_filename();
     let is_in_memory =
         url.contains("mode=memory") || file.as_os_str().as_encoded_bytes().starts_with(b"file:");
-    if !is_in_memory {
-        sqlite_files::make_private(file);
+    (!is_in_memory).then_some(file)
+}
+
+/// Creates the file of a database if it is missing, and makes it private.
+fn make_private(url: &str, options: &SqliteConnectOptions) -> Result<(), OpenError> {
+    let Some(file) = file_of(url, options) else { return Ok(()) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+        return Err(OpenError::NoFolder(folder.display().to_string()));
+    }
+    sqlite_files::make_private(file);
+    Ok(())
+}
+
+/// Refuses a database whose file is missing.
+pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
+    let options = options(url)?;
+    match file_of(url, &options) {
+        Some(file) if !file.exists() => Err(OpenError::NoFile),
+        _ => Ok(()),
     }
 }
 
@@ -43,7 +62,7 @@ pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenErro
         .journal_mode(SqliteJournalMode::Wal)
         // An acknowledged write survives a power cut.
         .synchronous(SqliteSynchronous::Full);
-    make_private(url, &options);
+    make_private(url, &options)?;
     let writer = pool(1)
         .connect_with(options.clone().create_if_missing(true))
         .await
@@ -66,7 +85,7 @@ pub(crate) async fn open_to_read(url: &str) -> Result<SqlitePool, OpenError> {
 /// Tells whether the file, which may be missing, has no table.
 pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
     let options = options(url)?.create_if_missing(true);
-    make_private(url, &options);
+    make_private(url, &options)?;
     let connected = SqliteConnection::connect_with(&options).await;
     let mut connection = connected.map_err(OpenError::Connect)?;
     let tables = sqlx::query_scalar("SELECT count(*) FROM sqlite_master");

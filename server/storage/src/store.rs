@@ -61,6 +61,17 @@ impl Store {
         }
     }
 
+    /// Opens the database at `url` as [`Store::open`] does, but creates no SQLite file.
+    ///
+    /// # Errors
+    /// The errors of [`Store::open`], or the file is missing.
+    pub async fn open_existing(url: &str) -> Result<Self, OpenError> {
+        if url.starts_with("sqlite:") {
+            sqlite::must_exist(url)?;
+        }
+        Self::open(url).await
+    }
+
     /// Opens the database at `url` to read only, without creating or migrating anything. A write gets an error.
     ///
     /// # Errors

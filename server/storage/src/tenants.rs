@@ -126,14 +126,6 @@ pub async fn find_by_id_or_slug(
     Ok(fetch_optional!(tx, Row, SQL, name)?.map(TenantRecord::from))
 }
 
-/// Creates the tenant of the transaction if it is missing, without locking it.
-pub async fn ensure(tx: &mut Tx, at: Timestamp) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
-        ON CONFLICT DO NOTHING";
-    execute!(tx, SQL, &tx.tenant, at.millis())?;
-    Ok(())
-}
-
 /// Suspends the tenant of the transaction and pauses its deliveries. False if it is not active.
 pub async fn suspend(tx: &mut Tx, at: Timestamp) -> Result<bool, StoreError> {
     const SQL: &str = "UPDATE tenants SET suspended_at = $2 \

@@ -176,6 +176,23 @@ async fn a_url_of_another_database_or_an_unusable_path_is_an_error() {
     for url in ["mysql://x", "postgres", "sqlite:///nonexistent/x.db", "postgres://localhost:1/x"] {
         assert!(Store::open(url).await.is_err(), "{url}");
     }
+    let error = Store::open("sqlite:///nonexistent/x.db").await.expect_err("no folder");
+    assert!(error.to_string().contains("there is no folder `/nonexistent`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_missing_file_is_created_only_on_demand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("x.db");
+    for mode in ["", "?mode=rwc"] {
+        let url = format!("sqlite://{}{mode}", file.display());
+        let opened = Store::open_existing(&url).await.map(drop);
+        assert!(matches!(opened, Err(OpenError::NoFile)), "{opened:?}");
+        assert!(!file.exists());
+    }
+    let url = format!("sqlite://{}", file.display());
+    Store::open(&url).await.expect("it is created").close().await;
+    Store::open_existing(&url).await.expect("it exists").close().await;
 }
 
 /// The statements of every file here: the string constants of their source.

@@ -18,6 +18,8 @@ const PAGE: i64 = 500;
 pub async fn list(variables: &Variables, tenant: Option<&str>) -> anyhow::Result<()> {
     let operator = OfflineOperator::open(variables).await?;
     let tenant = match tenant {
+        // A tenant of `selfhost` mode exists from its first write on. Before it there are no records, and no error.
+        Some(tenant) if operator.creates_tenants() => Some(tenant.to_owned()),
         Some(tenant) => Some(operator.tenant(tenant).await.context("--tenant")?),
         None => None,
     };

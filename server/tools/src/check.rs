@@ -5,12 +5,13 @@ mod question;
 mod service;
 mod show;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
+use portcullis_bundle::Bundle;
 use portcullis_config::Variables;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::request::instant;
@@ -18,6 +19,7 @@ use portcullis_engine::{CheckBody, Json};
 use serde_json::Value;
 use url::Url;
 
+use crate::service_url::service_url;
 use question::{Question, at, attribute};
 
 /// The exit code of an allow.
@@ -42,6 +44,7 @@ pub struct CheckArguments {
         long,
         value_name = "URL",
         default_value = "http://127.0.0.1:8080",
+        value_parser = service_url,
         conflicts_with = "dir"
     )]
     url: Url,
@@ -63,8 +66,8 @@ pub struct CheckArguments {
     /// The RBAC domain (default: that of the caller).
     #[arg(long)]
     domain: Option<String>,
-    /// A role of the subject. The service takes it only for a subject that is not the caller.
-    #[arg(long = "role", value_name = "ROLE")]
+    /// Roles of the subject. They count only for a subject that is not the caller.
+    #[arg(long = "role", value_name = "ROLE,…", value_delimiter = ',')]
     roles: Vec<String>,
     /// An attribute, such as `user.ward=er` or `resource.amount=25`. The value is JSON, or else text.
     #[arg(long = "attr", value_name = "NAME=VALUE", value_parser = attribute)]
@@ -98,22 +101,17 @@ pub async fn run(
         roles: &arguments.roles,
         attributes: &arguments.attributes,
     };
-    if let Some(path) = question.given_twice() {
-        writeln!(
-            err,
-            "portcullis: `{path}` is given twice; a list is `--attr '{path}=[\"a\", \"b\"]'`"
-        )?;
-        return Ok(ExitCode::from(REFUSED));
-    }
     let body = question.body();
-    if let Err(invalid) = CheckBody::parse(&body) {
-        writeln!(err, "portcullis: the check is not valid: {invalid}")?;
+    let bundle = arguments.dir.as_deref().map(Bundle::read_folder).transpose();
+    let read = bundle.as_ref().ok().and_then(Option::as_ref);
+    if let Some(why) = refusal(arguments, &question, &body, read) {
+        writeln!(err, "portcullis: {why}")?;
         return Ok(ExitCode::from(REFUSED));
     }
-    let answer = match &arguments.dir {
-        Some(dir) => {
+    let answer = match &bundle? {
+        Some(bundle) => {
             let now = arguments.now.unwrap_or(now);
-            folder::decide(dir, arguments.user.as_deref(), &body, arguments.explain, now)?
+            folder::decide(bundle, arguments.user.as_deref(), &body, arguments.explain, now)?
         }
         None => {
             let (token, key) = (arguments.token.as_deref(), arguments.key.as_deref());
@@ -124,12 +122,41 @@ pub async fn run(
     };
     let decision = answer.get("decision").and_then(Value::as_str);
     let code = if decision == Some("allow") { ALLOWED } else { DENIED };
-    if arguments.json {
-        writeln!(out, "{answer}").context("the answer cannot be written")?;
-    } else {
-        show::answer(&answer, out).context("the answer cannot be written")?;
+    let printed = match arguments.json {
+        true => writeln!(out, "{answer}"),
+        false => show::answer(&answer, out),
+    };
+    match printed {
+        // The reader has enough, as `head` does. The decision stands.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        printed => printed.context("the answer cannot be written")?,
     }
     Ok(ExitCode::from(code))
+}
+
+/// Returns why the arguments make no check.
+fn refusal(
+    arguments: &CheckArguments,
+    question: &Question<'_>,
+    body: &Json<'_>,
+    bundle: Option<&Bundle>,
+) -> Option<String> {
+    if let Some(path) = question.given_twice() {
+        return Some(format!(
+            "`{path}` is given twice; a list is `--attr '{path}=[\"a\", \"b\"]'`"
+        ));
+    }
+    if let Err(invalid) = CheckBody::parse(body) {
+        return Some(format!("the check is not valid: {invalid}"));
+    }
+    let (user, subject) = (arguments.user.as_deref(), question.subject);
+    if question.roles.is_empty() || !folder::has_own_roles(bundle?, user, subject) {
+        return None;
+    }
+    Some(format!(
+        "--role has no effect: `{subject}` is the caller, and has the roles of tenant.yaml; \
+         --user names another caller"
+    ))
 }
 
 /// Reads an instant of the command line.

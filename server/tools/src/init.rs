@@ -9,9 +9,10 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 
-use answers::{FirstTenant, ask};
+use answers::{FirstTenant, ask, why_default};
 
 pub use answers::InitArguments;
+pub(crate) use answers::is_plain;
 
 /// Writes the files of a tenant. With a terminal (`questions`), asks for what the arguments leave out.
 ///
@@ -24,13 +25,18 @@ pub fn run(
 ) -> anyhow::Result<()> {
     let folder = &arguments.dir;
     must_be_free(folder)?;
-    let first = ask(arguments, &tenant_of(folder), questions, out)?;
+    let name = tenant_of(folder);
+    let first = ask(arguments, &name, questions, out)?;
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for (name, text) in files::all(&first) {
         let file = folder.join(name);
         write_new(&file, &text).with_context(|| file.display().to_string())?;
     }
-    told(folder, &first, out)
+    told(folder, &first, out)?;
+    if let Some(why) = why_default(arguments, &name, &first) {
+        writeln!(out, "\n{why}")?;
+    }
+    Ok(())
 }
 
 /// Refuses a folder that has one of the files.
@@ -61,7 +67,7 @@ fn write_new(file: &Path, text: &str) -> io::Result<()> {
 }
 
 fn told(folder: &Path, first: &FirstTenant, out: &mut dyn Write) -> anyhow::Result<()> {
-    let shown = folder.display();
+    let (shown, word) = (folder.display(), shell_word(folder));
     let FirstTenant { tenant, resource, verbs, roles } = first;
     writeln!(
         out,
@@ -70,14 +76,23 @@ fn told(folder: &Path, first: &FirstTenant, out: &mut dyn Write) -> anyhow::Resu
         roles.join(", ")
     )?;
     writeln!(out, "\nNext steps:\n")?;
-    writeln!(out, "    portcullis test {shown}   # runs the cases of the folder")?;
+    writeln!(out, "    portcullis test {word}   # runs the cases of the folder")?;
     writeln!(
         out,
-        "    portcullis dev {shown}    # serves the tenant, and reloads it when a file changes"
+        "    portcullis dev {word}    # serves the tenant, and reloads it when a file changes"
     )?;
     let (user, last) = (files::USERS[0], first.last_verb());
-    writeln!(out, "    portcullis check --dir {shown} {user} {last} {resource}:{last}")?;
+    writeln!(out, "    portcullis check --dir {word} {user} {last} {resource}:{last}")?;
     Ok(())
+}
+
+/// Returns the path as one word of a POSIX shell.
+fn shell_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c)) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

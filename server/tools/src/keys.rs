@@ -3,13 +3,17 @@
 use std::io::Write;
 
 use anyhow::{Context, anyhow, bail};
+use chrono::{DateTime, Utc};
 use portcullis_config::Variables;
+use portcullis_engine::{Invalid, Json};
+use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
 use portcullis_model::service_key::{DOMAIN_FORM, NewServiceKey, Permission, is_domain};
 use portcullis_operations::{service_keys, tenants};
 use uuid::Uuid;
 
+use crate::init::is_plain;
 use crate::operator::{OfflineOperator, shown};
 
 /// The most keys that are read at a time.
@@ -24,6 +28,12 @@ pub struct CreateKeyArguments {
     /// A name that says what the key is for.
     #[arg(long)]
     name: String,
+    /// A longer text about the key.
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// The instant at which the key expires, such as `2030-01-01T00:00:00Z` [default: never].
+    #[arg(long, value_name = "RFC 3339")]
+    expires_at: Option<String>,
     /// The permissions of the key, such as `resources:read,resources:write` [default: all but `audit:read` and
     /// `access:evaluate`]. Name `access:evaluate` for a key that requests checks.
     #[arg(long, value_delimiter = ',')]
@@ -38,8 +48,11 @@ pub struct CreateKeyArguments {
 
 /// Creates a key and prints it. The tenant must exist, unless the arguments say that it is created.
 pub async fn create(variables: &Variables, arguments: &CreateKeyArguments) -> anyhow::Result<()> {
-    let key = new_key(arguments)?;
-    let operator = OfflineOperator::open(variables).await?;
+    let key = new_key(arguments, Clock::system().now())?;
+    let operator = match arguments.create_tenant {
+        true => OfflineOperator::open_or_create(variables).await?,
+        false => OfflineOperator::open(variables).await?,
+    };
     let tenant = existing_or_new(&operator, arguments).await?;
     let fits = service_keys::must_fit(&key, operator.key_domain(&tenant));
     fits.map_err(|expected| anyhow!("--domain: expected {expected}"))?;
@@ -58,6 +71,7 @@ async fn existing_or_new(
     arguments: &CreateKeyArguments,
 ) -> anyhow::Result<String> {
     let name = &*arguments.tenant;
+    operator.must_serve(name).context("--tenant")?;
     if let Some(tenant) = tenants::find(&operator.store, name).await? {
         return Ok(tenant.id);
     }
@@ -69,6 +83,10 @@ async fn existing_or_new(
     }
     if !is_domain(name) {
         bail!("--tenant: expected {DOMAIN_FORM}, not `{name}`");
+    }
+    // A name of a setting is not mistyped here.
+    if !operator.has_one_tenant() && !name.chars().all(is_plain) {
+        bail!("--tenant: expected letters, digits, `-`, `_` and `.`, not `{name}`");
     }
     Ok(name.to_owned())
 }
@@ -92,6 +110,14 @@ pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Reads the id of a key of the command line.
+///
+/// # Errors
+/// The text is no id. It may be the name of a key.
+pub fn key_id(text: &str) -> Result<Uuid, String> {
+    text.parse().map_err(|_| "expected the id of a key, as `portcullis keys list` shows it".into())
+}
+
 /// Revokes the key `id` of `tenant`.
 pub async fn revoke(variables: &Variables, tenant: &str, id: Uuid) -> anyhow::Result<()> {
     let operator = OfflineOperator::open(variables).await?;
@@ -104,8 +130,17 @@ pub async fn revoke(variables: &Variables, tenant: &str, id: Uuid) -> anyhow::Re
 }
 
 /// Returns the input of the use case. Without permissions the key has the default ones.
-fn new_key(arguments: &CreateKeyArguments) -> anyhow::Result<NewServiceKey> {
-    let mut key = NewServiceKey::named(&arguments.name);
+fn new_key(arguments: &CreateKeyArguments, now: DateTime<Utc>) -> anyhow::Result<NewServiceKey> {
+    let texts = [
+        ("name", Some(&arguments.name)),
+        ("description", arguments.description.as_ref()),
+        ("expires_at", arguments.expires_at.as_ref()),
+    ];
+    let texts = texts
+        .into_iter()
+        .filter_map(|(name, text)| Some((name.into(), Json::String(text?.as_str().into()))));
+    let body = Json::Object(texts.collect());
+    let mut key = NewServiceKey::parse(&body, now).map_err(|invalid| by_argument(&invalid))?;
     if !arguments.permissions.is_empty() {
         let permissions = arguments.permissions.iter().map(|text| permission(text));
         key.permissions = permissions.collect::<Result<_, _>>()?;
@@ -117,6 +152,15 @@ fn new_key(arguments: &CreateKeyArguments) -> anyhow::Result<NewServiceKey> {
         key.domain = Some(domain.clone());
     }
     Ok(key)
+}
+
+/// Returns the faults of a body with the arguments in place of its members.
+fn by_argument(invalid: &Invalid) -> anyhow::Error {
+    let faults = invalid.problems().iter().map(|problem| {
+        let argument = problem.path.replace('/', "--").replace('_', "-");
+        format!("{argument}: {}", problem.fault)
+    });
+    anyhow!(faults.collect::<Vec<_>>().join("; "))
 }
 
 fn permission(text: &str) -> anyhow::Result<Permission> {

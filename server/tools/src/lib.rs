@@ -10,4 +10,5 @@ mod operator;
 pub mod policy_test;
 pub mod resolver_cli;
 pub mod secrets;
+mod service_url;
 pub mod tenants;

@@ -1,8 +1,8 @@
 //! The operator on the command line.
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use portcullis_auth::ADMIN_ACTOR;
-use portcullis_config::{Variables, open_database};
+use portcullis_config::{Variables, open_database, open_existing_database};
 use portcullis_model::Authorship;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::clock::Clock;
@@ -16,18 +16,33 @@ pub(crate) struct OfflineOperator {
     pub(crate) origin: Origin,
     pub(crate) by: Authorship,
     is_saas: bool,
-    has_a_tenant_per_domain: bool,
+    /// The only tenant that the service serves (`SINGLE_TENANT`).
+    only_tenant: Option<String>,
 }
 
 impl OfflineOperator {
-    /// Opens the database that the variables name, and migrates it.
+    /// Opens the database that the variables name, and migrates it. The database must exist: a new one has nothing that
+    /// a command can list or change, and its file would hide that `DATABASE_URL` names another one.
     pub(crate) async fn open(variables: &Variables) -> anyhow::Result<Self> {
+        Self::with(variables, false).await
+    }
+
+    /// Opens the database that the variables name, creates it if it is missing, and migrates it.
+    pub(crate) async fn open_or_create(variables: &Variables) -> anyhow::Result<Self> {
+        Self::with(variables, true).await
+    }
+
+    async fn with(variables: &Variables, creates: bool) -> anyhow::Result<Self> {
+        let url = variables.database_url()?;
         let is_saas = variables.is_saas()?;
-        let has_a_tenant_per_domain = variables.has_a_tenant_per_domain()?;
-        let store = open_database(&variables.database_url()?).await?;
+        let only_tenant = variables.only_tenant()?;
+        let store = match creates {
+            true => open_database(&url).await?,
+            false => open_existing_database(&url).await?,
+        };
         let by = Authorship { actor: ADMIN_ACTOR.to_owned(), at: Clock::system().now().into() };
         let origin = Origin::new(ADMIN_ACTOR, CredentialKind::CommandLine);
-        Ok(Self { store, origin, by, is_saas, has_a_tenant_per_domain })
+        Ok(Self { store, origin, by, is_saas, only_tenant })
     }
 
     /// Returns whether a tenant begins to exist with its first write, as in `selfhost` mode.
@@ -38,15 +53,31 @@ impl OfflineOperator {
     /// Returns the one domain of the keys of `tenant`: in `selfhost` mode, where a domain is a tenant, its own. `None` if a
     /// key may have any domain.
     pub(crate) fn key_domain<'t>(&self, tenant: &'t str) -> Option<&'t str> {
-        self.has_a_tenant_per_domain.then_some(tenant)
+        (!self.is_saas && !self.has_one_tenant()).then_some(tenant)
     }
 
-    /// Returns the id of the tenant that a user names: in `saas` mode by its id or its slug, and it must exist; in
-    /// `selfhost` mode by its id.
-    pub(crate) async fn tenant(&self, name: &str) -> anyhow::Result<String> {
-        if !self.is_saas {
-            return Ok(name.to_owned());
+    /// Returns whether the service has only one tenant.
+    pub(crate) fn has_one_tenant(&self) -> bool {
+        self.only_tenant.is_some()
+    }
+
+    /// Refuses a tenant whose keys the service refuses: with `SINGLE_TENANT`, each but that one.
+    pub(crate) fn must_serve(&self, tenant: &str) -> anyhow::Result<()> {
+        match &self.only_tenant {
+            Some(only) if only != tenant => {
+                bail!(
+                    "expected `{only}`, the only tenant of the service (SINGLE_TENANT), not `{tenant}`"
+                )
+            }
+            _ => Ok(()),
         }
+    }
+
+    /// Returns the id of the tenant that a user names by its id, or in `saas` mode by its slug.
+    ///
+    /// # Errors
+    /// There is no such tenant: the name may be mistyped.
+    pub(crate) async fn tenant(&self, name: &str) -> anyhow::Result<String> {
         let found = tenants::find(&self.store, name).await?;
         Ok(found.with_context(|| format!("there is no tenant `{name}`"))?.id)
     }

@@ -38,9 +38,7 @@ pub async fn change(
     let operator = OfflineOperator::open(variables).await?;
     let tenant = operator.tenant(tenant).await?;
     let OfflineOperator { store, origin, by, .. } = &operator;
-    let creates = operator.creates_tenants();
-    let changed =
-        tenant_states::change_offline(store, (origin, by), &tenant, change, creates).await;
+    let changed = tenant_states::change_offline(store, (origin, by), &tenant, change).await;
     let record = changed.map_err(shown)?;
     let state = record.state.map_or("active", |state| state.as_str());
     if change == StateChange::Delete {

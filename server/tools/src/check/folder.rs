@@ -1,7 +1,5 @@
 //! Decides a check with the files of a tenant folder.
 
-use std::path::Path;
-
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use portcullis_bundle::{Bundle, SampleUser};
@@ -11,17 +9,16 @@ use serde_json::{Value, json};
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
 ///
 /// # Errors
-/// The folder is not valid, or has no such user.
+/// The folder has no such user.
 pub(super) fn decide(
-    folder: &Path,
+    bundle: &Bundle,
     user: Option<&str>,
     body: &Json<'_>,
     explain: bool,
     now: DateTime<Utc>,
 ) -> anyhow::Result<Value> {
-    let bundle = Bundle::read_folder(folder)?;
     let body = CheckBody::parse(body)?;
-    let caller = caller(&bundle, user, body.subject)?;
+    let caller = caller(bundle, user, body.subject)?;
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let plan = bundle.rulebook.plan(body.resource);
     let check = Check::new(body, domain, caller.map(SampleUser::caller), now);
@@ -37,6 +34,12 @@ pub(super) fn decide(
         answer["explanation"] = serde_json::to_value(explanation).context("the explanation")?;
     }
     Ok(answer)
+}
+
+/// Returns whether roles of the request do not count: the subject is the caller, and has those of its token
+/// (`docs/semantics.md`, section 2.3).
+pub(super) fn has_own_roles(bundle: &Bundle, user: Option<&str>, subject: &str) -> bool {
+    user.is_none_or(|user| user == subject) && bundle.user(subject).is_some()
 }
 
 /// Returns the user whose token the check comes with: the named one, or the subject if it is one.

@@ -27,7 +27,6 @@ pub(super) async fn ask(
     body: &Json<'_>,
     explain: bool,
 ) -> anyhow::Result<Value> {
-    ensure!(matches!(base.scheme(), "http" | "https"), "--url: expected an http or https URL");
     let mut url = base.clone();
     url.set_path(&format!("{}/api/v1/check", base.path().trim_end_matches('/')));
     url.set_query(explain.then_some("explain=true"));

@@ -47,6 +47,7 @@ async fn a_folder_decides_and_the_exit_code_says_what() {
             ALLOWED,
             "decision  allow\n",
         ),
+        (&["bob", "read", "wiki:read", "--role", "x,reader"], ALLOWED, "decision  allow\n"),
         // The roles of a caller belong to the caller alone.
         (&["bob", "read", "wiki:read", "--user", "ann"], DENIED, "decision  deny\n"),
         (
@@ -102,6 +103,11 @@ async fn a_check_that_is_not_valid_is_no_decision() {
             &["ann", "read", "wiki:read", "--role", "a", "--attr", "user.roles=[\"b\"]"],
             "`user.roles` is given twice",
         ),
+        (&["ann", "read", "wiki:read", "--role", "a"], "--role has no effect: `ann` is the caller"),
+        (
+            &["ann", "read", "wiki:read", "--role", "a", "--user", "ann"],
+            "--role has no effect: `ann` is the caller",
+        ),
     ] {
         let (code, out, err) = check(folder.path(), arguments).await.expect("a refusal");
         assert!(err.contains(expected), "{err}");
@@ -124,6 +130,34 @@ async fn a_check_that_is_not_valid_is_no_decision() {
     assert!(error.contains("tenant.yaml"), "{error}");
 }
 
+/// A pipe whose reader has ended.
+struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_ends_does_not_change_the_exit_code() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let path = folder.path().display().to_string();
+    let variables = Variables::load(None).expect("variables").only(&[]);
+    for (subject, code) in [("ann", ALLOWED), ("bob", DENIED)] {
+        let words = ["check", "--dir", &path, subject, "read", "wiki:read"];
+        let parsed = CommandLine::try_parse_from(words).expect("sound");
+        let now = moment("2026-02-01T12:00:00Z").expect("an instant");
+        let ran = run(&parsed.arguments, &variables, now, &mut Closed, &mut Vec::new()).await;
+        assert_eq!(ran.expect("a decision"), ExitCode::from(code), "{subject}");
+    }
+}
+
 #[test]
 fn a_time_needs_a_folder_or_an_explanation() {
     let timed = ["check", "ann", "read", "wiki:read", "--now", "2026-02-01T12:00:00Z"];
@@ -132,6 +166,18 @@ fn a_time_needs_a_folder_or_an_explanation() {
     {
         let parsed = CommandLine::try_parse_from([&timed[..], more].concat());
         assert_eq!(parsed.is_ok(), is_sound, "{more:?}");
+    }
+}
+
+#[test]
+fn a_user_needs_a_folder_and_a_url_a_scheme() {
+    let asked = ["check", "ann", "read", "wiki:read"];
+    for (more, expected) in [
+        (["--user", "ann"], "--dir <DIR>"),
+        (["--url", "127.0.0.1:1"], "such as `http://127.0.0.1:8080`"),
+    ] {
+        let error = CommandLine::try_parse_from([&asked[..], &more].concat()).expect_err("refused");
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }
 

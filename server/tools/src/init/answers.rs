@@ -71,6 +71,22 @@ pub(super) fn ask(
     Ok(FirstTenant { tenant, resource, verbs, roles })
 }
 
+/// Returns why the id of the tenant is not the name of the folder, if that name cannot be an id.
+pub(super) fn why_default(
+    arguments: &InitArguments,
+    folder: &str,
+    first: &FirstTenant,
+) -> Option<String> {
+    if arguments.tenant.is_some() || first.tenant != DEFAULT_TENANT {
+        return None;
+    }
+    let expected = name(folder).err()?;
+    Some(format!(
+        "The id of the tenant is `{DEFAULT_TENANT}`, because the name of the folder cannot be an id (expected \
+         {expected}). `--tenant` chooses another."
+    ))
+}
+
 /// A terminal, if there is one.
 struct Asker<'q, 'o> {
     questions: Option<&'q mut dyn BufRead>,
@@ -108,10 +124,9 @@ impl Asker<'_, '_> {
 
 /// Reads a name that needs no quotes in YAML.
 fn name(text: &str) -> Result<String, String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_sound = text.len() <= MAX_NAME
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.chars().all(plain)
+        && text.chars().all(is_plain)
         && !NO_TEXT.contains(&&*text.to_ascii_lowercase());
     if is_sound {
         return Ok(text.to_owned());
@@ -119,6 +134,11 @@ fn name(text: &str) -> Result<String, String> {
     Err(format!(
         "1 to {MAX_NAME} letters, digits, `-`, `_` and `.`, beginning with a letter, not `{text}`"
     ))
+}
+
+/// Returns whether a name of a tenant that a command creates may have this character.
+pub(crate) fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
 /// Reads `document:read,write`.

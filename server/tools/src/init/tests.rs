@@ -49,6 +49,22 @@ async fn every_first_tenant_passes_its_cases_and_each_rule_decides_one() {
 }
 
 #[test]
+fn a_folder_whose_name_is_no_id_is_quoted_and_the_id_explained() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, tenant, word, is_explained) in [
+        ("Acme Inc", None, "Acme Inc'", true),
+        ("Bob's", Some("bob"), r"Bob'\''s'", false),
+        ("shop", None, "shop", false),
+    ] {
+        let dir = folder.path().join(name);
+        let told = init(&dir, [tenant, None, None], None).expect("written");
+        assert!(told.contains(&format!("{word}   # runs the cases")), "{told}");
+        let why = "is `acme`, because the name of the folder cannot be an id (expected 1 to 63";
+        assert_eq!(told.contains(why), is_explained, "{told}");
+    }
+}
+
+#[test]
 fn answers_come_from_the_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().join("shop");

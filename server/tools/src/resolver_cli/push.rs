@@ -13,6 +13,8 @@ use portcullis_engine::{Json, json};
 use serde::Deserialize;
 use url::Url;
 
+use crate::service_url::service_url;
+
 use super::project::{self, MANIFEST_FILE, Project};
 use super::steps::Step;
 
@@ -45,13 +47,6 @@ pub struct PushArguments {
     /// The manifest (default: `manifest.json` in the folder of the component).
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-}
-
-/// Reads the URL of a service.
-fn service_url(text: &str) -> Result<Url, &'static str> {
-    let url = text.parse::<Url>().ok();
-    let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
-    url.ok_or("expected an http or https URL such as `http://127.0.0.1:8080`")
 }
 
 /// The members of a resolver's record that this command reads.
@@ -217,17 +212,6 @@ mod tests {
             complete(&manifest).to_string(),
             r#"{"namespace":"hr","limits":{"timeout_ms":9},"description":null,"config":{},"endpoints":{},"allowed_hosts":[],"cache_ttl_ms":null,"stale_if_error_ms":0}"#
         );
-    }
-
-    #[test]
-    fn the_service_has_an_http_url() {
-        for good in ["http://127.0.0.1:8080", "https://authz.example/base/"] {
-            assert!(service_url(good).is_ok(), "{good}");
-        }
-        for bad in ["127.0.0.1:8080", "localhost:8080", "ftp://authz.example", ""] {
-            let expected = "expected an http or https URL such as `http://127.0.0.1:8080`";
-            assert_eq!(service_url(bad), Err(expected), "{bad}");
-        }
     }
 
     #[test]
