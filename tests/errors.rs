@@ -55,6 +55,7 @@ fn a_route_has_only_its_methods_and_names_them() {
             for request in [Request::new(&route), tenant.managing(&route)] {
                 let reply = tenant.send(&request).refused(405, "METHOD_NOT_ALLOWED");
                 let allow = reply.header("allow").unwrap_or_default();
+                assert_eq!(reply.details(), json!({"allow": allow}), "{route}");
                 let mut allow: Vec<&str> = allow.split(',').map(str::trim).collect();
                 allow.sort_unstable();
                 assert_eq!(allow, own, "{route}");

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::fields::Fields;
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
-use crate::request::{CheckBody, instant};
+use crate::request::{CheckBody, instant, note_misplaced};
 
 /// The body of an explained check, valid by construction.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,7 @@ impl<'r> ExplainedCheckBody<'r> {
         let mut fields = Fields::open(json, &at, problems)?;
         let check = CheckBody::declare(&mut fields);
         let now = fields.optional("now", instant);
+        note_misplaced(&mut fields);
         fields.close();
         Some(Self { check: check?, now })
     }
@@ -60,5 +61,7 @@ mod tests {
         assert_eq!(read(r#", "now": "noon""#), Err(expected.to_owned()));
         let unknown = read(r#", "now": null, "then": 1"#).expect_err("a fault");
         assert_eq!(unknown, "field `then` is unknown");
+        let misplaced = read(r#", "roles": ["nurse"]"#).expect_err("a fault");
+        assert_eq!(misplaced, "field `roles` is unknown; did you mean `attributes.user.roles`?");
     }
 }

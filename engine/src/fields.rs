@@ -18,7 +18,7 @@
 //! # Ok::<(), portcullis_engine::json::JsonError>(())
 //! ```
 
-use crate::invalid::{Place, Problems};
+use crate::invalid::{Fault, Place, Problems};
 use crate::json::{Json, Member};
 
 /// The members of one object, while they are read.
@@ -107,6 +107,15 @@ impl<'j, 'p> Fields<'j, 'p> {
     /// Accepts the member `name` without reading it.
     pub fn skip(&mut self, name: &'static str) {
         self.known.push(name);
+    }
+
+    /// Notes the member `name`, which belongs elsewhere, if the object has it. `place` says where.
+    pub fn misplaced(&mut self, name: &'static str, place: &'static str) {
+        if self.has(name) {
+            self.known.push(name);
+            let fault = Fault::Unknown { name: name.to_owned(), meant: vec![place] };
+            self.problems.push(self.at, fault);
+        }
     }
 
     /// Notes a problem with the object as a whole; `what` completes "expected …".

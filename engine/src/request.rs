@@ -92,6 +92,7 @@ impl<'r> CheckBody<'r> {
     pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let body = Self::declare(&mut fields);
+        note_misplaced(&mut fields);
         fields.close();
         body
     }
@@ -111,6 +112,11 @@ impl<'r> CheckBody<'r> {
             attributes: attributes.unwrap_or_default(),
         })
     }
+}
+
+/// Notes members of a check that belong into its attributes.
+pub(crate) fn note_misplaced(fields: &mut Fields<'_, '_>) {
+    fields.misplaced("roles", "attributes.user.roles");
 }
 
 impl<'r> Attributes<'r> {

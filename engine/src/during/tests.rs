@@ -247,6 +247,10 @@ fn faults_name_the_place_and_what_is_expected() {
     for (text, expected) in [
         ("", "days, hours and a time zone such as"),
         ("mon 08:00-18:00 UTC x", "days, hours and a time zone such as"),
+        ("08:00-18:00 mon-fri UTC", "in this order"),
+        ("Europe/Berlin mon-fri", "in this order"),
+        ("MON-FRI 08:00-18:00 UTC", "with days in lower case"),
+        ("mon Europe/Berln", "in place of `Europe/Berln` (the nearest is `Europe/Berlin`)"),
         ("mo UTC", "a range such as `mon-fri`"),
         ("mon- UTC", "a range such as `mon-fri`"),
         ("mon,mon UTC", "each weekday once in `mon,mon`"),

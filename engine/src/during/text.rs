@@ -2,10 +2,15 @@
 
 use std::fmt;
 
-use super::window::{Hours, TIME, TimeOfDay, TimeWindow, WEEKDAY, WEEKDAYS, Weekdays, find_zone};
+use super::window::{Hours, TIME, TimeOfDay, TimeWindow, WEEKDAY, WEEKDAYS, Weekdays};
+use super::zone::Zone;
+use crate::excerpt::quoted;
 
 /// From this many days on, days that follow each other are written as a range.
 const MIN_RANGE: usize = 3;
+/// Completes "expected …" for a text.
+const FORM: &str = "days, hours and a time zone such as `mon-fri 08:00-18:00 Europe/Berlin`, in this order, with days in \
+    lower case; days and hours may be absent";
 
 impl TimeWindow {
     /// Parses `[days] [from-to] zone`, with spaces between the parts. Days are names and ranges with commas between
@@ -15,24 +20,55 @@ impl TimeWindow {
     /// The expected form, in words that complete "expected …".
     pub fn parse(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split_ascii_whitespace().take(4).collect();
-        let begins_with_digit = |part: &str| part.starts_with(|char: char| char.is_ascii_digit());
-        let (days, hours, zone) = match *parts.as_slice() {
+        Self::of_parts(&parts)
+            .map_err(|expected| if is_misplaced(&parts) { FORM.to_owned() } else { expected })
+    }
+
+    fn of_parts(parts: &[&str]) -> Result<Self, String> {
+        let (days, hours, zone) = match *parts {
             [zone] => (None, None, zone),
             [hours, zone] if begins_with_digit(hours) => (None, Some(hours), zone),
             [days, zone] => (Some(days), None, zone),
             [days, hours, zone] => (Some(days), Some(hours), zone),
-            _ => {
-                return Err("days, hours and a time zone such as \
-                    `mon-fri 08:00-18:00 Europe/Berlin`; days and hours may be absent"
-                    .to_owned());
-            }
+            _ => return Err(FORM.to_owned()),
         };
         Ok(Self {
             days: days.map_or(Ok(Weekdays::ALL), parse_days)?,
             hours: hours.map(parse_hours).transpose()?,
-            zone: find_zone(zone)?,
+            zone: parse_zone(zone)?,
         })
     }
+}
+
+fn begins_with_digit(part: &str) -> bool {
+    part.starts_with(|char: char| char.is_ascii_digit())
+}
+
+/// Returns whether the parts have another order, or days in upper case.
+fn is_misplaced(parts: &[&str]) -> bool {
+    let are_days = |part: &str| parse_days(&part.to_ascii_lowercase()).is_ok();
+    let rank = |part: &&str| match (are_days(part), begins_with_digit(part)) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
+    let ranks: Vec<u8> = parts.iter().map(rank).collect();
+    let mut sorted = ranks.clone();
+    sorted.sort_unstable();
+    let is_complete = sorted.is_sorted_by(|one, next| one < next);
+    let has_upper_days = parts.iter().any(|part| are_days(part) && parse_days(part).is_err());
+    is_complete && (ranks != sorted || has_upper_days)
+}
+
+/// Returns the zone of this name. The fault leaves "not …" to its reader, who quotes the whole text.
+fn parse_zone(name: &str) -> Result<Zone, String> {
+    Zone::find(name).ok_or_else(|| {
+        let nearest = Zone::nearest(name);
+        let nearest = nearest.map(|nearest| format!(" (the nearest is `{nearest}`)"));
+        let name = quoted(name);
+        let nearest = nearest.unwrap_or_default();
+        format!("an IANA time zone such as `Europe/Berlin` in place of {name}{nearest}")
+    })
 }
 
 fn parse_days(text: &str) -> Result<Weekdays, String> {

@@ -11,6 +11,7 @@
 
 mod calls;
 mod comparisons;
+mod hints;
 mod operands;
 mod parser;
 mod printer;

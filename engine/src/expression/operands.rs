@@ -1,5 +1,6 @@
 //! Attributes and the right sides of comparisons.
 
+use super::hints;
 use crate::condition::{AttributePath, Operand, Takes};
 use crate::invalid::Fault;
 use crate::syntax::{Token, TokenKind, Tokens};
@@ -13,6 +14,9 @@ impl Tokens<'_> {
             return Err(start.fault(ATTRIBUTE));
         }
         if start.text.contains('.') || !self.next.is("[") {
+            if self.next.is("-") {
+                return Err(self.hyphen(start));
+            }
             return AttributePath::parse(start.text).map_err(|expected| start.fault(expected));
         }
         self.take()?;
@@ -29,9 +33,13 @@ impl Tokens<'_> {
     pub(super) fn right_side(&mut self, takes: Takes) -> Result<Operand, Fault> {
         let start = self.next;
         let operand = self.any_operand()?;
-        operand
-            .and_then(|operand| takes.convert(operand))
-            .ok_or_else(|| start.fault(expected(takes)))
+        operand.and_then(|operand| takes.convert(operand)).ok_or_else(|| {
+            let hint = match takes {
+                Takes::Scalar => hints::truth(start),
+                _ => String::new(),
+            };
+            start.fault(format!("{}{hint}", expected(takes)))
+        })
     }
 
     /// Reads an attribute, a literal or a list. `None` if the next token begins none.
@@ -42,6 +50,9 @@ impl Tokens<'_> {
             (TokenKind::Name, "false") => Operand::Bool(false),
             (TokenKind::Name, _) => {
                 self.take()?;
+                if !token.text.contains('.') && !self.next.is("[") {
+                    return Ok(None);
+                }
                 return self.attribute_from(token).map(Operand::Attribute).map(Some);
             }
             (TokenKind::Text, _) => Operand::Text(token.content().into()),

@@ -1,6 +1,7 @@
 //! The parser: the grammar of an expression.
 
 use super::comparisons::COMPARISONS;
+use super::hints;
 use crate::condition::{Condition, MAX_DEPTH, MAX_NODES, Predicate, Test, comparison};
 use crate::invalid::Fault;
 use crate::pattern::{Pattern, PatternCheck};
@@ -49,8 +50,22 @@ impl<'s> Parser<'s> {
         let node = self.any()?;
         match self.tokens.next.kind {
             TokenKind::End => Ok(node.condition),
-            _ => Err(self.tokens.next.fault("`&&`, `||` or the end of the expression")),
+            _ => Err(self.expected_joint("the end of the expression")),
         }
+    }
+
+    /// Makes the fault of a next token that is neither `&&` nor `||` nor `end`.
+    fn expected_joint(&self, end: &str) -> Fault {
+        let token = self.tokens.next;
+        token.fault(format!("`&&`, `||` or {end}{}", hints::joint(token)))
+    }
+
+    /// Takes the `)` after a condition.
+    fn close(&mut self) -> Result<(), Fault> {
+        if !self.tokens.next.is(")") {
+            return Err(self.expected_joint("`)`"));
+        }
+        self.tokens.take().map(drop)
     }
 
     /// Counts a node against the limits. `at` is the token to blame.
@@ -144,7 +159,7 @@ impl<'s> Parser<'s> {
         let opening = self.tokens.take()?;
         self.enter(opening)?;
         let Node { condition, depth, .. } = self.any()?;
-        self.tokens.expect(")", "`&&`, `||` or `)`")?;
+        self.close()?;
         self.nesting -= 1;
         if !self.tokens.next.is("??") {
             return Ok(Node { condition, depth, form: Form::Closed });
@@ -176,9 +191,14 @@ impl<'s> Parser<'s> {
     fn test(&mut self) -> Result<Node<'s>, Fault> {
         let start = self.tokens.next;
         if start.kind != TokenKind::Name || matches!(start.text, "true" | "false") {
-            return Err(start.fault(CONDITION));
+            let hint = self.tokens.exchanged_sides(start);
+            return Err(start.fault(format!("{CONDITION}{hint}")));
         }
         self.tokens.take()?;
+        let negation = hints::negation(start);
+        if !negation.is_empty() && !self.tokens.next.is("[") {
+            return Err(start.fault(format!("{CONDITION}{negation}")));
+        }
         let node = if self.tokens.next.is("(") {
             self.call(start)?
         } else {
@@ -202,7 +222,8 @@ impl<'s> Parser<'s> {
         }
         let known = COMPARISONS.iter().find(|(symbol, _)| *symbol == operator.text);
         let Some((operator, takes)) = known.and_then(|(_, name)| comparison(name)) else {
-            return Err(operator.fault(COMPARISON));
+            let hint = hints::comparison(operator);
+            return Err(operator.fault(format!("{COMPARISON}{hint}")));
         };
         Ok(Predicate::Compare(operator, self.tokens.right_side(takes)?))
     }
@@ -230,7 +251,7 @@ impl<'s> Parser<'s> {
         let opening = self.tokens.take()?;
         self.enter(opening)?;
         let Node { condition, depth, .. } = self.any()?;
-        self.tokens.expect(")", "`&&`, `||` or `)`")?;
+        self.close()?;
         self.nesting -= 1;
         self.node(name, make(Box::new([condition])), depth + 1, Form::Closed)
     }

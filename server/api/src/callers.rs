@@ -25,6 +25,10 @@ use crate::{limits, managed_domain};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The answer to a service key on the routes that manage service keys, which are all routes of a [`TenantManager`].
+const NO_KEYS_BY_KEY: &str = "this route needs a bearer token, not a key; the command `portcullis keys` manages \
+    service keys, too";
+
 /// A caller who may request decisions: a member of a tenant, or a service key with `access:evaluate`.
 #[derive(Debug)]
 pub(crate) struct CheckRequester {
@@ -43,7 +47,7 @@ impl Deref for CheckRequester {
 impl CheckRequester {
     /// Verifies the caller, before its query is judged.
     async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Credential::of(parts)? {
+        match Credential::of(&app.mode, parts)? {
             Credential::Bearer(token) => {
                 let holder = verified_token(app, parts, token).await?;
                 let subject = &holder.identity.subject;
@@ -93,9 +97,13 @@ impl Deref for TenantManager {
 impl TenantManager {
     /// Verifies the caller, before its query is judged.
     async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let Credential::Bearer(token) = Credential::of(parts)? else {
-            let what = "this route needs a bearer token, not a key".to_owned();
-            return Err(AuthError::CredentialRefused(what).into());
+        let refuse = |what: &str| AuthError::CredentialRefused(what.to_owned());
+        let token = match Credential::of(&app.mode, parts)? {
+            Credential::Bearer(token) => token,
+            Credential::ServiceKey(_) => return Err(refuse(NO_KEYS_BY_KEY).into()),
+            Credential::AdminKey(_) => {
+                return Err(refuse("this route needs a bearer token, not a key").into());
+            }
         };
         let holder = verified_token(app, parts, token).await?;
         let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
@@ -166,7 +174,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let TenantManager { manager, place } = match Credential::of(parts)? {
+        let TenantManager { manager, place } = match Credential::of(&app.mode, parts)? {
             Credential::ServiceKey(key) => {
                 let key = verified_key(app, parts, key).await?;
                 managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
@@ -247,7 +255,7 @@ impl FromRequestParts<App> for Admin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let sent = match Credential::of(parts)? {
+        let sent = match Credential::of(&app.mode, parts)? {
             Credential::AdminKey(key) | Credential::Bearer(key) => key,
             Credential::ServiceKey(_) => "",
         };

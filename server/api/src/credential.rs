@@ -2,7 +2,7 @@
 
 use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
-use portcullis_auth::AuthError;
+use portcullis_auth::{AuthError, Mode};
 
 use crate::error::ApiError;
 use crate::no_credential::no_credential;
@@ -20,7 +20,7 @@ pub(crate) enum Credential<'h> {
 
 impl<'h> Credential<'h> {
     /// Returns the one credential of a request. A body that is too large is refused first.
-    pub(crate) fn of(parts: &'h Parts) -> Result<Self, ApiError> {
+    pub(crate) fn of(mode: &Mode, parts: &'h Parts) -> Result<Self, ApiError> {
         refuse_oversize(parts)?;
         let headers = &parts.headers;
         let sent = [AUTHORIZATION, SERVICE_KEY, ADMIN_KEY]
@@ -28,7 +28,7 @@ impl<'h> Credential<'h> {
             .flat_map(|name| headers.get_all(&name).iter().map(move |value| (name.clone(), value)))
             .collect::<Vec<_>>();
         let (name, value) = match sent.as_slice() {
-            [] => return Err(no_credential(parts)),
+            [] => return Err(no_credential(mode, parts)),
             [one] => one,
             _ => {
                 return Err(ApiError::bad_request(

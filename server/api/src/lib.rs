@@ -7,6 +7,7 @@
 //! clients; `openapi.rs` makes the API document from all of them.
 
 mod admin;
+mod allowed_methods;
 mod audit;
 mod body;
 mod body_budget;

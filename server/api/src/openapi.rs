@@ -15,6 +15,7 @@ use utoipa::IntoResponses;
 use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
+use crate::allowed_methods::{allowed, not_allowed};
 use crate::error::{ErrorBody, schema as errors};
 use crate::managed_domain;
 use crate::unknown_parameters::KnownParameters;
@@ -35,7 +36,12 @@ impl Table for OpenApiRouter<App> {
             described.paths.keys().eq([path]),
             "a handler of `{path}` names another path"
         );
-        if let Some(item) = described.paths.get(path).filter(|_| path.starts_with(STRICT)) {
+        let item = described.paths.get(path);
+        if let Some(item) = item {
+            let allow = allowed(item);
+            methods = methods.fallback(move || async move { not_allowed(allow) });
+        }
+        if let Some(item) = item.filter(|_| path.starts_with(STRICT)) {
             let known = KnownParameters::of(item);
             methods =
                 methods.route_layer(MapRequestLayer::new(move |request| known.compare(request)));

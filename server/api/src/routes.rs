@@ -1,15 +1,13 @@
 //! The route table, one line per route.
 
-use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router, middleware};
-use http::StatusCode;
-use http::header::ALLOW;
 use portcullis_auth::Mode;
 use portcullis_limits::Class;
 use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::allowed_methods::method_not_allowed;
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
@@ -161,12 +159,4 @@ pub fn finish(routes: Router, bodies: BodyBudget) -> Router {
 /// Answers a request for an unknown path.
 async fn unknown_route() -> ApiError {
     ApiError::not_found("route on this address; see `GET /`")
-}
-
-/// Gives a 405 its body. For an unknown method axum sends an empty 405 with the `Allow` header.
-async fn method_not_allowed(response: Response) -> Response {
-    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
-        return response;
-    }
-    ApiError::MethodNotAllowed(response.headers().get(ALLOW).cloned()).into_response()
 }

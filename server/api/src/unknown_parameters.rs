@@ -9,15 +9,13 @@ use std::sync::Arc;
 use axum::extract::Request;
 use http::request::Parts;
 use http::{Method, Uri};
-use portcullis_engine::excerpt::{excerpt, quoted};
+use portcullis_engine::excerpt::quoted;
+use portcullis_engine::nearest::nearest;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 
 use crate::error::ApiError;
 use crate::parameters::query;
-
-/// Longest part of an unknown name that is compared with the known ones, in bytes of JSON. No known name is longer.
-const MAX_COMPARED: usize = 64;
 
 /// The query parameters that each method of a path knows.
 #[derive(Clone, Debug)]
@@ -77,16 +75,21 @@ fn in_query(operation: &Operation) -> Vec<String> {
         .collect()
 }
 
-/// Returns the message about an unknown parameter. It names the known one whose name is the nearest.
+/// Returns the message about an unknown parameter. It names the known one that the name resembles, else all known ones.
 fn unknown(name: &str, known: &[String]) -> String {
-    let compared = excerpt(name, MAX_COMPARED);
-    let nearest = known.iter().min_by_key(|known| strsim::osa_distance(&compared, known));
+    let nearest = nearest(name, known.iter().map(String::as_str));
     let name = quoted(name);
-    match nearest {
-        Some(nearest) => {
+    match (nearest, known) {
+        (Some(nearest), _) => {
             format!("the query parameter {name} is unknown; the nearest known one is `{nearest}`")
         }
-        None => format!("the query parameter {name} is unknown; the route has no query parameter"),
+        (None, []) => {
+            format!("the query parameter {name} is unknown; the route has no query parameter")
+        }
+        (None, known) => {
+            let known = known.join("`, `");
+            format!("the query parameter {name} is unknown; the route knows `{known}`")
+        }
     }
 }
 
@@ -125,7 +128,14 @@ mod tests {
                 "the query parameter `ojb` is unknown; the nearest known one is `obj`",
             ),
             ("/?Sub=a", "the query parameter `Sub` is unknown; the nearest known one is `sub`"),
-            ("/?=a", "the query parameter `` is unknown; the nearest known one is `sub`"),
+            (
+                "/?=a",
+                "the query parameter `` is unknown; the route knows `sub`, `obj`, `limit`, `cursor`",
+            ),
+            (
+                "/?page=2",
+                "the query parameter `page` is unknown; the route knows `sub`, `obj`, `limit`, `cursor`",
+            ),
             ("/?l%69mt", "the query parameter `limt` is unknown; the nearest known one is `limit`"),
             ("/?sub=a&sub=a", "the query parameter `sub` is given twice"),
             ("/?sub=a&s%75b=b", "the query parameter `sub` is given twice"),

@@ -20,6 +20,11 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// Returns whether the service accepts bearer tokens. Without them only service keys serve.
+    pub fn has_tokens(&self) -> bool {
+        !matches!(self, Self::Selfhost(None) | Self::SingleTenant { oidc: None, .. })
+    }
+
     /// Returns whether a domain is a tenant.
     pub fn has_a_tenant_per_domain(&self) -> bool {
         matches!(self, Self::Selfhost(_))

@@ -200,6 +200,13 @@ impl<'j> Members<'j, '_> {
         }
     }
 
+    /// Notes the member `name`, which belongs elsewhere, if the object has it. `place` says where.
+    pub fn misplaced(&mut self, name: &'static str, place: &'static str) {
+        if let Mode::Reading(fields) = &mut self.0 {
+            fields.misplaced(name, place);
+        }
+    }
+
     /// Notes a problem with the member `name`; `what` completes "expected …".
     pub fn expected_at(&mut self, name: &str, what: impl Into<String>) {
         if let Mode::Reading(fields) = &mut self.0 {

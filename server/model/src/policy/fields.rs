@@ -14,6 +14,10 @@ pub(super) const MAX_NAME: usize = 256;
 /// Longest description, in characters.
 pub(super) const MAX_DESCRIPTION: usize = 4_096;
 
+/// The members of a body in place of `when`, which only files have, for messages.
+pub(super) const IN_PLACE_OF_WHEN: &str =
+    "\"format\": \"expression\", \"rule_data\": {\"expression\": \"<expression>\"}";
+
 /// The format that a body names. A bad one is `Some(None)`: it is noted, and `rule_data` cannot be read without it.
 pub(super) fn sent_format<'j>(form: Option<Format>) -> impl Field<'j, Value = Option<Format>> {
     field(

@@ -6,7 +6,9 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::condition::{ConditionExpression, ConditionTree, Matcher};
-use super::fields::{MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format, when};
+use super::fields::{
+    IN_PLACE_OF_WHEN, MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format, when,
+};
 use super::record::PolicyRecord;
 use super::rule_data::CompiledRuleData;
 use crate::fields::{boolean, effect, resource_pattern, short, text};
@@ -50,7 +52,11 @@ impl NewPolicy {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, |members| Self::declare(members, None))
+        input::parse(json, |members| {
+            let new = Self::declare(members, None);
+            members.misplaced("when", IN_PLACE_OF_WHEN);
+            new
+        })
     }
 
     /// Declares the members. The document has a form for each format; `form` is the one that is described.
@@ -140,3 +146,33 @@ document!(NewPolicy, naming ConditionTree, Matcher, ConditionExpression => {
     }));
     schema::one_of([tree.into(), matcher.into(), expression.into()])
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_says_how_to_send_an_expression() {
+        for (condition, expected) in [
+            (
+                r#""rule_data": {"expression": "exists(user.a)"}"#,
+                r#"at `/rule_data`: expected a condition tree, because the `format` is `json`; for `{"expression": "<expression>"}` add `"format": "expression"`"#,
+            ),
+            (
+                r#""format": "expression", "rule_data": "exists(user.a)""#,
+                r#"at `/rule_data`: expected `{"expression": "<expression>"}`, not a string"#,
+            ),
+            (
+                r#""when": "exists(user.a)""#,
+                r#"field `rule_data` is missing; field `when` is unknown; did you mean `"format": "expression", "rule_data": {"expression": "<expression>"}`?"#,
+            ),
+        ] {
+            let body = format!(
+                r#"{{"name": "p", "resource": "*", "effect": "deny", "priority": 1, {condition}}}"#
+            );
+            let json = portcullis_engine::json::parse(body.as_bytes()).expect("JSON");
+            let fault = NewPolicy::parse(&json).expect_err(condition);
+            assert_eq!(fault.to_string(), expected);
+        }
+    }
+}

@@ -41,6 +41,10 @@ impl CompiledRuleData {
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> Option<Self> {
+        if let Some(expected) = misfit(format, json) {
+            problems.expected(at, expected);
+            return None;
+        }
         let text = short_enough(json, at, problems)?;
         let condition = format.condition(json, at, problems)?;
         Some(Self { format, json: RuleData::from_stored(text).ok()?, condition })
@@ -59,6 +63,38 @@ impl CompiledRuleData {
             expression::parse(expression).map_err(|fault| problems.push(at, fault)).ok()?;
         let json = RuleData::from_stored(text).ok()?;
         Some(Self { format: Format::Expression, json, condition })
+    }
+}
+
+/// Completes "expected …" for a `rule_data` that is text, or that has the form of another format than the default.
+fn misfit(format: Format, rule_data: &Json<'_>) -> Option<String> {
+    if let (Format::Casbin | Format::Expression, Json::String(_)) = (format, rule_data) {
+        return Some(format!("{}, not a string", shape(format)));
+    }
+    let apparent = apparent_format(rule_data);
+    let is_misfit = format == Format::Json && apparent != Format::Json;
+    is_misfit.then(|| {
+        let (form, name) = (shape(apparent), apparent.as_str());
+        format!("a condition tree, because the `format` is `json`; for {form} add `\"format\": \"{name}\"`")
+    })
+}
+
+/// Returns the format that `rule_data` appears to have; the stored policy may have another one.
+pub(super) fn apparent_format(rule_data: &Json<'_>) -> Format {
+    let has = |member| rule_data.get(member).is_some();
+    match (has("type"), has("matcher"), has("expression")) {
+        (false, true, _) => Format::Casbin,
+        (false, false, true) => Format::Expression,
+        _ => Format::Json,
+    }
+}
+
+/// The shape of `rule_data` in this format, for messages.
+pub(super) fn shape(format: Format) -> &'static str {
+    match format {
+        Format::Json => "a condition tree",
+        Format::Casbin => "`{\"matcher\": \"<expression>\"}`",
+        Format::Expression => "`{\"expression\": \"<expression>\"}`",
     }
 }
 

@@ -4,9 +4,11 @@ use portcullis_engine::{Effect, Format, Invalid, Json, ResourcePattern};
 use serde_json::json;
 
 use super::condition::{ConditionExpression, ConditionTree, Matcher};
-use super::fields::{MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format};
+use super::fields::{
+    IN_PLACE_OF_WHEN, MAX_DESCRIPTION, MAX_NAME, priority, rule_data, sent_format,
+};
 use super::record::PolicyRecord;
-use super::rule_data::CompiledRuleData;
+use super::rule_data::{CompiledRuleData, apparent_format, shape};
 use crate::fields::{boolean, effect, resource_pattern, short, text};
 use crate::input::{self, Field, Members};
 use crate::{document, schema};
@@ -33,7 +35,11 @@ impl PolicyUpdate {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, |members| Self::declare(members, Form::Any))
+        input::parse(json, |members| {
+            let update = Self::declare(members, Form::Any);
+            members.misplaced("when", IN_PLACE_OF_WHEN);
+            update
+        })
     }
 
     fn declare(members: &mut Members<'_, '_>, form: Form) -> Option<Self> {
@@ -112,25 +118,6 @@ impl PolicyUpdate {
             }
             _ => Ok(format),
         }
-    }
-}
-
-/// Returns the format that `rule_data` appears to have; the stored policy may have another one.
-fn apparent_format(rule_data: &Json<'_>) -> Format {
-    let has = |member| rule_data.get(member).is_some();
-    match (has("type"), has("matcher"), has("expression")) {
-        (false, true, _) => Format::Casbin,
-        (false, false, true) => Format::Expression,
-        _ => Format::Json,
-    }
-}
-
-/// The shape of `rule_data` in this format, for messages.
-fn shape(format: Format) -> &'static str {
-    match format {
-        Format::Json => "a condition tree",
-        Format::Casbin => "`{\"matcher\": \"<expression>\"}`",
-        Format::Expression => "`{\"expression\": \"<expression>\"}`",
     }
 }
 

@@ -1,0 +1,87 @@
+//! Hints about expressions that are written as in other languages.
+
+use super::comparisons::COMPARISONS;
+use crate::excerpt::quoted;
+use crate::invalid::Fault;
+use crate::nearest::nearest;
+use crate::syntax::{Token, TokenKind, Tokens};
+
+/// The operators and words of other languages between two sides, each with the one of expressions.
+const OTHER_COMPARISONS: [(&str, &str); 3] = [("=", "=="), ("is", "=="), ("not", "not_in")];
+/// The operators of other languages between two conditions, each with the one of expressions.
+const OTHER_JOINTS: [(&str, &str); 4] = [("and", "&&"), ("or", "||"), ("&", "&&"), ("|", "||")];
+
+/// Returns the hint that names the comparison which `token` may mean, or an empty text.
+pub(super) fn comparison(token: Token<'_>) -> String {
+    // `eq` is the name of `==` in a condition tree.
+    let of_tree = COMPARISONS.iter().find(|(_, name)| *name == token.text).map(|(own, _)| *own);
+    let resembled = || nearest(token.text, COMPARISONS.iter().map(|(own, _)| *own));
+    hint(other(&OTHER_COMPARISONS, token).or(of_tree).or_else(resembled))
+}
+
+/// Returns the hint that names `&&` or `||` if `token` means it, or an empty text.
+pub(super) fn joint(token: Token<'_>) -> String {
+    hint(other(&OTHER_JOINTS, token))
+}
+
+/// Returns the hint that names `!` if `token` means it, or an empty text.
+pub(super) fn negation(token: Token<'_>) -> String {
+    hint(token.text.eq_ignore_ascii_case("not").then_some("!"))
+}
+
+/// Returns the hint that names `true` or `false` if `token` means it, or an empty text.
+pub(super) fn truth(token: Token<'_>) -> String {
+    let meant = ["true", "false"].into_iter().find(|own| token.text.eq_ignore_ascii_case(own));
+    hint(meant)
+}
+
+fn other(table: &[(&str, &'static str)], token: Token<'_>) -> Option<&'static str> {
+    let row = table.iter().find(|(text, _)| token.text.eq_ignore_ascii_case(text));
+    row.map(|(_, own)| *own)
+}
+
+fn hint(meant: Option<&str>) -> String {
+    meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default()
+}
+
+impl Tokens<'_> {
+    /// Returns the hint about `"x" in user.list`, whose sides are exchanged, or an empty text. `text` is the next token.
+    pub(super) fn exchanged_sides(&mut self, text: Token<'_>) -> String {
+        let is_exchanged = text.kind == TokenKind::Text
+            && self.take().is_ok()
+            && self.next.text == "in"
+            && self.take().is_ok()
+            && self.next.kind == TokenKind::Name;
+        if !is_exchanged {
+            return String::new();
+        }
+        format!(" (write {})", quoted(format_args!("{} contains {}", self.next.text, text.text)))
+    }
+
+    /// Returns the fault of the `-` that is the next token, after the attribute `start`.
+    pub(super) fn hyphen(&mut self, start: Token<'_>) -> Fault {
+        let hyphen = self.next;
+        match self.hyphenated(start) {
+            Some(attribute) => {
+                let attribute = quoted(attribute);
+                hyphen.fault(format!("brackets around a name with `-` (write {attribute})"))
+            }
+            None => hyphen.fault("the end of the attribute, because expressions do not calculate"),
+        }
+    }
+
+    /// Returns the form in brackets of an attribute whose name goes on with `-` and words.
+    fn hyphenated(&mut self, start: Token<'_>) -> Option<String> {
+        let (kind, name) = start.text.split_once('.')?;
+        let mut name = name.to_owned();
+        while self.next.is("-") {
+            self.take().ok()?;
+            if self.next.kind != TokenKind::Name {
+                return None;
+            }
+            name.push('-');
+            name.push_str(self.take().ok()?.text);
+        }
+        Some(format!("{kind}[\"{name}\"]"))
+    }
+}

@@ -1,0 +1,58 @@
+//! The answer to a method that a route does not have (`docs/semantics.md`, section 8.4).
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::ALLOW;
+use utoipa::openapi::path::PathItem;
+
+use crate::error::ApiError;
+
+/// Returns the methods that `item` describes, as the header `Allow` names them.
+pub(crate) fn allowed(item: &PathItem) -> String {
+    let methods = [
+        ("GET,HEAD", &item.get),
+        ("POST", &item.post),
+        ("PUT", &item.put),
+        ("DELETE", &item.delete),
+    ];
+    let described = methods.into_iter().filter(|(_, operation)| operation.is_some());
+    described.map(|(names, _)| names).collect::<Vec<_>>().join(",")
+}
+
+/// Returns a 405 without its body. axum adds `Allow` outside of all layers, too late for [`method_not_allowed`].
+pub(crate) fn not_allowed(allow: String) -> Response {
+    (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, allow)]).into_response()
+}
+
+/// Gives a 405 its body, which names the methods of the header `Allow`.
+pub(crate) async fn method_not_allowed(response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return response;
+    }
+    ApiError::MethodNotAllowed(response.headers().get(ALLOW).cloned()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+    use serde_json::{Value, json};
+    use utoipa::openapi::path::{HttpMethod, Operation};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_405_names_the_methods_in_header_and_body() {
+        for (methods, expected) in [
+            (vec![HttpMethod::Get], "GET,HEAD"),
+            (vec![HttpMethod::Delete, HttpMethod::Get], "GET,HEAD,DELETE"),
+            (vec![HttpMethod::Post, HttpMethod::Put], "POST,PUT"),
+        ] {
+            let item = PathItem::from_http_methods(methods, Operation::default());
+            let answer = method_not_allowed(not_allowed(allowed(&item))).await;
+            assert_eq!(answer.headers()[ALLOW], expected);
+            let body = answer.into_body().collect().await.expect("a body").to_bytes();
+            let body: Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(body["details"], json!({"allow": expected}));
+        }
+    }
+}
