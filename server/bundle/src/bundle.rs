@@ -14,6 +14,7 @@ use crate::cases::{self, Case};
 use crate::error::BundleError;
 use crate::files::Files;
 use crate::policies;
+use crate::registry::Registry;
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
 use crate::unique::each_once;
@@ -46,6 +47,8 @@ pub struct Bundle {
     pub cases: Vec<Case>,
     /// All of the above that decides, compiled.
     pub rulebook: Rulebook,
+    /// Doubts about the files, each a line with its place. They change nothing.
+    pub warnings: Vec<String>,
 }
 
 impl Bundle {
@@ -100,6 +103,10 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
         Some(cases)
     })?;
+    let registry = Registry::new(&resources);
+    let mut warnings = files.warnings(RULES_FILE, &registry.warnings_of_rules(&rules));
+    let of_policies = registry.warnings_of_policies(&policies);
+    warnings.extend(files.warnings(POLICIES_FILE, &of_policies));
     Ok(Bundle {
         tenant,
         description,
@@ -110,6 +117,7 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         policies,
         cases,
         rulebook,
+        warnings,
     })
 }
 

@@ -7,6 +7,7 @@ use portcullis_engine::json::{self, Json};
 
 use crate::error::BundleError;
 use crate::positions;
+use crate::registry::ItemWarning;
 use crate::yaml::{self, YamlFault};
 
 /// The files of one tenant, on disk or in the binary.
@@ -33,6 +34,16 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
         let mut problems = Problems::default();
         let value = read(&json, &Place::root(), &mut problems);
         problems.finish(value).map_err(invalid)
+    }
+
+    /// Returns the warnings about the items of a file as lines with their places.
+    pub(super) fn warnings(&self, name: &str, warnings: &[ItemWarning]) -> Vec<String> {
+        if warnings.is_empty() {
+            return vec![];
+        }
+        // A file that is gone since it was read has no places.
+        let text = (self.text)(name).unwrap_or_default();
+        positions::describe_warnings(&format!("{}/{name}", self.folder), &text, warnings)
     }
 }
 

@@ -12,6 +12,7 @@ mod files;
 mod given_answers;
 mod policies;
 mod positions;
+mod registry;
 mod resolvers;
 mod responses;
 mod rulebook;

@@ -7,6 +7,8 @@ use portcullis_engine::Invalid;
 use portcullis_engine::invalid::{Fault, Place, Problem};
 use serde_saphyr::granit_parser::{Event, Parser, Span};
 
+use crate::registry::ItemWarning;
+
 /// The maximum number of lines about one file: nobody mends more at once.
 const MAX_LINES: usize = 20;
 
@@ -38,6 +40,21 @@ pub(super) fn describe(file: &str, text: &str, invalid: &Invalid) -> String {
         more => {
             let _ = write!(lines, "\n{file}: and {more} more faults");
         }
+    }
+    lines
+}
+
+/// Returns one line for each warning about `file`, whose content is `text`: the file, line and column, message.
+pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]) -> Vec<String> {
+    let positions = Positions::of(text);
+    let shown = warnings.iter().take(MAX_LINES).map(|ItemWarning { index, warning }| {
+        let pointer = format!("/{index}{}", warning.path);
+        let Position { line, column } = positions.of_value(&pointer);
+        format!("{file}:{line}:{column}: {}", warning.message)
+    });
+    let mut lines: Vec<String> = shown.collect();
+    if let Some(more) = warnings.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
+        lines.push(format!("{file}: and {more} more warnings"));
     }
     lines
 }

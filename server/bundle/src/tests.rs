@@ -161,6 +161,38 @@ fn a_fault_of_content_is_named_by_its_place() {
 }
 
 #[test]
+fn what_matches_no_registered_resource_gets_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let warnings = || {
+        let bundle = Bundle::read_folder(folder.path()).expect("sound");
+        bundle.warnings.join("\n").replace(&format!("{}/", folder.path().display()), "")
+    };
+    assert_eq!(warnings(), "");
+    edit(folder.path(), RULES_FILE, "obj: wiki:read, act: read", "obj: wikki:*, act: raed");
+    edit(folder.path(), POLICIES_FILE, "resource: wiki:*", "resource: wiki:write");
+    let unregistered = "no registered resource matches";
+    let expected = format!(
+        "rules.yaml:1:22: {unregistered} `wikki:*`; register it, or correct the name
+rules.yaml:1:36: no registered resource has the verb `raed`; register one, or correct the verb
+policies.yaml:2:13: {unregistered} `wiki:write`; register it, or correct the name"
+    );
+    assert_eq!(warnings(), expected);
+    for all in ["obj: '*', act: '*'", "obj: wiki:*, act: '*'"] {
+        fs::write(
+            folder.path().join(RULES_FILE),
+            format!("- {{sub: writer, {all}, effect: deny}}\n"),
+        )
+        .expect("writable");
+        assert!(!warnings().contains(RULES_FILE), "{all}");
+    }
+    // Without registered resources there is nothing to compare with.
+    edit(folder.path(), "resources.yaml", "- {name", "[] # {name");
+    edit(folder.path(), CASES_FILE, "'reader, acme, wiki:read, read'", "default-deny");
+    assert_eq!(warnings(), "");
+}
+
+#[test]
 fn names_are_unique_where_something_refers_to_them() {
     refused(
         POLICIES_FILE,
@@ -229,6 +261,7 @@ fn the_samples_are_sound_and_have_four_demos_each() {
     let tenants: Vec<_> = bundles.iter().map(|bundle| &*bundle.tenant).collect();
     assert_eq!(tenants, ["hospital", "software-shop"]);
     for bundle in &bundles {
+        assert_eq!(bundle.warnings, [""; 0], "{}", bundle.tenant);
         assert!(bundle.users.iter().any(|user| user.roles.iter().any(|role| role == "admin")));
         let demos: Vec<_> = bundle.demos().collect();
         let by_rule = |case: &Case| case.expected.rule.contains(", ");

@@ -37,6 +37,14 @@ impl TenantResults<'_> {
         Ok(())
     }
 
+    /// Writes a line for each warning about the folder.
+    pub(super) fn write_warnings(&self, out: &mut dyn Write) -> io::Result<()> {
+        for warning in &self.found.bundle.warnings {
+            writeln!(out, "  warning: {warning}")?;
+        }
+        Ok(())
+    }
+
     /// Writes one line about the policies and rules that decide no case. No case fails if one of these breaks.
     pub(super) fn write_note(&self, out: &mut dyn Write) -> io::Result<()> {
         let (silent, all) = self.coverage.silent();

@@ -55,6 +55,20 @@ fn results_are_listed_and_what_nothing_covers_is_noted() {
 }
 
 #[test]
+fn warnings_are_listed_and_fail_nothing() {
+    let (_folder, tenant) = tenant();
+    edit(&tenant, "policies.yaml", "resource: wiki:read", "resource: wikki:read");
+    let (status, out, err) = test(&[&tenant], None);
+    let expected = format!(
+        "\n  warning: {}/policies.yaml:7:13: no registered resource matches `wikki:read`; register it, or correct the \
+         name\n  note: ",
+        tenant.display()
+    );
+    assert!(out.contains(&expected), "{out}");
+    assert_eq!((status, &*err), (PASSED, ""));
+}
+
+#[test]
 fn a_mismatch_shows_what_came_instead_and_why() {
     let (_folder, tenant) = tenant();
     edit(&tenant, "cases.yaml", "{decision: allow, ", "{decision: deny, ");
