@@ -14,7 +14,7 @@ use crate::cases::{self, Case};
 use crate::error::BundleError;
 use crate::files::Files;
 use crate::policies;
-use crate::registry::Registry;
+use crate::registry::RegisteredNames;
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
 use crate::unique::each_once;
@@ -103,9 +103,9 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
         Some(cases)
     })?;
-    let registry = Registry::new(&resources);
-    let mut warnings = files.warnings(RULES_FILE, &registry.warnings_of_rules(&rules));
-    let of_policies = registry.warnings_of_policies(&policies);
+    let registered = RegisteredNames::new(&resources);
+    let mut warnings = files.warnings(RULES_FILE, &registered.warnings_of_rules(&rules));
+    let of_policies = registered.warnings_of_policies(&policies);
     warnings.extend(files.warnings(POLICIES_FILE, &of_policies));
     Ok(Bundle {
         tenant,

@@ -17,13 +17,13 @@ pub(super) struct ItemWarning {
 }
 
 /// The registered resources of a folder.
-pub(super) struct Registry<'b> {
+pub(super) struct RegisteredNames<'b> {
     resources: HashSet<&'b str>,
     names: HashSet<&'b str>,
     verbs: HashSet<&'b str>,
 }
 
-impl<'b> Registry<'b> {
+impl<'b> RegisteredNames<'b> {
     pub(super) fn new(registrations: &'b [Registration]) -> Self {
         let split = || registrations.iter().filter_map(|one| split_resource(&one.name));
         Self {
