@@ -62,6 +62,17 @@ fn a_sound_folder_is_read_whole() {
 }
 
 #[test]
+fn a_user_may_have_no_roles() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    edit(folder.path(), TENANT_FILE, "[reader]", "[]");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let ann = bundle.user("ann").expect("a user");
+    let claims = r#"{"sub":"ann","dom":"acme","realm_access":{"roles":[]},"mfa":true}"#;
+    assert_eq!(ann.claims.to_string(), claims);
+}
+
+#[test]
 fn a_default_role_makes_a_rule_unless_its_tuple_has_one() {
     let folder = tempfile::tempdir().expect("a folder");
     write_tenant(folder.path());
@@ -118,12 +129,6 @@ fn the_deepest_tree_is_read_and_what_is_deeper_refused() {
 #[test]
 fn a_fault_of_content_is_named_by_its_place() {
     refused(TENANT_FILE, "acme", "'*'", "at `/tenant`: expected a tenant's id, not `*`");
-    refused(
-        TENANT_FILE,
-        "[reader]",
-        "[]",
-        "at `/users/0/roles`: expected at least one role: a token without roles is refused",
-    );
     refused(
         TENANT_FILE,
         "{mfa: true}",

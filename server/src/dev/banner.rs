@@ -53,8 +53,8 @@ fn user_of(examples: &Examples, tenant: &ServedTenant) -> Vec<String> {
         return vec![cut(&format!("Tenant `{}` has no users", bundle.tenant))];
     };
     let name = examples.tenants.name_of(&bundle.tenant, &user.sub);
-    let mut about =
-        format!("Tenant `{}`: a token of {name} ({})", bundle.tenant, user.roles.join(", "));
+    let roles = examples::roles_of(user);
+    let mut about = format!("Tenant `{}`: a token of {name} ({roles})", bundle.tenant);
     match bundle.users.len() - 1 {
         0 => {}
         1 => about.push_str(", in the same way of 1 other user"),

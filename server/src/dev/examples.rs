@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::StatusCode;
 use portcullis_api::{self as api, PageLink};
-use portcullis_bundle::{Bundle, Case};
+use portcullis_bundle::{Bundle, Case, SampleUser};
 use portcullis_engine::{Check, CheckBody};
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
@@ -112,7 +112,7 @@ impl Examples {
             for user in &bundle.users {
                 let about = user.description.as_deref().unwrap_or_default().trim();
                 let name = self.tenants.name_of(&bundle.tenant, &user.sub);
-                writeln!(text, "\n{name} ({}): {about}", user.roles.join(", "))?;
+                writeln!(text, "\n{name} ({}): {about}", roles_of(user))?;
                 writeln!(text, "{}", self.token_command(&name))?;
             }
             writeln!(text, "\n   Checks:")?;
@@ -123,6 +123,11 @@ impl Examples {
         }
         Ok(text)
     }
+}
+
+/// Returns the roles of a user as text.
+pub(super) fn roles_of(user: &SampleUser) -> String {
+    if user.roles.is_empty() { "no roles".to_owned() } else { user.roles.join(", ") }
 }
 
 /// Returns the cases to show: those that are marked, or else the first that come with a token and do not depend on the
