@@ -342,6 +342,11 @@ fn a_fault_of_an_expression_is_named_by_its_token() {
             "when: resource.locked",
             "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `matches`, `before` or `after`, where the text ends at position 15",
         ),
+        (
+            "wehn: exists(user.a)",
+            "at `/0`: expected a condition: field `when` or `rule_data` is missing\n\
+             policies.yaml: at `/0`: field `wehn` is unknown; did you mean `when`?",
+        ),
         ("when: 1", "at `/0/when`: expected a string, not a number"),
         (
             "when: geo.country == 'DE'",
