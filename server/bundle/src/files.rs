@@ -8,6 +8,7 @@ use portcullis_engine::json::{self, Json};
 use crate::error::BundleError;
 use crate::positions;
 use crate::registry::ItemWarning;
+use crate::users::TENANT_FILE;
 use crate::yaml::{self, YamlFault};
 
 /// The files of one tenant, on disk or in the binary.
@@ -30,6 +31,11 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
             (self.text)(name).map_err(|error| BundleError::Unreadable { file: file(), error })?;
         let json = yaml::parse(&text).map_err(|fault| syntax(file(), fault))?;
         let invalid = |invalid| BundleError::Invalid(positions::describe(&file(), &text, &invalid));
+        // All other files are lists.
+        if matches!(json, Json::Null) && name != TENANT_FILE {
+            let what = "expected an array, not null; write `[]` if there are none";
+            return Err(BundleError::Invalid(format!("{}:1:1: {what}", file())));
+        }
         json::check(&json).map_err(invalid)?;
         let mut problems = Problems::default();
         let value = read(&json, &Place::root(), &mut problems);

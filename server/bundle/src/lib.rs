@@ -17,6 +17,7 @@ mod resolvers;
 mod responses;
 mod rulebook;
 mod store;
+mod strays;
 mod unique;
 mod users;
 mod yaml;

@@ -101,6 +101,28 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
+fn a_file_with_another_name_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let shown = |text: &str| text.replace(&format!("{}/", folder.path().display()), "");
+    for name in ["policys.yaml", "rules.yml", "compose.yaml", "notes.txt", ".hidden.yaml"] {
+        fs::write(folder.path().join(name), "").expect("writable");
+    }
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let expected = [
+        "compose.yaml: this file is not read",
+        "policys.yaml: this file is not read; did you mean `policies.yaml`?",
+        "rules.yml: this file is not read; did you mean `rules.yaml`?",
+    ];
+    let warnings: Vec<_> = bundle.warnings.iter().map(|warning| shown(warning)).collect();
+    assert_eq!(warnings, expected);
+    fs::remove_file(folder.path().join(RULES_FILE)).expect("removable");
+    let error = Bundle::read_folder(folder.path()).expect_err("incomplete").to_string();
+    let expected = "rules.yaml: there is no such file, but there is `rules.yml`; rename it";
+    assert_eq!(shown(&error), expected);
+}
+
+#[test]
 fn what_is_no_yaml_is_named() {
     for (from, to, expected) in [
         ("effect: deny}", "effect: deny", "unclosed bracket '{'"),
@@ -147,7 +169,7 @@ fn a_fault_of_content_is_named_by_its_place() {
         "writ*",
         "at `/0/sub`: expected 1 to 256 characters without `*`, or `*` alone",
     );
-    refused(RULES_FILE, RULES, "# nothing", "expected an array, not null");
+    refused(RULES_FILE, RULES, "# nothing", "expected an array, not null; write `[]` if there are none");
     refused(
         CASES_FILE,
         "action: read",

@@ -144,6 +144,17 @@ fn every_unusable_folder_is_reported_before_anything_runs() {
 }
 
 #[test]
+fn a_file_is_refused_with_its_folder() {
+    let (_folder, tenant) = tenant();
+    let file = tenant.join("cases.yaml");
+    let (status, out, err) = test(&[&file], None);
+    let folder = tenant.display();
+    let expected = "expected a folder, not a file; give its folder";
+    assert_eq!((status, &*out), (REFUSED, ""));
+    assert_eq!(err, format!("{folder}/cases.yaml: {expected} `{folder}`\n"));
+}
+
+#[test]
 fn no_case_at_all_is_no_success() {
     let (_folder, tenant) = tenant();
     fs::write(tenant.join("cases.yaml"), "[]").expect("writable");
