@@ -45,13 +45,33 @@ fn results_are_listed_and_what_nothing_covers_is_noted() {
         "tenant acme ({})
   ok      a reader reads
   ok      demo: nobody reads what is locked
-  note: 2 of 4 policies and rules decide no case: `writer, acme, wiki:read, read`, `guest, acme, wiki:read, read`
+  note: 2 of 4 policies and rules decide no case:
+          `writer, acme, wiki:read, read`
+          `guest, acme, wiki:read, read`
 
 2 passed, 0 failed
 ",
         tenant.display()
     );
     assert_eq!((status, &*out, &*err), (PASSED, &*expected, ""));
+}
+
+#[test]
+fn the_note_about_what_decides_no_case_is_short() {
+    let (_folder, tenant) = tenant();
+    edit(&tenant, "resources.yaml", "guest]", "guest, a, b, c, d]");
+    let (status, out, _) = test(&[&tenant], None);
+    let expected = "
+  note: 6 of 8 policies and rules decide no case:
+          `writer, acme, wiki:read, read`
+          `guest, acme, wiki:read, read`
+          `a, acme, wiki:read, read`
+          `b, acme, wiki:read, read`
+          `c, acme, wiki:read, read`
+          and 1 more; `--coverage` shows all
+";
+    assert!(out.contains(expected), "{out}");
+    assert_eq!(status, PASSED);
 }
 
 #[test]
