@@ -40,6 +40,8 @@ pub(super) struct Examples {
 pub(super) struct Example {
     /// The name of its case.
     pub(super) name: String,
+    /// Whether its case is about another time than the present.
+    pub(super) has_other_time: bool,
     pub(super) answer: CheckAnswer,
     /// The command.
     pub(super) lines: Vec<String>,
@@ -60,7 +62,7 @@ impl Examples {
             let sub = case.caller.as_deref().unwrap_or_default();
             let user = self.tenants.name_of(&bundle.tenant, sub);
             let lines = self.command(&user, &case.check.to_string());
-            examples.push(Example { name, answer, lines });
+            examples.push(Example { name, has_other_time: case.now.is_some(), answer, lines });
         }
         Ok(examples)
     }
@@ -116,7 +118,7 @@ impl Examples {
                 writeln!(text, "{}", self.token_command(&name))?;
             }
             writeln!(text, "\n   Checks:")?;
-            for Example { name, answer, lines } in self.of(bundle).await? {
+            for Example { name, answer, lines, .. } in self.of(bundle).await? {
                 writeln!(text, "\n# {name}\n# answers {}", api::answer_text(answer))?;
                 writeln!(text, "{}", lines.join("\n"))?;
             }
