@@ -169,7 +169,12 @@ fn a_fault_of_content_is_named_by_its_place() {
         "writ*",
         "at `/0/sub`: expected 1 to 256 characters without `*`, or `*` alone",
     );
-    refused(RULES_FILE, RULES, "# nothing", "expected an array, not null; write `[]` if there are none");
+    refused(
+        RULES_FILE,
+        RULES,
+        "# nothing",
+        "expected an array, not null; write `[]` if there are none",
+    );
     refused(
         CASES_FILE,
         "action: read",
@@ -362,7 +367,11 @@ fn a_fault_of_an_expression_is_named_by_its_token() {
     for (with, expected) in [
         (
             "when: resource.locked",
-            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `matches`, `before` or `after`, where the text ends at position 15",
+            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `matches`, `before` or `after`, where the text ends at position 15, near `resource.locked`",
+        ),
+        (
+            "when: exists(resource.locked) && user.a == 1 user.b == 1 || exists(user.department)",
+            "at `/0/when`: expected `&&`, `||` or the end of the expression, not `user.b` at position 39, near `…ked) && user.a == 1 user.b == 1 || exist…`",
         ),
         (
             "wehn: exists(user.a)",
