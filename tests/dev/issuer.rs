@@ -42,6 +42,8 @@ fn a_token_as_plain_text_works_in_a_shell() {
     for query in ["", "?user=", "?user=nobody", "?name=olga-admin"] {
         let text = get(query).is(400).text;
         assert!(text.contains("the users are") && text.contains("olga-admin"), "{text}");
+        let is_named = query == "?user=nobody";
+        assert_eq!(text.starts_with("`user` is missing"), !is_named, "{text}");
     }
     let line = format!("curl -s 'http://{}/dev/token?user=dev-amara'", dev.address);
     dev.get("/api/v1/resources", paste(&line).trim()).refused(403, "ACCESS_DENIED");

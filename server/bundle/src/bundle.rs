@@ -14,8 +14,10 @@ use crate::cases::{self, Case};
 use crate::error::BundleError;
 use crate::files::Files;
 use crate::policies;
+use crate::registry::RegisteredNames;
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
+use crate::strays::{meant, strays_in};
 use crate::unique::each_once;
 use crate::users::{self, SampleUser, TENANT_FILE};
 
@@ -25,6 +27,10 @@ const RESOURCES_FILE: &str = "resources.yaml";
 pub(super) const RULES_FILE: &str = "rules.yaml";
 pub(super) const POLICIES_FILE: &str = "policies.yaml";
 pub(super) const CASES_FILE: &str = "cases.yaml";
+
+/// The files that are read.
+const KNOWN_FILES: [&str; 6] =
+    [TENANT_FILE, RESOLVERS_FILE, RESOURCES_FILE, RULES_FILE, POLICIES_FILE, CASES_FILE];
 
 /// Cases whose name starts so are the ones that `portcullis dev` shows.
 const DEMO_PREFIX: &str = "demo: ";
@@ -46,6 +52,8 @@ pub struct Bundle {
     pub cases: Vec<Case>,
     /// All of the above that decides, compiled.
     pub rulebook: Rulebook,
+    /// Doubts about the files, each a line with its place. They change nothing.
+    pub warnings: Vec<String>,
 }
 
 impl Bundle {
@@ -55,7 +63,12 @@ impl Bundle {
     /// The first file that is missing or not what it should be.
     pub fn read_folder(folder: &Path) -> Result<Self, BundleError> {
         let text = |name: &str| fs::read_to_string(folder.join(name));
-        read_files(&Files { folder: folder.display().to_string(), text })
+        let strays = strays_in(folder, &KNOWN_FILES);
+        let folder = folder.display().to_string();
+        let read = read_files(&Files { folder: folder.clone(), text });
+        let mut bundle = read.map_err(|error| misnamed(error, &strays))?;
+        bundle.warnings.extend(strays.iter().map(|stray| stray_warning(&folder, stray)));
+        Ok(bundle)
     }
 
     /// The sample user whose `sub` it is.
@@ -67,6 +80,23 @@ impl Bundle {
     pub fn demos(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|case| case.name.starts_with(DEMO_PREFIX))
     }
+}
+
+/// Adds the stray file that may be meant to the error about a missing file.
+fn misnamed(error: BundleError, strays: &[String]) -> BundleError {
+    let BundleError::Unreadable { file, error } = error else { return error };
+    let name = file.rsplit('/').next().unwrap_or(&file);
+    match strays.iter().find(|stray| meant(stray, &KNOWN_FILES) == Some(name)) {
+        Some(stray) if error.kind() == io::ErrorKind::NotFound => {
+            BundleError::Misnamed { stray: stray.clone(), file }
+        }
+        _ => BundleError::Unreadable { file, error },
+    }
+}
+
+fn stray_warning(folder: &str, stray: &str) -> String {
+    let hint = meant(stray, &KNOWN_FILES).map(|name| format!("; did you mean `{name}`?"));
+    format!("{folder}/{stray}: this file is not read{}", hint.unwrap_or_default())
 }
 
 /// Reads the files of a tenant, and checks that everything exists that they mention.
@@ -100,6 +130,10 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
         Some(cases)
     })?;
+    let registered = RegisteredNames::new(&resources);
+    let mut warnings = files.warnings(RULES_FILE, &registered.warnings_of_rules(&rules));
+    let of_policies = registered.warnings_of_policies(&policies);
+    warnings.extend(files.warnings(POLICIES_FILE, &of_policies));
     Ok(Bundle {
         tenant,
         description,
@@ -110,6 +144,7 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         policies,
         cases,
         rulebook,
+        warnings,
     })
 }
 

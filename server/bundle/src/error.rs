@@ -7,6 +7,9 @@ use std::io;
 pub enum BundleError {
     #[error("{file}: cannot be read: {error}")]
     Unreadable { file: String, error: io::Error },
+    /// Another file may be the missing one.
+    #[error("{file}: there is no such file, but there is `{stray}`; rename it")]
+    Misnamed { file: String, stray: String },
     /// The place is the file, its line and its column.
     #[error("{place}: not valid YAML: {message}")]
     Syntax { place: String, message: String },

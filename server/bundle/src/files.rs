@@ -7,6 +7,8 @@ use portcullis_engine::json::{self, Json};
 
 use crate::error::BundleError;
 use crate::positions;
+use crate::registry::ItemWarning;
+use crate::users::TENANT_FILE;
 use crate::yaml::{self, YamlFault};
 
 /// The files of one tenant, on disk or in the binary.
@@ -29,10 +31,25 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
             (self.text)(name).map_err(|error| BundleError::Unreadable { file: file(), error })?;
         let json = yaml::parse(&text).map_err(|fault| syntax(file(), fault))?;
         let invalid = |invalid| BundleError::Invalid(positions::describe(&file(), &text, &invalid));
+        // All other files are lists.
+        if matches!(json, Json::Null) && name != TENANT_FILE {
+            let what = "expected an array, not null; write `[]` if there are none";
+            return Err(BundleError::Invalid(format!("{}:1:1: {what}", file())));
+        }
         json::check(&json).map_err(invalid)?;
         let mut problems = Problems::default();
         let value = read(&json, &Place::root(), &mut problems);
         problems.finish(value).map_err(invalid)
+    }
+
+    /// Returns the warnings about the items of a file as lines with their places.
+    pub(super) fn warnings(&self, name: &str, warnings: &[ItemWarning]) -> Vec<String> {
+        if warnings.is_empty() {
+            return vec![];
+        }
+        // A file that is gone since it was read has no places.
+        let text = (self.text)(name).unwrap_or_default();
+        positions::describe_warnings(&format!("{}/{name}", self.folder), &text, warnings)
     }
 }
 

@@ -7,8 +7,13 @@ use portcullis_engine::Invalid;
 use portcullis_engine::invalid::{Fault, Place, Problem};
 use serde_saphyr::granit_parser::{Event, Parser, Span};
 
+use crate::registry::ItemWarning;
+
 /// The maximum number of lines about one file: nobody mends more at once.
 const MAX_LINES: usize = 20;
+
+/// The number of characters before and after a fault of an expression that its message quotes.
+const AROUND: usize = 20;
 
 /// A place in a text: line and column, in characters, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,9 @@ pub(super) fn describe(file: &str, text: &str, invalid: &Invalid) -> String {
         let separator = if lines.is_empty() { "" } else { "\n" };
         // Writing to a string cannot fail.
         let _ = write!(lines, "{separator}{file}:{line}:{column}: {problem}");
+        if let Some(part) = positions.part_of_expression(problem) {
+            let _ = write!(lines, ", near `{part}`");
+        }
     }
     match invalid.problems().len().saturating_sub(MAX_LINES) + invalid.left_out() {
         0 => {}
@@ -42,11 +50,28 @@ pub(super) fn describe(file: &str, text: &str, invalid: &Invalid) -> String {
     lines
 }
 
+/// Returns one line for each warning about `file`, whose content is `text`: the file, line and column, message.
+pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]) -> Vec<String> {
+    let positions = Positions::of(text);
+    let shown = warnings.iter().take(MAX_LINES).map(|ItemWarning { index, warning }| {
+        let pointer = format!("/{index}{}", warning.path);
+        let Position { line, column } = positions.of_value(&pointer);
+        format!("{file}:{line}:{column}: {}", warning.message)
+    });
+    let mut lines: Vec<String> = shown.collect();
+    if let Some(more) = warnings.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
+        lines.push(format!("{file}: and {more} more warnings"));
+    }
+    lines
+}
+
 /// The positions of the nodes of a YAML document.
 #[derive(Default)]
 struct Positions {
     /// The position of each value, by its JSON pointer.
     values: HashMap<String, Position>,
+    /// The text of each value that is neither a list nor a map, by its JSON pointer.
+    texts: HashMap<String, String>,
     /// The position of the name of each member, by the JSON pointer of the member.
     names: HashMap<String, Position>,
 }
@@ -72,6 +97,18 @@ impl Positions {
         };
         let name = member.and_then(|name| self.names.get(&member_pointer(&problem.path, name)));
         name.copied().unwrap_or_else(|| self.of_value(&problem.path))
+    }
+
+    /// Returns the part of an expression around its fault, in one line.
+    fn part_of_expression(&self, problem: &Problem) -> Option<String> {
+        let Fault::Token { position, .. } = &problem.fault else { return None };
+        let text = self.texts.get(&problem.path)?;
+        let (start, end) = (position.saturating_sub(AROUND), position.saturating_add(AROUND));
+        let part = text.chars().skip(start).take(end - start);
+        let part: String = part.map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let before = if start > 0 { "…" } else { "" };
+        let after = if text.chars().nth(end).is_some() { "…" } else { "" };
+        Some(format!("{before}{}{after}", part.trim()))
     }
 
     fn of_value(&self, pointer: &str) -> Position {
@@ -144,7 +181,8 @@ impl PositionReader {
             *member = Some(name);
             return;
         }
-        self.begin(position);
+        let pointer = self.begin(position);
+        self.positions.texts.entry(pointer).or_insert_with(|| text.to_owned());
     }
 
     /// Notes the position of the value that begins, and returns its pointer.

@@ -62,6 +62,17 @@ fn a_sound_folder_is_read_whole() {
 }
 
 #[test]
+fn a_user_may_have_no_roles() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    edit(folder.path(), TENANT_FILE, "[reader]", "[]");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let ann = bundle.user("ann").expect("a user");
+    let claims = r#"{"sub":"ann","dom":"acme","realm_access":{"roles":[]},"mfa":true}"#;
+    assert_eq!(ann.claims.to_string(), claims);
+}
+
+#[test]
 fn a_default_role_makes_a_rule_unless_its_tuple_has_one() {
     let folder = tempfile::tempdir().expect("a folder");
     write_tenant(folder.path());
@@ -87,6 +98,28 @@ fn a_missing_file_is_named() {
     fs::remove_file(folder.path().join(RULES_FILE)).expect("removable");
     let error = Bundle::read_folder(folder.path()).expect_err("incomplete").to_string();
     assert!(error.contains("/rules.yaml: cannot be read: No such file"), "{error}");
+}
+
+#[test]
+fn a_file_with_another_name_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let shown = |text: &str| text.replace(&format!("{}/", folder.path().display()), "");
+    for name in ["policys.yaml", "rules.yml", "compose.yaml", "notes.txt", ".hidden.yaml"] {
+        fs::write(folder.path().join(name), "").expect("writable");
+    }
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let expected = [
+        "compose.yaml: this file is not read",
+        "policys.yaml: this file is not read; did you mean `policies.yaml`?",
+        "rules.yml: this file is not read; did you mean `rules.yaml`?",
+    ];
+    let warnings: Vec<_> = bundle.warnings.iter().map(|warning| shown(warning)).collect();
+    assert_eq!(warnings, expected);
+    fs::remove_file(folder.path().join(RULES_FILE)).expect("removable");
+    let error = Bundle::read_folder(folder.path()).expect_err("incomplete").to_string();
+    let expected = "rules.yaml: there is no such file, but there is `rules.yml`; rename it";
+    assert_eq!(shown(&error), expected);
 }
 
 #[test]
@@ -120,12 +153,6 @@ fn a_fault_of_content_is_named_by_its_place() {
     refused(TENANT_FILE, "acme", "'*'", "at `/tenant`: expected a tenant's id, not `*`");
     refused(
         TENANT_FILE,
-        "[reader]",
-        "[]",
-        "at `/users/0/roles`: expected at least one role: a token without roles is refused",
-    );
-    refused(
-        TENANT_FILE,
         "{mfa: true}",
         "{iss: me}",
         "at `/users/0/claims/iss`: expected a further claim, not one that every token has",
@@ -142,7 +169,12 @@ fn a_fault_of_content_is_named_by_its_place() {
         "writ*",
         "at `/0/sub`: expected 1 to 256 characters without `*`, or `*` alone",
     );
-    refused(RULES_FILE, RULES, "# nothing", "expected an array, not null");
+    refused(
+        RULES_FILE,
+        RULES,
+        "# nothing",
+        "expected an array, not null; write `[]` if there are none",
+    );
     refused(
         CASES_FILE,
         "action: read",
@@ -158,6 +190,38 @@ fn a_fault_of_content_is_named_by_its_place() {
     let operator = refusal(POLICIES_FILE, "operator: eq", "operator: equals");
     let expected = "policies.yaml: at `/0/rule_data/operator`: expected `eq`, `ne`, ";
     assert!(operator.starts_with(expected), "{operator}");
+}
+
+#[test]
+fn what_matches_no_registered_resource_gets_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let warnings = || {
+        let bundle = Bundle::read_folder(folder.path()).expect("sound");
+        bundle.warnings.join("\n").replace(&format!("{}/", folder.path().display()), "")
+    };
+    assert_eq!(warnings(), "");
+    edit(folder.path(), RULES_FILE, "obj: wiki:read, act: read", "obj: wikki:*, act: raed");
+    edit(folder.path(), POLICIES_FILE, "resource: wiki:*", "resource: wiki:write");
+    let unregistered = "no registered resource matches";
+    let expected = format!(
+        "rules.yaml:1:22: {unregistered} `wikki:*`; register it, or correct the name
+rules.yaml:1:36: no registered resource has the verb `raed`; register one, or correct the verb
+policies.yaml:2:13: {unregistered} `wiki:write`; register it, or correct the name"
+    );
+    assert_eq!(warnings(), expected);
+    for all in ["obj: '*', act: '*'", "obj: wiki:*, act: '*'"] {
+        fs::write(
+            folder.path().join(RULES_FILE),
+            format!("- {{sub: writer, {all}, effect: deny}}\n"),
+        )
+        .expect("writable");
+        assert!(!warnings().contains(RULES_FILE), "{all}");
+    }
+    // Without registered resources there is nothing to compare with.
+    edit(folder.path(), "resources.yaml", "- {name", "[] # {name");
+    edit(folder.path(), CASES_FILE, "'reader, acme, wiki:read, read'", "default-deny");
+    assert_eq!(warnings(), "");
 }
 
 #[test]
@@ -229,6 +293,7 @@ fn the_samples_are_sound_and_have_four_demos_each() {
     let tenants: Vec<_> = bundles.iter().map(|bundle| &*bundle.tenant).collect();
     assert_eq!(tenants, ["hospital", "software-shop"]);
     for bundle in &bundles {
+        assert_eq!(bundle.warnings, [""; 0], "{}", bundle.tenant);
         assert!(bundle.users.iter().any(|user| user.roles.iter().any(|role| role == "admin")));
         let demos: Vec<_> = bundle.demos().collect();
         let by_rule = |case: &Case| case.expected.rule.contains(", ");
@@ -302,7 +367,16 @@ fn a_fault_of_an_expression_is_named_by_its_token() {
     for (with, expected) in [
         (
             "when: resource.locked",
-            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `matches`, `before` or `after`, where the text ends at position 15",
+            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `matches`, `before` or `after`, where the text ends at position 15, near `resource.locked`",
+        ),
+        (
+            "when: exists(resource.locked) && user.a == 1 user.b == 1 || exists(user.department)",
+            "at `/0/when`: expected `&&`, `||` or the end of the expression, not `user.b` at position 39, near `…ked) && user.a == 1 user.b == 1 || exist…`",
+        ),
+        (
+            "wehn: exists(user.a)",
+            "at `/0`: expected a condition: field `when` or `rule_data` is missing\n\
+             policies.yaml: at `/0`: field `wehn` is unknown; did you mean `when`?",
         ),
         ("when: 1", "at `/0/when`: expected a string, not a number"),
         (

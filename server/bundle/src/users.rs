@@ -19,7 +19,7 @@ const OWN_CLAIMS: [&str; 8] = ["iss", "sub", "aud", "exp", "nbf", "iat", "dom", 
 #[derive(Debug)]
 pub struct SampleUser {
     pub sub: String,
-    /// Never empty: a token without roles is refused.
+    /// May be empty: such a caller has no roles (`docs/semantics.md`, section 6.5).
     pub roles: Vec<String>,
     pub description: Option<String>,
     /// All claims of the user's token, except those that depend on who signs it and when.
@@ -77,10 +77,6 @@ impl SampleUser {
 
 fn roles(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<String>> {
     let roles = list(text(MAX_SUBJECT))(json, at, problems)?;
-    if roles.is_empty() {
-        problems.expected(at, "at least one role: a token without roles is refused");
-        return None;
-    }
     Some(roles.into_iter().map(str::to_owned).collect())
 }
 

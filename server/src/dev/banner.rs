@@ -53,8 +53,8 @@ fn user_of(examples: &Examples, tenant: &ServedTenant) -> Vec<String> {
         return vec![cut(&format!("Tenant `{}` has no users", bundle.tenant))];
     };
     let name = examples.tenants.name_of(&bundle.tenant, &user.sub);
-    let mut about =
-        format!("Tenant `{}`: a token of {name} ({})", bundle.tenant, user.roles.join(", "));
+    let roles = examples::roles_of(user);
+    let mut about = format!("Tenant `{}`: a token of {name} ({roles})", bundle.tenant);
     match bundle.users.len() - 1 {
         0 => {}
         1 => about.push_str(", in the same way of 1 other user"),
@@ -78,7 +78,8 @@ fn ending(folder: Option<&Path>) -> Vec<String> {
                 "Serving `{}`: a change of its files is served at once.",
                 folder.display()
             )),
-            "Ctrl-C stops it; webhooks and keys stay in the data directory.".to_owned(),
+            "Ctrl-C stops it. The folder wins: a save undoes changes by API, except webhooks and keys."
+                .to_owned(),
         ],
     }
 }
@@ -88,14 +89,16 @@ fn fitting(tenants: Vec<Vec<Example>>, room: usize) -> Vec<String> {
     let most = tenants.iter().map(Vec::len).max().unwrap_or_default();
     let in_turn = (0..most).flat_map(|index| tenants.iter().filter_map(move |all| all.get(index)));
     let (mut lines, mut count) = (Vec::new(), 0);
-    for Example { name, answer, lines: command } in in_turn {
+    for Example { name, has_other_time, answer, lines: command } in in_turn {
         let is_wide = command.iter().any(|line| line.chars().count() > WIDTH);
         if count < MAX_CHECKS && lines.len() + 1 + command.len() <= room && !is_wide {
             let decision = match answer.effect {
                 Effect::Allow => "allow",
                 Effect::Deny => "deny",
             };
-            lines.push(cut(&format!("# {decision}: {name}")));
+            // The case may expect another decision at its own time.
+            let when = if *has_other_time { " at this time" } else { "" };
+            lines.push(cut(&format!("# {decision}{when}: {name}")));
             lines.extend(command.iter().cloned());
             count += 1;
         }

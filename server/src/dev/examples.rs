@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::StatusCode;
 use portcullis_api::{self as api, PageLink};
-use portcullis_bundle::{Bundle, Case};
+use portcullis_bundle::{Bundle, Case, SampleUser};
 use portcullis_engine::{Check, CheckBody};
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
@@ -40,6 +40,8 @@ pub(super) struct Examples {
 pub(super) struct Example {
     /// The name of its case.
     pub(super) name: String,
+    /// Whether its case is about another time than the present.
+    pub(super) has_other_time: bool,
     pub(super) answer: CheckAnswer,
     /// The command.
     pub(super) lines: Vec<String>,
@@ -60,7 +62,7 @@ impl Examples {
             let sub = case.caller.as_deref().unwrap_or_default();
             let user = self.tenants.name_of(&bundle.tenant, sub);
             let lines = self.command(&user, &case.check.to_string());
-            examples.push(Example { name, answer, lines });
+            examples.push(Example { name, has_other_time: case.now.is_some(), answer, lines });
         }
         Ok(examples)
     }
@@ -112,17 +114,22 @@ impl Examples {
             for user in &bundle.users {
                 let about = user.description.as_deref().unwrap_or_default().trim();
                 let name = self.tenants.name_of(&bundle.tenant, &user.sub);
-                writeln!(text, "\n{name} ({}): {about}", user.roles.join(", "))?;
+                writeln!(text, "\n{name} ({}): {about}", roles_of(user))?;
                 writeln!(text, "{}", self.token_command(&name))?;
             }
             writeln!(text, "\n   Checks:")?;
-            for Example { name, answer, lines } in self.of(bundle).await? {
+            for Example { name, answer, lines, .. } in self.of(bundle).await? {
                 writeln!(text, "\n# {name}\n# answers {}", api::answer_text(answer))?;
                 writeln!(text, "{}", lines.join("\n"))?;
             }
         }
         Ok(text)
     }
+}
+
+/// Returns the roles of a user as text.
+pub(super) fn roles_of(user: &SampleUser) -> String {
+    if user.roles.is_empty() { "no roles".to_owned() } else { user.roles.join(", ") }
 }
 
 /// Returns the cases to show: those that are marked, or else the first that come with a token and do not depend on the

@@ -121,7 +121,10 @@ impl Issuer {
         match self.token(&user, clock.now()) {
             Ok(token) => ([(CACHE_CONTROL, "no-store")], format!("{token}\n")).into_response(),
             Err(TokenRefusal::NoUser(known)) => {
-                let text = format!("there is no token for the user `{user}`: {known}\n");
+                let text = match &*user {
+                    "" => format!("`user` is missing, as in `/dev/token?user=NAME`: {known}\n"),
+                    user => format!("there is no token for the user `{user}`: {known}\n"),
+                };
                 (StatusCode::BAD_REQUEST, text).into_response()
             }
             Err(TokenRefusal::Fault(error)) => {

@@ -27,7 +27,7 @@ impl Reports {
         changes: &[ObjectChange],
         results: &CaseResults,
     ) -> String {
-        let state = format!("{}\n{results}", results.summary());
+        let state = state(bundle, results);
         let is_known = self.last.insert(folder.to_owned(), state.clone()) == Some(state);
         if is_known && changes.is_empty() {
             return String::new();
@@ -41,10 +41,10 @@ impl Reports {
         if changes.len() > MAX_SHOWN {
             let _ = writeln!(text, "  and {} more changes", changes.len() - MAX_SHOWN);
         }
-        text + &results.to_string()
+        text + &warnings(bundle) + &results.to_string()
     }
 
-    /// Notes the state of a tenant at the start, and returns its failed cases.
+    /// Notes the state of a tenant at the start, and returns its warnings and failed cases.
     pub(super) fn started(
         &mut self,
         folder: &Path,
@@ -52,11 +52,11 @@ impl Reports {
         results: &CaseResults,
     ) -> String {
         let summary = results.summary();
-        self.last.insert(folder.to_owned(), format!("{summary}\n{results}"));
-        if results.all_pass() {
+        self.last.insert(folder.to_owned(), state(bundle, results));
+        if results.all_pass() && bundle.warnings.is_empty() {
             return String::new();
         }
-        format!("serving `{}`: {summary}\n{results}", bundle.tenant)
+        format!("serving `{}`: {summary}\n{}{results}", bundle.tenant, warnings(bundle))
     }
 
     /// Notes a fault of a folder, and returns what is to be printed.
@@ -72,6 +72,16 @@ impl Reports {
         self.last.remove(folder);
         format!("`{tenant}` is not served any more: the folder `{}` is gone\n", folder.display())
     }
+}
+
+/// Returns the text that tells one state of a tenant from the next one.
+fn state(bundle: &Bundle, results: &CaseResults) -> String {
+    format!("{}\n{}{results}", results.summary(), warnings(bundle))
+}
+
+/// Returns a line for each warning about the folder.
+fn warnings(bundle: &Bundle) -> String {
+    bundle.warnings.iter().map(|warning| format!("  warning: {warning}\n")).collect()
 }
 
 /// Returns a summary such as `1 added, 2 removed`.
@@ -149,6 +159,26 @@ mod tests {
         assert_eq!(reports.fault(folder.path(), "rules.yaml: broken"), "");
         let healed = reports.loaded(folder.path(), &before, &[], &good);
         assert_eq!(healed, "reloaded `acme`: no object changed; all 2 cases pass\n");
+    }
+
+    #[tokio::test]
+    async fn warnings_are_reported_at_the_start_and_after_a_change() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_tenant(folder.path());
+        let read = || Bundle::read_folder(folder.path()).expect("sound");
+        let before = read();
+        edit(folder.path(), "policies.yaml", "resource: wiki:read", "resource: wikki:read");
+        let after = read();
+        let good = results(folder.path(), &after).await;
+        let warning = format!("  warning: {}\n", after.warnings.concat());
+        assert!(warning.contains("policies.yaml:7:13: no registered resource"), "{warning}");
+        let mut reports = Reports::default();
+        let started = reports.started(folder.path(), &after, &good);
+        assert_eq!(started, format!("serving `acme`: all 2 cases pass\n{warning}"));
+        let expected = "reloaded `acme`: no object changed; all 2 cases pass\n";
+        assert_eq!(reports.loaded(folder.path(), &before, &[], &good), expected);
+        let again = reports.loaded(folder.path(), &after, &[], &good);
+        assert_eq!(again, format!("{expected}{warning}"));
     }
 
     #[tokio::test]

@@ -199,6 +199,7 @@ fn report(
     }
     for tenant in results {
         tenant.write_cases(out)?;
+        tenant.write_warnings(out)?;
         if arguments.case.is_none() {
             tenant.write_note(out)?;
         }

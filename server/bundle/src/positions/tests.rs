@@ -117,8 +117,11 @@ fn faults_of_content_have_a_place() {
 #[test]
 fn every_form_of_a_document_has_places() {
     for (text, expected) in [
-        ("", "rules.yaml:1:1: expected an array, not null"),
-        ("# nothing\n", "rules.yaml:1:1: expected an array, not null"),
+        ("", "rules.yaml:1:1: expected an array, not null; write `[]` if there are none"),
+        (
+            "# nothing\n",
+            "rules.yaml:1:1: expected an array, not null; write `[]` if there are none",
+        ),
         ("\n\nsub: writer\n", "rules.yaml:3:1: expected an array, not an object"),
         ("---\n- 7\n", "rules.yaml:2:3: at `/0`: expected an object, not a number"),
         // Columns count characters.

@@ -36,6 +36,10 @@ impl NewPolicy {
     /// Reads the policy of a file at `at`: in place of `rule_data` it may have an expression as `when`.
     pub fn read_of_file(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let has = |member| json.get(member).is_some();
+        if json.as_object().is_some() && !has("when") && !has("rule_data") {
+            problems.expected(at, "a condition: field `when` or `rule_data` is missing");
+            return input::read(json, at, problems, Self::without_condition);
+        }
         if !has("when") {
             return Self::read(json, at, problems);
         }
@@ -70,6 +74,15 @@ impl NewPolicy {
             };
             let format = format.unwrap_or(Some(Format::Json));
             members.required("rule_data", rule_data(form, move |_| format))
+        })
+    }
+
+    /// Declares the members of a file's policy that has no condition, so that its other faults are named too.
+    fn without_condition(members: &mut Members<'_, '_>) -> Option<Self> {
+        Self::with_condition(members, |members| {
+            members.optional("format", sent_format(None));
+            let as_text = members.optional("when", when());
+            as_text.or(members.optional("rule_data", rule_data(None, |_| None)))
         })
     }
 

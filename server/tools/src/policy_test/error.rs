@@ -16,6 +16,9 @@ pub enum TestError {
         "{0}: expected a tenant folder or a folder of tenant folders, but there is no `{TENANT_FILE}`"
     )]
     NoTenant(String),
+    /// The file, and the folder that it is in.
+    #[error("{0}: expected a folder, not a file; give its folder `{1}`")]
+    File(String, String),
     #[error("no case found")]
     NoCase,
     #[error("no case found whose name contains `{0}`")]

@@ -38,6 +38,9 @@ fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     if is_tenant(path) {
         return Ok(vec![path.to_owned()]);
     }
+    if path.is_file() {
+        return Err(TestError::File(path.display().to_string(), folder_of(path)));
+    }
     let unreadable = |error| TestError::Path(path.display().to_string(), error);
     let mut folders = Vec::new();
     for entry in fs::read_dir(path).map_err(unreadable)? {
@@ -51,6 +54,15 @@ fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     }
     folders.sort_unstable();
     Ok(folders)
+}
+
+/// Returns the folder that a file is in, as text.
+fn folder_of(file: &Path) -> String {
+    match file.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => ".".to_owned(),
+        Some(folder) => folder.display().to_string(),
+        None => file.display().to_string(),
+    }
 }
 
 /// Returns whether a folder is a tenant folder.

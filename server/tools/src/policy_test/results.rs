@@ -6,6 +6,9 @@ use super::cases::CaseResult;
 use super::coverage::Coverage;
 use super::folders::TenantFolder;
 
+/// The most names in the note about what decides no case.
+const MAX_SILENT: usize = 5;
+
 /// The results of a tenant's cases.
 pub(super) struct TenantResults<'f> {
     pub(super) found: &'f TenantFolder,
@@ -37,7 +40,15 @@ impl TenantResults<'_> {
         Ok(())
     }
 
-    /// Writes one line about the policies and rules that decide no case. No case fails if one of these breaks.
+    /// Writes a line for each warning about the folder.
+    pub(super) fn write_warnings(&self, out: &mut dyn Write) -> io::Result<()> {
+        for warning in &self.found.bundle.warnings {
+            writeln!(out, "  warning: {warning}")?;
+        }
+        Ok(())
+    }
+
+    /// Writes a note about the policies and rules that decide no case. No case fails if one of these breaks.
     pub(super) fn write_note(&self, out: &mut dyn Write) -> io::Result<()> {
         let (silent, all) = self.coverage.silent();
         if silent.is_empty() {
@@ -47,11 +58,13 @@ impl TenantResults<'_> {
             );
         }
         let count = silent.len();
-        let silent: Vec<String> = silent.iter().map(|name| format!("`{name}`")).collect();
-        writeln!(
-            out,
-            "  note: {count} of {all} policies and rules decide no case: {}",
-            silent.join(", ")
-        )
+        writeln!(out, "  note: {count} of {all} policies and rules decide no case:")?;
+        for name in silent.iter().take(MAX_SILENT) {
+            writeln!(out, "          `{name}`")?;
+        }
+        match count.saturating_sub(MAX_SILENT) {
+            0 => Ok(()),
+            more => writeln!(out, "          and {more} more; `--coverage` shows all"),
+        }
     }
 }

@@ -45,13 +45,47 @@ fn results_are_listed_and_what_nothing_covers_is_noted() {
         "tenant acme ({})
   ok      a reader reads
   ok      demo: nobody reads what is locked
-  note: 2 of 4 policies and rules decide no case: `writer, acme, wiki:read, read`, `guest, acme, wiki:read, read`
+  note: 2 of 4 policies and rules decide no case:
+          `writer, acme, wiki:read, read`
+          `guest, acme, wiki:read, read`
 
 2 passed, 0 failed
 ",
         tenant.display()
     );
     assert_eq!((status, &*out, &*err), (PASSED, &*expected, ""));
+}
+
+#[test]
+fn the_note_about_what_decides_no_case_is_short() {
+    let (_folder, tenant) = tenant();
+    edit(&tenant, "resources.yaml", "guest]", "guest, a, b, c, d]");
+    let (status, out, _) = test(&[&tenant], None);
+    let expected = "
+  note: 6 of 8 policies and rules decide no case:
+          `writer, acme, wiki:read, read`
+          `guest, acme, wiki:read, read`
+          `a, acme, wiki:read, read`
+          `b, acme, wiki:read, read`
+          `c, acme, wiki:read, read`
+          and 1 more; `--coverage` shows all
+";
+    assert!(out.contains(expected), "{out}");
+    assert_eq!(status, PASSED);
+}
+
+#[test]
+fn warnings_are_listed_and_fail_nothing() {
+    let (_folder, tenant) = tenant();
+    edit(&tenant, "policies.yaml", "resource: wiki:read", "resource: wikki:read");
+    let (status, out, err) = test(&[&tenant], None);
+    let expected = format!(
+        "\n  warning: {}/policies.yaml:7:13: no registered resource matches `wikki:read`; register it, or correct the \
+         name\n  note: ",
+        tenant.display()
+    );
+    assert!(out.contains(&expected), "{out}");
+    assert_eq!((status, &*err), (PASSED, ""));
 }
 
 #[test]
@@ -127,6 +161,17 @@ fn every_unusable_folder_is_reported_before_anything_runs() {
     assert!(other.contains("/other/policies.yaml: at `/1/rule_data/operator`: "), "{other}");
     assert!(missing.contains("/missing: cannot be read: "), "{missing}");
     assert!(empty.contains("/empty: expected a tenant folder "), "{empty}");
+}
+
+#[test]
+fn a_file_is_refused_with_its_folder() {
+    let (_folder, tenant) = tenant();
+    let file = tenant.join("cases.yaml");
+    let (status, out, err) = test(&[&file], None);
+    let folder = tenant.display();
+    let expected = "expected a folder, not a file; give its folder";
+    assert_eq!((status, &*out), (REFUSED, ""));
+    assert_eq!(err, format!("{folder}/cases.yaml: {expected} `{folder}`\n"));
 }
 
 #[test]

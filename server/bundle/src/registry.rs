@@ -1,0 +1,78 @@
+//! Warnings about rules and policies that match no resource of `resources.yaml` (`docs/semantics.md`, section 3.9).
+
+use std::collections::HashSet;
+
+use portcullis_engine::ResourcePattern;
+use portcullis_engine::resource::split_resource;
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::resource::Registration;
+use portcullis_model::rule::NewRule;
+use portcullis_model::warning::Warning;
+
+/// A warning about an item of a file.
+pub(super) struct ItemWarning {
+    /// The place of the item in the list.
+    pub(super) index: usize,
+    pub(super) warning: Warning,
+}
+
+/// The registered resources of a folder.
+pub(super) struct RegisteredNames<'b> {
+    resources: HashSet<&'b str>,
+    names: HashSet<&'b str>,
+    verbs: HashSet<&'b str>,
+}
+
+impl<'b> RegisteredNames<'b> {
+    pub(super) fn new(registrations: &'b [Registration]) -> Self {
+        let split = || registrations.iter().filter_map(|one| split_resource(&one.name));
+        Self {
+            resources: registrations.iter().map(|one| &*one.name).collect(),
+            names: split().map(|(name, _)| name).collect(),
+            verbs: split().map(|(_, verb)| verb).collect(),
+        }
+    }
+
+    /// Returns the warnings about rules. Without registered resources there are none.
+    pub(super) fn warnings_of_rules(&self, rules: &[NewRule]) -> Vec<ItemWarning> {
+        let mut warnings = Vec::new();
+        for (index, NewRule { tuple, .. }) in rules.iter().enumerate() {
+            if !self.has_resource(&tuple.obj) {
+                let warning = Warning::unregistered_resource("/obj", &tuple.obj.to_string());
+                warnings.push(ItemWarning { index, warning });
+            }
+            if tuple.act != "*" && !self.has_verb(&tuple.act) {
+                let warning = Warning::unregistered_verb("/act", &tuple.act);
+                warnings.push(ItemWarning { index, warning });
+            }
+        }
+        warnings
+    }
+
+    /// Returns the warnings about policies. Without registered resources there are none.
+    pub(super) fn warnings_of_policies(&self, policies: &[NewPolicy]) -> Vec<ItemWarning> {
+        let items = policies.iter().enumerate();
+        let unknown = items.filter(|(_, policy)| !self.has_resource(&policy.resource));
+        let warning = |(index, policy): (usize, &NewPolicy)| {
+            let pattern = policy.resource.to_string();
+            let warning = Warning::unregistered_resource("/resource", &pattern);
+            ItemWarning { index, warning }
+        };
+        unknown.map(warning).collect()
+    }
+
+    fn has_resource(&self, pattern: &ResourcePattern) -> bool {
+        if self.resources.is_empty() {
+            return true;
+        }
+        match pattern {
+            ResourcePattern::Any => true,
+            ResourcePattern::Name(name) => self.names.contains(&**name),
+            ResourcePattern::Exact(resource) => self.resources.contains(&**resource),
+        }
+    }
+
+    fn has_verb(&self, verb: &str) -> bool {
+        self.resources.is_empty() || self.verbs.contains(verb)
+    }
+}
