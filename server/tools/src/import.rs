@@ -12,13 +12,18 @@ mod expression;
 mod fault;
 mod files;
 mod functions;
+mod known;
 mod lines;
 mod membership;
 mod model;
 mod objects;
 mod output;
+mod parser;
+mod regex;
 mod requests;
 mod roles;
+mod rules;
+mod trees;
 
 use std::fs;
 use std::io::Write;
