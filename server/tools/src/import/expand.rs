@@ -18,8 +18,8 @@ impl Known<'_> {
     /// The part of the expression that no condition means.
     pub(super) fn expand(&self, expression: &Expression) -> Expanded {
         match expression {
-            Expression::And(parts) => Ok(Condition::all(self.each(parts)?)),
-            Expression::Or(parts) => Ok(Condition::any(self.each(parts)?)),
+            Expression::And(parts) => Ok(Condition::all(self.until(parts, false)?)),
+            Expression::Or(parts) => Ok(Condition::any(self.until(parts, true)?)),
             Expression::Not(part) => self.expand(part).map(Condition::not),
             Expression::Bare(value) => self.bare(value),
             Expression::Compare(left, comparator, right) => self.compare(left, *comparator, right),
@@ -27,8 +27,16 @@ impl Known<'_> {
         }
     }
 
-    fn each(&self, parts: &[Expression]) -> Result<Vec<Condition>, String> {
-        parts.iter().map(|part| self.expand(part)).collect()
+    /// Returns the conditions of `parts` up to the first that is always `decisive`: Casbin does not evaluate the rest.
+    fn until(&self, parts: &[Expression], decisive: bool) -> Result<Vec<Condition>, String> {
+        let mut conditions = Vec::new();
+        for part in parts {
+            conditions.push(self.expand(part)?);
+            if conditions.last() == Some(&Condition::Constant(decisive)) {
+                break;
+            }
+        }
+        Ok(conditions)
     }
 
     fn bare(&self, value: &Value) -> Expanded {
