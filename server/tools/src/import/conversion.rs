@@ -31,11 +31,13 @@ pub(super) fn convert(
         let outcome = line.and_then(|line| reading.line(model, line));
         reading.faults.extend(outcome.err());
     }
-    let Reading { roles, policies, mut faults } = reading;
+    let Reading { roles, mut policies, mut faults } = reading;
     let mut conversion =
         Conversion { model, roles: &roles, output: Output::default(), without_effect: 0 };
     let objects = Objects::of(model, &policies, &roles, &mut faults);
     if model.matcher.reads_policy() && !policies.is_empty() {
+        let refused: BTreeSet<_> = faults.iter().filter_map(|fault| fault.line).collect();
+        policies.retain(|line| !refused.contains(&line.number));
         let ordered = conversion.in_order(&policies, &mut faults);
         for (rank, line) in ordered.iter().enumerate() {
             let priority = i64::try_from(ordered.len() - rank).unwrap_or(i64::MAX);

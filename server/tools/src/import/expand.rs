@@ -48,7 +48,10 @@ impl Known<'_> {
             Operandum::Attribute(path @ Attribute::Path(_)) => {
                 Ok(Condition::test(path, "eq", true))
             }
-            _ => Err("a value without a comparison is no condition".to_owned()),
+            _ => Err(
+                "a value without a comparison is no condition; compare it with a text or a number"
+                    .to_owned(),
+            ),
         }
     }
 
@@ -94,7 +97,9 @@ impl Known<'_> {
             _ => return Err(format!("`{name}(…)` does not fit `[role_definition]`")),
         };
         let Operandum::Literal(Json::String(role)) = self.value(role)? else {
-            return Err(format!("the second argument of `{name}` must be a known role"));
+            return Err(format!(
+                "the second argument of `{name}` must be a known role; write a policy for a role that the request names"
+            ));
         };
         let domain = domain.map(|domain| self.value(domain)).transpose()?;
         let domain = match &domain {
@@ -132,7 +137,7 @@ impl Known<'_> {
                 Comparator::Unequal => part.is(&text).map(Condition::not),
                 _ => Err("`keyGet` has no order; compare it with `==`".to_owned()),
             },
-            _ => Err("these values cannot be compared".to_owned()),
+            _ => Err("these values cannot be compared; compare an attribute of the request with a text or a number".to_owned()),
         }
     }
 
@@ -163,7 +168,7 @@ impl Known<'_> {
                 });
                 Ok(Condition::any(each.collect::<Result<Vec<_>, String>>()?))
             }
-            _ => Err("the right side of `in` must be a list".to_owned()),
+            _ => Err("the right side of `in` must be a list, such as `(\"a\", \"b\")`".to_owned()),
         }
     }
 }
@@ -217,7 +222,7 @@ fn constants(left: &Json, comparator: Comparator, right: &Json) -> Expanded {
     match comparator {
         Comparator::Equal => Ok(Condition::Constant(left == right)),
         Comparator::Unequal => Ok(Condition::Constant(left != right)),
-        _ => Err("an order of two known values is not translated".to_owned()),
+        _ => Err("an order of two known values is not translated; compare with an attribute of the request".to_owned()),
     }
 }
 

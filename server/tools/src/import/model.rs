@@ -17,7 +17,7 @@ pub(super) const PRIORITY: &str = "priority";
 const NAMES: [(Field, &[&str]); 4] = [
     (Field::Subject, &["sub", "subject", "user", "role"]),
     (Field::Domain, &["dom", "domain", "tenant", "org"]),
-    (Field::Object, &["obj", "object", "path", "resource", "res", "url"]),
+    (Field::Object, &["obj", "object", "path", "resource", "res", "url", "thing"]),
     (Field::Action, &["act", "action", "method", "op", "operation"]),
 ];
 
@@ -72,7 +72,9 @@ impl Model {
             match (&*entry.section, &*entry.key) {
                 ("role_definition", key) if is_role(key) => match scope(&entry.value) {
                     Some(scope) => drop(definitions.insert(key.to_owned(), scope)),
-                    None => others.push(entry.fault("expected `_, _` or `_, _, _`")),
+                    None => others.push(entry.fault(
+                        "expected `_, _` or `_, _, _`; write a policy for roles with conditions",
+                    )),
                 },
                 ("request_definition", "r") | ("policy_definition", "p") => {}
                 ("policy_effect", "e") | ("matchers", "m") => {}

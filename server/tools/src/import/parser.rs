@@ -138,6 +138,7 @@ impl<'t> Reader<'t> {
             "true" => Ok(Value::Bool(true)),
             "false" => Ok(Value::Bool(false)),
             "[" => self.list("]"),
+            "{" => Err("a block of statements is not translated; write one expression".to_owned()),
             "-" => number(&format!("-{}", self.take().unwrap_or_default())),
             _ if token.starts_with(['"', '\'']) => Ok(Value::Text(content(token))),
             _ if token.starts_with(|first: char| first.is_ascii_digit()) => number(token),

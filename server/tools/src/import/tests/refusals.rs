@@ -86,9 +86,12 @@ fn lines_that_have_no_translation_are_named() {
     }
 }
 
-/// A line that is skipped is left out, and the others keep their order.
+/// A line that is skipped becomes nothing, and the others keep their order.
 #[test]
-fn a_line_without_a_place_is_left_out() {
+fn a_refused_line_is_left_out() {
+    let policy = "p, ann, wiki, read, allow\np, bob, wiki:read, read, allow\n";
+    let one = converted(&with_roles(ALLOW_AND_DENY, BY_ROLE), policy);
+    assert_eq!((one.faults.len(), one.rules.len(), &*one.rules[0].sub), (1, 1, "ann"));
     let policy = "p, ann, wiki, read, allow\np, ann, wiki, read, deny\np, ann, wiki, read, allow\n";
     let converted = converted(&with_roles(PRIORITY, BY_ROLE), policy);
     let kept: Vec<_> = converted
@@ -132,7 +135,7 @@ fn models_that_have_no_translation_are_refused() {
         (ALLOW_OVERRIDE, "some(where (p.eft == deny))", Some(8), "use one of Casbin's four"),
         ("r.obj == p.obj", "r.obj = p.obj", Some(10), "expected"),
         ("r.obj == p.obj", "(r.obj == p.obj", Some(10), "expected `)`"),
-        ("r.obj == p.obj", "{ let x = 1 }", Some(10), ""),
+        ("r.obj == p.obj", "{ let x = 1 }", Some(10), "write one expression"),
     ] {
         assert!(sound.contains(from), "{from}");
         let model = sound.replacen(from, to, 1);

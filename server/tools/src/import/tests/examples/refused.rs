@@ -171,7 +171,7 @@ pub(super) const REFUSED: [(Example, &str); 16] = [
             allowed: "",
             denied: "",
         },
-        "expected `_, _` or `_, _, _`",
+        "write a policy for roles with conditions",
     ),
     (
         Example {
@@ -187,7 +187,7 @@ pub(super) const REFUSED: [(Example, &str); 16] = [
             allowed: "",
             denied: "",
         },
-        "expected `_, _` or `_, _, _`",
+        "write a policy for roles with conditions",
     ),
     (
         Example {
@@ -204,7 +204,7 @@ pub(super) const REFUSED: [(Example, &str); 16] = [
             allowed: "",
             denied: "",
         },
-        "expected `_, _` or `_, _, _`",
+        "write a policy for roles with conditions",
     ),
     (
         Example {
@@ -221,7 +221,7 @@ pub(super) const REFUSED: [(Example, &str); 16] = [
             allowed: "",
             denied: "",
         },
-        "expected",
+        "a block of statements",
     ),
     (
         Example {
