@@ -1,4 +1,4 @@
-//! `portcullis import casbin`: from Casbin's files to rules, in a file or in a running service.
+//! `portcullis import casbin`: from Casbin's files to rules and policies, in files or in a running service.
 
 use std::path::Path;
 
@@ -14,6 +14,8 @@ const MODEL: &str = "[request_definition]\nr = sub, obj, act\n\n[policy_definiti
     [matchers]\nm = g(r.sub, p.sub) && keyMatch(r.obj, p.obj) && r.act == p.act\n";
 const POLICY: &str = "p, editor, wiki, read, allow\np, editor, wiki, write, allow\np, bob, wiki, write, deny\n\
     g, ann, editor\ng, bob, editor\n";
+/// A line that becomes a policy.
+const PATHS: &str = "p, editor, /docs/*, read, allow\n";
 
 /// Writes the files, with more lines at the end of the policy.
 fn files(more: &str) -> TempDir {
@@ -29,35 +31,56 @@ fn import(folder: &Path, variables: &[(&str, &str)], more: &[&str]) -> Finished 
     finish(command)
 }
 
+/// Returns the text of a file in `folder`.
+fn text(folder: &TempDir, name: &str) -> String {
+    std::fs::read_to_string(folder.path().join(name)).unwrap()
+}
+
 #[test]
 fn rules_are_printed_or_written_as_a_tenant_has_them() {
     let folder = files("");
     let printed = import(folder.path(), &[], &[]);
-    assert_eq!((printed.code, &*printed.err), (Some(0), "6 rules"), "{}", printed.out);
+    assert_eq!((printed.code, &*printed.err), (Some(0), "6 rules, 0 policies"), "{}", printed.out);
     let written = import(folder.path(), &[], &["--out", "rules.yaml"]);
     assert_eq!((written.code, &*written.out), (Some(0), ""), "{}", written.err);
-    let rules = std::fs::read_to_string(folder.path().join("rules.yaml")).unwrap();
-    assert_eq!(rules.trim_end(), printed.out);
+    assert_eq!(written.err, "6 rules, 0 policies written to rules.yaml");
+    let rules = text(&folder, "rules.yaml");
+    assert_eq!(format!("# rules.yaml\n{}", rules.trim_end()), printed.out);
+}
 
-    // The file is one that `portcullis test` reads, and it decides as the policy says.
-    let case = |subject: &str, action: &str, decision: &str, rule: &str| {
+#[test]
+fn a_folder_gets_rules_and_policies() {
+    let folder = files(PATHS);
+    let printed = import(folder.path(), &[], &[]);
+    assert_eq!((printed.code, &*printed.err), (Some(0), "6 rules, 1 policies"), "{}", printed.out);
+    let written = import(folder.path(), &[], &["--out", "."]);
+    assert_eq!((written.code, &*written.out), (Some(0), ""), "{}", written.err);
+    let (rules, policies) = (text(&folder, "rules.yaml"), text(&folder, "policies.yaml"));
+    let both = format!("# rules.yaml\n{rules}# policies.yaml\n{}", policies.trim_end());
+    assert_eq!(both, printed.out);
+
+    // The files are those that `portcullis test` reads, and they decide as the policy says.
+    let case = |subject: &str, resource: &str, decision: &str, rule: &str| {
+        let (_, action) = resource.split_once(':').unwrap();
         format!(
-            "- name: {subject} {action}\n  check: {{subject: {subject}, resource: \"wiki:{action}\", \
+            "- name: {subject} {resource}\n  check: {{subject: {subject}, resource: \"{resource}\", \
              action: {action}}}\n  expect: {{decision: {decision}, rule: \"{rule}\"}}\n"
         )
     };
     let cases = [
-        case("ann", "write", "allow", "ann, acme, wiki:write, write"),
-        case("bob", "read", "allow", "bob, acme, wiki:read, read"),
-        case("bob", "write", "deny", "bob, acme, wiki:write, write"),
-        case("editor", "read", "allow", "editor, acme, wiki:read, read"),
-        case("eve", "read", "deny", "default-deny"),
+        case("ann", "wiki:write", "allow", "ann, acme, wiki:write, write"),
+        case("bob", "wiki:read", "allow", "bob, acme, wiki:read, read"),
+        case("bob", "wiki:write", "deny", "bob, acme, wiki:write, write"),
+        case("editor", "wiki:read", "allow", "editor, acme, wiki:read, read"),
+        case("eve", "wiki:read", "deny", "default-deny"),
+        case("ann", "/docs/a/b:read", "allow", "casbin allow *: line 6"),
+        case("ann", "/docs:read", "deny", "default-deny"),
+        case("eve", "/docs/a:read", "deny", "default-deny"),
     ];
     for (name, text) in [
         ("tenant.yaml", "tenant: acme\nusers: []\n"),
         ("resources.yaml", "[]\n"),
-        ("policies.yaml", "[]\n"),
-        ("cases.yaml", &cases.concat()),
+        ("cases.yaml", &*cases.concat()),
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
@@ -68,19 +91,68 @@ fn rules_are_printed_or_written_as_a_tenant_has_them() {
 }
 
 #[test]
-fn rules_are_created_in_a_running_service() {
+fn no_file_is_replaced_unless_that_is_wanted() {
+    let folder = files(PATHS);
+    // One of two files is there: none is written.
+    std::fs::write(folder.path().join("policies.yaml"), "mine").unwrap();
+    let refused = import(folder.path(), &[], &["--out", "."]);
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    assert!(
+        refused.err.ends_with("policies.yaml is there already; use --force to replace it"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(text(&folder, "policies.yaml"), "mine");
+    assert!(!folder.path().join("rules.yaml").exists());
+    let forced = import(folder.path(), &[], &["--out", ".", "--force"]);
+    assert_eq!(forced.code, Some(0), "{}", forced.err);
+    assert!(text(&folder, "policies.yaml").contains("starts_with"));
+    // A file of rules has no place for policies.
+    let refused = import(folder.path(), &[], &["--out", "other.yaml"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    assert!(refused.err.contains("give a folder to --out"), "{}", refused.err);
+    assert!(!folder.path().join("other.yaml").exists());
+}
+
+#[test]
+fn decisions_are_compared_before_anything_is_written() {
+    let folder = files(PATHS);
+    let right = "ann, wiki, write, true\nbob, wiki, write, false\nann, /docs/a, read, true\neve, wiki, read, false\n";
+    std::fs::write(folder.path().join("requests.csv"), right).unwrap();
+    let done = import(folder.path(), &[], &["--check", "requests.csv", "--out", "one"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(done.err.starts_with("4 requests are decided as Casbin decides them"), "{}", done.err);
+    let wrong = right.replace("write, false", "write, true");
+    std::fs::write(folder.path().join("requests.csv"), wrong).unwrap();
+    let done = import(folder.path(), &[], &["--check", "requests.csv", "--out", "two"]);
+    assert_eq!(done.code, Some(1), "{}", done.err);
+    assert!(
+        done.err.starts_with("requests.csv:2: Casbin decides allow, Portcullis deny"),
+        "{}",
+        done.err
+    );
+    assert!(done.err.contains("1 of 4 requests are decided otherwise"), "{}", done.err);
+    assert!(!folder.path().join("two").exists());
+}
+
+#[test]
+fn rules_and_policies_are_created_in_a_running_service() {
     let tenant = Tenant::new();
-    let body = json!({"name": "import", "permissions": ["policies:write"]});
+    let body = json!({"name": "import", "permissions": ["policies:read", "policies:write"]});
     let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
     let url = format!("http://{}", tenant.address);
-    let (folder, to) = (files(""), ["--url", &*url]);
+    let (folder, to) = (files(PATHS), ["--url", &*url]);
     // One rule exists before.
     tenant.rule("editor", "wiki:read", "read", "allow");
     let done = import(folder.path(), &[("SERVICE_API_KEY", &key)], &to);
     assert_eq!((done.code, &*done.out), (Some(0), ""), "{}", done.err);
-    assert_eq!(done.err, "5 rules created, 1 already there, 0 not imported");
+    assert_eq!(
+        done.err,
+        "5 rules created, 1 already there, 0 not imported\n1 policies created, 0 already there, 0 not imported"
+    );
     assert!(tenant.decide("ann", "wiki:write", "write").allowed());
     assert!(tenant.decide("bob", "wiki:read", "read").allowed());
+    assert!(tenant.decide("bob", "/docs/a:read", "read").allowed());
     assert!(!tenant.decide("bob", "wiki:write", "write").allowed());
     assert!(!tenant.decide("eve", "wiki:read", "read").allowed());
 
@@ -88,7 +160,22 @@ fn rules_are_created_in_a_running_service() {
     std::fs::write(folder.path().join("key"), format!("{key}\n")).unwrap();
     let again = import(folder.path(), &[], &["--url", &format!("{url}/"), "--key-file", "key"]);
     assert_eq!(again.code, Some(0), "{}", again.err);
-    assert_eq!(again.err, "0 rules created, 6 already there, 0 not imported");
+    assert_eq!(
+        again.err,
+        "0 rules created, 6 already there, 0 not imported\n0 policies created, 1 already there, 0 not imported"
+    );
+
+    // A rule that allows where the file denies is a fault, and so is a policy with another content.
+    let denied = POLICY.replace("editor, wiki, write, allow", "editor, wiki, write, deny");
+    std::fs::write(folder.path().join("policy.csv"), &denied).unwrap();
+    let other = import(folder.path(), &[("SERVICE_API_KEY", &key)], &to);
+    assert_eq!(other.code, Some(1), "{}", other.err);
+    assert!(other.err.contains("there already with the other effect"), "{}", other.err);
+    let narrower = format!("{POLICY}{}", PATHS.replace("/docs/", "/docs/a/"));
+    std::fs::write(folder.path().join("policy.csv"), narrower).unwrap();
+    let other = import(folder.path(), &[("SERVICE_API_KEY", &key)], &to);
+    assert_eq!(other.code, Some(1), "{}", other.err);
+    assert!(other.err.contains("there already with another `rule_data`"), "{}", other.err);
 }
 
 #[test]
@@ -104,7 +191,7 @@ fn errors_of_the_service_are_shown_without_the_key() {
             &*url,
             "403 Forbidden: the service key does not have the permission `policies:write`",
         ),
-        (&*reader, "http://127.0.0.1:1", "the rule `editor, wiki:read, read`: "),
+        (&*reader, "http://127.0.0.1:1", "the rule `ann, wiki:read, read`: "),
         ("naïve\u{1}", &*url, "the service key contains characters that a key cannot have"),
         (
             "",
@@ -122,17 +209,14 @@ fn errors_of_the_service_are_shown_without_the_key() {
 
 #[test]
 fn nothing_is_half_imported_unless_that_is_wanted() {
-    let folder = files("p, ann, /wiki/*, read, allow\np, ann, blog, read, allow\n");
+    let folder = files("p, ann, wiki:read, read, allow\np, ann, blog, read, allow\n");
     let out = folder.path().join("rules.yaml");
     let done = import(folder.path(), &[], &["--out", "rules.yaml"]);
     assert_eq!((done.code, &*done.out), (Some(1), ""));
-    let line = "policy.csv:6: `/wiki/*`: the only object patterns that Portcullis supports are `*` and `<name>:*`";
+    let line =
+        "policy.csv:6: `wiki` is used with a verb and without one; use one form, as in line 1";
     assert!(done.err.starts_with(line), "{}", done.err);
-    assert!(
-        done.err.contains("nothing was imported: 1 lines cannot be expressed as rules"),
-        "{}",
-        done.err
-    );
+    assert!(done.err.contains("nothing was imported: 1 lines cannot be expressed"), "{}", done.err);
     assert!(!out.exists());
     let done = import(folder.path(), &[], &["--out", "rules.yaml", "--skip-unsupported"]);
     assert_eq!(done.code, Some(0), "{}", done.err);
@@ -142,14 +226,20 @@ fn nothing_is_half_imported_unless_that_is_wanted() {
         "{}",
         done.err
     );
-    assert!(std::fs::read_to_string(out).unwrap().contains("blog:read"));
+    assert!(text(&folder, "rules.yaml").contains("blog:read"));
 
-    let model = MODEL.replace("r.act == p.act", "eval(p.act)");
-    std::fs::write(folder.path().join("model.conf"), model).unwrap();
+    // The faults of a model are all named.
+    let model = MODEL.replace("act, eft\n", "act, eft\np2 = sub, act\n");
+    std::fs::write(folder.path().join("model.conf"), model.replace("g = _, _", "g = _")).unwrap();
     let done = import(folder.path(), &[], &["--skip-unsupported"]);
     assert_eq!(done.code, Some(1));
-    assert_eq!(done.err, "portcullis: model.conf:14: `eval(p.act)` is not supported in a matcher");
+    assert_eq!(
+        done.err,
+        "portcullis: model.conf:6: `p2` of `[policy_definition]` is a second definition; import it as a model of its \
+         own\nmodel.conf:9: expected `_, _` or `_, _, _`; write a policy for roles with conditions"
+    );
     std::fs::remove_file(folder.path().join("policy.csv")).unwrap();
+    std::fs::write(folder.path().join("model.conf"), MODEL).unwrap();
     let done = import(folder.path(), &[], &[]);
     assert!(done.code == Some(1) && done.err.contains("policy.csv: No such file"), "{}", done.err);
 }

@@ -300,6 +300,7 @@ fn two_attributes_compare_as_literals_do() {
 fn the_request_is_an_attribute_too() {
     verify_conditions(&[
         (r#""attribute": "request.subject", "operator": "eq", "value": "ann""#, "{}", True),
+        (r#""attribute": "request.object", "operator": "eq", "value": "doc""#, "{}", True),
         (r#""attribute": "request.domain", "operator": "eq", "value": "acme""#, "{}", True),
         (
             r#""attribute": "request.time", "operator": "eq", "value": "2026-03-01T08:00:00.000Z""#,

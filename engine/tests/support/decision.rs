@@ -128,6 +128,8 @@ pub(crate) fn attribute(path: &str, request: &Request) -> Option<Value> {
         "token" => claim(request.claims.as_ref()?, name).cloned(),
         _ => Some(match name {
             "subject" | "resource" | "action" => request.body[name].clone(),
+            // The resource without its last part.
+            "object" => request.resource().rsplit_once(':').map(|(object, _)| object).into(),
             "domain" => request.domain().into(),
             "time" => request.now.as_str().into(),
             _ => roles(request).into(),

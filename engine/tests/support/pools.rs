@@ -62,6 +62,7 @@ impl Group {
                 "resource.owner",
                 "request.subject",
                 "request.resource",
+                "request.object",
                 "request.action",
                 "request.domain",
                 "token.sub",

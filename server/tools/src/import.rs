@@ -12,13 +12,18 @@ mod expression;
 mod fault;
 mod files;
 mod functions;
+mod known;
 mod lines;
 mod membership;
 mod model;
 mod objects;
 mod output;
+mod parser;
+mod regex;
 mod requests;
 mod roles;
+mod rules;
+mod trees;
 
 use std::fs;
 use std::io::Write;
@@ -29,6 +34,7 @@ use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
 use url::Url;
 
+use condition::Attribute;
 use files::yaml;
 use model::Model;
 use output::Converted;
@@ -77,6 +83,11 @@ pub async fn run(
         None => None,
     };
     let (model, converted) = read(&arguments.model, &arguments.policy)?;
+    for (column, attribute) in &model.request {
+        if let Attribute::Path(path) = attribute {
+            writeln!(err, "the column `{column}` of requests becomes the attribute `{path}`")?;
+        }
+    }
     report(arguments, &converted, err)?;
     if let Some(file) = &arguments.check {
         compare(&model, &converted, file, err)?;

@@ -15,7 +15,8 @@ use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 
-use super::output::{Converted, ImportedPolicy, Rule};
+use super::output::{Converted, ImportedPolicy};
+use super::rules::Rule;
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 /// The time limit of one request.

@@ -1,19 +1,19 @@
 //! Converts the lines of a policy file: partial evaluation of the matcher for each line, then rules and policies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_engine::Effect;
 
 use super::condition::{Condition, OneOf};
-use super::expand::Known;
 use super::fault::ImportFault;
+use super::known::Known;
 use super::lines::Line;
 use super::membership::{RoleScope, Roles};
-use super::model::{EFFECT, Model, PolicyEffect};
+use super::model::{EFFECT, Model, PRIORITY, PolicyEffect};
 use super::objects::Objects;
 use super::output::{Converted, Origin, Output};
 
-/// Casbin sees at most this many lines of one file here: a larger file is imported in parts.
+/// The most lines of one file, so that a file cannot take all memory.
 const MAX_LINES: usize = 1_000_000;
 
 /// Converts the lines of a policy file.
@@ -22,15 +22,22 @@ pub(super) fn convert(
     lines: impl Iterator<Item = Result<Line, ImportFault>>,
 ) -> Converted {
     let mut reading = Reading::default();
-    for line in lines.take(MAX_LINES) {
+    for (line, read) in lines.zip(0..) {
+        if read == MAX_LINES {
+            let reason = format!("the file has more than {MAX_LINES} lines");
+            reading.faults.push(ImportFault::of_file(reason));
+            break;
+        }
         let outcome = line.and_then(|line| reading.line(model, line));
         reading.faults.extend(outcome.err());
     }
-    let Reading { roles, policies, mut faults } = reading;
+    let Reading { roles, mut policies, mut faults } = reading;
     let mut conversion =
         Conversion { model, roles: &roles, output: Output::default(), without_effect: 0 };
-    let objects = Objects::of(model, &policies, &mut faults);
+    let objects = Objects::of(model, &policies, &roles, &mut faults);
     if model.matcher.reads_policy() && !policies.is_empty() {
+        let refused: BTreeSet<_> = faults.iter().filter_map(|fault| fault.line).collect();
+        policies.retain(|line| !refused.contains(&line.number));
         let ordered = conversion.in_order(&policies, &mut faults);
         for (rank, line) in ordered.iter().enumerate() {
             let priority = i64::try_from(ordered.len() - rank).unwrap_or(i64::MAX);
@@ -41,8 +48,8 @@ pub(super) fn convert(
     }
     faults.extend(conversion.everything().err());
     let mut converted = conversion.output.finish();
-    faults.sort_by_key(|fault| fault.line);
-    converted.faults = faults;
+    converted.faults.append(&mut faults);
+    converted.faults.sort_by_key(|fault| fault.line);
     converted.without_effect = conversion.without_effect;
     converted
 }
@@ -85,19 +92,30 @@ struct Conversion<'m> {
 }
 
 impl Conversion<'_> {
-    /// Returns the lines in the order in which they decide.
+    /// Returns the lines in the order in which they decide. Notes those whose place is not known.
     fn in_order<'l>(&self, lines: &'l [Line], faults: &mut Vec<ImportFault>) -> Vec<&'l Line> {
-        let mut ordered: Vec<&Line> = lines.iter().collect();
-        if let Some(column) = self.model.priority_column() {
-            let priority =
-                |line: &Line| self.value(line, column).and_then(|text| text.parse::<i64>().ok());
-            for line in lines.iter().filter(|line| priority(line).is_none()) {
-                faults.push(line.fault("expected an integer in the column `priority`"));
-            }
-            // Casbin sorts by the number and keeps the order of equal ones.
-            ordered.sort_by_key(|line| priority(line));
+        if self.model.effect != PolicyEffect::Priority {
+            return lines.iter().collect();
         }
-        ordered
+        let (mut ordered, mut seen) = (Vec::new(), BTreeSet::new());
+        for line in lines {
+            match self.rank(line) {
+                Err(reason) => faults.push(line.fault(reason)),
+                Ok(_) if !seen.insert(&line.values) => faults.push(line.fault(
+                    "the line occurs twice, and Casbin's implementations differ in which one decides; remove one",
+                )),
+                Ok(rank) => ordered.push((rank, line)),
+            }
+        }
+        // Casbin sorts by the number and keeps the order of equal ones.
+        ordered.sort_by_key(|(rank, _)| *rank);
+        ordered.into_iter().map(|(_, line)| line).collect()
+    }
+
+    /// Returns the explicit priority of a line; 0 if the model has none.
+    fn rank(&self, line: &Line) -> Result<i64, &'static str> {
+        let Some(text) = self.value(line, PRIORITY) else { return Ok(0) };
+        text.parse().map_err(|_| "expected an integer in the column `priority`")
     }
 
     fn value<'l>(&self, line: &'l Line, column: &str) -> Option<&'l str> {

@@ -1,33 +1,13 @@
 //! Partial evaluation of a matcher for one policy line: what `p.…`, `g(…)` and `eval(…)` stand for is known, and a
 //! condition over the request is left.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value as Json;
 
-use super::condition::{Attribute, Condition, Field, Operand, Test};
-use super::expression::{self, Comparator, Expression, Value};
-use super::functions;
-use super::membership::{Domain, RoleScope, Roles};
-
-/// The known parts of a matcher.
-pub(super) struct Known<'k> {
-    /// The attributes of the columns of a request.
-    pub(super) request: &'k [(String, Attribute)],
-    /// The values of the policy line, by column.
-    pub(super) line: BTreeMap<&'k str, &'k str>,
-    pub(super) definitions: &'k BTreeMap<String, RoleScope>,
-    pub(super) roles: &'k Roles,
-}
-
-/// A value after the known parts are filled in.
-enum Operandum {
-    Attribute(Attribute),
-    Literal(Json),
-    List(Vec<Json>),
-    /// `keyGet(attribute, pattern)`
-    Part(Attribute, String),
-}
+use super::condition::{Attribute, Condition, Operand, Test};
+use super::expression::{Comparator, Expression, Value};
+use super::known::{Known, Operandum};
+use super::membership::{Domain, RoleScope};
+use super::{functions, parser};
 
 type Expanded = Result<Condition, String>;
 
@@ -38,8 +18,8 @@ impl Known<'_> {
     /// The part of the expression that no condition means.
     pub(super) fn expand(&self, expression: &Expression) -> Expanded {
         match expression {
-            Expression::And(parts) => Ok(Condition::all(self.each(parts)?)),
-            Expression::Or(parts) => Ok(Condition::any(self.each(parts)?)),
+            Expression::And(parts) => Ok(Condition::all(self.until(parts, false)?)),
+            Expression::Or(parts) => Ok(Condition::any(self.until(parts, true)?)),
             Expression::Not(part) => self.expand(part).map(Condition::not),
             Expression::Bare(value) => self.bare(value),
             Expression::Compare(left, comparator, right) => self.compare(left, *comparator, right),
@@ -47,8 +27,16 @@ impl Known<'_> {
         }
     }
 
-    fn each(&self, parts: &[Expression]) -> Result<Vec<Condition>, String> {
-        parts.iter().map(|part| self.expand(part)).collect()
+    /// Returns the conditions of `parts` up to the first that is always `decisive`: Casbin does not evaluate the rest.
+    fn until(&self, parts: &[Expression], decisive: bool) -> Result<Vec<Condition>, String> {
+        let mut conditions = Vec::new();
+        for part in parts {
+            conditions.push(self.expand(part)?);
+            if conditions.last() == Some(&Condition::Constant(decisive)) {
+                break;
+            }
+        }
+        Ok(conditions)
     }
 
     fn bare(&self, value: &Value) -> Expanded {
@@ -60,7 +48,10 @@ impl Known<'_> {
             Operandum::Attribute(path @ Attribute::Path(_)) => {
                 Ok(Condition::test(path, "eq", true))
             }
-            _ => Err("a value without a comparison is no condition".to_owned()),
+            _ => Err(
+                "a value without a comparison is no condition; compare it with a text or a number"
+                    .to_owned(),
+            ),
         }
     }
 
@@ -92,7 +83,7 @@ impl Known<'_> {
         if rule.is_empty() {
             return Ok(Condition::Constant(false));
         }
-        let expression = expression::parse(rule).map_err(|fault| format!("`{rule}`: {fault}"))?;
+        let expression = parser::parse(rule).map_err(|fault| format!("`{rule}`: {fault}"))?;
         if has_eval(&expression) {
             return Err(format!("`{rule}`: a rule cannot evaluate another rule"));
         }
@@ -106,7 +97,9 @@ impl Known<'_> {
             _ => return Err(format!("`{name}(…)` does not fit `[role_definition]`")),
         };
         let Operandum::Literal(Json::String(role)) = self.value(role)? else {
-            return Err(format!("the second argument of `{name}` must be a known role"));
+            return Err(format!(
+                "the second argument of `{name}` must be a known role; write a policy for a role that the request names"
+            ));
         };
         let domain = domain.map(|domain| self.value(domain)).transpose()?;
         let domain = match &domain {
@@ -129,25 +122,22 @@ impl Known<'_> {
                 constants(&left, comparator, &right)
             }
             (Operandum::Attribute(attribute), Operandum::Literal(literal)) => {
-                Ok(literal_test(attribute, comparator, literal))
+                literal_test(attribute, comparator, literal)
             }
             (Operandum::Literal(literal), Operandum::Attribute(attribute)) => {
-                Ok(literal_test(attribute, comparator.flipped(), literal))
+                literal_test(attribute, comparator.flipped(), literal)
             }
             (Operandum::Attribute(attribute), Operandum::Attribute(other)) => {
                 let (operator, operand) = (comparator.operator(), Operand::Attribute(other));
                 Ok(Condition::Test(Test { attribute, operator, operand }))
             }
-            (Operandum::Part(attribute, pattern), Operandum::Literal(Json::String(text)))
-            | (Operandum::Literal(Json::String(text)), Operandum::Part(attribute, pattern)) => {
-                let equal = functions::key_get(attribute, &pattern, &text)?;
-                match comparator {
-                    Comparator::Equal => Ok(equal),
-                    Comparator::Unequal => Ok(Condition::not(equal)),
-                    _ => Err("`keyGet` has no order".to_owned()),
-                }
-            }
-            _ => Err("these values cannot be compared".to_owned()),
+            (Operandum::Part(part), Operandum::Literal(Json::String(text)))
+            | (Operandum::Literal(Json::String(text)), Operandum::Part(part)) => match comparator {
+                Comparator::Equal => part.is(&text),
+                Comparator::Unequal => part.is(&text).map(Condition::not),
+                _ => Err("`keyGet` has no order; compare it with `==`".to_owned()),
+            },
+            _ => Err("these values cannot be compared; compare an attribute of the request with a text or a number".to_owned()),
         }
     }
 
@@ -172,72 +162,14 @@ impl Known<'_> {
                 let operand = Operand::Attribute(list);
                 Ok(Condition::Test(Test { attribute, operator: "in", operand }))
             }
-            (Operandum::Part(attribute, pattern), Operandum::List(list)) => {
+            (Operandum::Part(part), Operandum::List(list)) => {
                 let each = list.iter().map(|item| {
-                    let text = item.as_str().ok_or("`keyGet` is compared with texts only")?;
-                    functions::key_get(attribute.clone(), &pattern, text)
+                    part.is(item.as_str().ok_or("`keyGet` is compared with texts only")?)
                 });
                 Ok(Condition::any(each.collect::<Result<Vec<_>, String>>()?))
             }
-            _ => Err("the right side of `in` must be a list".to_owned()),
+            _ => Err("the right side of `in` must be a list, such as `(\"a\", \"b\")`".to_owned()),
         }
-    }
-
-    /// Fills in the known parts of a value.
-    fn value(&self, value: &Value) -> Result<Operandum, String> {
-        match value {
-            Value::Text(text) => Ok(Operandum::Literal(text.as_str().into())),
-            Value::Number(number) => Ok(Operandum::Literal(number.clone().into())),
-            Value::Bool(value) => Ok(Operandum::Literal((*value).into())),
-            Value::Policy(column) => Ok(Operandum::Literal(self.column(column)?.into())),
-            Value::Request { column, path } => self.attribute(column, path.as_deref()),
-            Value::List(items) => {
-                let items = items.iter().map(|item| match self.value(item)? {
-                    Operandum::Literal(item) => Ok(item),
-                    _ => Err("a list has texts and numbers only".to_owned()),
-                });
-                items.collect::<Result<_, _>>().map(Operandum::List)
-            }
-            Value::Call { name, arguments } if name == "keyGet" => match &**arguments {
-                [attribute, pattern] => match (self.value(attribute)?, self.value(pattern)?) {
-                    (
-                        Operandum::Attribute(attribute),
-                        Operandum::Literal(Json::String(pattern)),
-                    ) => Ok(Operandum::Part(attribute, pattern)),
-                    _ => Err("`keyGet` needs an attribute, then a known pattern".to_owned()),
-                },
-                _ => Err("`keyGet` has two arguments".to_owned()),
-            },
-            Value::Call { name, .. } => {
-                Err(format!("the function `{name}` is not known inside of a comparison"))
-            }
-        }
-    }
-
-    fn column(&self, column: &str) -> Result<&str, String> {
-        let value = self.line.get(column).copied();
-        value.ok_or_else(|| format!("`[policy_definition]` has no column `{column}`"))
-    }
-
-    fn attribute(&self, column: &str, path: Option<&str>) -> Result<Operandum, String> {
-        let own = self.request.iter().find(|(name, _)| name == column).map(|(_, own)| own);
-        let own = own.ok_or_else(|| format!("`[request_definition]` has no column `{column}`"))?;
-        let attribute = match (own, path) {
-            (own, None) => own.clone(),
-            (Attribute::Field(Field::Subject), Some(path)) => {
-                Attribute::Path(format!("user.{path}"))
-            }
-            (Attribute::Field(Field::Object), Some(path)) => {
-                Attribute::Path(format!("resource.{path}"))
-            }
-            (Attribute::Field(_), Some(path)) => {
-                return Err(format!(
-                    "`r.{column}.{path}`: only subjects and objects have attributes"
-                ));
-            }
-            (Attribute::Path(own), Some(path)) => Attribute::Path(format!("{own}.{path}")),
-        };
-        Ok(Operandum::Attribute(attribute))
     }
 }
 
@@ -267,15 +199,21 @@ impl Comparator {
 }
 
 /// Compares an attribute with a literal.
-fn literal_test(attribute: Attribute, comparator: Comparator, literal: Json) -> Condition {
+fn literal_test(attribute: Attribute, comparator: Comparator, literal: Json) -> Expanded {
     match (attribute, comparator, &literal) {
         (Attribute::Field(field), Comparator::Equal, Json::String(text)) => {
-            Condition::is(field, text)
+            Ok(Condition::is(field, text))
         }
         (Attribute::Field(field), Comparator::Unequal, Json::String(text)) => {
-            Condition::not(Condition::is(field, text))
+            Ok(Condition::not(Condition::is(field, text)))
         }
-        (attribute, comparator, _) => Condition::test(attribute, comparator.operator(), literal),
+        (Attribute::Field(_), _, Json::Number(_) | Json::Bool(_)) => {
+            Err("subjects, domains, objects and actions are texts; compare an attribute instead"
+                .to_owned())
+        }
+        (attribute, comparator, _) => {
+            Ok(Condition::test(attribute, comparator.operator(), literal))
+        }
     }
 }
 
@@ -284,7 +222,7 @@ fn constants(left: &Json, comparator: Comparator, right: &Json) -> Expanded {
     match comparator {
         Comparator::Equal => Ok(Condition::Constant(left == right)),
         Comparator::Unequal => Ok(Condition::Constant(left != right)),
-        _ => Err("an order of two known values is not translated".to_owned()),
+        _ => Err("an order of two known values is not translated; compare with an attribute of the request".to_owned()),
     }
 }
 

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::str::Chars;
 
 use super::condition::{Attribute, Condition};
+use super::regex;
 
+/// One segment of a path.
+const SEGMENT: &str = "[^/]+";
 /// Characters that have a meaning in a regular expression.
 const SPECIAL: &str = r"\.+*?()|[]{}^$#&-~";
 
@@ -16,25 +20,31 @@ pub(super) fn call(name: &str, attribute: Attribute, pattern: &str) -> Result<Co
     let expression = match name {
         "keyMatch" => return Ok(key_match(attribute, pattern)),
         "ipMatch" => return ip_match(attribute, pattern),
+        // Casbin makes `^*$` of it, which matches every text.
+        "keyMatch2" | "keyMatch3" | "keyMatch4" | "keyMatch5" if pattern == "*" => {
+            return Ok(Condition::Constant(true));
+        }
         "regexMatch" => anywhere(pattern),
-        "keyMatch2" => segments(pattern, ':', "[^/]+")?,
-        "keyMatch3" => segments(pattern, '{', "[^/]+")?,
+        "keyMatch2" => segments(pattern, ':')?,
+        "keyMatch3" => segments(pattern, '{')?,
         "keyMatch4" => {
             let mut names = BTreeSet::new();
             if let Some(name) = braces(pattern).find(|name| !names.insert(*name)) {
-                return Err(format!("`{name}` occurs twice, and a pattern cannot compare parts"));
+                return Err(format!(
+                    "`{name}` occurs twice in `{pattern}`, and a pattern cannot compare parts; write a policy for each case"
+                ));
             }
-            segments(pattern, '{', "[^/]+")?
+            segments(pattern, '{')?
         }
         "keyMatch5" => without_query(pattern)?,
         "globMatch" => glob(pattern)?,
         _ => {
             return Err(format!(
-                "the function `{name}` is not known; write a policy with a condition instead"
+                "the function `{name}` is not known; use a function of Casbin, or write a policy with a condition"
             ));
         }
     };
-    Ok(Condition::test(attribute, "matches", ascii(&expression)?))
+    Ok(Condition::test(attribute, "matches", regex::as_in_go(&expression)?))
 }
 
 /// The text before the first `*` is a prefix, and the text after it has no meaning.
@@ -72,6 +82,45 @@ pub(super) fn key_get(
     }
 }
 
+/// Returns the condition that `keyGet2(attribute, pattern, name)` is `text`: the segment of the attribute at `:name`.
+///
+/// # Errors
+/// The text is empty, which `keyGet2` also returns if nothing matches, or the pattern has more than names.
+pub(super) fn key_get2(
+    attribute: Attribute,
+    pattern: &str,
+    name: &str,
+    text: &str,
+) -> Result<Condition, String> {
+    if text.is_empty() {
+        return Err("`keyGet2` cannot be compared with an empty text".to_owned());
+    }
+    // Elsewhere two segments of a path could be the one with the name.
+    let plain = |char: char| char.is_ascii_alphanumeric() || "/:_-".contains(char);
+    if !pattern.chars().all(plain) {
+        return Err(format!(
+            "`keyGet2` is translated with paths and names only, not with `{pattern}`"
+        ));
+    }
+    let asked = |segment: &str| segment.split_once(':').is_some_and(|(_, own)| own == name);
+    let Some(first) = pattern.split('/').position(asked) else {
+        return Ok(Condition::Constant(false));
+    };
+    let segments =
+        pattern.split('/').enumerate().map(|(at, segment)| match segment.split_once(':') {
+            Some((before, _)) if at == first => {
+                [before.to_owned()].into_iter().chain(text.chars().map(literal)).collect()
+            }
+            Some((before, own)) if !own.is_empty() => format!("{before}{SEGMENT}"),
+            _ => segment.to_owned(),
+        });
+    let expression = segments.collect::<Vec<_>>().join("/");
+    if text.contains('/') {
+        return Ok(Condition::Constant(false));
+    }
+    Ok(Condition::test(attribute, "matches", expression))
+}
+
 /// Casbin's network may have host bits, which do not count.
 fn ip_match(attribute: Attribute, pattern: &str) -> Result<Condition, String> {
     let fault = || format!("`{pattern}` is neither an address nor a network");
@@ -91,9 +140,13 @@ fn anywhere(pattern: &str) -> String {
     }
 }
 
-/// Replaces `/*` by anything below, and each name after `mark` by `segment`. The rest stays a regular expression, as in
-/// Casbin. `mark` is `:`, or `{` with a closing `}`.
-fn segments(pattern: &str, mark: char, segment: &str) -> Result<String, String> {
+/// Replaces `/*` by anything below, and each name after `mark` by one segment. The rest stays a regular expression, as
+/// in Casbin. `mark` is `:`, or `{` with a closing `}`.
+fn segments(pattern: &str, mark: char) -> Result<String, String> {
+    // Casbin puts the pattern between `^` and `$`, which then belong to one alternative each.
+    if pattern.contains('|') {
+        return Err(format!("`{pattern}` has a `|`; write a line for each alternative"));
+    }
     let pattern = pattern.replace("/*", "/.*");
     let (mut expression, mut rest) = (String::new(), &*pattern);
     while let Some((before, after)) = rest.split_once(mark) {
@@ -105,7 +158,7 @@ fn segments(pattern: &str, mark: char, segment: &str) -> Result<String, String> 
         let end = end.ok_or_else(|| format!("`{pattern}` has a `{{` without a `}}`"))?;
         let name = after.get(..end).unwrap_or_default();
         if name.contains('/') {
-            return Err(format!("`{name}` is no name of a segment"));
+            return Err(format!("`{name}` is no name of a segment; close the `{{` before the `/`"));
         }
         expression.push_str(before);
         if name.is_empty() {
@@ -113,9 +166,15 @@ fn segments(pattern: &str, mark: char, segment: &str) -> Result<String, String> 
             rest = after;
             continue;
         }
-        expression.push_str(segment);
+        expression.push_str(SEGMENT);
         let closing = usize::from(mark == '{');
         rest = after.get(end + closing..).unwrap_or_default();
+        let other = rest.split('/').next().unwrap_or_default();
+        if mark == '{' && other.contains('}') {
+            return Err(format!(
+                "`{pattern}` has two names in one segment, which Casbin's versions read differently; use one name"
+            ));
+        }
     }
     Ok(expression + rest)
 }
@@ -125,28 +184,35 @@ fn braces(pattern: &str) -> impl Iterator<Item = &str> {
     pattern.split('{').skip(1).filter_map(|rest| rest.split('}').next())
 }
 
-/// Translates `keyMatch5`, which ignores what comes after a `?`.
+/// Translates `keyMatch5`, which ignores all after a `?` of the path.
 fn without_query(pattern: &str) -> Result<String, String> {
-    let path = segments(pattern, '{', "[^/?]+")?.replace("/.*", "/[^?]*");
+    let path = segments(pattern, '{')?.replace("/.*", "/[^?]*").replace(SEGMENT, "[^/?]+");
     let plain = path.replace("[^/?]+", "").replace("[^?]*", "");
     if plain.contains(|char| SPECIAL.contains(char) && !matches!(char, '-' | '.' | '&' | '#' | '~'))
     {
         return Err(format!(
-            "`{pattern}` is a regular expression, which `keyMatch5` is not translated with"
+            "`{pattern}` has signs of a regular expression; `keyMatch5` is translated with names and `/*` only"
         ));
     }
     Ok(format!(r"{}(?s:\?.*)?", path.replace('.', "[^?]")))
 }
 
-/// Translates `globMatch`, Go's `path.Match`: `*` and `?` do not match `/`.
+/// Translates `globMatch`: `*` and `?` do not match `/`.
 fn glob(pattern: &str) -> Result<String, String> {
+    if pattern.contains("**") || pattern.contains('{') {
+        return Err(format!(
+            "`{pattern}` has `**` or `{{`, which Casbin's versions read differently; use `*`, or `regexMatch`"
+        ));
+    }
     let (mut expression, mut chars) = (String::new(), pattern.chars());
     while let Some(char) = chars.next() {
         match char {
             '*' => expression.push_str("[^/]*"),
             '?' => expression.push_str("[^/]"),
             '[' => expression.push_str(&class(&mut chars).ok_or_else(|| {
-                format!("`{pattern}` has a class of characters that is not translated")
+                format!(
+                    "`{pattern}` has a class that is not translated; use letters, digits and ranges"
+                )
             })?),
             '\\' => expression.push_str(&literal(chars.next().unwrap_or('\\'))),
             char => expression.push_str(&literal(char)),
@@ -155,53 +221,23 @@ fn glob(pattern: &str) -> Result<String, String> {
     Ok(expression)
 }
 
-/// Reads a class such as `[a-z]` or `[^0-9]`, without escapes. The `[` is read already.
-fn class(chars: &mut std::str::Chars<'_>) -> Option<String> {
-    let (inner, rest) = chars.as_str().split_once(']')?;
-    let (negation, items) = match inner.strip_prefix('^') {
-        Some(items) => ("^", items),
-        None => ("", inner),
-    };
-    let plain = |char: char| char.is_ascii_alphanumeric() || char == '-' || char == '_';
-    if items.is_empty() || !items.chars().all(plain) {
+/// Reads a class such as `[a-z]`. Returns `None` for one with other characters than letters, digits and ranges of them.
+/// The `[` is read already.
+fn class(chars: &mut Chars<'_>) -> Option<String> {
+    let (items, rest) = chars.as_str().split_once(']')?;
+    let plain = |char: char| char.is_ascii_alphanumeric() || char == '-';
+    if items.is_empty()
+        || items.starts_with('-')
+        || items.ends_with('-')
+        || !items.chars().all(plain)
+    {
         return None;
     }
     *chars = rest.chars();
-    Some(format!("[{negation}{items}]"))
+    Some(format!("[{items}]"))
 }
 
+/// Returns an expression for a character.
 fn literal(char: char) -> String {
     if SPECIAL.contains(char) { format!("\\{char}") } else { char.to_string() }
-}
-
-/// Rewrites the classes that have only ASCII characters in Go, such as `\d`.
-fn ascii(expression: &str) -> Result<String, String> {
-    let (mut rewritten, mut chars, mut in_class) = (String::new(), expression.chars(), false);
-    while let Some(char) = chars.next() {
-        match char {
-            '[' => in_class = true,
-            ']' => in_class = false,
-            _ => {}
-        }
-        if char != '\\' {
-            rewritten.push(char);
-            continue;
-        }
-        let escaped = chars.next().unwrap_or('\\');
-        match (escaped, in_class) {
-            ('d', _) => rewritten.push_str(if in_class { "0-9" } else { "[0-9]" }),
-            ('w', _) => rewritten.push_str(if in_class { "0-9A-Za-z_" } else { "[0-9A-Za-z_]" }),
-            ('s', _) => {
-                rewritten.push_str(if in_class { r"\t\n\x0C\r " } else { r"[\t\n\x0C\r ]" })
-            }
-            ('D', false) => rewritten.push_str("[^0-9]"),
-            ('W', false) => rewritten.push_str("[^0-9A-Za-z_]"),
-            ('S', false) => rewritten.push_str(r"[^\t\n\x0C\r ]"),
-            ('D' | 'W' | 'S', true) | ('b' | 'B', _) => {
-                return Err(format!(r"`\{escaped}` means something else in Go"));
-            }
-            _ => rewritten.extend(['\\', escaped]),
-        }
-    }
-    Ok(rewritten)
 }

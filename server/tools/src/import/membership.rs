@@ -35,6 +35,11 @@ impl Roles {
         self.0.entry(kind.to_owned()).or_default().add(member, role, domain);
     }
 
+    /// Returns everybody and everything that the lines of the definition `kind` name.
+    pub(super) fn names(&self, kind: &str) -> impl Iterator<Item = &str> {
+        self.0.get(kind).into_iter().flat_map(Members::names)
+    }
+
     /// Returns the condition that `field` is `role` or a member of it, under the definition `kind`.
     ///
     /// # Errors

@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 
 use super::condition::{Attribute, Field};
 use super::entries::{Entry, entries, find};
-use super::expression::{self, Expression};
+use super::expression::{Expression, Value};
 use super::fault::ImportFault;
 use super::membership::RoleScope;
+use super::parser;
 
 /// The column that holds the effect of a line.
 pub(super) const EFFECT: &str = "eft";
 /// The column that holds the priority of a line.
-const PRIORITY: &str = "priority";
+pub(super) const PRIORITY: &str = "priority";
 /// Names of the columns of a request.
 const NAMES: [(Field, &[&str]); 4] = [
     (Field::Subject, &["sub", "subject", "user", "role"]),
     (Field::Domain, &["dom", "domain", "tenant", "org"]),
-    (Field::Object, &["obj", "object", "path", "resource", "res", "url"]),
+    (Field::Object, &["obj", "object", "path", "resource", "res", "url", "thing"]),
     (Field::Action, &["act", "action", "method", "op", "operation"]),
 ];
 
@@ -71,7 +72,9 @@ impl Model {
             match (&*entry.section, &*entry.key) {
                 ("role_definition", key) if is_role(key) => match scope(&entry.value) {
                     Some(scope) => drop(definitions.insert(key.to_owned(), scope)),
-                    None => others.push(entry.fault("expected `_, _` or `_, _, _`")),
+                    None => others.push(entry.fault(
+                        "expected `_, _` or `_, _, _`; write a policy for roles with conditions",
+                    )),
                 },
                 ("request_definition", "r") | ("policy_definition", "p") => {}
                 ("policy_effect", "e") | ("matchers", "m") => {}
@@ -83,7 +86,7 @@ impl Model {
         let columns = policy.map(|entry| columns(entry, &mut faults));
         let effect = effect.and_then(|entry| noted(effect_of(entry), &mut faults));
         let matcher = matcher.and_then(|entry| {
-            let read = expression::parse(&entry.value).map_err(|reason| entry.fault(reason));
+            let read = parser::parse(&entry.value).map_err(|reason| entry.fault(reason));
             noted(read, &mut faults)
         });
         match (request, columns, effect, matcher) {
@@ -94,23 +97,15 @@ impl Model {
         }
     }
 
-    /// Returns the column of explicit priorities, if the lines have one that counts.
-    pub(super) fn priority_column(&self) -> Option<&str> {
-        let counts = self.effect == PolicyEffect::Priority;
-        self.columns.iter().map(String::as_str).find(|name| counts && *name == PRIORITY)
-    }
-
     /// Returns whether requests name a domain.
     pub(super) fn has_domain(&self) -> bool {
         self.request.iter().any(|(_, own)| *own == Attribute::Field(Field::Domain))
     }
 
-    /// Returns the positions of the columns of a line that the matcher compares with the object.
-    pub(super) fn object_columns(&self) -> Vec<usize> {
+    /// Returns the tests of the object: the called function, if any, and all values.
+    pub(super) fn tests_of_object(&self) -> Vec<(Option<&str>, Vec<&Value>)> {
         let object = self.request.iter().find(|(_, own)| *own == Attribute::Field(Field::Object));
-        let compared = object.map(|(name, _)| self.matcher.compared_with(name)).unwrap_or_default();
-        let position = |name: &String| self.columns.iter().position(|own| own == name);
-        compared.iter().filter_map(position).collect()
+        object.map(|(name, _)| self.matcher.tests_of(name)).unwrap_or_default()
     }
 }
 

@@ -4,31 +4,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use portcullis_engine::{Effect, Json, ResourcePattern, json};
 use portcullis_model::policy::NewPolicy;
-use portcullis_model::rule::NewRule;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::condition::{Attribute, Condition, Field, OneOf, Operand, Test};
+use super::condition::{Condition, Field, OneOf};
 use super::fault::ImportFault;
 use super::objects::Objects;
+use super::rules::{Rule, STAR, accepted, resource, rules};
+use super::trees::{group, subjects, tree};
 
-const STAR: &str = "*";
-/// The most rules that one alternative becomes.
-const MAX_RULES: usize = 100_000;
 /// The most lines that the name of a policy lists.
 const MAX_LISTED: usize = 5;
-
-/// A rule in the format of the API and of `rules.yaml`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Rule {
-    pub(super) sub: String,
-    /// Absent if the model has no domains. The rule is then in the domain of the tenant.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dom: Option<String>,
-    pub(super) obj: String,
-    pub(super) act: String,
-    pub(super) effect: Effect,
-}
 
 /// A policy in the format of the API and of `policies.yaml`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -225,68 +211,6 @@ impl Draft {
     }
 }
 
-/// Returns the rules that the parts mean; `None` if rules cannot mean the same.
-fn rules(
-    parts: &[Condition],
-    effect: Effect,
-    has_domain: bool,
-) -> Result<Option<Vec<Rule>>, String> {
-    let fields: Option<Vec<&OneOf>> = parts
-        .iter()
-        .map(|part| match part {
-            // A `*` of a line is a plain character. In a rule it would match everything.
-            Condition::OneOf(own) if !own.values.iter().any(|value| value.contains('*')) => {
-                Some(own)
-            }
-            _ => None,
-        })
-        .collect();
-    let Some(fields) = fields else { return Ok(None) };
-    let find = |field: Field| fields.iter().find(|own| own.field == field);
-    let subjects = find(Field::Subject);
-    // A rule for a name also holds for the role of that name, so it must come from a model with roles.
-    if subjects.is_some_and(|own| own.roles.is_empty()) {
-        return Ok(None);
-    }
-    let values = |own: Option<&&OneOf>| match own {
-        None => vec![STAR.to_owned()],
-        Some(own) => own.values.iter().cloned().collect::<Vec<_>>(),
-    };
-    let [subjects, objects, actions] =
-        [subjects, find(Field::Object), find(Field::Action)].map(values);
-    let domains = values(find(Field::Domain));
-    let count = subjects.len() * objects.len() * actions.len() * domains.len();
-    if count > MAX_RULES {
-        return Err(format!("it becomes {count} rules; {MAX_RULES} are the most"));
-    }
-    let mut rules = Vec::with_capacity(count);
-    for sub in &subjects {
-        for dom in &domains {
-            for object in &objects {
-                for act in &actions {
-                    let obj = if object == STAR { STAR.to_owned() } else { resource(object, act)? };
-                    let dom = has_domain.then(|| dom.clone());
-                    let (sub, act) = (sub.clone(), act.clone());
-                    rules.push(accepted(Rule { sub, dom, obj, act, effect })?);
-                }
-            }
-        }
-    }
-    Ok(Some(rules))
-}
-
-/// Returns the resource for Casbin's `object` and `act`, either of which may be `*`.
-fn resource(object: &str, act: &str) -> Result<String, String> {
-    if object.contains(':') {
-        return Ok(object.to_owned());
-    }
-    if act.contains(':') {
-        let reason = "the action would become the verb of the resource, which has no `:`";
-        return Err(format!("`{act}`: {reason}"));
-    }
-    Ok(format!("{object}:{act}"))
-}
-
 /// Returns the resources of the policies that the parts become.
 fn resources(parts: &[Condition]) -> Result<Vec<String>, String> {
     let find = |field: Field| {
@@ -317,100 +241,4 @@ fn resources(parts: &[Condition]) -> Result<Vec<String>, String> {
             }
         })
         .collect()
-}
-
-/// Makes sure that Portcullis accepts the rule. The error is the reason why not.
-fn accepted(rule: Rule) -> Result<Rule, String> {
-    let text = serde_json::to_string(&rule).map_err(|error| error.to_string())?;
-    let json: Json<'_> = json::parse(text.as_bytes()).map_err(|error| error.to_string())?;
-    let Rule { sub, obj, act, .. } = &rule;
-    let refused = |invalid| format!("the rule `{sub}, {obj}, {act}`: {invalid}");
-    NewRule::parse(&json, STAR).map_err(refused)?;
-    Ok(rule)
-}
-
-/// Returns the condition on the subject: it is one of the names, or has one of the roles.
-fn subjects(own: &OneOf) -> Value {
-    let names = one_of("request.subject", &own.values);
-    let roles = own.roles.iter().map(|role| {
-        json!({"type": "CONDITION", "attribute": "request.roles", "operator": "contains", "value": role})
-    });
-    let parts = [names].into_iter().chain(roles).collect();
-    group("OR", parts).unwrap_or(Value::Null)
-}
-
-fn one_of(attribute: &str, values: &BTreeSet<String>) -> Value {
-    match values.first() {
-        Some(value) if values.len() == 1 => {
-            json!({"type": "CONDITION", "attribute": attribute, "operator": "eq", "value": value})
-        }
-        _ => {
-            json!({"type": "CONDITION", "attribute": attribute, "operator": "in", "value": values})
-        }
-    }
-}
-
-/// Returns the condition that Casbin's object is one of `values`. An object with a verb is the whole resource.
-fn object_is(values: &BTreeSet<String>) -> Value {
-    let (named, alone): (BTreeSet<String>, BTreeSet<String>) =
-        values.iter().cloned().partition(|object| object.contains(':'));
-    let parts = [("request.resource", named), ("request.object", alone)];
-    let parts = parts.into_iter().filter(|(_, values)| !values.is_empty());
-    let parts = parts.map(|(attribute, values)| one_of(attribute, &values)).collect();
-    group("OR", parts).unwrap_or(Value::Null)
-}
-
-/// Returns the only part, or a node of them; `None` if there is none.
-fn group(kind: &str, mut parts: Vec<Value>) -> Option<Value> {
-    match parts.len() {
-        0 | 1 => parts.pop(),
-        _ => Some(json!({"type": kind, "children": parts})),
-    }
-}
-
-/// Returns the condition tree of a part.
-fn tree(condition: &Condition, objects: &Objects) -> Result<Value, String> {
-    let each = |parts: &[Condition]| {
-        parts.iter().map(|part| tree(part, objects)).collect::<Result<Vec<_>, _>>()
-    };
-    match condition {
-        Condition::And(parts) => Ok(json!({"type": "AND", "children": each(parts)?})),
-        Condition::Or(parts) => Ok(json!({"type": "OR", "children": each(parts)?})),
-        Condition::Not(part) => Ok(json!({"type": "NOT", "child": tree(part, objects)?})),
-        Condition::Constant(_) => Err("a constant is no condition".to_owned()),
-        Condition::OneOf(own) if own.field == Field::Subject => Ok(subjects(own)),
-        Condition::OneOf(own) if own.field == Field::Object => Ok(object_is(&own.values)),
-        Condition::OneOf(own) => {
-            Ok(one_of(&path(&Attribute::Field(own.field), objects)?, &own.values))
-        }
-        // A prefix of the object is one of the resource too, whether the object has a verb or not.
-        Condition::Test(Test {
-            attribute: Attribute::Field(Field::Object),
-            operator: "starts_with",
-            operand: Operand::Literal(prefix),
-        }) => Ok(json!({
-            "type": "CONDITION", "attribute": "request.resource", "operator": "starts_with",
-            "value": prefix,
-        })),
-        Condition::Test(Test { attribute, operator, operand }) => {
-            let value = match operand {
-                Operand::Literal(value) => value.clone(),
-                Operand::Attribute(other) => json!({"attribute": path(other, objects)?}),
-            };
-            let attribute = path(attribute, objects)?;
-            Ok(
-                json!({"type": "CONDITION", "attribute": attribute, "operator": operator, "value": value}),
-            )
-        }
-    }
-}
-
-fn path(attribute: &Attribute, objects: &Objects) -> Result<String, String> {
-    match attribute {
-        Attribute::Path(path) => Ok(path.clone()),
-        Attribute::Field(Field::Subject) => Ok("request.subject".to_owned()),
-        Attribute::Field(Field::Domain) => Ok("request.domain".to_owned()),
-        Attribute::Field(Field::Action) => Ok("request.action".to_owned()),
-        Attribute::Field(Field::Object) => objects.attribute().map(str::to_owned),
-    }
 }

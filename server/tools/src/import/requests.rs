@@ -17,9 +17,11 @@ use super::output::Converted;
 
 /// The domain of checks whose model has none.
 const DOMAIN: &str = "tenant";
+/// The subject, object or action of checks whose model has none.
+const ANY: &str = "any";
 
 /// A request of a Casbin application.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Request<'r> {
     pub(super) subject: &'r str,
     pub(super) domain: Option<&'r str>,
@@ -27,6 +29,12 @@ pub(super) struct Request<'r> {
     pub(super) action: &'r str,
     /// Attributes of the user and of the resource, by path.
     pub(super) attributes: Vec<(&'r str, Value)>,
+}
+
+impl Default for Request<'_> {
+    fn default() -> Self {
+        Self { subject: ANY, domain: None, object: ANY, action: ANY, attributes: Vec::new() }
+    }
 }
 
 /// The imported rules and policies, ready to decide.

@@ -21,6 +21,12 @@ impl Members {
         self.0.keys().map(Option::as_deref)
     }
 
+    /// Returns the names of roles and of their direct members.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let roles = self.0.values().flatten();
+        roles.flat_map(|(role, members)| [role].into_iter().chain(members)).map(String::as_str)
+    }
+
     /// Returns everybody who has `role` in `domain`, directly or through other roles, without the role itself; `None`
     /// if somebody is more steps away than Casbin goes.
     pub(super) fn of<'m>(

@@ -1,0 +1,96 @@
+//! RBAC rules: what an alternative of a matcher becomes if it has equalities only.
+
+use portcullis_engine::{Effect, Json, json};
+use portcullis_model::rule::NewRule;
+use serde::Serialize;
+
+use super::condition::{Condition, Field, OneOf};
+
+/// The value of a rule that stands for everything.
+pub(super) const STAR: &str = "*";
+/// The most rules that one alternative becomes.
+const MAX_RULES: usize = 100_000;
+
+/// A rule in the format of the API and of `rules.yaml`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Rule {
+    pub(super) sub: String,
+    /// Absent if the model has no domains. The rule is then in the domain of the tenant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) dom: Option<String>,
+    pub(super) obj: String,
+    pub(super) act: String,
+    pub(super) effect: Effect,
+}
+
+/// Returns the rules that the parts mean; `None` if rules cannot mean the same.
+pub(super) fn rules(
+    parts: &[Condition],
+    effect: Effect,
+    has_domain: bool,
+) -> Result<Option<Vec<Rule>>, String> {
+    let fields: Option<Vec<&OneOf>> = parts
+        .iter()
+        .map(|part| match part {
+            // A `*` of a line is a plain character. In a rule it would match everything.
+            Condition::OneOf(own) if !own.values.iter().any(|value| value.contains('*')) => {
+                Some(own)
+            }
+            _ => None,
+        })
+        .collect();
+    let Some(fields) = fields else { return Ok(None) };
+    let find = |field: Field| fields.iter().find(|own| own.field == field);
+    let subjects = find(Field::Subject);
+    // A rule for a name also holds for the role of that name, so it must come from a model with roles.
+    if subjects.is_some_and(|own| own.roles.is_empty()) {
+        return Ok(None);
+    }
+    let values = |own: Option<&&OneOf>| match own {
+        None => vec![STAR.to_owned()],
+        Some(own) => own.values.iter().cloned().collect::<Vec<_>>(),
+    };
+    let [subjects, objects, actions] =
+        [subjects, find(Field::Object), find(Field::Action)].map(values);
+    let domains = values(find(Field::Domain));
+    let count = subjects.len() * objects.len() * actions.len() * domains.len();
+    if count > MAX_RULES {
+        return Err(format!("it becomes {count} rules; {MAX_RULES} are the most"));
+    }
+    let mut rules = Vec::with_capacity(count);
+    for sub in &subjects {
+        for dom in &domains {
+            for object in &objects {
+                for act in &actions {
+                    let obj = if object == STAR { STAR.to_owned() } else { resource(object, act)? };
+                    let dom = has_domain.then(|| dom.clone());
+                    let (sub, act) = (sub.clone(), act.clone());
+                    rules.push(accepted(Rule { sub, dom, obj, act, effect })?);
+                }
+            }
+        }
+    }
+    Ok(Some(rules))
+}
+
+/// Returns the resource for Casbin's `object` and `act`, either of which may be `*`.
+pub(super) fn resource(object: &str, act: &str) -> Result<String, String> {
+    if object.contains(':') {
+        return Ok(object.to_owned());
+    }
+    if act.contains(':') {
+        let reason = "the action would become the verb of the resource, which has no `:`";
+        return Err(format!("`{act}`: {reason}"));
+    }
+    Ok(format!("{object}:{act}"))
+}
+
+/// Makes sure that Portcullis accepts the rule. The error is the reason why not.
+pub(super) fn accepted(rule: Rule) -> Result<Rule, String> {
+    let text = serde_json::to_string(&rule).map_err(|error| error.to_string())?;
+    let json: Json<'_> = json::parse(text.as_bytes()).map_err(|error| error.to_string())?;
+    let Rule { sub, obj, act, .. } = &rule;
+    let refused = |invalid| format!("the rule `{sub}, {obj}, {act}`: {invalid}");
+    NewRule::parse(&json, STAR).map_err(refused)?;
+    Ok(rule)
+}
