@@ -38,3 +38,5 @@ pub use users::{SampleUser, TENANT_FILE};
 pub mod fixture;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod warning_tests;
