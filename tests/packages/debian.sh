@@ -51,7 +51,7 @@ status=/proc/$(main_process)/status
 grep --quiet 'Seccomp:	2' "$status"
 grep --quiet 'NoNewPrivs:	1' "$status"
 grep --quiet 'CapEff:	0000000000000000' "$status"
-key=$(runuser --user portcullis -- portcullis keys create --tenant acme --name test --env-file $settings | tail -n 1)
+key=$(runuser --user portcullis -- portcullis keys create --create-tenant --tenant acme --name test --env-file $settings | tail -n 1)
 curl --silent --show-error --fail-with-body --header "X-Service-Api-Key: $key" \
     --form 'manifest={"namespace": "directory", "config": {"department": "obstetrics"}}' \
     --form 'module=@/scenario/module.wasm' "$url/api/v1/resolvers"

@@ -188,7 +188,7 @@ fn read_zone(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option
 }
 
 /// Returns the zone of this name, or the words that complete "expected …".
-pub(super) fn find_zone(name: &str) -> Result<Zone, String> {
+fn find_zone(name: &str) -> Result<Zone, String> {
     Zone::find(name).ok_or_else(|| match Zone::nearest(name) {
         Some(nearest) => format!("{ZONE}, not {}; the nearest is `{nearest}`", quoted(name)),
         None => format!("{ZONE}, not {}", quoted(name)),
