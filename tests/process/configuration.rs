@@ -141,7 +141,7 @@ fn a_database_that_is_down_says_why() {
 fn a_command_of_the_operator_creates_no_database() {
     let settings = Settings::of(provider());
     let file = settings.path("mistyped.db");
-    let settings = settings.set("DATABASE_URL", &format!("sqlite://{}", file.display()));
+    let settings = settings.set("DATABASE_URL", format!("sqlite://{}", file.display()));
     for arguments in [
         &["tenants", "list"][..],
         &["tenants", "suspend", "acme"],
