@@ -116,6 +116,6 @@ fn a_check_at_an_instant_moves_no_breaker() {
     }
     assert_eq!(breaker(), "open", "the control");
     let then = check("ann", Some("2026-01-15T10:00:00Z"));
-    assert_eq!(source(&tenant, &then), "call");
+    assert_eq!(source(&tenant, &then), "nowhere", "a manager cannot hammer a source that is down");
     assert_eq!(breaker(), "open");
 }
