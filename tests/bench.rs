@@ -255,7 +255,7 @@ fn what_cannot_be_used_is_named_in_one_line() {
         (&["nowhere"], "nowhere: cannot be read: "),
         (&["."], "expected a tenant folder or a folder of tenant folders"),
         (&[path, "--json", "no/such/folder.json"], "no/such/folder.json: cannot be written: "),
-        (&[path, "--env-file", "missing"], "--env-file: expected a readable file"),
+        (&[path, "--env-file", "missing"], "--env-file: expected a file of NAME=value lines"),
     ] {
         let done = bench(folder.path(), arguments);
         assert_eq!((done.code, &*done.out), (Some(2), ""), "{}", done.err);
