@@ -21,11 +21,10 @@ mod operands;
 mod parser;
 
 use crate::condition::Condition;
-use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
 use crate::pattern::PatternCheck;
-use crate::syntax::{Lexer, TokenKind};
+use crate::syntax::{self, Lexer, TokenKind, read_member};
 use parser::Parser;
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.
@@ -35,16 +34,7 @@ pub(crate) fn read(
     problems: &mut Problems,
     patterns: &mut PatternCheck,
 ) -> Option<Condition> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let condition = fields.required("matcher", |json, at, problems| {
-        let matcher = string(json, at, problems)?;
-        Parser::new(matcher, patterns)
-            .and_then(Parser::whole)
-            .map_err(|fault| problems.push(at, fault))
-            .ok()
-    });
-    fields.close();
-    condition
+    read_member(json, at, problems, "matcher", |text| Parser::new(text, patterns)?.whole())
 }
 
 /// Compiles a matcher into a condition.
@@ -69,6 +59,11 @@ pub fn tokens(expression: &str) -> Result<Vec<&str>, Fault> {
         }
         tokens.push(token.text);
     }
+}
+
+/// Returns the text of a string token of [`tokens`], without quotes and escapes.
+pub fn unquoted(token: &str) -> String {
+    syntax::unquoted(token)
 }
 
 #[cfg(test)]

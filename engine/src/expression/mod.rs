@@ -17,10 +17,10 @@ mod parser;
 mod printer;
 
 use crate::condition::Condition;
-use crate::fields::{Fields, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
 use crate::pattern::PatternCheck;
+use crate::syntax::read_member;
 use parser::Parser;
 
 pub use printer::print;
@@ -32,16 +32,7 @@ pub(crate) fn read(
     problems: &mut Problems,
     patterns: &mut PatternCheck,
 ) -> Option<Condition> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let condition = fields.required("expression", |json, at, problems| {
-        let text = string(json, at, problems)?;
-        Parser::new(text, patterns)
-            .and_then(Parser::whole)
-            .map_err(|fault| problems.push(at, fault))
-            .ok()
-    });
-    fields.close();
-    condition
+    read_member(json, at, problems, "expression", |text| Parser::new(text, patterns)?.whole())
 }
 
 /// Compiles an expression into a condition.

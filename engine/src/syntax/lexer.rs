@@ -45,14 +45,19 @@ impl Token<'_> {
 
     /// Returns the content of a [`TokenKind::Text`], without quotes and escapes.
     pub(crate) fn content(&self) -> String {
-        let inner = self.text.get(1..self.text.len().saturating_sub(1)).unwrap_or_default();
-        let mut content = String::with_capacity(inner.len());
-        let mut chars = inner.chars();
-        while let Some(char) = chars.next() {
-            content.extend(if char == '\\' { chars.next() } else { Some(char) });
-        }
-        content
+        unquoted(self.text)
     }
+}
+
+/// Returns the text of a string as written, without quotes and escapes.
+pub(crate) fn unquoted(string: &str) -> String {
+    let inner = string.get(1..string.len().saturating_sub(1)).unwrap_or_default();
+    let mut content = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(char) = chars.next() {
+        content.extend(if char == '\\' { chars.next() } else { Some(char) });
+    }
+    content
 }
 
 /// Cuts a text into tokens.

@@ -2,7 +2,9 @@
 
 mod lexer;
 mod literals;
+mod member;
 mod tokens;
 
-pub(crate) use lexer::{Lexer, Token, TokenKind, is_name};
+pub(crate) use lexer::{Lexer, Token, TokenKind, is_name, unquoted};
+pub(crate) use member::read_member;
 pub(crate) use tokens::Tokens;

@@ -140,7 +140,7 @@ impl<'t> Reader<'t> {
             "[" => self.list("]"),
             "{" => Err("a block of statements is not translated; write one expression".to_owned()),
             "-" => number(&format!("-{}", self.take().unwrap_or_default())),
-            _ if token.starts_with(['"', '\'']) => Ok(Value::Text(content(token))),
+            _ if token.starts_with(['"', '\'']) => Ok(Value::Text(casbin::unquoted(token))),
             _ if token.starts_with(|first: char| first.is_ascii_digit()) => number(token),
             _ if self.at("(") => {
                 Ok(Value::Call { name: token.to_owned(), arguments: self.values(")")? })
@@ -173,17 +173,6 @@ fn comparator(token: &str) -> Option<Comparator> {
 fn number(text: &str) -> Result<Value, String> {
     let number = serde_json::from_str(text);
     number.map(Value::Number).map_err(|_| format!("expected a number, not `{text}`"))
-}
-
-/// Returns the text of a string token, without quotes and escapes.
-fn content(token: &str) -> String {
-    let inner = token.get(1..token.len().saturating_sub(1)).unwrap_or_default();
-    let mut content = String::with_capacity(inner.len());
-    let mut chars = inner.chars();
-    while let Some(char) = chars.next() {
-        content.extend(if char == '\\' { chars.next() } else { Some(char) });
-    }
-    content
 }
 
 fn attribute(token: &str) -> Result<Value, String> {

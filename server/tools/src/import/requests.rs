@@ -115,7 +115,7 @@ impl Decider {
 /// Returns the number of requests, and the lines that are decided otherwise or cannot be asked.
 ///
 /// # Errors
-/// What was imported cannot be compiled.
+/// A rule or a policy cannot be compiled.
 pub(super) fn differences(
     model: &Model,
     converted: &Converted,
