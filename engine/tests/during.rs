@@ -37,6 +37,10 @@ const ZONES: [&str; 18] = [
     "Antarctica/Troll",
 ];
 
+/// The end of 2085, in Unix seconds. The database of time zones has rules of its own for each year of Gaza until 2086,
+/// and the oracle's copy of it ends in 2100.
+const END_OF_2085: i64 = 3_660_595_200;
+
 /// The number of random windows and instants.
 const CASES: u32 = 20_000;
 
@@ -95,9 +99,8 @@ fn window() -> impl Strategy<Value = Value> {
 fn random_windows_are_as_the_oracle_says() {
     let config =
         ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() };
-    // From 1970 to 2199.
     let outcome =
-        TestRunner::new(config).run(&(window(), 0_i64..7_258_118_400), |(window, seconds)| {
+        TestRunner::new(config).run(&(window(), 0_i64..END_OF_2085), |(window, seconds)| {
             let engine = TimeWindow::parse(&text(&window)).expect("a window");
             let instant = DateTime::from_timestamp(seconds, 0).expect("in range");
             prop_assert_eq!(

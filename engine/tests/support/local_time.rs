@@ -1,14 +1,12 @@
 //! The oracle for `during`: local times by the crate chrono-tz, which has its own copy of the rules of time zones.
 
-use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Timelike};
+use chrono::{DateTime, Datelike, Timelike};
 use chrono_tz::Tz;
 use serde_json::Value;
 
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const MINUTES_OF_DAY: u32 = 24 * 60;
 const MINUTES_OF_WEEK: u32 = 7 * MINUTES_OF_DAY;
-/// Years of which chrono-tz knows all changes: every calendar occurs among them.
-const KNOWN_CALENDARS: std::ops::Range<i32> = 2060..2088;
 
 /// Returns whether an instant, in Unix seconds, lies in the window: whether it comes less than the window's length after
 /// its beginning, on a clock that shows a week.
@@ -36,17 +34,6 @@ fn minutes(time: &str) -> u32 {
 /// Returns the minute that clocks show, counted from the beginning of Monday.
 fn minute_of_week(unix_seconds: i64, zone: &str) -> u32 {
     let instant = DateTime::from_timestamp(unix_seconds, 0).expect("in range");
-    // Rules that go on for ever repeat with the calendar.
-    let day = |year| NaiveDate::from_ymd_opt(year, 1, 1).expect("in range");
-    let calendar = |year| (day(year).weekday(), day(year).leap_year());
-    let year = instant.year();
-    let known = match year < KNOWN_CALENDARS.end {
-        true => year,
-        false => {
-            KNOWN_CALENDARS.into_iter().find(|it| calendar(*it) == calendar(year)).expect("one")
-        }
-    };
-    let shifted: TimeDelta = day(year) - day(known);
-    let local = (instant - shifted).with_timezone(&zone.parse::<Tz>().expect("a zone"));
+    let local = instant.with_timezone(&zone.parse::<Tz>().expect("a zone"));
     local.weekday().num_days_from_monday() * MINUTES_OF_DAY + local.hour() * 60 + local.minute()
 }
