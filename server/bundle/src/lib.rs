@@ -3,7 +3,6 @@
 //! `policies/README.md` explains the format. `portcullis test` runs the cases of such a folder;
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
-mod apply;
 mod bundle;
 mod cases;
 mod embedded;
@@ -16,13 +15,11 @@ mod registry;
 mod resolvers;
 mod responses;
 mod rulebook;
-mod store;
 mod strays;
 mod unique;
 mod users;
 mod yaml;
 
-pub use apply::{ChangeKind, ObjectChange, apply, clear};
 pub use bundle::Bundle;
 pub use cases::{Case, Expected};
 pub use embedded::embedded_resolver_file;
@@ -31,7 +28,6 @@ pub use given_answers::GivenAnswers;
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
-pub use store::store;
 pub use users::{SampleUser, TENANT_FILE};
 
 #[cfg(any(test, feature = "fixture"))]
