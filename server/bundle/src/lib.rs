@@ -5,6 +5,7 @@
 
 mod bundle;
 mod cases;
+mod document;
 mod embedded;
 mod error;
 mod files;
@@ -22,9 +23,12 @@ mod yaml;
 
 pub use bundle::Bundle;
 pub use cases::{Case, Expected};
+pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use given_answers::GivenAnswers;
+pub use policies::check_attributes;
+pub use registry::{ItemWarning, RegisteredNames};
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;

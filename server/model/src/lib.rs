@@ -13,6 +13,7 @@ pub mod event;
 pub mod fields;
 pub mod ids;
 pub mod input;
+pub mod owner;
 pub mod page;
 pub mod policy;
 pub mod provider;
@@ -23,8 +24,10 @@ pub mod rule;
 pub mod rule_filter;
 pub mod schema;
 pub mod service_key;
+pub mod settings;
 pub mod tenant;
 mod timestamp;
+pub mod wanted_webhook;
 pub mod warning;
 pub mod webhook;
 
