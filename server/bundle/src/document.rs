@@ -3,6 +3,7 @@
 use portcullis_engine::Json;
 use portcullis_engine::fields::{Fields, list};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_model::apply::ObjectKind;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resolver::WantedResolver;
@@ -46,44 +47,6 @@ pub struct SentText<T> {
     pub text: String,
 }
 
-/// The kind of a managed object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ObjectKind {
-    Resource,
-    Rule,
-    Policy,
-    Resolver,
-    Webhook,
-}
-
-impl ObjectKind {
-    /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Resource, Self::Rule, Self::Policy, Self::Resolver, Self::Webhook];
-
-    /// Returns the name of one object of the kind.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Resource => "resource",
-            Self::Rule => "rule",
-            Self::Policy => "policy",
-            Self::Resolver => "resolver",
-            Self::Webhook => "webhook",
-        }
-    }
-
-    /// Returns the name of the list of such objects in a bundle.
-    pub fn list(self) -> &'static str {
-        match self {
-            Self::Resource => "resources",
-            Self::Rule => "rules",
-            Self::Policy => "policies",
-            Self::Resolver => "resolvers",
-            Self::Webhook => "webhooks",
-        }
-    }
-}
-
 /// The parts of a tenant that decide how its bundle is read.
 #[derive(Clone, Copy, Debug)]
 pub struct DocumentContext<'c> {
@@ -104,8 +67,8 @@ impl BundleDocument {
         let DocumentContext { domain, egress } = context;
         let mut fields = Fields::open(json, at, problems)?;
         let resources = fields.optional("resources", read_resources);
-        let rules = fields
-            .optional("rules", |json, at, problems| read_rules(json, at, problems, domain));
+        let rules =
+            fields.optional("rules", |json, at, problems| read_rules(json, at, problems, domain));
         let policies = fields.optional("policies", read_policies);
         let resolvers = fields
             .optional("resolvers", |json, at, problems| read_resolvers(json, at, problems, egress));
@@ -116,11 +79,9 @@ impl BundleDocument {
             let users = read_users(json, at, problems, domain)?;
             Some(with_texts(users, json))
         });
-        let named: Vec<&str> =
-            users.iter().flatten().map(|user| &*user.value.sub).collect();
-        let cases = fields.optional("cases", |json, at, problems| {
-            read_cases(json, at, problems, &named)
-        });
+        let named: Vec<&str> = users.iter().flatten().map(|user| &*user.value.sub).collect();
+        let cases =
+            fields.optional("cases", |json, at, problems| read_cases(json, at, problems, &named));
         fields.close();
         Some(Self { resources, rules, policies, resolvers, webhooks, settings, cases, users })
     }

@@ -23,7 +23,7 @@ mod yaml;
 
 pub use bundle::Bundle;
 pub use cases::{Case, Expected};
-pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
+pub use document::{BundleDocument, DocumentContext, SentPolicy, SentText};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use given_answers::GivenAnswers;
