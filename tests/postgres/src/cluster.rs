@@ -113,6 +113,34 @@ impl Cluster {
         self.control("start");
     }
 
+    /// Stops the server, and keeps a copy of its data for [`Cluster::restore`]. The server starts again.
+    #[track_caller]
+    pub fn save(&mut self) {
+        self.stop();
+        self.copy(&self.data(), &self.saved());
+        self.start();
+    }
+
+    /// Puts the saved data in place of that of the server, as a failover to a standby that lagged does, and starts the
+    /// server again.
+    #[track_caller]
+    pub fn restore(&mut self) {
+        self.stop();
+        fs::remove_dir_all(self.data()).expect("the directory is ours");
+        self.copy(&self.saved(), &self.data());
+        self.start();
+    }
+
+    fn saved(&self) -> PathBuf {
+        self.directory.join("saved")
+    }
+
+    #[track_caller]
+    fn copy(&self, from: &Path, to: &Path) {
+        let mut copy = self.run.command(Path::new("cp"));
+        self.succeed(copy.arg("--archive").arg(from).arg(to));
+    }
+
     /// Returns the directory of the socket.
     #[must_use]
     pub fn directory(&self) -> &Path {
