@@ -74,7 +74,10 @@ async fn a_commit_raises_the_revision_by_one_whatever_it_holds(database: TestDat
         rules::insert(&mut tx, &rule(id, &format!("doc:{id}"))).await.expect("works");
     }
     let committed = tx.commit().await.expect("commits");
-    assert_eq!((committed.position.revision, committed.touched.map(|touched| touched.len())), (2, Some(3)));
+    assert_eq!(
+        (committed.position.revision, committed.touched.map(|touched| touched.len())),
+        (2, Some(3))
+    );
     let nothing = store.write("acme", 0).await.expect("begins").commit().await.expect("commits");
     assert_eq!((nothing.position.revision, nothing.touched), (2, None));
     assert_eq!(insert(&store, "other", &rule(1, "doc:read")).await.position.revision, 1);
@@ -498,7 +501,11 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     let mut tx = store.write("acme", 0).await.expect("begins");
     service_keys::insert(&mut tx, &key).await.expect("works");
     assert!(providers::insert(&mut tx, &provider).await.expect("works"));
-    assert_eq!(tx.commit().await.expect("commits").position.revision, 0, "no decision depends on them");
+    assert_eq!(
+        tx.commit().await.expect("commits").position.revision,
+        0,
+        "no decision depends on them"
+    );
     let mut tx = store.write("other", 0).await.expect("begins");
     let taken =
         portcullis_model::provider::ProviderRecord { id: Uuid::from_u128(9), ..provider.clone() };

@@ -101,6 +101,18 @@ impl Cluster {
         written.expect("the configuration is ours");
     }
 
+    /// Returns a shell with the programs of PostgreSQL, which connect to this server as superuser.
+    #[must_use]
+    pub fn shell(&self, script: &str) -> Command {
+        let mut shell = self.run.command(Path::new("sh"));
+        let path = std::env::var("PATH").unwrap_or_default();
+        shell.args(["-e", "-c", script]).current_dir(&self.directory);
+        shell.env("PATH", format!("{}:{path}", self.programs.display()));
+        shell.env("PGHOST", &self.directory).env("PGPORT", PORT.to_string());
+        shell.env("PGUSER", SUPERUSER);
+        shell
+    }
+
     /// Stops the server: sessions end with SQLSTATE 57P01, and new connections fail.
     #[track_caller]
     pub fn stop(&mut self) {
