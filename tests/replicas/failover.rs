@@ -4,7 +4,7 @@
 use portcullis_test_postgres::Cluster;
 use serde_json::json;
 
-use super::{RULES, decide_since};
+use super::{RULES, decide_since, tenant_at};
 use crate::support::{Provider, Request, Server, Settings, Tenant, eventually};
 
 /// Two servers on a PostgreSQL of their own.
@@ -34,8 +34,7 @@ fn write(tenant: &Tenant<'_>, sub: &str) -> (String, u64) {
 #[test]
 fn lost_writes_decide_no_longer_and_later_ones_do() {
     let Some(mut stage) = stage() else { return };
-    let tenant = Tenant::of(&stage.replicas[0], Provider::shared(), "rewound");
-    let tenants = [tenant.at(&stage.replicas[0]), tenant.at(&stage.replicas[1])];
+    let tenants = tenant_at(&stage.replicas);
     let (_, kept) = write(&tenants[0], "kim");
     stage.cluster.save();
     let (_, lost) = write(&tenants[0], "alice");
