@@ -62,6 +62,7 @@ pub mod resolver_contract;
 pub mod resource;
 mod roles;
 mod syntax;
+mod touched;
 pub mod value;
 
 pub use check_buffer::CheckBuffer;
@@ -81,3 +82,4 @@ pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
+pub use touched::Touched;
