@@ -10,6 +10,7 @@ mod embedded;
 mod error;
 mod files;
 mod given_answers;
+pub mod matrix;
 mod policies;
 mod positions;
 mod registry;
