@@ -4,6 +4,8 @@
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
 mod bundle;
+mod case_report;
+mod case_set;
 mod cases;
 mod embedded;
 mod error;
@@ -18,9 +20,12 @@ mod rulebook;
 mod strays;
 mod unique;
 mod users;
+mod verdict;
 mod yaml;
 
 pub use bundle::Bundle;
+pub use case_report::{CaseFailure, CaseReport, SkipCause, SkippedCase};
+pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
@@ -29,6 +34,7 @@ pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
 pub use users::{SampleUser, TENANT_FILE};
+pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
