@@ -133,7 +133,7 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
         Some(cases)
     })?;
-    let registered = RegisteredNames::new(&resources);
+    let registered = RegisteredNames::new(resources.iter());
     let mut warnings = files.warnings(RULES_FILE, &registered.warnings_of_rules(&rules));
     let of_policies = registered.warnings_of_policies(&policies);
     warnings.extend(files.warnings(POLICIES_FILE, &of_policies));

@@ -28,6 +28,7 @@ pub mod service_key;
 pub mod settings;
 pub mod tenant;
 mod timestamp;
+pub mod wanted_webhook;
 pub mod warning;
 pub mod webhook;
 
