@@ -31,8 +31,9 @@ pub struct CaseReport {
 pub struct CaseFailure {
     pub case: String,
     pub expected: Expected,
-    pub actual: Expected,
-    /// The reason of the decision, or the condition that is undetermined.
+    /// `None` if the case could not be decided.
+    pub actual: Option<Expected>,
+    /// The reason of the decision, or why the case has none that counts.
     pub reason: String,
 }
 
@@ -40,6 +41,7 @@ pub struct CaseFailure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedCase {
     pub case: String,
+    pub expected: Expected,
     pub cause: SkipCause,
 }
 
@@ -50,6 +52,14 @@ pub enum SkipCause {
     Resolver(String),
     /// The cases before it took all the work that is allowed.
     TooMuchWork,
+}
+
+impl SkippedCase {
+    /// Returns the case as a failure, for whom it must be decided.
+    pub fn into_failure(self) -> CaseFailure {
+        let reason = self.cause.reason();
+        CaseFailure { case: self.case, expected: self.expected, actual: None, reason }
+    }
 }
 
 impl SkipCause {
@@ -108,18 +118,19 @@ impl CaseReport {
         match outcome {
             Outcome::Decided(CaseVerdict::Passed) => self.passed += 1,
             Outcome::Decided(CaseVerdict::Otherwise { got, reason }) => {
-                self.failed.push(CaseFailure { case: name, expected, actual: got, reason });
+                self.failed.push(CaseFailure { case: name, expected, actual: Some(got), reason });
             }
             Outcome::Decided(CaseVerdict::Undetermined(policies)) => {
-                let (actual, reason) = (expected.clone(), undetermined(&policies));
+                let (actual, reason) = (Some(expected.clone()), undetermined(&policies));
                 self.failed.push(CaseFailure { case: name, expected, actual, reason });
             }
             Outcome::NeedsResolver(namespace) => {
-                self.skipped
-                    .push(SkippedCase { case: name, cause: SkipCause::Resolver(namespace) });
+                let cause = SkipCause::Resolver(namespace);
+                self.skipped.push(SkippedCase { case: name, expected, cause });
             }
             Outcome::TooMuchWork => {
-                self.skipped.push(SkippedCase { case: name, cause: SkipCause::TooMuchWork });
+                let cause = SkipCause::TooMuchWork;
+                self.skipped.push(SkippedCase { case: name, expected, cause });
             }
         }
     }

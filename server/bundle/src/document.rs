@@ -104,8 +104,8 @@ impl BundleDocument {
         let DocumentContext { domain, egress } = context;
         let mut fields = Fields::open(json, at, problems)?;
         let resources = fields.optional("resources", read_resources);
-        let rules = fields
-            .optional("rules", |json, at, problems| read_rules(json, at, problems, domain));
+        let rules =
+            fields.optional("rules", |json, at, problems| read_rules(json, at, problems, domain));
         let policies = fields.optional("policies", read_policies);
         let resolvers = fields
             .optional("resolvers", |json, at, problems| read_resolvers(json, at, problems, egress));
@@ -116,11 +116,9 @@ impl BundleDocument {
             let users = read_users(json, at, problems, domain)?;
             Some(with_texts(users, json))
         });
-        let named: Vec<&str> =
-            users.iter().flatten().map(|user| &*user.value.sub).collect();
-        let cases = fields.optional("cases", |json, at, problems| {
-            read_cases(json, at, problems, &named)
-        });
+        let named: Vec<&str> = users.iter().flatten().map(|user| &*user.value.sub).collect();
+        let cases =
+            fields.optional("cases", |json, at, problems| read_cases(json, at, problems, &named));
         fields.close();
         Some(Self { resources, rules, policies, resolvers, webhooks, settings, cases, users })
     }

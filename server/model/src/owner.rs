@@ -1,8 +1,8 @@
 //! Owners of managed objects (`docs/semantics.md`, section 10.2).
 
+use portcullis_engine::Json;
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::Json;
 
 use crate::input::Field;
 use crate::{fields, schema};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::Json;
+use portcullis_engine::invalid::{Place, Problems};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::schema::Type;
@@ -189,7 +189,10 @@ mod tests {
                 r#"{"max_deletes": 101}"#,
                 "at `/max_deletes`: expected an integer from 0 to 100, in percent",
             ),
-            (r#"{"gates": {"case": true}}"#, "at `/gates`: field `case` is unknown; did you mean `cases`?"),
+            (
+                r#"{"gates": {"case": true}}"#,
+                "at `/gates`: field `case` is unknown; did you mean `cases`?",
+            ),
             (
                 r#"{"owners": {"a b": {"keys": []}}}"#,
                 "at `/owners/a b`: expected a name of 1 to 256 printable characters without white space",

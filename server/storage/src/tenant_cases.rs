@@ -32,6 +32,11 @@ struct Row {
 from_row!(Row { domain, cases, users, skipped });
 
 impl StoredCases {
+    /// Returns whether there is no case.
+    pub fn is_empty(&self) -> bool {
+        matches!(&*self.cases, "" | "[]")
+    }
+
     fn bytes(&self) -> i64 {
         i64::try_from(self.cases.len() + self.users.len()).unwrap_or(i64::MAX)
     }

@@ -124,6 +124,11 @@ impl Tx {
         self.gates
     }
 
+    /// Returns whether the changes so far concern the settings or cases of the tenant.
+    pub fn concerns_guards(&self) -> bool {
+        self.touched_guards
+    }
+
     /// Returns whether gates judge the changes so far: they may alter decisions, or concern settings or cases. A
     /// registration without rules alters none.
     pub fn concerns_gates(&self) -> bool {

@@ -10,9 +10,9 @@ fn read(text: &str) -> Result<BundleDocument, Vec<String>> {
     let (mut problems, egress) = (Problems::default(), EgressRules::default());
     let context = DocumentContext { domain: "acme", egress: &egress };
     let read = BundleDocument::read(&json, &Place::root(), &mut problems, context);
-    problems.finish(read).map_err(|invalid| {
-        invalid.problems().iter().map(|problem| problem.path.clone()).collect()
-    })
+    problems
+        .finish(read)
+        .map_err(|invalid| invalid.problems().iter().map(|problem| problem.path.clone()).collect())
 }
 
 #[test]

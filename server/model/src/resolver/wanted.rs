@@ -142,7 +142,8 @@ fn keep_secrets(
         return SentSecrets::Given;
     }
     if kept < secrets.len() {
-        problems.expected(at, "a value for each secret, or `null` for each to keep the stored ones");
+        problems
+            .expected(at, "a value for each secret, or `null` for each to keep the stored ones");
     }
     for (_, value) in secrets.iter_mut().filter(|(_, value)| *value == Json::Null) {
         *value = Json::String("".into());
