@@ -10,7 +10,7 @@ use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 
-use crate::cases::{self, Case};
+use crate::cases::{self, Case, CaseNames};
 use crate::error::BundleError;
 use crate::files::Files;
 use crate::policies;
@@ -123,14 +123,17 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
     })?;
     let rulebook = Rulebook::new(&tenant, &resources, &rules, &policies);
     let deciders = cases::deciders(&rulebook, &policies);
+    let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
+    let names =
+        CaseNames { users: &subjects, resolvers: Some(&resolvers), deciders: Some(&deciders) };
     let cases = files.read(CASES_FILE, |json, at, problems| {
         let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            Case::read(json, at, problems, &users, &resolvers, &deciders)
+            Case::read(json, at, problems, names)
         })(json, at, problems)?;
         each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
         Some(cases)
     })?;
-    let registered = RegisteredNames::new(&resources);
+    let registered = RegisteredNames::new(resources.iter());
     let mut warnings = files.warnings(RULES_FILE, &registered.warnings_of_rules(&rules));
     let of_policies = registered.warnings_of_policies(&policies);
     warnings.extend(files.warnings(POLICIES_FILE, &of_policies));

@@ -3,9 +3,11 @@
 //! `policies/README.md` explains the format. `portcullis test` runs the cases of such a folder;
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
-mod apply;
 mod bundle;
+mod case_report;
+mod case_set;
 mod cases;
+mod document;
 mod embedded;
 mod error;
 mod files;
@@ -17,23 +19,27 @@ mod registry;
 mod resolvers;
 mod responses;
 mod rulebook;
-mod store;
 mod strays;
 mod unique;
 mod users;
+mod verdict;
 mod yaml;
 
-pub use apply::{ChangeKind, ObjectChange, apply, clear};
 pub use bundle::Bundle;
+pub use case_report::{CaseFailure, CaseReport, SkipCause, SkippedCase};
+pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
+pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use given_answers::GivenAnswers;
+pub use policies::check_attributes;
+pub use registry::{ItemWarning, RegisteredNames};
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
-pub use store::store;
 pub use users::{SampleUser, TENANT_FILE};
+pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
