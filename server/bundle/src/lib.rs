@@ -9,29 +9,36 @@ mod embedded;
 mod error;
 mod files;
 mod given_answers;
+mod list_files;
 mod policies;
 mod positions;
 mod registry;
 mod resolvers;
 mod responses;
 mod rulebook;
+mod settings;
+mod sources;
 mod strays;
 mod unique;
 mod users;
 mod yaml;
 
-pub use bundle::Bundle;
+pub use bundle::{Bundle, SecretUse};
 pub use cases::{Case, Expected};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use given_answers::GivenAnswers;
+pub use list_files::LIST_FOLDERS;
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
+pub use settings::{OWNER, is_owner};
 pub use users::{SampleUser, TENANT_FILE};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+#[cfg(test)]
+mod folder_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -6,9 +6,7 @@ use portcullis_engine::{DEFAULT_DENY, Json, Namespaces};
 
 use portcullis_model::policy::NewPolicy;
 
-use crate::unique::each_once;
-
-/// Reads the policies, which may read the attributes of `namespaces`.
+/// Reads the policies of a file, which may read the attributes of `namespaces`.
 pub(super) fn read(
     json: &Json<'_>,
     at: &Place<'_>,
@@ -30,10 +28,9 @@ pub(super) fn read(
     Some(policies)
 }
 
-/// Reads policies whose names tell them apart: the service does not ask for that, but cases name them.
+/// Reads policies that cases can name.
 fn read_named(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<NewPolicy>> {
     let policies = list(NewPolicy::read_of_file)(json, at, problems)?;
-    each_once(policies.iter().map(|policy| &policy.name), "`name`", at, problems);
     for (index, policy) in policies.iter().enumerate() {
         if policy.name == DEFAULT_DENY {
             let what =

@@ -13,6 +13,7 @@ use portcullis_engine::json::{self, Member};
 use portcullis_engine::{AttributeKind, Json, Namespaces};
 
 use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::folder_webhook::SecretReference;
 use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord};
 
 use crate::responses::{CannedResponses, each};
@@ -29,8 +30,12 @@ pub struct SampleResolver {
     /// The folder of the component, inside that of the tenant.
     pub folder: PathBuf,
     pub manifest: Manifest,
+    /// The secrets of the manifest that refer to variables, by their names.
+    pub references: BTreeMap<String, SecretReference>,
     /// The attributes that the descriptor declares.
     pub attributes: Vec<AttributeRecord>,
+    /// The digest of the component that the descriptor is about, in hexadecimal.
+    pub sha256: String,
     /// Responses to the requests of the component in every case.
     pub responses: CannedResponses,
 }
@@ -90,15 +95,25 @@ impl SampleResolver {
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
         let manifest = Manifest::read(&merged, at, problems, &rules)?;
         check_endpoints(&responses, &manifest, &at.key("responses"), problems);
+        let references = references(&merged);
         let (module, folder) = (module.to_owned(), folder.into());
-        let attributes = descriptor.attributes;
-        Some(Self { module, folder, manifest, attributes, responses })
+        let ModuleRecord { attributes, sha256, .. } = descriptor;
+        Some(Self { module, folder, manifest, references, attributes, sha256, responses })
     }
 
     pub(super) fn kind(&self, attribute: &str) -> Option<AttributeKind> {
         let mut all = self.attributes.iter();
         all.find(|known| known.name == attribute).map(|known| known.kind)
     }
+}
+
+/// Returns the secrets of a manifest that refer to variables.
+fn references(manifest: &Json<'_>) -> BTreeMap<String, SecretReference> {
+    let secrets = manifest.get("secrets").and_then(Json::as_object).unwrap_or_default();
+    let reference = |(name, value): &Member<'_>| {
+        Some((name.to_string(), SecretReference::parse(value.as_str()?)?))
+    };
+    secrets.iter().filter_map(reference).collect()
 }
 
 /// Notes every endpoint of `responses` that the manifest does not have.

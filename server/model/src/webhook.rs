@@ -67,7 +67,7 @@ impl EventType {
         Self::ALL.into_iter().find(|event| event.as_str() == text)
     }
 
-    fn field<'j>() -> impl Field<'j, Value = Self> {
+    pub(crate) fn field<'j>() -> impl Field<'j, Value = Self> {
         choice(Self::ALL.map(|event| (event, event.as_str())))
     }
 }
