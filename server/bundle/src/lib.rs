@@ -4,15 +4,19 @@
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
 mod bundle;
+mod canonical;
 mod cases;
+mod content;
 mod embedded;
 mod error;
 mod files;
+mod folder_files;
 mod given_answers;
 mod list_files;
 mod policies;
 mod positions;
 mod registry;
+mod resolver_files;
 mod resolvers;
 mod responses;
 mod rulebook;
@@ -22,11 +26,15 @@ mod strays;
 mod unique;
 mod users;
 mod yaml;
+mod yaml_scalar;
+mod yaml_writer;
 
 pub use bundle::{Bundle, SecretUse};
 pub use cases::{Case, Expected};
+pub use content::{ModuleContent, SecretValues};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
+pub use folder_files::{ExportError, ExportedContent, FolderFile, folder_files};
 pub use given_answers::GivenAnswers;
 pub use list_files::LIST_FOLDERS;
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
@@ -43,3 +51,5 @@ mod folder_tests;
 mod tests;
 #[cfg(test)]
 mod warning_tests;
+#[cfg(test)]
+mod writer_tests;

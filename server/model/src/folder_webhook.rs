@@ -1,5 +1,7 @@
 //! Webhooks of a tenant folder, whose secrets are kept elsewhere.
 
+use std::fmt;
+
 use portcullis_engine::Json;
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
@@ -60,6 +62,11 @@ impl SecretReference {
         &self.0
     }
 
+    /// Returns the reference to the variable `name`, which must be the name of one.
+    pub fn to_variable(name: &str) -> Option<Self> {
+        Self::parse(&format!("{}{name}{}", REFERENCE.0, REFERENCE.1))
+    }
+
     fn field<'j>() -> impl Field<'j, Value = Self> {
         field(Self::read, || {
             let about =
@@ -78,5 +85,11 @@ impl SecretReference {
             );
         }
         reference
+    }
+}
+
+impl fmt::Display for SecretReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", REFERENCE.0, self.0, REFERENCE.1)
     }
 }

@@ -1,0 +1,101 @@
+//! Writes the resolvers of a tenant as files: `resolvers.yaml`, and for each a folder with its manifest and descriptor.
+
+use portcullis_engine::Json;
+use portcullis_engine::json::Member;
+use portcullis_model::folder_webhook::SecretReference;
+
+use crate::canonical::ordered;
+use crate::folder_files::{ExportError, FolderFile, list_file};
+use crate::resolvers::{DESCRIPTOR_FILE, MANIFEST_FILE};
+use crate::yaml_writer::ItemLayout;
+
+/// The members of a manifest. `secrets` are written apart.
+const MEMBERS: [&str; 8] = [
+    "namespace",
+    "description",
+    "config",
+    "endpoints",
+    "allowed_hosts",
+    "limits",
+    "cache_ttl_ms",
+    "stale_if_error_ms",
+];
+
+/// Returns the files of resolvers in the form of an export, whose secrets are their names. A resolver's folder is named
+/// by its namespace.
+pub(super) fn resolver_files(
+    resolvers: &[Json<'_>],
+    descriptors: &[(String, Json<'_>)],
+) -> Result<Vec<FolderFile>, ExportError> {
+    let unexpected = || ExportError::Unexpected {
+        kind: "resolvers".to_owned(),
+        expected: "resolvers with a `namespace`",
+    };
+    let namespace =
+        |json: &Json<'_>| json.get("namespace").and_then(Json::as_str).map(str::to_owned);
+    let mut sorted = Vec::with_capacity(resolvers.len());
+    for json in resolvers {
+        sorted.push((namespace(json).ok_or_else(unexpected)?, json));
+    }
+    sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let (mut files, mut items) = (Vec::new(), Vec::new());
+    for (namespace, json) in sorted {
+        let descriptor = descriptors.iter().find(|(own, _)| *own == namespace);
+        let (_, descriptor) =
+            descriptor.ok_or_else(|| ExportError::Descriptor(namespace.clone()))?;
+        let folder = format!("resolvers/{namespace}");
+        let manifest = Json::Object(manifest(&namespace, json));
+        files.push(json_file(format!("{folder}/{MANIFEST_FILE}"), &manifest));
+        files.push(json_file(format!("{folder}/{DESCRIPTOR_FILE}"), descriptor));
+        items.push(Json::Object(vec![("module".into(), Json::String(namespace.into()))]));
+    }
+    files.push(list_file("resolvers.yaml", &items, ItemLayout::Block)?);
+    Ok(files)
+}
+
+fn manifest<'j>(namespace: &str, json: &Json<'j>) -> Vec<Member<'j>> {
+    let empty_list = || Json::Array(Vec::new());
+    let empty_object = || Json::Object(Vec::new());
+    let defaults = [
+        ("config", empty_object()),
+        ("endpoints", empty_object()),
+        ("allowed_hosts", empty_list()),
+        ("stale_if_error_ms", Json::Number(0_u64.into())),
+    ];
+    let mut members = ordered(json, &MEMBERS, &defaults);
+    let secrets: Vec<Member<'j>> = names_of_secrets(json)
+        .into_iter()
+        .filter_map(|name| {
+            let reference = SecretReference::to_variable(&variable(namespace, &name))?;
+            Some((name.into(), Json::String(reference.to_string().into())))
+        })
+        .collect();
+    if !secrets.is_empty() {
+        members.push(("secrets".into(), Json::Object(secrets)));
+    }
+    members
+}
+
+fn names_of_secrets(resolver: &Json<'_>) -> Vec<String> {
+    let mut names: Vec<String> = match resolver.get("secrets") {
+        Some(Json::Array(names)) => {
+            names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
+        }
+        Some(Json::Object(members)) => members.iter().map(|(name, _)| name.to_string()).collect(),
+        _ => Vec::new(),
+    };
+    names.sort_unstable();
+    names
+}
+
+/// Returns the name of the variable for a resolver's secret, such as `HR_SECRET_TOKEN`.
+fn variable(namespace: &str, secret: &str) -> String {
+    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    format!("{namespace}_secret_{secret}").chars().map(upper).collect()
+}
+
+/// Returns a JSON file as people read it.
+fn json_file(name: String, json: &Json<'_>) -> FolderFile {
+    let text = serde_json::to_string_pretty(json).unwrap_or_default() + "\n";
+    FolderFile { name, text }
+}
