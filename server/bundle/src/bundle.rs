@@ -11,8 +11,9 @@ use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
+use portcullis_model::settings::TenantSettings;
 
-use crate::cases::{self, Case};
+use crate::cases::{self, Case, CaseNames};
 use crate::error::BundleError;
 use crate::files::Files;
 use crate::list_files::{CASES, LIST_FOLDERS, Listed, POLICIES, RESOURCES, RULES};
@@ -20,7 +21,6 @@ use crate::policies;
 use crate::registry::RegisteredNames;
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
-use crate::settings;
 use crate::sources::{DiskFolder, FileSource};
 use crate::strays::{meant, strays_in, strays_in_list};
 use crate::unique::each_once;
@@ -143,16 +143,19 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let policies = read_policies(files, &resolvers)?;
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items);
     let deciders = cases::deciders(&rulebook, &policies.items);
+    let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
+    let names =
+        CaseNames { users: &subjects, resolvers: Some(&resolvers), deciders: Some(&deciders) };
     let read_case = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        Case::read(json, at, problems, &users, &resolvers, &deciders)
+        Case::read(json, at, problems, names)
     };
     let read_cases = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
         list(read_case)(json, at, problems)
     };
     let cases = files.read_list(&CASES, read_cases, "`name`", |case| case.name.clone())?;
     let webhooks = read_webhooks(files)?;
-    let settings = files.read_optional(SETTINGS_FILE, settings::read)?;
-    let registered = RegisteredNames::new(&resources.items);
+    let settings = files.read_optional(SETTINGS_FILE, read_settings)?;
+    let registered = RegisteredNames::new(resources.items.iter());
     let mut warnings = files.warnings(&rules, registered.warnings_of_rules(&rules.items));
     let of_policies = registered.warnings_of_policies(&policies.items);
     warnings.extend(files.warnings(&policies, of_policies));
@@ -214,6 +217,16 @@ fn read_webhooks<S: FileSource>(
         each_once(webhooks.iter().map(|webhook| &webhook.url), "`url`", at, problems);
         Some(webhooks)
     })
+}
+
+/// Reads the settings, and returns them as they are written: the service stores them so.
+fn read_settings(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Json<'static>> {
+    TenantSettings::read(json, at, problems)?;
+    Some(json.clone().into_owned())
 }
 
 /// Returns the references to secrets, with their places.

@@ -1,12 +1,11 @@
-//! The content of a tenant as `POST /api/v1/apply` takes it (`docs/semantics.md`, section 6.11).
+//! The content of a tenant as `POST /api/v1/apply` takes it (`docs/semantics.md`, section 10.1).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use portcullis_engine::{Json, json};
-use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
+use portcullis_model::folder_webhook::FolderWebhook;
 use portcullis_model::policy::NewPolicy;
-use portcullis_model::resolver::Manifest;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 
@@ -122,8 +121,11 @@ fn parsed(written: &str) -> Json<'static> {
 }
 
 fn resolver(one: &SampleResolver, module: &ModuleContent, secrets: &SecretValues) -> Json<'static> {
-    let manifest = manifest(&one.manifest, &one.references, secrets);
+    let manifest = manifest(one, secrets);
     let mut members = manifest.as_object().unwrap_or_default().to_vec();
+    if !one.enabled {
+        members.push(("enabled".into(), Json::Bool(false)));
+    }
     members.push(("sha256".into(), text(&module.sha256)));
     if let Some(bytes) = &module.bytes {
         members.push(("module".into(), text(bytes)));
@@ -131,14 +133,14 @@ fn resolver(one: &SampleResolver, module: &ModuleContent, secrets: &SecretValues
     Json::Object(members)
 }
 
-fn manifest(
-    manifest: &Manifest,
-    references: &BTreeMap<String, SecretReference>,
-    values: &SecretValues,
-) -> Json<'static> {
+fn manifest(one: &SampleResolver, values: &SecretValues) -> Json<'static> {
+    let SampleResolver { manifest, references, kept_secrets, .. } = one;
     let shown = serde_json::to_string(&manifest.without_secrets()).unwrap_or_default();
     let written = parsed(&String::from_utf8_lossy(&manifest.secrets.to_plain()));
     let secrets = written.as_object().unwrap_or_default().iter().map(|(name, written)| {
+        if kept_secrets.contains(&**name) {
+            return (name.clone(), Json::Null);
+        }
         let value = references.get(&**name).and_then(|one| values.get(one.variable()));
         (name.clone(), value.map_or_else(|| written.clone(), |value| text(value)))
     });

@@ -140,20 +140,20 @@ fn faults_of_webhooks_and_settings_are_named() {
             "settings.yaml",
             "20",
             "101",
-            "settings.yaml:2:14: at `/max_deletes`: expected a percentage from 0 to 100",
+            "settings.yaml:2:14: at `/max_deletes`: expected an integer from 0 to 100, in percent",
         ),
         (
             "settings.yaml",
             "019e301f-05c0",
             "x",
-            "settings.yaml:3:30: at `/owners/git:acme/keys/0`: expected the id of a service key",
+            "settings.yaml:3:30: at `/owners/git:acme/keys/0`: expected a UUID",
         ),
         (
             "settings.yaml",
             "git:acme",
             "git acme",
-            "settings.yaml:3:22: at `/owners/git acme`: expected an owner of 1 to 256 printable characters \
-             without a space",
+            "settings.yaml:3:22: at `/owners/git acme`: expected a name of 1 to 256 printable characters \
+             without white space",
         ),
     ] {
         let folder = tenant();

@@ -2,7 +2,6 @@
 
 use portcullis_engine::Json;
 use portcullis_engine::json::Member;
-use portcullis_model::folder_webhook::SecretReference;
 
 use crate::canonical::ordered;
 use crate::folder_files::{ExportError, FolderFile, list_file};
@@ -21,8 +20,8 @@ const MEMBERS: [&str; 8] = [
     "stale_if_error_ms",
 ];
 
-/// Returns the files of resolvers in the form of an export, whose secrets are their names. A resolver's folder is named
-/// by its namespace.
+/// Returns the files of resolvers in the form of an export. A resolver's folder is named by its namespace. Secrets are
+/// `null`, so that an apply keeps those that the service has.
 pub(super) fn resolver_files(
     resolvers: &[Json<'_>],
     descriptors: &[(String, Json<'_>)],
@@ -44,16 +43,20 @@ pub(super) fn resolver_files(
         let (_, descriptor) =
             descriptor.ok_or_else(|| ExportError::Descriptor(namespace.clone()))?;
         let folder = format!("resolvers/{namespace}");
-        let manifest = Json::Object(manifest(&namespace, json));
+        let manifest = Json::Object(manifest(json));
         files.push(json_file(format!("{folder}/{MANIFEST_FILE}"), &manifest));
         files.push(json_file(format!("{folder}/{DESCRIPTOR_FILE}"), descriptor));
-        items.push(Json::Object(vec![("module".into(), Json::String(namespace.into()))]));
+        let mut item = vec![("module".into(), Json::String(namespace.into()))];
+        if json.get("enabled") == Some(&Json::Bool(false)) {
+            item.push(("enabled".into(), Json::Bool(false)));
+        }
+        items.push(Json::Object(item));
     }
     files.push(list_file("resolvers.yaml", &items, ItemLayout::Block)?);
     Ok(files)
 }
 
-fn manifest<'j>(namespace: &str, json: &Json<'j>) -> Vec<Member<'j>> {
+fn manifest<'j>(json: &Json<'j>) -> Vec<Member<'j>> {
     let empty_list = || Json::Array(Vec::new());
     let empty_object = || Json::Object(Vec::new());
     let defaults = [
@@ -63,13 +66,8 @@ fn manifest<'j>(namespace: &str, json: &Json<'j>) -> Vec<Member<'j>> {
         ("stale_if_error_ms", Json::Number(0_u64.into())),
     ];
     let mut members = ordered(json, &MEMBERS, &defaults);
-    let secrets: Vec<Member<'j>> = names_of_secrets(json)
-        .into_iter()
-        .filter_map(|name| {
-            let reference = SecretReference::to_variable(&variable(namespace, &name))?;
-            Some((name.into(), Json::String(reference.to_string().into())))
-        })
-        .collect();
+    let secrets = names_of_secrets(json).into_iter();
+    let secrets: Vec<Member<'j>> = secrets.map(|name| (name.into(), Json::Null)).collect();
     if !secrets.is_empty() {
         members.push(("secrets".into(), Json::Object(secrets)));
     }
@@ -86,12 +84,6 @@ fn names_of_secrets(resolver: &Json<'_>) -> Vec<String> {
     };
     names.sort_unstable();
     names
-}
-
-/// Returns the name of the variable for a resolver's secret, such as `HR_SECRET_TOKEN`.
-fn variable(namespace: &str, secret: &str) -> String {
-    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    format!("{namespace}_secret_{secret}").chars().map(upper).collect()
 }
 
 /// Returns a JSON file as people read it.

@@ -9,6 +9,7 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 
+use super::fixture::edit;
 use super::folder_files::{ExportedContent, FolderFile, folder_files};
 use super::yaml_writer::{ItemLayout, list_text, object_text};
 use super::{Bundle, ModuleContent, SecretValues, yaml};
@@ -244,15 +245,14 @@ proptest! {
     }
 }
 
-const MANIFEST: &str = r#"{"namespace": "hr", "description": "who works where", "config": {}, "secrets": ["token.1"],
+const MANIFEST: &str = r#"{"namespace": "hr", "description": "who works where", "config": {}, "secrets": {"token.1": null},
     "endpoints": {"directory": {"url": "https://hr.example/", "methods": ["GET"], "headers": {"authorization": "Bearer ${token.1}"}}},
-    "allowed_hosts": [], "limits": {"timeout_ms": 100, "memory_mib": 64}, "cache_ttl_ms": null, "stale_if_error_ms": 0,
+    "allowed_hosts": [], "limits": {"timeout_ms": 100, "memory_mib": 64}, "cache_ttl_ms": null, "stale_if_error_ms": 0, "enabled": false,
     "sha256": "00ff"}"#;
 const DESCRIPTOR: &str = r#"{"name": "hr", "version": "1", "sha256": "00ff", "size": 1, "imports": [],
     "attributes": [{"name": "department", "kind": "text", "default_ttl_ms": 0}], "inputs": [], "config_keys": [], "endpoints": []}"#;
 
-#[test]
-fn a_resolver_is_written_with_references_to_its_secrets() {
+fn written_resolver(folder: &Path) {
     let text = format!(
         r#"{{"resources": [], "rules": [], "policies": [], "cases": [], "resolvers": [{MANIFEST}]}}"#
     );
@@ -260,21 +260,37 @@ fn a_resolver_is_written_with_references_to_its_secrets() {
     let descriptor = json::parse(DESCRIPTOR.as_bytes()).expect("JSON");
     let descriptors = [("hr".to_owned(), descriptor)];
     let content = ExportedContent { tenant: "acme", kinds: &kinds, descriptors: &descriptors };
-    let files = folder_files(&content).expect("writable");
+    write(&folder_files(&content).expect("writable"), folder);
+}
+
+/// Returns the resolvers of the folder as an apply sends them.
+fn sent_resolvers(bundle: &Bundle, values: &SecretValues) -> Value {
+    let module = ModuleContent { sha256: "00ff".to_owned(), bytes: Some("AA==".to_owned()) };
+    let sent = bundle.content(values, &[module]).to_string();
+    serde_json::from_str::<Value>(&sent).expect("JSON")["resolvers"].take()
+}
+
+#[test]
+fn an_exported_resolver_keeps_its_secrets() {
     let folder = tempfile::tempdir().expect("a folder");
-    write(&files, folder.path());
+    written_resolver(folder.path());
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let mut expected: Value = serde_json::from_str(MANIFEST).expect("JSON");
+    expected["module"] = "AA==".into();
+    assert_eq!(sent_resolvers(&bundle, &SecretValues::new()), value!([expected]));
+}
+
+#[test]
+fn a_secret_of_a_resolver_may_be_a_reference() {
+    let folder = tempfile::tempdir().expect("a folder");
+    written_resolver(folder.path());
+    edit(folder.path(), "resolvers/hr/manifest.json", "null", r#""${env:HR_TOKEN}""#);
     let bundle = Bundle::read_folder(folder.path()).expect("sound");
     let values = SecretValues::new();
     let missing: Vec<_> = bundle.missing_secrets(&values);
     let place = format!("{}/resolvers.yaml:1:3", folder.path().display());
-    assert_eq!((missing[0].reference.variable(), &missing[0].place), ("HR_SECRET_TOKEN_1", &place));
-    let values = SecretValues::from([("HR_SECRET_TOKEN_1".to_owned(), "hunter2".to_owned())]);
+    assert_eq!((missing[0].reference.variable(), &missing[0].place), ("HR_TOKEN", &place));
+    let values = SecretValues::from([("HR_TOKEN".to_owned(), "hunter2".to_owned())]);
     assert!(bundle.missing_secrets(&values).is_empty());
-    let module = ModuleContent { sha256: "00ff".to_owned(), bytes: Some("AA==".to_owned()) };
-    let again: Value =
-        serde_json::from_str(&bundle.content(&values, &[module]).to_string()).expect("JSON");
-    let mut expected: Value = serde_json::from_str(MANIFEST).expect("JSON");
-    expected["secrets"] = value!({"token.1": "hunter2"});
-    expected["module"] = "AA==".into();
-    assert_eq!(again["resolvers"], value!([expected]));
+    assert_eq!(sent_resolvers(&bundle, &values)[0]["secrets"], value!({"token.1": "hunter2"}));
 }

@@ -7,10 +7,10 @@ use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 
 use crate::egress_rules::EgressRules;
-use crate::fields::{one_or_more, url};
+use crate::fields::url;
 use crate::input::{self, Field, Members, field};
 use crate::schema;
-use crate::webhook::EventType;
+use crate::webhook::{EventType, events};
 
 /// The beginning and the end of a reference.
 const REFERENCE: (&str, &str) = ("${env:", "}");
@@ -35,9 +35,8 @@ impl FolderWebhook {
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
-        let event = EventType::field();
         let url = members.required("url", url(&rules));
-        let events = members.required("events", one_or_more(event, "type of event"));
+        let events = members.required("events", events());
         let secret = members.optional("secret", SecretReference::field());
         Some(Self { url: url?, events: events?, secret })
     }
@@ -60,11 +59,6 @@ impl SecretReference {
     /// Returns the name of the variable.
     pub fn variable(&self) -> &str {
         &self.0
-    }
-
-    /// Returns the reference to the variable `name`, which must be the name of one.
-    pub fn to_variable(name: &str) -> Option<Self> {
-        Self::parse(&format!("{}{name}{}", REFERENCE.0, REFERENCE.1))
     }
 
     fn field<'j>() -> impl Field<'j, Value = Self> {

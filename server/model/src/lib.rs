@@ -14,6 +14,7 @@ pub mod fields;
 pub mod folder_webhook;
 pub mod ids;
 pub mod input;
+pub mod owner;
 pub mod page;
 pub mod policy;
 pub mod provider;
@@ -24,8 +25,10 @@ pub mod rule;
 pub mod rule_filter;
 pub mod schema;
 pub mod service_key;
+pub mod settings;
 pub mod tenant;
 mod timestamp;
+pub mod wanted_webhook;
 pub mod warning;
 pub mod webhook;
 
