@@ -48,6 +48,7 @@ pub mod expression;
 pub mod fields;
 pub mod invalid;
 pub mod json;
+mod listed_roles;
 mod namespaces;
 pub mod nearest;
 mod number;
@@ -63,6 +64,7 @@ pub mod resource;
 mod roles;
 mod syntax;
 mod touched;
+mod tree;
 pub mod value;
 
 pub use check_buffer::CheckBuffer;
