@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
+use portcullis_tools::{as_code, check, import, init, keys, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -61,6 +61,18 @@ pub(crate) enum Command {
     /// Import rules from another system.
     #[command(subcommand)]
     Import(Import),
+    /// Write the content of a tenant as files: a tenant folder.
+    Export(as_code::ExportArguments),
+    /// Show what an apply of a tenant folder changes.
+    ///
+    /// The exit code is 0 if it changes nothing, 2 if it changes something, and 1 if the service would refuse it.
+    Plan(as_code::PlanArguments),
+    /// Make the objects of an owner those of a tenant folder, all at once or not at all.
+    Apply(as_code::ApplyArguments),
+    /// Show how the objects of an owner differ from a tenant folder.
+    ///
+    /// The exit code is 0 if they do not, and 2 if they do.
+    Drift(as_code::DriftArguments),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
     /// Create, build, test and install attribute resolvers.

@@ -20,7 +20,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    audit, check, import, init, keys, policy_test, resolver_cli, secrets, tenants,
+    as_code, audit, check, import, init, keys, policy_test, resolver_cli, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -118,6 +118,33 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             on_runtime(async move {
                 let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
                 import::run(&arguments, &variables, &mut out, &mut err).await
+            })
+        }
+        Command::Export(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                as_code::export(&arguments, &variables, &mut std::io::stderr()).await
+            })
+        }
+        Command::Plan(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                as_code::plan(&arguments, &variables, &mut out, &mut err).await
+            })
+        }
+        Command::Apply(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                as_code::apply(&arguments, &variables, &mut out, &mut err).await
+            })
+        }
+        Command::Drift(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                as_code::drift(&arguments, &variables, &mut out, &mut err).await
             })
         }
         Command::Bench { arguments, file } => {

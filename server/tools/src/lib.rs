@@ -1,5 +1,7 @@
-//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
+//! The commands `init`, `check`, `test`, `export`, `plan`, `apply`, `drift`, `import`, `keys`, `tenants`, `audit`, `secrets`
+//! and `resolver` of the binary.
 
+pub mod as_code;
 pub mod audit;
 pub mod check;
 pub mod humanize;
