@@ -1,4 +1,4 @@
-//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
+//! The commands `init`, `check`, `test`, `matrix`, `diff`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
 
 pub mod audit;
 pub mod check;
@@ -6,8 +6,10 @@ pub mod humanize;
 pub mod import;
 pub mod init;
 pub mod keys;
+pub mod matrix;
 mod operator;
 pub mod policy_test;
+pub mod report_format;
 pub mod resolver_cli;
 pub mod secrets;
 mod service_url;

@@ -19,6 +19,7 @@ use portcullis_bundle::{Bundle, Case};
 use portcullis_config::Variables;
 use portcullis_engine::AttributeAnswers;
 
+pub(crate) use cases::check_of;
 use coverage::{Coverage, Points};
 pub use error::TestError;
 pub use folders::{TenantFolder, read_all};
