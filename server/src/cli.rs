@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{as_code, check, import, init, keys, policy_test, resolver_cli};
+use portcullis_tools::{as_code, check, import, init, keys, matrix, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -75,6 +75,15 @@ pub(crate) enum Command {
     Drift(as_code::DriftArguments),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
+    /// Print what the rules and policies of a folder decide: roles × resources × actions × domains.
+    ///
+    /// A cell that is not printed is denied. Attributes are unknown, so that an outcome may depend on them.
+    Matrix(matrix::MatrixArguments),
+    /// Print what changes for decisions from one folder to another.
+    ///
+    /// The exit code is 0 if no decision changes, 2 if one does or not everything could be compared, and 1 if a folder
+    /// cannot be read.
+    Diff(matrix::DiffArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]

@@ -20,7 +20,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, check, import, init, keys, policy_test, resolver_cli, secrets, tenants,
+    as_code, audit, check, import, init, keys, matrix, policy_test, resolver_cli, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -168,6 +168,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             reference::write_man_pages(&directory)?;
             Ok(ExitCode::SUCCESS)
         }
+        Command::Matrix(arguments) => matrix::run(&arguments, &mut std::io::stdout()),
+        Command::Diff(arguments) => matrix::diff(&arguments, &mut std::io::stdout()),
         Command::Test(arguments) => {
             let variables = prepare(&EnvFile { env_file: None })?;
             on_runtime(async move {
