@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
+use portcullis_tools::{check, convert, fmt, import, init, keys, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -63,6 +63,14 @@ pub(crate) enum Command {
     Import(Import),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
+    /// Write the expressions of tenants kept as files in their canonical form.
+    ///
+    /// Nothing else in a file changes. The exit code is 1 if `--check` finds a file that would change, and 2 after a fault.
+    Fmt(fmt::FormatArguments),
+    /// Write a condition in another form: as a tree, an expression or a Casbin matcher.
+    ///
+    /// The exit code is 1 if a part has no counterpart, and 2 if the condition cannot be read.
+    Convert(convert::ConvertArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]

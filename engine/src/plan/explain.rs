@@ -1,6 +1,7 @@
 //! Explains a decision: every candidate policy and rule, from the program and the table that decide.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -68,6 +69,16 @@ pub enum TruthValue {
     True,
     False,
     Undetermined,
+}
+
+impl fmt::Display for TruthValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::True => "true",
+            Self::False => "false",
+            Self::Undetermined => "undetermined",
+        })
+    }
 }
 
 impl From<Option<bool>> for TruthValue {

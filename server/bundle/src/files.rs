@@ -54,7 +54,7 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
 }
 
 /// Returns the error about a file that is not YAML.
-fn syntax(file: String, YamlFault { position, message }: YamlFault) -> BundleError {
+pub(super) fn syntax(file: String, YamlFault { position, message }: YamlFault) -> BundleError {
     let place = match position {
         Some((line, column)) => format!("{file}:{line}:{column}"),
         None => file,

@@ -6,6 +6,7 @@
 mod apply;
 mod bundle;
 mod cases;
+mod conditions;
 mod embedded;
 mod error;
 mod files;
@@ -25,6 +26,7 @@ mod yaml;
 pub use apply::{ChangeKind, ObjectChange, apply, clear};
 pub use bundle::Bundle;
 pub use cases::{Case, Expected};
+pub use conditions::{FORMAT_WIDTH, WithWhen, format_conditions, policy_files, write_as_when};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use given_answers::GivenAnswers;

@@ -1,7 +1,9 @@
-//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
+//! The commands `init`, `check`, `test`, `fmt`, `convert`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
 
 pub mod audit;
 pub mod check;
+pub mod convert;
+pub mod fmt;
 pub mod humanize;
 pub mod import;
 pub mod init;

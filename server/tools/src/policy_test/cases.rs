@@ -1,7 +1,7 @@
 //! Decides one case, and compares the decision with the expected one.
 
 use portcullis_bundle::{Bundle, Case, Expected, SampleUser};
-use portcullis_engine::{Check, CheckBody, Invalid};
+use portcullis_engine::{Check, CheckBody, ExplainedNode, Explanation, Invalid};
 
 use super::coverage::Coverage;
 use super::instant::DEFAULT_NOW;
@@ -21,6 +21,8 @@ pub(super) enum CaseVerdict {
     Otherwise {
         got: Expected,
         reason: String,
+        /// The conditions of the policies that decided or should have: name, truth and expression of each.
+        conditions: Vec<String>,
     },
     /// The decision is the expected one, but it rests on these policies.
     Undetermined(Vec<UndeterminedPolicy>),
@@ -37,15 +39,22 @@ impl CaseResult<'_> {
         let expected = &self.case.expected;
         match &self.verdict {
             CaseVerdict::Passed => vec![],
-            CaseVerdict::Otherwise { got, reason } => {
-                vec![("expected", shown(expected)), ("got", shown(got)), ("why", reason.clone())]
+            CaseVerdict::Otherwise { got, reason, conditions } => {
+                let mut lines = vec![
+                    ("expected", shown(expected)),
+                    ("got", shown(got)),
+                    ("why", reason.clone()),
+                ];
+                lines.extend(conditions.iter().map(|condition| ("when", condition.clone())));
+                lines
             }
             CaseVerdict::Undetermined(policies) => {
                 let mut lines = vec![("got", format!("{}, as expected", shown(expected)))];
-                lines.extend(policies.iter().map(|policy| {
-                    let UndeterminedPolicy { name, because } = policy;
-                    ("but", format!("the condition of `{name}` is undetermined: {because}"))
-                }));
+                for UndeterminedPolicy { name, because, expression } in policies {
+                    let text = format!("the condition of `{name}` is undetermined: {because}");
+                    lines.push(("but", text));
+                    lines.extend(expression.iter().map(|text| ("when", text.clone())));
+                }
                 let advice =
                     "complete the case, or write `undetermined: allowed` if it is about this";
                 lines.push(("so", advice.to_owned()));
@@ -53,6 +62,16 @@ impl CaseResult<'_> {
             }
         }
     }
+}
+
+/// Shows the conditions of the candidates with these names.
+fn conditions(explanation: &Explanation<'_>, names: &[&String]) -> Vec<String> {
+    let named = explanation.policies.iter().filter(|it| names.iter().any(|name| *name == it.name));
+    let shown = named.filter_map(|policy| {
+        let expression = policy.condition.as_ref().and_then(ExplainedNode::expression)?;
+        Some(format!("`{}` is {}: {expression}", policy.name, policy.outcome))
+    });
+    shown.collect()
 }
 
 /// Shows a decision.
@@ -89,7 +108,8 @@ pub(super) async fn decide<'f>(
         Expected { decision: decision.effect(), rule: bundle.rulebook.name(decision.rule_id()) };
     let policies = rests_on(&explanation, got.decision);
     let verdict = if got != case.expected {
-        CaseVerdict::Otherwise { got, reason: decision.reason() }
+        let conditions = conditions(&explanation, &[&got.rule, &case.expected.rule]);
+        CaseVerdict::Otherwise { got, reason: decision.reason(), conditions }
     } else if policies.is_empty() || case.undetermined_allowed {
         CaseVerdict::Passed
     } else {

@@ -8,6 +8,8 @@ pub(super) struct UndeterminedPolicy {
     pub(super) name: String,
     /// The cause of the first test that is undetermined.
     pub(super) because: String,
+    /// The condition as an expression, if one stands for it.
+    pub(super) expression: Option<String>,
 }
 
 /// Returns the undetermined policies on which the decision with this effect rests: the one that decides, and each that
@@ -34,7 +36,12 @@ pub(super) fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<Und
 impl UndeterminedPolicy {
     fn of(policy: &ExplainedPolicy<'_>) -> Self {
         let because = policy.condition.as_ref().and_then(cause).unwrap_or_default();
-        Self { name: policy.name.to_owned(), because: because.to_owned() }
+        let expression = policy.condition.as_ref().and_then(ExplainedNode::expression);
+        Self {
+            name: policy.name.to_owned(),
+            because: because.to_owned(),
+            expression: expression.map(str::to_owned),
+        }
     }
 }
 
