@@ -6,6 +6,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+mod matrix;
 mod forms;
 mod scenarios;
 mod support;

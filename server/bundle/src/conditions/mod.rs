@@ -9,14 +9,11 @@ mod when;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::bundle::POLICIES_FILE;
+use crate::list_files::POLICIES;
 
 pub use format::format_conditions;
 pub use scalar::FORMAT_WIDTH;
 pub use when::{WithWhen, write_as_when};
-
-/// The folder whose files have policies too.
-const POLICIES_FOLDER: &str = "policies";
 
 /// Returns the files of a tenant folder that have policies: `policies.yaml`, and those of the folder `policies` in the
 /// order of their names.
@@ -25,21 +22,17 @@ const POLICIES_FOLDER: &str = "policies";
 /// The folder `policies` cannot be read.
 pub fn policy_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let further = folder.join(POLICIES_FOLDER);
+    let further = folder.join(POLICIES.folder);
     if further.is_dir() {
         for entry in further.read_dir()? {
-            let file = entry?.path();
-            if file.extension().is_some_and(|extension| extension == "yaml") {
-                files.push(file);
-            }
+            let name = entry?.file_name();
+            files.extend(name.to_str().and_then(|name| POLICIES.file_in_folder(name)));
         }
     }
     files.sort_unstable();
-    let first = folder.join(POLICIES_FILE);
-    if first.is_file() {
-        files.insert(0, first);
-    }
-    Ok(files)
+    let first = folder.join(POLICIES.file);
+    let first = Some(first).filter(|file| file.is_file());
+    Ok(first.into_iter().chain(files.iter().map(|file| folder.join(file))).collect())
 }
 
 #[cfg(test)]
