@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{as_code, check, import, init, keys, matrix, policy_test, resolver_cli};
+use portcullis_tools::{as_code, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -84,6 +84,14 @@ pub(crate) enum Command {
     /// The exit code is 0 if no decision changes, 2 if one does or not everything could be compared, and 1 if a folder
     /// cannot be read.
     Diff(matrix::DiffArguments),
+    /// Write the expressions of tenants kept as files in their canonical form.
+    ///
+    /// Nothing else in a file changes. The exit code is 1 if `--check` finds a file that would change, and 2 after a fault.
+    Fmt(fmt::FormatArguments),
+    /// Write a condition in another form: as a tree, an expression or a Casbin matcher.
+    ///
+    /// The exit code is 1 if a part has no counterpart, and 2 if the condition cannot be read.
+    Convert(convert::ConvertArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]

@@ -20,7 +20,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, check, import, init, keys, matrix, policy_test, resolver_cli, secrets, tenants,
+    as_code, audit, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -170,6 +170,14 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Matrix(arguments) => matrix::run(&arguments, &mut std::io::stdout()),
         Command::Diff(arguments) => matrix::diff(&arguments, &mut std::io::stdout()),
+        Command::Fmt(arguments) => {
+            let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
+            fmt::run(&arguments, &mut input, &mut out, &mut std::io::stderr())
+        }
+        Command::Convert(arguments) => {
+            let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
+            convert::run(&arguments, &mut input, &mut out, &mut std::io::stderr())
+        }
         Command::Test(arguments) => {
             let variables = prepare(&EnvFile { env_file: None })?;
             on_runtime(async move {

@@ -4,6 +4,8 @@
 pub mod as_code;
 pub mod audit;
 pub mod check;
+pub mod convert;
+pub mod fmt;
 pub mod humanize;
 pub mod import;
 pub mod init;

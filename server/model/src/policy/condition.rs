@@ -23,16 +23,17 @@ fn tree() -> OneOfBuilder {
     let nodes = [
         node(["AND", "OR"]).required("children", list(tree()).min_items(Some(1))),
         node(["NOT"]).required("child", tree()),
-        test(["eq", "ne", "contains"]).required("value", or_attribute(scalar())),
-        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number())),
-        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()))),
-        test(["starts_with", "ends_with"]).required("value", or_attribute(string())),
-        test(["before", "after"]).required("value", or_attribute(instant())),
+        test(["eq", "ne"]).required("value", or_attribute(scalar(), SINGLE)),
+        test_of(["contains"], ANY).required("value", or_attribute(scalar(), SINGLE)),
+        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number(), SINGLE)),
+        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()), ANY)),
+        test(["starts_with", "ends_with"]).required("value", or_attribute(string(), SINGLE)),
+        test(["before", "after"]).required("value", or_attribute(instant(), SINGLE)),
         test(["matches"]).required("value", regular_expression()),
         test(["ip_in"]).required("value", one_of([network(), literals(network())])),
         test(["during"]).required("value", time_window()),
         node(["CONDITION"])
-            .required("attribute", attribute())
+            .required("attribute", attribute(ANY))
             .required("operator", choice(["exists"]))
             .member("value", typed(Type::Null))
             .member("if_missing", typed(Type::Null)),
@@ -61,7 +62,9 @@ pub struct ConditionExpression;
 document!(ConditionExpression as "Expression" => {
     let about = "A condition as text, one to one with condition trees: `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, \
         `contains`, `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in(…)`, `during(…)`, `exists(…)`, \
-        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute";
+        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, `resource.<name>`, \
+        `token.<path>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, `resource`, `object` (the \
+        resource without its verb), `action`, `domain`, `time` or `roles`";
     let example = "request.roles contains \"nurse\" && !((resource.ward == user.ward) ?? false)";
     input()
         .required("expression", formatted("condition-expression"))
@@ -90,34 +93,45 @@ fn node<const N: usize>(types: [&'static str; N]) -> Input {
     input().required("type", choice(types))
 }
 
-/// A test of an attribute by one of these operators.
+/// A test of an attribute that is no list, by one of these operators.
 fn test<const N: usize>(operators: [&'static str; N]) -> Input {
+    test_of(operators, SINGLE)
+}
+
+/// A test of an attribute with a path of this pattern, by one of these operators.
+fn test_of<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
     let if_missing = "What an absent attribute gives, instead of undetermined";
     node(["CONDITION"])
-        .required("attribute", attribute())
+        .required("attribute", attribute(path))
         .required("operator", choice(operators))
         .optional("if_missing", boolean().description(Some(if_missing)))
 }
 
-fn attribute() -> AnySchema {
+/// The pattern of every path.
+const ANY: &str = concat!(
+    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
+    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+);
+/// The pattern of every path but `request.roles`, which is a list.
+const SINGLE: &str = concat!(
+    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
+    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+);
+
+fn attribute(path: &'static str) -> AnySchema {
     string()
-        .pattern(Some(
-            concat!(
-                r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|action|domain|time|roles)",
-                r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
-            ),
-        ))
+        .pattern(Some(path))
         .description(Some(
             "`<kind>.<name>`: `user.*` and `resource.*` come from the check, `request.*` is the check \
-             itself, `token.*` are the caller's verified claims, and any other kind is the namespace of a \
-             resolver",
+             itself (`request.object` is the resource without its verb, `request.roles` a list), `token.*` are the \
+             caller's verified claims, and any other kind is the namespace of a resolver",
         ))
         .into()
 }
 
 /// A literal, or `{"attribute": "<path>"}` to compare two attributes.
-fn or_attribute(literal: impl Into<AnySchema>) -> AnySchema {
-    one_of([literal.into(), input().required("attribute", attribute()).into()])
+fn or_attribute(literal: impl Into<AnySchema>, path: &'static str) -> AnySchema {
+    one_of([literal.into(), input().required("attribute", attribute(path)).into()])
 }
 
 fn scalar() -> AnySchema {
