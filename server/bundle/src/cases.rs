@@ -3,12 +3,16 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
-use portcullis_engine::fields::{Fields, string, text};
+use portcullis_engine::fields::string as read_string;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::request::instant;
 use portcullis_engine::{CheckBody, DEFAULT_DENY, Effect, Json};
+use serde_json::json;
 
+use portcullis_model::check::FileCheck;
+use portcullis_model::fields::{effect, instant, text};
+use portcullis_model::input::{self, Field, Members, field, object};
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::{document, schema};
 
 use crate::given_answers::{self, GivenAnswers};
 use crate::resolvers::{self, ResponsesByNamespace, SampleResolver};
@@ -47,51 +51,62 @@ pub struct Expected {
     pub rule: String,
 }
 
+document!(Case, naming FileCheck => {
+    let (users, resolvers, deciders) = Default::default();
+    let known = Known { users, resolvers, deciders: &deciders };
+    input::describe(|members| Case::declare(members, &known))
+        .about("A check with the answer that is expected")
+        .example(json!({
+            "name": "a reader reads",
+            "as": "ann",
+            "check": {"subject": "ann", "resource": "wiki:read", "action": "read"},
+            "expect": {"decision": "allow", "rule": "reader, acme, wiki:read, read"},
+        }))
+});
+
+/// The objects that a case may name.
+struct Known<'k> {
+    users: &'k [SampleUser],
+    resolvers: &'k [SampleResolver],
+    deciders: &'k HashSet<String>,
+}
+
 impl Case {
     /// Reads a case that may name these users, and these policies and rules.
-    pub(super) fn read<'j>(
-        json: &'j Json<'j>,
+    pub(super) fn read(
+        json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
         users: &[SampleUser],
         resolvers: &[SampleResolver],
         deciders: &HashSet<String>,
     ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let name = fields.required("name", text(MAX_CASE_NAME));
-        let caller = fields.optional("as", |json, at, problems| {
-            let sub = string(json, at, problems)?;
-            if !users.iter().any(|user| user.sub == sub) {
-                problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
-            }
-            Some(sub.to_owned())
-        });
-        let now = fields.optional("now", instant);
-        let check = fields.required("check", |json: &'j Json<'j>, at, problems| {
-            CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
-        });
-        let resolved = fields.optional("resolved", |json, at, problems| {
-            given_answers::read(json, at, problems, resolvers)
-        });
-        let responses = fields.optional("responses", |json, at, problems| {
-            resolvers::responses(json, at, problems, resolvers)
-        });
+        let known = Known { users, resolvers, deciders };
+        input::read(json, at, problems, |members| Self::declare(members, &known))
+    }
+
+    fn declare(members: &mut Members<'_, '_>, known: &Known<'_>) -> Option<Self> {
+        let name = text(MAX_CASE_NAME).about(
+            "What the case shows; unique in the file. `portcullis dev` shows cases that begin with `demo: `",
+        );
+        let now = instant().about("The time of the check; 2026-01-15T10:00:00Z when absent");
+        let expected = object(|members| Expected::declare(members, known.deciders))
+            .about("The answer that the check must have");
+        let name = members.required("name", name);
+        let caller = members.optional("as", caller(known.users));
+        let now = members.optional("now", now);
+        let check = members.required("check", check());
+        let resolved = members.optional("resolved", given_answers::given(known.resolvers));
+        let responses = members.optional("responses", resolvers::responses(known.resolvers));
         let (resolved, responses) = (resolved.unwrap_or_default(), responses.unwrap_or_default());
         if let Some(both) = resolved.namespaces.iter().find(|name| responses.contains_key(*name)) {
             let what = format!("no responses for `{both}`, whose answers are in `resolved`");
-            fields.expected_at("responses", what);
+            members.expected_at("responses", what);
         }
-        let undetermined = fields.optional("undetermined", |json, at, problems| {
-            if json.as_str() != Some(ALLOWED) {
-                problems.expected(at, format!("`{ALLOWED}`"));
-            }
-            Some(())
-        });
-        let expected = fields
-            .required("expect", |json, at, problems| Expected::read(json, at, problems, deciders));
-        fields.close();
+        let undetermined = members.optional("undetermined", undetermined());
+        let expected = members.required("expect", expected);
         Some(Self {
-            name: name?.to_owned(),
+            name: name?,
             caller,
             now,
             check: check?,
@@ -103,25 +118,61 @@ impl Case {
     }
 }
 
+/// The `sub` of one of `users`.
+fn caller<'j>(users: &[SampleUser]) -> impl Field<'j, Value = String> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let sub = read_string(json, at, problems)?;
+        if !users.iter().any(|user| user.sub == sub) {
+            problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
+        }
+        Some(sub.to_owned())
+    };
+    field(read, schema::string).about(
+        "The `sub` of the user of tenant.yaml whose token the check comes with; when absent there is no token",
+    )
+}
+
+/// The body of a check.
+fn check<'j>() -> impl Field<'j, Value = Json<'static>> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
+    };
+    field(read, schema::named::<FileCheck>)
+}
+
+/// The word that allows a decision to rest on an undetermined condition.
+fn undetermined<'j>() -> impl Field<'j, Value = ()> {
+    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        if json.as_str() != Some(ALLOWED) {
+            problems.expected(at, format!("`{ALLOWED}`"));
+        }
+        Some(())
+    };
+    field(read, || schema::choice([ALLOWED])).about(
+        "With `allowed` the decision may rest on a condition that is undetermined; without, such a case fails",
+    )
+}
+
 impl Expected {
-    fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        deciders: &HashSet<String>,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let decision = fields.required("decision", Effect::read);
-        let rule = fields.required("rule", |json, at, problems| {
-            let rule = string(json, at, problems)?;
-            if !deciders.contains(rule) {
-                problems.expected(at, format!("{DECIDER}, not `{rule}`"));
-            }
-            Some(rule.to_owned())
-        });
-        fields.close();
+    fn declare(members: &mut Members<'_, '_>, deciders: &HashSet<String>) -> Option<Self> {
+        let decision = members.required("decision", effect().about("The decision"));
+        let rule = members.required("rule", decider(deciders));
         Some(Self { decision: decision?, rule: rule? })
     }
+}
+
+/// The name of one of `deciders`.
+fn decider<'j>(deciders: &HashSet<String>) -> impl Field<'j, Value = String> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let rule = read_string(json, at, problems)?;
+        if !deciders.contains(rule) {
+            problems.expected(at, format!("{DECIDER}, not `{rule}`"));
+        }
+        Some(rule.to_owned())
+    };
+    field(read, schema::string).about(
+        "What decides: the name of a policy, a rule written `sub, dom, obj, act`, or `default-deny`",
+    )
 }
 
 const DECIDER: &str =

@@ -16,6 +16,7 @@ mod registry;
 mod resolvers;
 mod responses;
 mod rulebook;
+mod schemas;
 mod store;
 mod strays;
 mod unique;
@@ -31,6 +32,7 @@ pub use given_answers::GivenAnswers;
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
+pub use schemas::SCHEMAS;
 pub use store::store;
 pub use users::{SampleUser, TENANT_FILE};
 

@@ -3,6 +3,7 @@
 
 mod endpoint;
 mod fields;
+mod file;
 mod manifest;
 mod record;
 mod secrets;
@@ -10,6 +11,7 @@ mod shown;
 mod stored;
 mod update;
 
+pub use file::{ManifestFile, with_replaced_members};
 pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
 pub use secrets::Secrets;

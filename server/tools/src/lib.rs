@@ -1,4 +1,4 @@
-//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
+//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets`, `schema` and `resolver` of the binary.
 
 pub mod audit;
 pub mod check;
@@ -9,6 +9,7 @@ pub mod keys;
 mod operator;
 pub mod policy_test;
 pub mod resolver_cli;
+pub mod schema;
 pub mod secrets;
 mod service_url;
 pub mod tenants;

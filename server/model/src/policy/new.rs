@@ -91,13 +91,17 @@ impl NewPolicy {
         members: &mut Members<'_, '_>,
         condition: impl FnOnce(&mut Members<'_, '_>) -> Option<CompiledRuleData>,
     ) -> Option<Self> {
-        let name = members.required("name", text(MAX_NAME));
-        let description = members.optional("description", short(MAX_DESCRIPTION));
+        let name = text(MAX_NAME).about("The name in decisions, explanations and test cases");
+        let description = short(MAX_DESCRIPTION).about("A sentence for people: why it exists");
+        let effect = effect().about("The decision where the condition is true");
+        let enabled = boolean().default_is(true).about("`false` is as if it did not exist");
+        let name = members.required("name", name);
+        let description = members.optional("description", description);
         let resource = members.required("resource", resource_pattern());
-        let effect = members.required("effect", effect());
+        let effect = members.required("effect", effect);
         let rule_data = condition(members);
         let priority = members.required("priority", priority());
-        let enabled = members.optional("enabled", boolean().default_is(true));
+        let enabled = members.optional("enabled", enabled);
         Some(Self {
             name: name?,
             description,
@@ -158,6 +162,17 @@ document!(NewPolicy, naming ConditionTree, Matcher, ConditionExpression => {
         "rule_data": {"expression": "user.shift == \"night\""},
     }));
     schema::one_of([tree.into(), matcher.into(), expression.into()])
+});
+
+/// A policy in a file: in place of `rule_data` it may have an expression as `when`.
+pub struct FilePolicy;
+
+document!(FilePolicy as "Policy", naming ConditionTree, Matcher, ConditionExpression => {
+    let condition = |members: &mut Members<'_, '_>| members.required("when", when());
+    let text = input::describe(|members| NewPolicy::with_condition(members, condition));
+    let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
+    let forms = [Format::Json, Format::Casbin, Format::Expression].map(form);
+    schema::one_of([text].into_iter().chain(forms).map(Into::into))
 });
 
 #[cfg(test)]

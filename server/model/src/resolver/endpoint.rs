@@ -68,7 +68,9 @@ impl Endpoint {
 
     pub(super) fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
         let url = members.required("url", base_url(rules));
-        let methods = members.optional("methods", one_or_more(method(), "method"));
+        let methods = one_or_more(method(), "method")
+            .about("The methods that the module may use; `GET` and `HEAD` when absent");
+        let methods = members.optional("methods", methods);
         let headers = members.optional("headers", headers());
         Some(Self {
             url: url?,
@@ -176,6 +178,6 @@ fn base_url<'j>(rules: &EgressRules) -> impl Field<'j, Value = Url> {
             }
             Some(url)
         },
-        schema::url,
+        || url(rules).schema(),
     )
 }

@@ -19,6 +19,8 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use portcullis_config::Variables;
 
+pub(crate) use checks::CHECKS_SCHEMA;
+
 /// The commands for resolvers.
 #[derive(Debug, Subcommand)]
 pub enum ResolverCommand {
