@@ -44,3 +44,8 @@ pub const SCHEMAS: [FileSchema; 6] = [
         "Checks with the answers that are expected; `portcullis test` runs them",
     ),
 ];
+
+#[cfg(test)]
+pub(crate) mod not_expressible;
+#[cfg(test)]
+mod tests;

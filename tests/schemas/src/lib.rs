@@ -3,8 +3,12 @@
 
 #![expect(clippy::expect_used, reason = "a judge of tests fails by a panic")]
 
+mod mutations;
+
 use jsonschema::{Draft, Validator};
 use serde_json::Value;
+
+pub use mutations::mutations;
 
 /// A schema that judges documents, formats such as `date-time` included.
 #[derive(Debug)]
