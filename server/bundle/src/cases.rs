@@ -17,7 +17,7 @@ use portcullis_model::{document, schema};
 use crate::given_answers::{self, GivenAnswers};
 use crate::resolvers::{self, ResponsesByNamespace, SampleResolver};
 use crate::rulebook::Rulebook;
-use crate::users::{SampleUser, TENANT_FILE};
+use crate::users::TENANT_FILE;
 
 /// Longest name of a case, in characters.
 const MAX_CASE_NAME: usize = 256;
@@ -41,6 +41,8 @@ pub struct Case {
     /// Whether the decision may rest on an undetermined condition.
     pub undetermined_allowed: bool,
     pub expected: Expected,
+    /// The case as it is written.
+    pub json: Json<'static>,
 }
 
 /// The answer that a case expects.
@@ -52,9 +54,8 @@ pub struct Expected {
 }
 
 document!(Case, naming FileCheck => {
-    let (users, resolvers, deciders) = Default::default();
-    let known = Known { users, resolvers, deciders: &deciders };
-    input::describe(|members| Case::declare(members, &known))
+    let names = CaseNames { users: &[], resolvers: None, deciders: None };
+    input::describe(|members| Case::declare(members, names))
         .about("A check with the answer that is expected")
         .example(json!({
             "name": "a reader reads",
@@ -64,40 +65,45 @@ document!(Case, naming FileCheck => {
         }))
 });
 
-/// The objects that a case may name.
-struct Known<'k> {
-    users: &'k [SampleUser],
-    resolvers: &'k [SampleResolver],
-    deciders: &'k HashSet<String>,
+/// The names that a case may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CaseNames<'n> {
+    /// The `sub` of each user whose token a check may come with.
+    pub(super) users: &'n [&'n str],
+    /// The resolvers whose answers it may have; `None` accepts every one.
+    pub(super) resolvers: Option<&'n [SampleResolver]>,
+    /// The policies and rules that it may expect; `None` accepts every one.
+    pub(super) deciders: Option<&'n HashSet<String>>,
 }
 
 impl Case {
-    /// Reads a case that may name these users, and these policies and rules.
+    /// Reads a case that may use these names.
     pub(super) fn read(
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
-        users: &[SampleUser],
-        resolvers: &[SampleResolver],
-        deciders: &HashSet<String>,
+        names: CaseNames<'_>,
     ) -> Option<Self> {
-        let known = Known { users, resolvers, deciders };
-        input::read(json, at, problems, |members| Self::declare(members, &known))
+        let declare = |members: &mut Members<'_, '_>| Self::declare(members, names);
+        let case = input::read(json, at, problems, declare)?;
+        Some(Self { json: json.clone().into_owned(), ..case })
     }
 
-    fn declare(members: &mut Members<'_, '_>, known: &Known<'_>) -> Option<Self> {
+    /// Declares the members; the case is not yet as it is written.
+    fn declare(members: &mut Members<'_, '_>, names: CaseNames<'_>) -> Option<Self> {
+        let CaseNames { users, resolvers, deciders } = names;
         let name = text(MAX_CASE_NAME).about(
             "What the case shows; unique in the file. `portcullis dev` shows cases that begin with `demo: `",
         );
         let now = instant().about("The time of the check; 2026-01-15T10:00:00Z when absent");
-        let expected = object(|members| Expected::declare(members, known.deciders))
+        let expected = object(|members| Expected::declare(members, deciders))
             .about("The answer that the check must have");
         let name = members.required("name", name);
-        let caller = members.optional("as", caller(known.users));
+        let caller = members.optional("as", caller(users));
         let now = members.optional("now", now);
         let check = members.required("check", check());
-        let resolved = members.optional("resolved", given_answers::given(known.resolvers));
-        let responses = members.optional("responses", resolvers::responses(known.resolvers));
+        let resolved = members.optional("resolved", given_answers::given(resolvers));
+        let responses = members.optional("responses", resolvers::responses(resolvers));
         let (resolved, responses) = (resolved.unwrap_or_default(), responses.unwrap_or_default());
         if let Some(both) = resolved.namespaces.iter().find(|name| responses.contains_key(*name)) {
             let what = format!("no responses for `{both}`, whose answers are in `resolved`");
@@ -114,15 +120,16 @@ impl Case {
             responses,
             undetermined_allowed: undetermined.is_some(),
             expected: expected?,
+            json: Json::Null,
         })
     }
 }
 
 /// The `sub` of one of `users`.
-fn caller<'j>(users: &[SampleUser]) -> impl Field<'j, Value = String> {
+fn caller<'j>(users: &[&str]) -> impl Field<'j, Value = String> {
     let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
         let sub = read_string(json, at, problems)?;
-        if !users.iter().any(|user| user.sub == sub) {
+        if !users.contains(&sub) {
             problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
         }
         Some(sub.to_owned())
@@ -154,18 +161,18 @@ fn undetermined<'j>() -> impl Field<'j, Value = ()> {
 }
 
 impl Expected {
-    fn declare(members: &mut Members<'_, '_>, deciders: &HashSet<String>) -> Option<Self> {
+    fn declare(members: &mut Members<'_, '_>, deciders: Option<&HashSet<String>>) -> Option<Self> {
         let decision = members.required("decision", effect().about("The decision"));
         let rule = members.required("rule", decider(deciders));
         Some(Self { decision: decision?, rule: rule? })
     }
 }
 
-/// The name of one of `deciders`.
-fn decider<'j>(deciders: &HashSet<String>) -> impl Field<'j, Value = String> {
-    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+/// The name of one of `deciders`, or without them any name.
+fn decider<'j>(deciders: Option<&HashSet<String>>) -> impl Field<'j, Value = String> {
+    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
         let rule = read_string(json, at, problems)?;
-        if !deciders.contains(rule) {
+        if deciders.is_some_and(|known| !known.contains(rule)) {
             problems.expected(at, format!("{DECIDER}, not `{rule}`"));
         }
         Some(rule.to_owned())

@@ -3,7 +3,7 @@
 //! The attributes of a component are read from the `descriptor.json` beside it, so that policies are checked without
 //! WebAssembly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
@@ -15,11 +15,13 @@ use portcullis_engine::{AttributeKind, Json, Namespaces};
 use utoipa::openapi::schema::Type;
 
 use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::fields::by_name;
+use portcullis_model::fields::{boolean, by_name};
+use portcullis_model::folder_webhook::SecretReference;
 use portcullis_model::input::{self, Field, Members, field};
 use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord, with_replaced_members};
 use portcullis_model::{document, schema};
 
+use crate::resolver_secrets::{keep_secrets, references};
 use crate::responses::CannedResponses;
 
 /// Beside a component: what `portcullis resolver inspect --json` says of it.
@@ -28,16 +30,27 @@ pub(super) const MANIFEST_FILE: &str = "manifest.json";
 /// The name of a folder.
 const MODULE: &str = "^[A-Za-z0-9_-]+$";
 
+/// The members of an item of `resolvers.yaml` that are not those of its manifest.
+const OWN_MEMBERS: [&str; 3] = ["module", "responses", "enabled"];
+
 /// A resolver of a tenant.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct SampleResolver {
     /// The name of the component's folder.
     pub module: String,
     /// The folder of the component, inside that of the tenant.
     pub folder: PathBuf,
     pub manifest: Manifest,
+    /// The secrets of the manifest that refer to variables, by their names.
+    pub references: BTreeMap<String, SecretReference>,
+    /// The secrets of the manifest that are `null`: the service keeps the values that it has.
+    pub kept_secrets: BTreeSet<String>,
+    /// Whether the service shall call the resolver.
+    pub enabled: bool,
     /// The attributes that the descriptor declares.
     pub attributes: Vec<AttributeRecord>,
+    /// The digest of the component that the descriptor is about, in hexadecimal.
+    pub sha256: String,
     /// Responses to the requests of the component in every case.
     pub responses: CannedResponses,
 }
@@ -55,7 +68,8 @@ impl SampleResolver {
         find: impl Fn(&str) -> String,
         text: impl Fn(&str) -> io::Result<String>,
     ) -> Option<Self> {
-        let (module, responses) = input::read_partly(json, at, problems, declare)?;
+        let OwnMembers { module, responses, enabled } =
+            input::read_partly(json, at, problems, OwnMembers::declare)?;
         let folder = find(&module);
         let file = |name: &str, problems: &mut Problems| {
             let read = text(&format!("{folder}/{name}"));
@@ -82,13 +96,26 @@ impl SampleResolver {
             );
             return None;
         };
-        let merged = Json::Object(merged(manifest.as_object()?, json.as_object()?));
+        let mut merged = merged(manifest.as_object()?, json.as_object()?);
+        let kept_secrets = keep_secrets(&mut merged);
+        let merged = Json::Object(merged);
         // Whether the endpoints may be called is for whoever calls them.
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
         let manifest = Manifest::read(&merged, at, problems, &rules)?;
         check_endpoints(&responses, &manifest, &at.key("responses"), problems);
-        let attributes = descriptor.attributes;
-        Some(Self { module, folder: folder.into(), manifest, attributes, responses })
+        let references = references(&merged);
+        let ModuleRecord { attributes, sha256, .. } = descriptor;
+        Some(Self {
+            module,
+            folder: folder.into(),
+            manifest,
+            references,
+            kept_secrets,
+            enabled,
+            attributes,
+            sha256,
+            responses,
+        })
     }
 
     pub(super) fn kind(&self, attribute: &str) -> Option<AttributeKind> {
@@ -98,17 +125,28 @@ impl SampleResolver {
 }
 
 document!(SampleResolver as "Resolver" => {
-    with_replaced_members(input::describe(declare)).about(
+    with_replaced_members(input::describe(OwnMembers::declare)).about(
         "A resolver whose attributes the policies may read. Any member of a manifest replaces that of the module's \
          manifest.json",
     )
 });
 
-/// Declares the members of an item that are not those of a manifest: the module and the responses.
-fn declare(members: &mut Members<'_, '_>) -> Option<(String, CannedResponses)> {
-    let module = members.required("module", module());
-    let responses = members.optional("responses", CannedResponses::field());
-    Some((module?, responses.unwrap_or_default()))
+/// The members of an item that are not those of a manifest.
+struct OwnMembers {
+    module: String,
+    responses: CannedResponses,
+    enabled: bool,
+}
+
+impl OwnMembers {
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let enabled =
+            boolean().default_is(true).about("`false` is as if the service did not have it");
+        let module = members.required("module", module());
+        let responses = members.optional("responses", CannedResponses::field());
+        let enabled = members.optional("enabled", enabled).unwrap_or(true);
+        Some(Self { module: module?, responses: responses.unwrap_or_default(), enabled })
+    }
 }
 
 fn module<'j>() -> impl Field<'j, Value = String> {
@@ -141,14 +179,17 @@ fn check_endpoints(
     }
 }
 
-/// The responses of a case, by namespace: `{hr: {directory: {"GET people/ann": {status: 404}}}}`.
+/// The responses of a case, by namespace: `{hr: {directory: {"GET people/ann": {status: 404}}}}`. Without `resolvers`
+/// every namespace and endpoint is accepted.
 pub(super) fn responses<'j>(
-    resolvers: &[SampleResolver],
+    resolvers: Option<&[SampleResolver]>,
 ) -> impl Field<'j, Value = ResponsesByNamespace> {
     let by_namespace = || by_name(CannedResponses::field());
     let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
         let all = by_namespace().read(json, at, problems)?;
-        check_namespaces(&all, at, problems, resolvers);
+        if let Some(resolvers) = resolvers {
+            check_namespaces(&all, at, problems, resolvers);
+        }
         Some(all)
     };
     field(read, move || by_namespace().schema()).about(
@@ -174,7 +215,8 @@ fn check_namespaces(
 
 /// The members of a manifest, with those of an item of `resolvers.yaml` in place of theirs.
 fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
-    let own = item.iter().filter(|(name, _)| name != "module" && name != "responses");
+    let is_of_manifest = |(name, _): &&Member<'_>| !OWN_MEMBERS.contains(&&**name);
+    let own = item.iter().filter(is_of_manifest);
     let rest = manifest.iter().filter(|(name, _)| item.iter().all(|(other, _)| other != name));
     rest.chain(own).cloned().collect()
 }

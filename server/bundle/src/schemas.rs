@@ -1,16 +1,18 @@
 //! The schemas of the files of a tenant folder.
 
 use portcullis_model::file_schema::FileSchema;
+use portcullis_model::folder_webhook::FolderWebhook;
 use portcullis_model::policy::FilePolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
+use portcullis_model::settings::TenantSettings;
 
 use crate::cases::Case;
 use crate::resolvers::SampleResolver;
 use crate::users::TenantFile;
 
 /// The schema of each file of a tenant folder. The files of a folder such as `policies/` have that of the list.
-pub const SCHEMAS: [FileSchema; 6] = [
+pub const SCHEMAS: [FileSchema; 8] = [
     FileSchema::of::<TenantFile>("tenant", "tenant.yaml", "The tenant and its sample users"),
     FileSchema::list_of::<Registration>(
         "resources",
@@ -42,6 +44,17 @@ pub const SCHEMAS: [FileSchema; 6] = [
         "cases.yaml",
         "Case",
         "Checks with the answers that are expected; `portcullis test` runs them",
+    ),
+    FileSchema::list_of::<FolderWebhook>(
+        "webhooks",
+        "webhooks.yaml",
+        "Webhook",
+        "Addresses that receive the events of the tenant",
+    ),
+    FileSchema::of::<TenantSettings>(
+        "settings",
+        "settings.yaml",
+        "The settings of the tenant: the gates of changes, and the owners of objects",
     ),
 ];
 

@@ -85,6 +85,16 @@ fn users<'j>(tenant: &str) -> impl Field<'j, Value = Vec<SampleUser>> {
         .about("The people who have a token of the tenant in `portcullis dev` and in cases")
 }
 
+/// Reads the users of a tenant, each once.
+pub(super) fn read_users(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    tenant: &str,
+) -> Option<Vec<SampleUser>> {
+    users(tenant).read(json, at, problems)
+}
+
 impl SampleUser {
     /// The caller whose token is the user's.
     pub fn caller(&self) -> Caller<'_> {

@@ -10,6 +10,7 @@ mod secrets;
 mod shown;
 mod stored;
 mod update;
+mod wanted;
 
 pub use file::{ManifestFile, with_replaced_members};
 pub use manifest::Manifest;
@@ -20,6 +21,7 @@ pub use shown::{
     ResolverState, StatusRecord,
 };
 pub use update::ManifestUpdate;
+pub use wanted::{SentSecrets, WantedResolver};
 
 #[cfg(test)]
 mod tests;

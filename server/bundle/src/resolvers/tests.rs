@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Bundle;
 use crate::fixture::{edit, without_positions, write_tenant};
+use crate::schemas::not_expressible::is_refused_by_its_schema;
 
 const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
 
@@ -36,6 +37,7 @@ fn refused(file: &str, from: &str, to: &str, expected: &str) {
     let tenant = write(folder.path());
     edit(&tenant, file, from, to);
     let error = Bundle::read_folder(&tenant).expect_err("it must be refused");
+    is_refused_by_its_schema(&tenant.join(file), &error.to_string());
     let error = without_positions(&error.to_string());
     let (_, fault) = error.split_once(&format!("{file}: ")).expect("it names the file");
     assert_eq!(fault, expected);

@@ -15,6 +15,11 @@ use crate::fields::{boolean, effect, resource_pattern, short, text};
 use crate::input::{self, Field, Members};
 use crate::{Authorship, document, schema};
 
+/// The description of the name.
+const NAME: &str = "The name in decisions, explanations and test cases";
+/// A name in a file: any but `default-deny`.
+const FILE_NAME: &str = r"^(?!default-deny$)[^\x00]*$";
+
 /// The body that creates a policy.
 #[derive(Clone, Debug)]
 pub struct NewPolicy {
@@ -91,7 +96,7 @@ impl NewPolicy {
         members: &mut Members<'_, '_>,
         condition: impl FnOnce(&mut Members<'_, '_>) -> Option<CompiledRuleData>,
     ) -> Option<Self> {
-        let name = text(MAX_NAME).about("The name in decisions, explanations and test cases");
+        let name = text(MAX_NAME).about(NAME);
         let description = short(MAX_DESCRIPTION).about("A sentence for people: why it exists");
         let effect = effect().about("The decision where the condition is true");
         let enabled = boolean().default_is(true).about("`false` is as if it did not exist");
@@ -172,7 +177,10 @@ document!(FilePolicy as "Policy", naming ConditionTree, Matcher, ConditionExpres
     let text = input::describe(|members| NewPolicy::with_condition(members, condition));
     let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
     let forms = [Format::Json, Format::Casbin, Format::Expression].map(form);
-    schema::one_of([text].into_iter().chain(forms).map(Into::into))
+    // Cases name a policy by its name, and `default-deny` is none.
+    let name = || schema::text(MAX_NAME).pattern(Some(FILE_NAME)).description(Some(NAME));
+    let forms = [text].into_iter().chain(forms).map(|form| form.member("name", name()).into());
+    schema::one_of(forms)
 });
 
 #[cfg(test)]

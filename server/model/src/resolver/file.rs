@@ -1,6 +1,7 @@
 //! The schemas of manifests in files. Their URLs and hosts are those that some service allows: its settings judge them.
 
 use super::manifest::Manifest;
+use super::secrets::Secrets;
 use crate::document;
 use crate::egress_rules::EgressRules;
 use crate::input;
@@ -20,5 +21,6 @@ pub fn with_replaced_members(item: Input) -> Input {
 
 fn manifest() -> Input {
     let rules = EgressRules { allow_http: true, ..EgressRules::default() };
-    input::describe(|members| Manifest::declare(members, &rules))
+    let manifest = input::describe(|members| Manifest::declare(members, &rules));
+    manifest.optional("secrets", Secrets::schema_of_file())
 }

@@ -189,6 +189,13 @@ fn values<'j>(
     Some(members.iter().map(|(name, json)| (&**name, value(json))).collect())
 }
 
+/// Returns the faults of a file of checks.
+#[cfg(test)]
+pub(crate) fn faults_of_checks(text: &[u8]) -> String {
+    let json = portcullis_engine::json::parse(text).unwrap_or(Json::Null);
+    read(&json).map_or_else(|faults| faults.to_string(), |_| String::new())
+}
+
 #[cfg(test)]
 mod tests {
     use portcullis_engine::json;
