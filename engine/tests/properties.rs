@@ -6,28 +6,28 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+mod matrix;
+mod forms;
 mod scenarios;
 mod support;
 mod two_stages;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use portcullis_engine::json::{self, JsonError};
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, CheckBuffer, Condition, Effect, Plan, TruthValue,
-    expression,
+    AttributeAnswers, Check, CheckBody, CheckBuffer, Effect, Plan, TruthValue,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
-use serde_json::{Value, json};
 
 use scenarios::{scenario, single_conditions};
 use support::conditions::{Truth, truth};
 use support::decision::{DecidedBy, check, legacy_check, rule_matches};
 use support::pools::OPERATORS;
-use support::route::{asked, difference, engine_condition, engine_policies, engine_rules};
+use support::route::{asked, difference, engine_policies, engine_rules};
 use support::{ALLOW, AbacPolicy, DENY, EffectName, Request, Scenario};
 
 /// The number of scenarios, and the maximum number of requests of each.
@@ -189,53 +189,6 @@ fn generated_checks_read_the_same_in_both_ways() {
     let [refused, accepted] = tally.into_inner();
     println!("{accepted} texts accepted in both ways, {refused} refused");
     assert!(accepted >= 10_000 && refused >= 5_000);
-}
-
-/// Every tree has an expression that is read into the same condition.
-#[test]
-fn expressions_are_one_to_one_with_trees() {
-    let printed = RefCell::new(BTreeSet::<usize>::new());
-    run(SCENARIOS, &scenario(1), |scenario| {
-        for policy in &scenario.policies {
-            let Some(tree) = &policy.tree else { continue };
-            let condition = engine_condition(tree);
-            let text = expression::print(&condition);
-            let read = expression::parse(&text);
-            prop_assert_eq!(read.as_ref(), Ok(&condition), "{} as {}", tree, text);
-            printed.borrow_mut().insert(text.len());
-        }
-        Ok(())
-    });
-    let lengths = printed.into_inner();
-    assert!(lengths.len() >= 500, "only {} lengths of texts", lengths.len());
-}
-
-/// Names of attributes, texts and numbers of any kind survive.
-#[test]
-fn expressions_keep_names_and_values() {
-    let kinds = select(&["user", "resource", "token", "geo"][..]);
-    let operand = prop_oneof![
-        any::<String>().prop_map(Value::from),
-        any::<f64>().prop_filter("JSON has no other", |it| it.is_finite()).prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<u64>().prop_map(Value::from),
-        any::<bool>().prop_map(Value::from),
-        (kinds.clone(), "[^\\x00]{1,12}")
-            .prop_map(|(kind, name)| json!({"attribute": format!("{kind}.{name}")})),
-    ];
-    let named = (kinds, prop_oneof!["[a-z_.0-9]{1,8}", "[^\\x00]{1,12}"]);
-    run(SCENARIOS, &(named, operand), |((kind, name), operand)| {
-        let path = format!("{kind}.{name}");
-        let tree =
-            json!({"type": "CONDITION", "attribute": path, "operator": "eq", "value": operand});
-        let tree = json!({"type": "AND", "children": [{"type": "NOT", "child": tree}]});
-        let text = tree.to_string();
-        let Ok(tree) = json::parse(text.as_bytes()) else { return Ok(()) };
-        let condition = Condition::parse(&tree).expect("a tree");
-        let text = expression::print(&condition);
-        prop_assert_eq!(expression::parse(&text), Ok(condition), "{}", text);
-        Ok(())
-    });
 }
 
 /// Two plans that together show the truth of a condition: one allows if it is true, one denies if it is true or

@@ -7,6 +7,7 @@
 mod compiler;
 mod explain;
 mod index;
+pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;

@@ -23,7 +23,7 @@ pub(crate) const NOT_EXPRESSIBLE: &[(&str, &str)] = &[
     ("is the name of one of `secrets`", "the names are in another member"),
     ("expected no responses for", "the names are in another member"),
     ("expected a unique", "a schema compares whole items, not one member of each"),
-    ("limits breached", "the limits of the syntax come before the content"),
+    ("not valid YAML", "the syntax comes before the content"),
     (" position ", "a schema does not read expressions"),
     ("expected a regular expression", "a schema does not read patterns"),
     ("expected an IANA time zone", "the names are in the database of time zones"),
