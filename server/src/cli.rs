@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{as_code, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli};
+use portcullis_tools::{as_code, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli, schema};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -97,6 +97,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: resolver_cli::ResolverCommand,
     },
+    /// Print the JSON Schemas of tenant files, of which editors make completion and checks.
+    Schema(schema::SchemaArguments),
     /// Print the completions of a shell.
     Completions {
         /// The shell that reads them.

@@ -20,7 +20,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli, secrets, tenants,
+    as_code, audit, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli, schema, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -159,6 +159,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
+        }
+        Command::Schema(arguments) => {
+            schema::run(&arguments, &mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Completions { shell } => {
             std::io::stdout().write_all(&reference::completions(shell))?;

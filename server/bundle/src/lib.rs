@@ -26,6 +26,7 @@ mod resolver_secrets;
 mod resolvers;
 mod responses;
 mod rulebook;
+mod schemas;
 mod sources;
 mod strays;
 mod unique;
@@ -52,6 +53,7 @@ pub use registry::{ItemWarning, RegisteredNames};
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
+pub use schemas::SCHEMAS;
 pub use users::{SampleUser, TENANT_FILE};
 pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy};
 

@@ -15,6 +15,7 @@ mod operator;
 pub mod policy_test;
 pub mod report_format;
 pub mod resolver_cli;
+pub mod schema;
 pub mod secrets;
 mod service_url;
 pub mod tenants;
