@@ -13,8 +13,9 @@ use portcullis_model::rule::NewRule;
 use crate::cases::{self, Case};
 use crate::error::BundleError;
 use crate::files::Files;
+use crate::item_files::{ItemKind, SourceFile};
 use crate::policies;
-use crate::registry::RegisteredNames;
+use crate::registry::{ItemWarning, RegisteredNames};
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
 use crate::strays::{meant, strays_in};
@@ -54,6 +55,13 @@ pub struct Bundle {
     pub rulebook: Rulebook,
     /// Doubts about the files, each a line with its place. They change nothing.
     pub warnings: Vec<String>,
+    /// The doubts about rules, and those about policies.
+    pub rule_warnings: Vec<ItemWarning>,
+    pub policy_warnings: Vec<ItemWarning>,
+    /// The names of YAML files that are not read, each with the file that it may be meant to be.
+    pub strays: Vec<(String, Option<&'static str>)>,
+    /// The files whose items can have findings.
+    pub sources: Vec<SourceFile>,
 }
 
 impl Bundle {
@@ -68,6 +76,8 @@ impl Bundle {
         let read = read_files(&Files { folder: folder.clone(), text });
         let mut bundle = read.map_err(|error| misnamed(error, &strays))?;
         bundle.warnings.extend(strays.iter().map(|stray| stray_warning(&folder, stray)));
+        let with_meant = |stray: String| (stray.clone(), meant(&stray, &KNOWN_FILES));
+        bundle.strays = strays.into_iter().map(with_meant).collect();
         Ok(bundle)
     }
 
@@ -131,9 +141,19 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         Some(cases)
     })?;
     let registered = RegisteredNames::new(&resources);
-    let mut warnings = files.warnings(RULES_FILE, &registered.warnings_of_rules(&rules));
-    let of_policies = registered.warnings_of_policies(&policies);
-    warnings.extend(files.warnings(POLICIES_FILE, &of_policies));
+    let rule_warnings = registered.warnings_of_rules(&rules);
+    let policy_warnings = registered.warnings_of_policies(&policies);
+    let mut warnings = files.warnings(RULES_FILE, &rule_warnings);
+    warnings.extend(files.warnings(POLICIES_FILE, &policy_warnings));
+    let sources = [
+        (RESOLVERS_FILE, ItemKind::Resolver, resolvers.len()),
+        (RULES_FILE, ItemKind::Rule, rules.len()),
+        (POLICIES_FILE, ItemKind::Policy, policies.len()),
+        (CASES_FILE, ItemKind::Case, cases.len()),
+    ];
+    let sources =
+        sources.into_iter().filter_map(|(name, kind, items)| files.source(name, kind, items));
+    let sources = sources.collect();
     Ok(Bundle {
         tenant,
         description,
@@ -145,6 +165,10 @@ pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
         cases,
         rulebook,
         warnings,
+        rule_warnings,
+        policy_warnings,
+        strays: vec![],
+        sources,
     })
 }
 

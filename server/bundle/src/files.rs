@@ -6,6 +6,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json};
 
 use crate::error::BundleError;
+use crate::item_files::{ItemKind, SourceFile};
 use crate::positions;
 use crate::registry::ItemWarning;
 use crate::users::TENANT_FILE;
@@ -40,6 +41,12 @@ impl<T: Fn(&str) -> io::Result<String>> Files<T> {
         let mut problems = Problems::default();
         let value = read(&json, &Place::root(), &mut problems);
         problems.finish(value).map_err(invalid)
+    }
+
+    /// Returns a list with `items` items as a source of findings; `None` if the file is missing.
+    pub(super) fn source(&self, name: &str, kind: ItemKind, items: usize) -> Option<SourceFile> {
+        let text = (self.text)(name).ok()?;
+        Some(SourceFile { path: format!("{}/{name}", self.folder), kind, items, text })
     }
 
     /// Returns the warnings about the items of a file as lines with their places.

@@ -9,11 +9,12 @@ use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 use portcullis_model::warning::Warning;
 
-/// A warning about an item of a file.
-pub(super) struct ItemWarning {
+/// A warning about an item of a list.
+#[derive(Clone, Debug)]
+pub struct ItemWarning {
     /// The place of the item in the list.
-    pub(super) index: usize,
-    pub(super) warning: Warning,
+    pub index: usize,
+    pub warning: Warning,
 }
 
 /// The registered resources of a folder.
