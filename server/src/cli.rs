@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
+use portcullis_tools::{check, import, init, keys, lint, policy_test, resolver_cli};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -63,6 +63,10 @@ pub(crate) enum Command {
     Import(Import),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
+    /// Find mistakes in tenants kept as files: names that nothing has, policies and rules that never decide.
+    ///
+    /// The exit code is 0 if there is no error, 1 if there is one, and 2 if a file cannot be read.
+    Lint(lint::LintArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]

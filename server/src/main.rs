@@ -20,7 +20,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    audit, check, import, init, keys, policy_test, resolver_cli, secrets, tenants,
+    audit, check, import, init, keys, lint, policy_test, resolver_cli, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -140,6 +140,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::ManPages { directory } => {
             reference::write_man_pages(&directory)?;
             Ok(ExitCode::SUCCESS)
+        }
+        Command::Lint(arguments) => {
+            Ok(lint::run(&arguments, &mut std::io::stdout(), &mut std::io::stderr()))
         }
         Command::Test(arguments) => {
             let variables = prepare(&EnvFile { env_file: None })?;

@@ -1,13 +1,17 @@
 //! Compares the claims of the analysis with random checks: a policy that it calls never deciding never decides.
 
+mod claims;
+
 use std::rc::Rc;
 
-use portcullis_engine::analysis::{Analysis, AnalyzedPolicy};
-use portcullis_engine::{Plan, Policy};
+use portcullis_engine::analysis::{Analysis, AnalyzedPolicy, rule_condition};
+use portcullis_engine::{Effect, Plan, Policy, Rule};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use uuid::Uuid;
+
+use claims::claims;
 
 use crate::support::conditions::{Truth, truth};
 use crate::support::decision::applies;
@@ -29,6 +33,8 @@ struct Tally {
     checks: usize,
     /// Claims about policies that were generated at random.
     found: usize,
+    /// Claims that a rule beats a policy.
+    by_rules: usize,
     /// Policies that are constructed to never decide, and those of them that the analysis finds.
     constructed: usize,
     proved: usize,
@@ -48,12 +54,13 @@ fn policies_that_never_decide_never_decide() {
         judge(&mut Seeded(seed), &mut tally_of_all.borrow_mut()).map_err(TestCaseError::fail)
     });
     assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));
-    let Tally { checks, found, constructed, proved } = tally;
+    let Tally { checks, found, by_rules, constructed, proved } = tally;
     println!(
-        "{checks} checks of claims; {found} claims about random policies; {proved} of {constructed} constructed ones"
+        "{checks} checks of claims; {found} claims about random policies, {by_rules} of rules; {proved} of {constructed} constructed ones"
     );
     assert!(checks >= 100_000, "only {checks} checks");
     assert!(found >= 500, "only {found} claims about random policies");
+    assert!(by_rules >= 100, "only {by_rules} claims of rules");
     assert!(proved * 100 >= constructed * 95, "only {proved} of {constructed} are found");
 }
 
@@ -78,16 +85,23 @@ fn judge(choices: &mut Seeded, tally: &mut Tally) -> Result<(), String> {
     });
 
     let compiled = engine_policies(&policies);
-    let claims = claims(&compiled);
+    let rules = engine_rules(&world.rules);
+    let found = claims(&compiled);
+    let beaten = beaten_by_rules(&compiled, &rules);
+    tally.by_rules += beaten.len();
     tally.constructed += constructed.len();
-    for (at, _) in &claims {
+    for (at, _) in &found {
         let is_made = constructed.contains(&policies[*at].id);
         *(if is_made { &mut tally.proved } else { &mut tally.found }) += 1;
     }
-    let plan = Plan::compile(world.resource, 1, &engine_rules(&world.rules), compiled);
+    let plan = Plan::compile(world.resource, 1, &rules, compiled);
     for request in &world.requests {
         let decided = asked(request, |question| plan.evaluate(question).rule_id());
-        for (at, by) in &claims {
+        tally.checks += beaten.len();
+        if let Some(at) = beaten.iter().find(|at| decided == Some(policies[**at].id)) {
+            return Err(format!("{:?} decides {request:?}, although a rule denies", policies[*at]));
+        }
+        for (at, by) in &found {
             tally.checks += 1;
             let policy = &policies[*at];
             if decided == Some(policy.id) {
@@ -103,27 +117,23 @@ fn judge(choices: &mut Seeded, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns each policy of which the analysis claims that it never decides, with the policy that applies whenever it does;
-/// without one, it never applies. The policies are in deciding order.
-fn claims(policies: &[Policy]) -> Vec<(usize, Option<usize>)> {
+/// Returns the allows of which the analysis claims that a rule denies whenever they apply.
+fn beaten_by_rules(policies: &[Policy], rules: &[Rule]) -> Vec<usize> {
+    let denying = rules.iter().filter(|rule| rule.effect == Effect::Deny);
+    let conditions: Vec<_> =
+        denying.map(|rule| (&rule.tuple.obj, rule_condition(&rule.tuple))).collect();
     let mut analysis = Analysis::new(usize::MAX);
-    let analyzed: Vec<AnalyzedPolicy<'_>> = policies
-        .iter()
-        .map(|Policy { resource, effect, condition, .. }| {
-            let condition = condition.as_ref().expect("trees that compile");
-            AnalyzedPolicy { resource, effect: *effect, condition }
+    let mut is_beaten = |policy: &Policy| {
+        let condition = policy.condition.as_ref().expect("trees that compile");
+        let Policy { resource, effect, .. } = policy;
+        let analyzed = AnalyzedPolicy { resource, effect: *effect, condition };
+        conditions.iter().any(|(resource, condition)| {
+            let rule = AnalyzedPolicy { resource, effect: Effect::Deny, condition };
+            analysis.implies(analyzed, rule) == Some(true)
         })
-        .collect();
-    let mut claims = Vec::new();
-    for (at, policy) in analyzed.iter().enumerate() {
-        if analysis.never_applies(*policy) == Some(true) {
-            claims.push((at, None));
-            continue;
-        }
-        let by = (0..at).find(|by| analysis.implies(*policy, analyzed[*by]) == Some(true));
-        claims.extend(by.map(|by| (at, Some(by))));
-    }
-    claims
+    };
+    let allows = policies.iter().enumerate().filter(|(_, policy)| policy.effect == Effect::Allow);
+    allows.filter(|(_, policy)| is_beaten(policy)).map(|(at, _)| at).collect()
 }
 
 /// Makes a policy that never decides from another one: the same after it, a narrower one after it, or a contradiction.

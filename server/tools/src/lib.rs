@@ -1,4 +1,4 @@
-//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
+//! The commands `init`, `check`, `test`, `lint`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
 
 pub mod audit;
 pub mod check;
@@ -6,6 +6,7 @@ pub mod humanize;
 pub mod import;
 pub mod init;
 pub mod keys;
+pub mod lint;
 mod operator;
 pub mod policy_test;
 pub mod resolver_cli;

@@ -19,12 +19,15 @@ use portcullis_bundle::{Bundle, Case};
 use portcullis_config::Variables;
 use portcullis_engine::AttributeAnswers;
 
+pub(crate) use cases::check_of;
 use coverage::{Coverage, Points};
 pub use error::TestError;
 pub use folders::{TenantFolder, read_all};
 pub use instant::DEFAULT_NOW;
 use resolvers::FolderResolvers;
+pub(crate) use resolvers::given;
 use results::TenantResults;
+pub(crate) use undetermined::rests_on;
 
 /// The exit code if every case has the expected decision.
 const PASSED: u8 = 0;

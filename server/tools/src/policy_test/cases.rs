@@ -64,7 +64,7 @@ fn shown(expected: &Expected) -> String {
 ///
 /// # Errors
 /// The body is not valid. [`Bundle::read_folder`] accepts valid ones only.
-pub(super) fn check_of<'f>(bundle: &'f Bundle, case: &'f Case) -> Result<Check<'f>, Invalid> {
+pub(crate) fn check_of<'f>(bundle: &'f Bundle, case: &'f Case) -> Result<Check<'f>, Invalid> {
     let body = CheckBody::parse(&case.check)?;
     let caller = case.caller.as_deref().and_then(|sub| bundle.user(sub));
     let domain = body.domain.unwrap_or(&bundle.tenant);

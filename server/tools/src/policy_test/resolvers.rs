@@ -218,7 +218,7 @@ fn component(folder: &Path, variables: &Variables) -> anyhow::Result<Project> {
 }
 
 /// Returns the answer that a case gives for an attribute.
-fn given(given: &GivenAnswers, namespace: &str, name: &str) -> AttributeAnswer {
+pub(crate) fn given(given: &GivenAnswers, namespace: &str, name: &str) -> AttributeAnswer {
     let found = given.answers.get(namespace, name).cloned();
     found.unwrap_or_else(|| failed(&format!("`resolved` has no `{namespace}.{name}`")))
 }

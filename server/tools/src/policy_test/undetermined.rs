@@ -4,15 +4,15 @@ use portcullis_engine::{Effect, ExplainedNode, ExplainedPolicy, Explanation, Tru
 
 /// A policy whose condition is undetermined, and on which a decision rests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct UndeterminedPolicy {
-    pub(super) name: String,
+pub(crate) struct UndeterminedPolicy {
+    pub(crate) name: String,
     /// The cause of the first test that is undetermined.
-    pub(super) because: String,
+    pub(crate) because: String,
 }
 
 /// Returns the undetermined policies on which the decision with this effect rests: the one that decides, and each that
 /// would decide otherwise if its condition were true.
-pub(super) fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPolicy> {
+pub(crate) fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPolicy> {
     let is_denied = explanation.rules.iter().any(|rule| rule.effect == Effect::Deny);
     let mut found = Vec::new();
     for policy in &explanation.policies {
