@@ -161,7 +161,13 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
+        plans: Plans::new(
+            store.clone(),
+            config.plan_cache_bytes,
+            config.max_staleness,
+            clock.clone(),
+            plans,
+        ),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),

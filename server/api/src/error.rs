@@ -99,6 +99,9 @@ impl ApiError {
             Self::Operation(OperationError::QuotaExceeded(excess)) => {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
+            Self::Operation(OperationError::RevisionLost { latest, .. }) => {
+                json!({"revision": latest})
+            }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
             Self::RateLimited(refusal) => json!({"limit": refusal.refused.name}),
             _ => json!({}),
@@ -141,6 +144,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::Conflict(_) | OperationError::StillRead(..) => {
             (StatusCode::CONFLICT, "CONFLICT")
         }
+        OperationError::RevisionLost { .. } => (StatusCode::CONFLICT, "REVISION_LOST"),
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
@@ -167,6 +171,10 @@ fn operation_message(error: &OperationError) -> String {
             "the tenant is suspended; the operator of the service can resume it".to_owned()
         }
         OperationError::NotFound(what) => format!("there is no such {what}"),
+        OperationError::RevisionLost { at_least, latest } => format!(
+            "the database lost revision {at_least}; the tenant has revision {latest}: write again what is missing, and \
+             demand the revision of that write"
+        ),
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
         }

@@ -95,7 +95,7 @@ impl App {
             self.service_keys.forget(*key);
         }
         self.webhooks.committed(committed.writes).await;
-        Ok(committed.revision)
+        Ok(committed.position.revision)
     }
 
     /// Begins a transaction in which `caller` changes its tenant.
@@ -231,7 +231,7 @@ impl App {
         let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
         loop {
             match notices.next().await? {
-                Some(Notice::Revision(notice)) => self.plans.publish(&notice),
+                Some(Notice::Revision(notice)) => self.plans.publish(&notice).await?,
                 Some(Notice::Webhooks) => self.webhooks.reload().await,
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),

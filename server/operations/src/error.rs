@@ -43,6 +43,8 @@ pub enum OperationError {
     StillRead(String, Vec<Uuid>),
     /// The caller's precondition does not hold: the record has another entity tag.
     PreconditionFailed,
+    /// The database lost the revision that the check demands.
+    RevisionLost { at_least: u64, latest: u64 },
     /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
     /// The tenant would have more than a quota allows.
@@ -125,6 +127,7 @@ impl From<PlanError> for OperationError {
             PlanError::NoSuchRevision { .. } => Self::NotNow(
                 "the required policy revision is unavailable; try again later".to_owned(),
             ),
+            PlanError::RevisionLost { at_least, latest } => Self::RevisionLost { at_least, latest },
             PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),
         }
     }

@@ -14,6 +14,7 @@ pub mod encryption;
 pub mod erasure;
 mod error;
 pub mod events;
+mod history;
 mod json_list;
 mod macros;
 mod migrations;
@@ -44,6 +45,7 @@ mod write_turns;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
+pub use history::{Position, epoch};
 pub use notices::{Notice, Notices, RevisionNotice};
 pub use store::{Store, StoreLimits};
 pub use tx::{Tx, WebhookWrites};

@@ -7,6 +7,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::history::Position;
 use crate::tx::WebhookWrites;
 
 /// The channel of changes of decision data.
@@ -37,7 +38,9 @@ pub enum Notice {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RevisionNotice {
     pub tenant: String,
-    pub revision: u64,
+    /// The place in the tenant's history after the change.
+    #[serde(flatten)]
+    pub position: Position,
     touched: Vec<String>,
 }
 
@@ -53,11 +56,11 @@ impl RevisionNotice {
 pub(crate) async fn send_revision(
     connection: &mut PgConnection,
     tenant: &str,
-    revision: u64,
+    position: Position,
     touched: &[ResourcePattern],
 ) -> Result<(), sqlx::Error> {
     let touched = touched.iter().map(ToString::to_string).collect();
-    let mut notice = RevisionNotice { tenant: tenant.to_owned(), revision, touched };
+    let mut notice = RevisionNotice { tenant: tenant.to_owned(), position, touched };
     let mut payload = serde_json::json!(notice).to_string();
     if payload.len() > MAX_PAYLOAD {
         notice.touched = vec![ResourcePattern::Any.to_string()];

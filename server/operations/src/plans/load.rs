@@ -1,8 +1,15 @@
 //! Loads plans from the store.
 
 use portcullis_engine::Plan;
-use portcullis_storage::{Store, StoreError, policies, resolvers, rules, tenants};
+use portcullis_storage::{Position, Store, StoreError, policies, resolvers, rules, tenants};
 use tokio::runtime::Handle;
+
+/// A plan with the place in the tenant's history of the snapshot that it was read in.
+#[derive(Debug)]
+pub(super) struct LoadedPlan {
+    pub(super) plan: Plan,
+    pub(super) position: Position,
+}
 
 /// Loads a plan on a thread that serves no requests: a plan of a thousand policies takes tens of milliseconds to read and
 /// compile, for which the requests of that thread would wait. A client that goes away does not cancel the load: after
@@ -12,7 +19,8 @@ pub fn load(
     tenant: &str,
     resource: &str,
 ) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-    load_within((), store, tenant, resource)
+    let loading = load_within((), store, tenant, resource);
+    async move { Ok(loading.await?.plan) }
 }
 
 /// Loads a plan as [`load`] does, and drops `turn` when the load ends, even if nobody waits for it any more.
@@ -21,7 +29,7 @@ pub(super) fn load_within<T: Send + 'static>(
     store: &Store,
     tenant: &str,
     resource: &str,
-) -> impl Future<Output = Result<Plan, StoreError>> + use<T> {
+) -> impl Future<Output = Result<LoadedPlan, StoreError>> + use<T> {
     let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
     async move {
         let runtime = Handle::current();
@@ -38,16 +46,21 @@ pub(super) fn load_within<T: Send + 'static>(
 }
 
 /// Reads the rules and the revision in one snapshot, so that they belong together.
-async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
+async fn load_snapshot(
+    store: Store,
+    tenant: String,
+    resource: String,
+) -> Result<LoadedPlan, StoreError> {
     let mut tx = store.read(&tenant).await?;
-    let revision = tenants::revision(&mut tx).await?;
+    let position = tenants::position(&mut tx).await?;
     let rules = rules::of_plan(&mut tx, &resource).await?;
     let records = policies::of_plan(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
     tx.end().await?;
     let policies = records.into_iter().map(policies::planned);
-    let plan = Plan::compile(&resource, revision, &rules, policies);
-    Ok(plan.with_resolvers(|namespace| resolvers.get(namespace).copied()))
+    let plan = Plan::compile(&resource, position.revision, &rules, policies);
+    let plan = plan.with_resolvers(|namespace| resolvers.get(namespace).copied());
+    Ok(LoadedPlan { plan, position })
 }
 
 /// Reads the revision of `tenant`, in a task of its own for the same reason.
