@@ -13,7 +13,7 @@ use portcullis_model::policy::NewPolicy;
 use crate::given_answers::{self, GivenAnswers};
 use crate::resolvers::{self, ResponsesByNamespace, SampleResolver};
 use crate::rulebook::Rulebook;
-use crate::users::{SampleUser, TENANT_FILE};
+use crate::users::TENANT_FILE;
 
 /// Longest name of a case, in characters.
 const MAX_CASE_NAME: usize = 256;
@@ -37,6 +37,8 @@ pub struct Case {
     /// Whether the decision may rest on an undetermined condition.
     pub undetermined_allowed: bool,
     pub expected: Expected,
+    /// The case as it is written.
+    pub json: Json<'static>,
 }
 
 /// The answer that a case expects.
@@ -47,21 +49,31 @@ pub struct Expected {
     pub rule: String,
 }
 
+/// The names that a case may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CaseNames<'n> {
+    /// The `sub` of each user whose token a check may come with.
+    pub(super) users: &'n [&'n str],
+    /// The resolvers whose answers it may have; `None` accepts every one.
+    pub(super) resolvers: Option<&'n [SampleResolver]>,
+    /// The policies and rules that it may expect; `None` accepts every one.
+    pub(super) deciders: Option<&'n HashSet<String>>,
+}
+
 impl Case {
-    /// Reads a case that may name these users, and these policies and rules.
+    /// Reads a case that may use these names.
     pub(super) fn read<'j>(
         json: &'j Json<'j>,
         at: &Place<'_>,
         problems: &mut Problems,
-        users: &[SampleUser],
-        resolvers: &[SampleResolver],
-        deciders: &HashSet<String>,
+        names: CaseNames<'_>,
     ) -> Option<Self> {
+        let CaseNames { users, resolvers, deciders } = names;
         let mut fields = Fields::open(json, at, problems)?;
         let name = fields.required("name", text(MAX_CASE_NAME));
         let caller = fields.optional("as", |json, at, problems| {
             let sub = string(json, at, problems)?;
-            if !users.iter().any(|user| user.sub == sub) {
+            if !users.contains(&sub) {
                 problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
             }
             Some(sub.to_owned())
@@ -99,6 +111,7 @@ impl Case {
             responses,
             undetermined_allowed: undetermined.is_some(),
             expected: expected?,
+            json: json.clone().into_owned(),
         })
     }
 }
@@ -108,13 +121,13 @@ impl Expected {
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
-        deciders: &HashSet<String>,
+        deciders: Option<&HashSet<String>>,
     ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let decision = fields.required("decision", Effect::read);
         let rule = fields.required("rule", |json, at, problems| {
             let rule = string(json, at, problems)?;
-            if !deciders.contains(rule) {
+            if deciders.is_some_and(|known| !known.contains(rule)) {
                 problems.expected(at, format!("{DECIDER}, not `{rule}`"));
             }
             Some(rule.to_owned())

@@ -17,37 +17,34 @@ pub struct GivenAnswers {
 }
 
 /// Reads what stands for the calls of resolvers: `{hr: {department: sales, manager: null}}`, where null is absent. An
-/// attribute that is not there fails.
+/// attribute that is not there fails. Without `resolvers` every namespace and attribute is accepted.
 pub(super) fn read(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
-    resolvers: &[SampleResolver],
+    resolvers: Option<&[SampleResolver]>,
 ) -> Option<GivenAnswers> {
     let mut given = GivenAnswers::default();
     for (namespace, attributes) in members(json, at, problems)? {
         let at = at.key(namespace);
-        let Some(resolver) = resolvers.iter().find(|one| one.manifest.namespace == *namespace)
-        else {
+        let named = |one: &&SampleResolver| one.manifest.namespace == *namespace;
+        let resolver = resolvers.map(|known| known.iter().find(named));
+        if resolver == Some(None) {
             problems.expected(&at, "the namespace of a resolver of the tenant");
             continue;
-        };
+        }
         given.namespaces.insert(namespace.to_string());
         for (name, value) in members(attributes, &at, problems)? {
-            let Some(kind) = resolver.kind(name) else {
+            let kind = resolver.flatten().map(|resolver| resolver.kind(name));
+            if kind == Some(None) {
                 problems
                     .expected(&at.key(name), format!("an attribute of the resolver `{namespace}`"));
                 continue;
-            };
-            let resolved = match value {
-                Json::Null => AttributeAnswer::Absent,
-                value if fits(kind, value) => AttributeAnswer::Value(value.clone().into_owned()),
-                value => {
-                    problems.expected(&at.key(name), format!("{kind}, not {}", value.kind()));
-                    continue;
-                }
-            };
-            given.answers.insert(namespace, name, resolved);
+            }
+            let answer = answer(kind.flatten(), value, &at.key(name), problems);
+            if let Some(answer) = answer {
+                given.answers.insert(namespace, name, answer);
+            }
         }
     }
     Some(given)
@@ -63,6 +60,27 @@ fn members<'j>(
         problems.expected(at, format!("an object, not {}", json.kind()));
     }
     members
+}
+
+/// Reads one answer, of `kind` if that is known.
+fn answer(
+    kind: Option<AttributeKind>,
+    value: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<AttributeAnswer> {
+    match (kind, value) {
+        (_, Json::Null) => Some(AttributeAnswer::Absent),
+        (Some(kind), value) if !fits(kind, value) => {
+            problems.expected(at, format!("{kind}, not {}", value.kind()));
+            None
+        }
+        (None, Json::Object(_)) => {
+            problems.expected(at, "the value of an attribute, not an object");
+            None
+        }
+        (_, value) => Some(AttributeAnswer::Value(value.clone().into_owned())),
+    }
 }
 
 fn fits(kind: AttributeKind, value: &Json<'_>) -> bool {

@@ -3,43 +3,59 @@
 //! `policies/README.md` explains the format. `portcullis test` runs the cases of such a folder;
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
-mod apply;
 mod bundle;
+mod canonical;
 mod cases;
+mod content;
+mod document;
 mod embedded;
 mod error;
 mod files;
+mod folder_files;
 mod given_answers;
 mod item_files;
+mod list_files;
 mod policies;
 mod positions;
 mod registry;
+mod resolver_files;
+mod resolver_secrets;
 mod resolvers;
 mod responses;
 mod rulebook;
-mod store;
+mod sources;
 mod strays;
 mod unique;
 mod users;
 mod yaml;
+mod yaml_scalar;
+mod yaml_writer;
 
-pub use apply::{ChangeKind, ObjectChange, apply, clear};
-pub use bundle::Bundle;
+pub use bundle::{Bundle, SecretUse};
 pub use cases::{Case, Expected};
+pub use content::{ModuleContent, SecretValues};
+pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
+pub use folder_files::{ExportError, ExportedContent, FolderFile, folder_files};
 pub use given_answers::GivenAnswers;
 pub use item_files::{ItemKind, ItemPlaces, SourceFile};
-pub use registry::ItemWarning;
+pub use list_files::LIST_FOLDERS;
+pub use policies::check_attributes;
+pub use registry::{ItemWarning, RegisteredNames};
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
-pub use store::store;
+pub use strays::StrayFile;
 pub use users::{SampleUser, TENANT_FILE};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 #[cfg(test)]
+mod folder_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod warning_tests;
+#[cfg(test)]
+mod writer_tests;

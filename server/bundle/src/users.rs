@@ -41,14 +41,24 @@ pub(super) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> 
     });
     let description = fields.optional("description", string).map(str::to_owned);
     let users = fields.required("users", |json, at, problems| {
-        let users = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            SampleUser::read(json, at, problems, tenant.unwrap_or_default())
-        })(json, at, problems)?;
-        each_once(users.iter().map(|user| &user.sub), "`sub`", at, problems);
-        Some(users)
+        read_users(json, at, problems, tenant.unwrap_or_default())
     });
     fields.close();
     Some((tenant?.to_owned(), description, users?))
+}
+
+/// Reads the users of a tenant, each once.
+pub(super) fn read_users(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    tenant: &str,
+) -> Option<Vec<SampleUser>> {
+    let users = list(|json, at: &Place<'_>, problems: &mut Problems| {
+        SampleUser::read(json, at, problems, tenant)
+    })(json, at, problems)?;
+    each_once(users.iter().map(|user| &user.sub), "`sub`", at, problems);
+    Some(users)
 }
 
 impl SampleUser {

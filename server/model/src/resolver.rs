@@ -9,6 +9,7 @@ mod secrets;
 mod shown;
 mod stored;
 mod update;
+mod wanted;
 
 pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
@@ -18,6 +19,7 @@ pub use shown::{
     ResolverState, StatusRecord,
 };
 pub use update::ManifestUpdate;
+pub use wanted::{SentSecrets, WantedResolver};
 
 #[cfg(test)]
 mod tests;

@@ -120,7 +120,7 @@ impl Secret {
         self.0.as_bytes()
     }
 
-    fn field<'j>() -> impl Field<'j, Value = Self> {
+    pub(crate) fn field<'j>() -> impl Field<'j, Value = Self> {
         field(Self::read, Self::describe)
     }
 
@@ -241,7 +241,7 @@ document!(WebhookUpdate, naming EventType => {
 });
 
 /// Event types, at least one; a repeated one counts once.
-fn events<'j>() -> impl Field<'j, Value = Vec<EventType>> {
+pub(crate) fn events<'j>() -> impl Field<'j, Value = Vec<EventType>> {
     one_or_more(named::<EventType, _>(EventType::field()), "type of event")
 }
 

@@ -12,6 +12,7 @@ pub mod edge_metrics;
 pub mod erasure;
 pub mod error;
 pub mod etag;
+pub mod folders;
 pub mod freshness;
 pub mod key_holders;
 pub mod metrics;

@@ -83,7 +83,7 @@ impl Manifest {
         manifest.check(at, problems).then_some(manifest)
     }
 
-    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+    pub(super) fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
         let namespace = members.required("namespace", namespace());
         let description = members.optional("description", short(MAX_DESCRIPTION));
         let config = members.optional("config", config());

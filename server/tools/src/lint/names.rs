@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use portcullis_bundle::{Bundle, ItemKind, ItemWarning, SampleResolver};
+use portcullis_bundle::{Bundle, ItemKind, ItemWarning, SampleResolver, StrayFile};
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, RequestField};
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::nearest::nearest;
@@ -23,7 +23,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     doubts.extend(unregistered(&bundle.policy_warnings, ItemKind::Policy));
     doubts.extend(unknown_roles(bundle));
     doubts.extend(unused_resolvers(bundle));
-    doubts.extend(bundle.strays.iter().map(|(name, meant)| Doubt {
+    doubts.extend(bundle.strays.iter().map(|StrayFile { name, meant }| Doubt {
         code: LintCode::UnreadFile,
         subject: LintSubject::File(name.clone()),
         message: "this file is not read".to_owned(),

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
+use crate::registration::register;
+use portcullis_bundle::Bundle;
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
 use portcullis_model::policy::{NewPolicy, PolicyRecord};
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::{NewRule, RuleOrigin};
-use portcullis_operations::registration::register;
 use portcullis_storage::{StoreError, Tx, policies, resources, rules};
-
-use crate::Bundle;
 
 /// A change of one stored object.
 #[derive(Clone, Debug, PartialEq, Eq)]

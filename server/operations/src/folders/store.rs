@@ -1,13 +1,12 @@
 //! Stores a tenant that is kept as files.
 
+use crate::registration::register;
+use crate::{policies, rules};
+use portcullis_bundle::Bundle;
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::rule::RuleOrigin;
-use portcullis_operations::registration::register;
-use portcullis_operations::{policies, rules};
 use portcullis_storage::{StoreError, Tx};
-
-use crate::Bundle;
 
 /// Stores the rules, policies and resources of `bundle` in the transaction's tenant, which must be the bundle's.
 pub async fn store(

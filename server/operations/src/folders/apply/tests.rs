@@ -7,7 +7,7 @@ use portcullis_storage::Store;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fixture::{edit, write_tenant};
+use portcullis_bundle::fixture::{edit, write_tenant};
 
 /// A tenant folder and a database.
 struct World {
