@@ -25,7 +25,7 @@ fn findings_faults_and_arguments_have_exit_codes() {
         command.current_dir(directory.path()).args(arguments);
         finish(command)
     };
-    let finding = "./rules.yaml:1:19: warning UNREGISTERED: no registered resource matches `doc:raed`\n    \
+    let finding = "rules.yaml:1:19: warning UNREGISTERED: no registered resource matches `doc:raed`\n    \
                    register it, or correct the name\n0 errors, 1 warning, 0 notes in 1 folder\n";
     let found = lint(&[]);
     assert_eq!((found.code, &*found.out), (Some(0), finding));

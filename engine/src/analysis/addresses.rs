@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
+use super::demand::Demand;
+use super::outcomes::{agree, of_value};
 use super::scope::Scope;
-use super::search::Demand;
-use super::values::{agree, of_value};
 use crate::condition::Predicate;
 use crate::value::AttributeValue;
 

@@ -6,8 +6,11 @@
 
 mod absences;
 mod addresses;
+mod demand;
 mod instants;
+mod kinds;
 mod numbers;
+mod outcomes;
 mod relation;
 mod scope;
 mod search;
@@ -21,8 +24,9 @@ use crate::rbac::{Effect, RuleTuple, WILDCARD};
 use crate::resource::ResourcePattern;
 
 pub use absences::implicit_attributes;
+use demand::Demand;
 use scope::Scope;
-use search::{Demand, Goal, Search};
+use search::{Goal, Search};
 use truth_set::TruthSet;
 
 /// The maximum number of steps of one question. A step is the evaluation of one test for one value. Conditions that

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
+use super::demand::Demand;
+use super::outcomes::{agree, of_value};
 use super::scope::Scope;
-use super::search::Demand;
 use super::truth_set::TruthSet;
-use super::values::{agree, of_value};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::operator::Operator;

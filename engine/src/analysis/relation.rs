@@ -1,8 +1,8 @@
 //! Tests that compare an attribute with another attribute.
 
+use super::kinds::{ComparedKind, kinds};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
-use super::values::{ComparedKind, kinds};
 use crate::condition::AttributePath;
 use crate::operator::Operator;
 

@@ -1,16 +1,10 @@
 //! The search for a check with which conditions have wanted truths.
 
+use super::demand::Demand;
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use super::values;
 use crate::condition::{Condition, Operand, Predicate, Test};
-
-/// A test, and the truths that it may have.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Demand<'c> {
-    pub(super) test: &'c Test,
-    pub(super) truths: TruthSet,
-}
 
 /// A condition, and the truths that it may have: with or without true, with or without false, never all and never
 /// undetermined alone.

@@ -1,10 +1,11 @@
 //! Texts with which tests have wanted truths.
 
+use super::demand::Demand;
 use super::instants;
+use super::kinds::ComparedKind;
+use super::outcomes::{agree, of_value};
 use super::scope::Scope;
-use super::search::Demand;
 use super::truth_set::TruthSet;
-use super::values::{ComparedKind, agree, of_value};
 use super::{addresses, relation};
 use crate::condition::{AttributePath, Operand, Predicate, RequestField, Test};
 use crate::operator::Operator;

@@ -4,22 +4,15 @@
 //! literal. Of everything else, the truths may be more than are possible, and never fewer: an answer "there is no such
 //! value" is always right. Budgets (`docs/semantics.md`, section 4.8) are left aside.
 
+use super::demand::Demand;
+use super::kinds::{ComparedKind, kinds};
+use super::outcomes::{agree, of_value};
 use super::scope::Scope;
-use super::search::Demand;
 use super::truth_set::TruthSet;
 use super::{numbers, relation, texts};
-use crate::condition::{AttributePath, Operand, Predicate, RequestField, Test};
+use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::operator::Operator;
 use crate::value::AttributeValue;
-
-/// The kind of a present value that operators compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ComparedKind {
-    Text,
-    Number,
-    Bool,
-    List,
-}
 
 /// Returns whether the attribute at `path` may have a value, or be absent, so that all demands are met.
 pub(super) fn exists(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
@@ -64,93 +57,11 @@ pub(super) fn is_met_present(
         || (has(ComparedKind::List) && agree(demands, |test| of_list(path, test, scope)))
 }
 
-/// Returns the kinds that present values of the attribute may have.
-pub(super) fn kinds(path: &AttributePath) -> &'static [ComparedKind] {
-    match path {
-        AttributePath::Request(RequestField::Roles) => &[ComparedKind::List],
-        AttributePath::Request(_) => &[ComparedKind::Text],
-        _ => &[ComparedKind::Text, ComparedKind::Number, ComparedKind::Bool, ComparedKind::List],
-    }
-}
-
 fn is_met_absent(demands: &[Demand<'_>]) -> bool {
     agree(demands, |test| match test.predicate {
         Predicate::Exists => TruthSet::FALSE,
         _ => TruthSet::of(test.if_missing),
     })
-}
-
-/// Returns whether all demands are met at the same time if each test has one of its `possible` truths. Tests of one
-/// predicate have one truth.
-pub(super) fn agree(demands: &[Demand<'_>], possible: impl Fn(&Test) -> TruthSet) -> bool {
-    let mut shared: Vec<(SharedPredicate<'_>, TruthSet)> = Vec::new();
-    for demand in demands {
-        let possible = possible(demand.test);
-        if !possible.has(demand.truths) {
-            return false;
-        }
-        if possible.is_settled() {
-            continue;
-        }
-        let (predicate, is_negated) = SharedPredicate::of(&demand.test.predicate);
-        let truths = possible.and(demand.truths);
-        let truths = if is_negated { truths.negated() } else { truths };
-        match shared.iter_mut().find(|(known, _)| *known == predicate) {
-            None => shared.push((predicate, truths)),
-            Some((_, known)) if known.has(truths) => *known = known.and(truths),
-            Some(_) => return false,
-        }
-    }
-    true
-}
-
-/// A predicate, without a negation in its operator.
-#[derive(PartialEq)]
-enum SharedPredicate<'c> {
-    Compare(Operator, &'c Operand),
-    Other(&'c Predicate),
-}
-
-impl<'c> SharedPredicate<'c> {
-    /// Returns the predicate, and whether its operator is the negation of the shared one.
-    fn of(predicate: &'c Predicate) -> (Self, bool) {
-        let Predicate::Compare(operator, operand) = predicate else {
-            return (Self::Other(predicate), false);
-        };
-        let (operator, is_negated) = match operator {
-            Operator::Ne => (Operator::Eq, true),
-            Operator::NotIn => (Operator::In, true),
-            Operator::Gte => (Operator::Lt, true),
-            Operator::Gt => (Operator::Lte, true),
-            other => (*other, false),
-        };
-        (Self::Compare(operator, operand), is_negated)
-    }
-}
-
-/// Returns the truths that a test may have for a text, a number, a boolean or an instant.
-pub(super) fn of_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_>) -> TruthSet {
-    let text = if let AttributeValue::Text(text) = value { Some(text) } else { None };
-    match &test.predicate {
-        Predicate::Exists => TruthSet::TRUE,
-        Predicate::Compare(operator, Operand::Attribute(right)) => {
-            let kind = match value {
-                AttributeValue::Number(_) => ComparedKind::Number,
-                AttributeValue::Bool(_) => ComparedKind::Bool,
-                _ => ComparedKind::Text,
-            };
-            relation::truths(*operator, kind, right, scope)
-        }
-        Predicate::Compare(operator, literal) => {
-            TruthSet::of(operator.holds(value, literal.literal()))
-        }
-        // A pattern may be over a budget, and then the test is undetermined.
-        Predicate::Matches(_) => text.map_or(TruthSet::UNDETERMINED, |_| TruthSet::ANY),
-        Predicate::IpIn(networks) => TruthSet::of(text.and_then(|text| networks.contain(text))),
-        Predicate::During(window) => {
-            TruthSet::of(value.instant().map(|instant| window.covers(instant)))
-        }
-    }
 }
 
 /// Returns the truths that a test may have for a list.

@@ -46,6 +46,11 @@ pub struct Finding {
     pub(super) item_line: Option<usize>,
 }
 
+/// Returns a path as findings show it. The annotations of GitHub know no `./`.
+pub(super) fn shown(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
+}
+
 /// The places of all items of a folder.
 pub(super) struct Places<'b> {
     folder: &'b str,
@@ -63,6 +68,7 @@ impl<'b> Places<'b> {
         let (file, (line, column), item_line) = self.position(&doubt.subject);
         let Doubt { code, message, advice, .. } = doubt;
         let severity = code.severity();
+        let file = shown(&file).to_owned();
         Finding { code, severity, file, line, column, message, advice, item_line }
     }
 

@@ -38,7 +38,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
 fn unregistered(warnings: &[ItemWarning], kind: ItemKind) -> Vec<Doubt> {
     let doubt = |ItemWarning { index, warning }: &ItemWarning| {
         // The message of the API ends with the advice.
-        let (message, advice) = warning.message.split_once("; ").unwrap_or((&warning.message, ""));
+        let (message, advice) = warning.message.rsplit_once("; ").unwrap_or((&warning.message, ""));
         Doubt {
             code: LintCode::Unregistered,
             subject: LintSubject::Item(kind, *index, warning.path),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use portcullis_bundle::SourceFile;
 
 use super::code::LintCode;
-use super::finding::{Finding, Places};
+use super::finding::{Finding, Places, shown};
 
 /// A comment that silences a kind of finding about the item that follows it.
 struct Silencer<'b> {
@@ -84,7 +84,7 @@ impl Silencer<'_> {
         self.item_line.is_some()
             && self.code == Ok(finding.code)
             && finding.item_line == self.item_line
-            && finding.file == self.file.path
+            && finding.file == shown(&self.file.path)
     }
 
     /// Returns the finding about a comment that silences nothing; `None` if the whole code is allowed.
@@ -108,7 +108,7 @@ impl Silencer<'_> {
         Some(Finding {
             code,
             severity: code.severity(),
-            file: self.file.path.clone(),
+            file: shown(&self.file.path).to_owned(),
             line: self.line,
             column: self.column,
             message,
