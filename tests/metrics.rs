@@ -59,6 +59,7 @@ fn every_map_that_callers_can_fill_has_its_entries_counted() {
         ("plan_loads", 0.0),
         ("plan_load_tenants", 0.0),
         ("service_keys", 0.0),
+        ("tokens", 1.0),
         ("demanded_revisions", 0.0),
         ("histories", 1.0),
         ("uploads", 0.0),

@@ -14,6 +14,7 @@ use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::invalid::Fault;
 use portcullis_limits::RateRefusal;
 use portcullis_operations::error::OperationError;
+use portcullis_operations::failed_cases;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -96,6 +97,7 @@ impl ApiError {
             Self::Operation(OperationError::StillRead(_, policies)) => {
                 json!({"policy_ids": policies.iter().take(MAX_POLICIES).collect::<Vec<_>>()})
             }
+            Self::Operation(OperationError::CasesFailed(failed)) => failed_cases::details(failed),
             Self::Operation(OperationError::QuotaExceeded(excess)) => {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
@@ -148,6 +150,8 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
+        OperationError::CasesFailed(_) => (StatusCode::UNPROCESSABLE_ENTITY, "CASES_FAILED"),
+        OperationError::ApprovalRequired => (StatusCode::CONFLICT, "APPROVAL_REQUIRED"),
         OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
         OperationError::Unavailable(..) | OperationError::NotNow(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
@@ -177,6 +181,16 @@ fn operation_message(error: &OperationError) -> String {
         ),
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
+        }
+        OperationError::CasesFailed(failed) => format!(
+            "{} of the tenant's cases would fail, and its gate `cases` refuses such a change; mend the change, or \
+             change the cases first",
+            failed.len()
+        ),
+        OperationError::ApprovalRequired => {
+            "the tenant's gate `approval` wants a second manager for this change; send it as an apply, which makes a \
+             proposal"
+                .to_owned()
         }
         OperationError::QuotaExceeded(excess) => {
             format!("{excess}: delete what is not needed, or ask the operator for a higher quota")

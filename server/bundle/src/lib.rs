@@ -5,6 +5,8 @@
 
 mod bundle;
 mod canonical;
+mod case_report;
+mod case_set;
 mod cases;
 mod content;
 mod document;
@@ -15,6 +17,7 @@ mod folder_files;
 mod given_answers;
 mod item_files;
 mod list_files;
+pub mod matrix;
 mod policies;
 mod positions;
 mod registry;
@@ -27,11 +30,14 @@ mod sources;
 mod strays;
 mod unique;
 mod users;
+mod verdict;
 mod yaml;
 mod yaml_scalar;
 mod yaml_writer;
 
 pub use bundle::{Bundle, SecretUse};
+pub use case_report::{CaseFailure, CaseReport, SkipCause, SkippedCase};
+pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
 pub use content::{ModuleContent, SecretValues};
 pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
@@ -48,6 +54,7 @@ pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
 pub use strays::StrayFile;
 pub use users::{SampleUser, TENANT_FILE};
+pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy, rests_on};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

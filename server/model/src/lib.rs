@@ -17,6 +17,7 @@ pub mod input;
 pub mod owner;
 pub mod page;
 pub mod policy;
+pub mod proposal;
 pub mod provider;
 pub mod quota;
 pub mod resolver;

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use portcullis_auth::AuthError;
+use portcullis_bundle::CaseFailure;
 use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
 use portcullis_model::quota::QuotaExcess;
@@ -47,6 +48,10 @@ pub enum OperationError {
     RevisionLost { at_least: u64, latest: u64 },
     /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
+    /// The gate `cases` of the tenant refuses the change: these cases would not have the expected decisions.
+    CasesFailed(Vec<CaseFailure>),
+    /// The gate `approval` of the tenant refuses the change.
+    ApprovalRequired,
     /// The tenant would have more than a quota allows.
     QuotaExceeded(QuotaExcess),
     /// The service cannot do it at the moment. The text is for the client.

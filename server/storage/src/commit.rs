@@ -1,6 +1,7 @@
 //! The commit of a transaction: stores its audit records and events, raises the revision, and notifies other replicas.
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::Touched;
+use portcullis_model::settings::Gates;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -15,7 +16,7 @@ pub struct Committed {
     /// The place in the tenant's history after the transaction.
     pub position: Position,
     /// The resources that it touched; `None` if it changed nothing.
-    pub touched: Option<Vec<ResourcePattern>>,
+    pub touched: Option<Vec<Touched>>,
     pub writes: WebhookWrites,
     /// The service keys that it revoked.
     pub revoked_keys: Vec<Uuid>,
@@ -26,8 +27,12 @@ impl Tx {
     /// replicas are notified.
     ///
     /// # Errors
-    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
+    /// [`StoreError::Quota`] if the tenant would have more than a quota allows, [`StoreError::GatesNotPassed`] if nobody
+    /// judged the changes of a tenant with gates; else the database failed.
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
+        if self.gates != Gates::default() && self.concerns_gates() && !self.passed_gates {
+            return Err(StoreError::GatesNotPassed);
+        }
         audit::write(&mut self).await?;
         quotas::settle(&mut self).await?;
         events::write(&mut self).await?;

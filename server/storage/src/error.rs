@@ -35,6 +35,9 @@ pub enum StoreError {
     /// Too many writes of the tenant wait.
     #[error("too many writes of this tenant are waiting")]
     Busy,
+    /// The tenant has gates, and nobody judged the changes of the transaction.
+    #[error("the changes did not pass the gates of the tenant")]
+    GatesNotPassed,
     /// The name of the tenant is `*`, which stands for every tenant.
     #[error("`*` is not the name of a tenant")]
     NotATenant,
@@ -67,6 +70,7 @@ impl StoreError {
             Self::Unreachable(_) | Self::TimedOut => true,
             Self::Corrupt { .. }
             | Self::TenantClosed
+            | Self::GatesNotPassed
             | Self::NotATenant
             | Self::Quota(_)
             | Self::Random

@@ -22,6 +22,7 @@ mod notices;
 mod paging;
 pub mod policies;
 mod postgres;
+pub mod proposals;
 pub mod providers;
 mod quotas;
 mod reachability;
@@ -36,6 +37,8 @@ pub mod service_keys;
 mod sqlite;
 mod sqlite_files;
 mod store;
+pub mod tenant_cases;
+pub mod tenant_settings;
 pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

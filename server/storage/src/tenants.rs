@@ -4,6 +4,7 @@ use portcullis_engine::ResourcePattern;
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::settings::Gates;
 use portcullis_model::tenant::{TenantRecord, TenantState};
 
 use crate::error::StoreError;
@@ -41,16 +42,28 @@ fn state(suspended_at: Option<i64>, deleting_at: Option<i64>) -> Option<TenantSt
     deleting.or(suspended_at.map(|_| TenantState::Suspended))
 }
 
+/// The columns that the lock of a tenant reads.
+struct LockRow {
+    suspended_at: Option<i64>,
+    deleting_at: Option<i64>,
+    gate_cases: bool,
+    gate_approval: bool,
+}
+
+from_row!(LockRow { suspended_at, deleting_at, gate_cases, gate_approval });
+
 /// Locks the row of the tenant until the transaction ends, so that the writes of one tenant run one after the other.
-/// Creates the row if it is missing. Fails if the tenant is closed.
+/// Creates the row if it is missing, and gives the transaction the gates of the tenant. Fails if the tenant is closed.
 pub(crate) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
-        ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING suspended_at, deleting_at";
-    let locked = fetch_optional!(tx, (Option<i64>, Option<i64>), SQL, &tx.tenant, now)?;
-    match locked.and_then(|(suspended_at, deleting_at)| state(suspended_at, deleting_at)) {
-        None => Ok(()),
-        Some(_) => Err(StoreError::TenantClosed),
+        ON CONFLICT (id) DO UPDATE SET id = excluded.id \
+        RETURNING suspended_at, deleting_at, gate_cases, gate_approval";
+    let Some(row) = fetch_optional!(tx, LockRow, SQL, &tx.tenant, now)? else { return Ok(()) };
+    if state(row.suspended_at, row.deleting_at).is_some() {
+        return Err(StoreError::TenantClosed);
     }
+    tx.gates = Gates { cases: row.gate_cases, approval: row.gate_approval };
+    Ok(())
 }
 
 /// Raises the revision by one and returns the new place in the tenant's history. The transaction has locked the tenant.
@@ -72,7 +85,7 @@ pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<(), StoreError> {
     position.revision = in_epoch(position.revision, epoch(lost) + 1);
     set_position(tx, &position).await?;
     resolvers::skip_versions(tx).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     Ok(())
 }
 

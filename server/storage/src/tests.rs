@@ -208,6 +208,7 @@ fn statements() -> Vec<String> {
         include_str!("events.rs"),
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
+        include_str!("proposals.rs"),
         include_str!("providers.rs"),
         include_str!("quotas.rs"),
         include_str!("reserved.rs"),
@@ -217,6 +218,8 @@ fn statements() -> Vec<String> {
         include_str!("rules.rs"),
         include_str!("erasure.rs"),
         include_str!("service_keys.rs"),
+        include_str!("tenant_cases.rs"),
+        include_str!("tenant_settings.rs"),
         include_str!("tenants.rs"),
         include_str!("webhooks.rs"),
     ];

@@ -4,11 +4,9 @@ mod cases;
 mod coverage;
 mod error;
 mod folders;
-mod instant;
 mod junit;
 mod resolvers;
 mod results;
-mod undetermined;
 
 use std::fs;
 use std::io::Write;
@@ -19,15 +17,11 @@ use portcullis_bundle::{Bundle, Case};
 use portcullis_config::Variables;
 use portcullis_engine::AttributeAnswers;
 
-pub(crate) use cases::check_of;
 use coverage::{Coverage, Points};
 pub use error::TestError;
 pub use folders::{TenantFolder, read_all};
-pub use instant::DEFAULT_NOW;
 use resolvers::FolderResolvers;
-pub(crate) use resolvers::given;
 use results::TenantResults;
-pub(crate) use undetermined::rests_on;
 
 /// The exit code if every case has the expected decision.
 const PASSED: u8 = 0;
@@ -79,7 +73,7 @@ pub async fn answers(
     let resolvers = FolderResolvers::open(folder, bundle, variables).await?;
     let mut all = Vec::with_capacity(bundle.cases.len());
     for case in &bundle.cases {
-        let check = cases::check_of(bundle, case)?;
+        let check = case.to_check(&bundle.users, &bundle.tenant)?;
         let plan = bundle.rulebook.plan(check.resource);
         all.push(resolvers.answers(&bundle.tenant, &plan, &check, case).await);
     }

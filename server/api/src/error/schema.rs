@@ -14,7 +14,7 @@ use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 17] {
+fn kinds() -> [(ApiError, &'static str); 19] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -62,6 +62,10 @@ fn kinds() -> [(ApiError, &'static str); 17] {
             "Such a record already exists",
         ),
         (
+            OperationError::ApprovalRequired.into(),
+            "The tenant's gate `approval` wants a second manager for this change",
+        ),
+        (
             OperationError::PreconditionFailed.into(),
             "The record is not the one that `If-Match` names",
         ),
@@ -73,6 +77,10 @@ fn kinds() -> [(ApiError, &'static str); 17] {
             })
             .into(),
             "The tenant has as much as its quota allows",
+        ),
+        (
+            OperationError::CasesFailed(Vec::new()).into(),
+            "The tenant's gate `cases` refuses this change",
         ),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
         (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
@@ -180,6 +188,12 @@ fn error_body() -> AnySchema {
         .property(
             "used",
             schema::typed(Type::Integer).description(Some("What the tenant uses of the quota")),
+        )
+        .property(
+            "failed",
+            schema::list(schema::typed(Type::Object)).description(Some(
+                "The cases that would fail, at most 100: `case`, `expected`, `actual` and `reason`",
+            )),
         )
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))

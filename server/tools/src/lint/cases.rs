@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portcullis_bundle::{Bundle, Case, Expected, ItemKind};
+use portcullis_bundle::{Bundle, Case, Expected, ItemKind, rests_on};
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::{AttributeAnswers, Check, Plan, Verdict};
 
 use super::code::LintCode;
 use super::finding::{Doubt, LintSubject};
-use crate::policy_test::{check_of, given, rests_on};
 
 /// Returns the findings about cases. A case that needs the call of a resolver is not judged.
 pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
@@ -16,7 +15,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for (index, case) in bundle.cases.iter().enumerate() {
         // The reader accepts valid checks only.
-        let Ok(check) = check_of(bundle, case) else { continue };
+        let Ok(check) = case.to_check(&bundle.users, &bundle.tenant) else { continue };
         let plan =
             plans.entry(check.resource).or_insert_with_key(|name| bundle.rulebook.plan(name));
         let Some(undetermined) = undetermined(bundle, plan, &check, case) else { continue };
@@ -73,7 +72,7 @@ fn given_answers(plan: &Plan, check: &Check<'_>, case: &Case) -> Option<Attribut
             return None;
         }
         for name in &request.attributes {
-            let answer = given(&case.resolved, &request.namespace, name);
+            let answer = case.resolved.answer(&request.namespace, name);
             answers.insert(&request.namespace, name, answer);
         }
     }
