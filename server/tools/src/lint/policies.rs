@@ -117,7 +117,7 @@ impl<'b> Judge<'b> {
                 "policy {name}: the test `{}` is undetermined for every check, because it compares types that never fit",
                 excerpt(shown, MAX_TEST)
             );
-            let advice = "use an operator that compares these types, such as `contains` for a list";
+            let advice = "use an operator that compares these types, such as `during` for a time";
             self.report(LintCode::Incomparable, index, (message, advice.to_owned()));
         }
         self.doubts.len() > before
