@@ -6,6 +6,8 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+#[path = "analysis/claims.rs"]
+mod claims;
 mod forms;
 mod matrix;
 mod scenarios;

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{as_code, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli, schema};
+use portcullis_tools::{
+    as_code, check, convert, fmt, import, init, keys, lint, matrix, policy_test, resolver_cli,
+    schema,
+};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -92,6 +95,10 @@ pub(crate) enum Command {
     ///
     /// The exit code is 1 if a part has no counterpart, and 2 if the condition cannot be read.
     Convert(convert::ConvertArguments),
+    /// Find mistakes in tenants kept as files: names that nothing has, policies and rules that never decide.
+    ///
+    /// The exit code is 0 if there is no error, 1 if there is one, and 2 if a file cannot be read.
+    Lint(lint::LintArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]

@@ -20,7 +20,8 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, check, convert, fmt, import, init, keys, matrix, policy_test, resolver_cli, schema, secrets, tenants,
+    as_code, audit, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
+    resolver_cli, schema, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -181,6 +182,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Convert(arguments) => {
             let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
             convert::run(&arguments, &mut input, &mut out, &mut std::io::stderr())
+        }
+        Command::Lint(arguments) => {
+            Ok(lint::run(&arguments, &mut std::io::stdout(), &mut std::io::stderr()))
         }
         Command::Test(arguments) => {
             let variables = prepare(&EnvFile { env_file: None })?;

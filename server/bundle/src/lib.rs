@@ -16,6 +16,7 @@ mod error;
 mod files;
 mod folder_files;
 mod given_answers;
+mod item_files;
 mod list_files;
 pub mod matrix;
 mod policies;
@@ -47,6 +48,7 @@ pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use folder_files::{ExportError, ExportedContent, FolderFile, folder_files};
 pub use given_answers::GivenAnswers;
+pub use item_files::{ItemKind, ItemPlaces, SourceFile};
 pub use list_files::LIST_FOLDERS;
 pub use policies::check_attributes;
 pub use registry::{ItemWarning, RegisteredNames};
@@ -54,8 +56,9 @@ pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
 pub use schemas::SCHEMAS;
+pub use strays::StrayFile;
 pub use users::{SampleUser, TENANT_FILE};
-pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy};
+pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy, rests_on};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

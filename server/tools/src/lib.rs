@@ -1,5 +1,5 @@
-//! The commands `init`, `check`, `test`, `export`, `plan`, `apply`, `drift`, `import`, `keys`, `tenants`, `audit`, `secrets`
-//! and `resolver` of the binary.
+//! The commands of the binary that work on files of tenants, on the API of a service, or on its database: from `init` and
+//! `check` to `apply`.
 
 pub mod as_code;
 pub mod audit;
@@ -10,6 +10,7 @@ pub mod humanize;
 pub mod import;
 pub mod init;
 pub mod keys;
+pub mod lint;
 pub mod matrix;
 mod operator;
 pub mod policy_test;
