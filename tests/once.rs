@@ -13,6 +13,7 @@ mod api_tour;
 mod audit;
 mod bench;
 mod compilations;
+mod condition_forms;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;

@@ -154,7 +154,7 @@ impl<S: FileSource> Files<S> {
 }
 
 /// Returns the error about a file that is not YAML.
-fn syntax(file: String, YamlFault { position, message }: YamlFault) -> BundleError {
+pub(super) fn syntax(file: String, YamlFault { position, message }: YamlFault) -> BundleError {
     let place = match position {
         Some((line, column)) => format!("{file}:{line}:{column}"),
         None => file,
