@@ -30,6 +30,7 @@ mod key_sets;
 #[path = "resources/large.rs"]
 mod large_resources;
 mod limits;
+mod lint;
 mod locations;
 mod min_revision;
 mod packages;

@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 mod attributes;
 pub mod casbin;
 mod check_buffer;
@@ -63,6 +64,7 @@ pub mod resolver_contract;
 pub mod resource;
 mod roles;
 mod syntax;
+mod touched;
 mod tree;
 pub mod value;
 
@@ -83,3 +85,4 @@ pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
+pub use touched::Touched;

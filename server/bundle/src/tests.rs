@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::embedded::EMBEDDED;
 use super::fixture::{RULES, edit, without_positions, write_tenant};
 use super::list_files::{CASES, POLICIES, RULES as RULE_FILES};
+use super::schemas::not_expressible::is_refused_by_its_schema;
 use super::{Bundle, Case, SampleUser, TENANT_FILE};
 
 pub(super) const CASES_FILE: &str = CASES.file;
@@ -22,6 +23,7 @@ fn refusal(file: &str, from: &str, to: &str) -> String {
     write_tenant(folder.path());
     edit(folder.path(), file, from, to);
     let error = Bundle::read_folder(folder.path()).expect_err("the folder must be refused");
+    is_refused_by_its_schema(&folder.path().join(file), &error.to_string());
     without_positions(&error.to_string()).replace(&format!("{}/", folder.path().display()), "")
 }
 

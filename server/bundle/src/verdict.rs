@@ -107,7 +107,7 @@ fn conditions(explanation: &Explanation<'_>, names: &[&str]) -> Vec<String> {
 
 /// Returns the undetermined policies on which the decision with this effect rests: the one that decides, and each that
 /// would decide otherwise if its condition were true.
-fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPolicy> {
+pub fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPolicy> {
     let is_denied = explanation.rules.iter().any(|rule| rule.effect == Effect::Deny);
     let mut found = Vec::new();
     for policy in &explanation.policies {
