@@ -1,5 +1,6 @@
 //! The errors of the API: the only error that becomes a response (`docs/semantics.md`, section 8.4).
 
+mod refusals;
 pub(crate) mod schema;
 
 use std::error::Error;
@@ -99,6 +100,7 @@ impl ApiError {
             Self::Operation(OperationError::QuotaExceeded(excess)) => {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
+            Self::Operation(OperationError::Refused(refusal)) => refusals::details(refusal),
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
             Self::RateLimited(refusal) => json!({"limit": refusal.refused.name}),
             _ => json!({}),
@@ -144,6 +146,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
+        OperationError::Refused(refusal) => refusals::status(refusal),
         OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
         OperationError::Unavailable(..) | OperationError::NotNow(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
@@ -170,6 +173,7 @@ fn operation_message(error: &OperationError) -> String {
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
         }
+        OperationError::Refused(refusal) => refusals::message(refusal),
         OperationError::QuotaExceeded(excess) => {
             format!("{excess}: delete what is not needed, or ask the operator for a higher quota")
         }

@@ -33,7 +33,7 @@ mod yaml_writer;
 pub use bundle::{Bundle, SecretUse};
 pub use cases::{Case, Expected};
 pub use content::{ModuleContent, SecretValues};
-pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
+pub use document::{BundleDocument, DocumentContext, SentPolicy, SentText};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use folder_files::{ExportError, ExportedContent, FolderFile, folder_files};

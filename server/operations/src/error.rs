@@ -14,6 +14,7 @@ use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
 use crate::plans::PlanError;
+use crate::write_refusal::WriteRefusal;
 
 /// The cause of a failure, for the log alone.
 pub type Cause = Box<dyn Error + Send + Sync>;
@@ -45,6 +46,8 @@ pub enum OperationError {
     PreconditionFailed,
     /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
+    /// A rule of the tenant's owners forbids the write.
+    Refused(WriteRefusal),
     /// The tenant would have more than a quota allows.
     QuotaExceeded(QuotaExcess),
     /// The service cannot do it at the moment. The text is for the client.
@@ -56,6 +59,12 @@ pub enum OperationError {
 impl From<Invalid> for OperationError {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
+    }
+}
+
+impl From<WriteRefusal> for OperationError {
+    fn from(refusal: WriteRefusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 

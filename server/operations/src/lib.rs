@@ -4,6 +4,7 @@
 //! [`error::OperationError`]. A function that takes a transaction is a part of several use cases.
 
 pub mod app;
+pub mod apply;
 pub mod audit;
 pub mod background;
 pub mod checks;
@@ -16,6 +17,7 @@ pub mod folders;
 pub mod freshness;
 pub mod key_holders;
 pub mod metrics;
+mod ownership;
 pub mod plans;
 pub mod policies;
 pub mod quota_metrics;
@@ -33,6 +35,7 @@ mod turns;
 pub mod uploads;
 mod warnings;
 pub mod webhooks;
+pub mod write_refusal;
 pub mod written;
 
 #[cfg(test)]
