@@ -21,8 +21,10 @@ document!(ConditionTree as "Condition" => tree());
 fn tree() -> OneOfBuilder {
     let tree = named::<ConditionTree>;
     let nodes = [
-        node(["AND", "OR"]).required("children", children()),
-        node(["NOT"]).required("child", about(tree(), "The condition that is negated")),
+        node(["AND", "OR"]).titled("All or any").required("children", children()),
+        node(["NOT"])
+            .titled("Negation")
+            .required("child", about(tree(), "The condition that is negated")),
         test(["eq", "ne", "contains"]).required("value", or_attribute(scalar())),
         test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number())),
         test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()))),
@@ -102,7 +104,9 @@ fn children() -> ArrayBuilder {
 fn comparison<const N: usize>(operators: [&'static str; N]) -> Input {
     let operator =
         choice(operators).description(Some("The comparison of the attribute with `value`"));
-    node(["CONDITION"]).required("attribute", attribute()).required("operator", operator)
+    let title = format!("Test with {}", operators.join(", "));
+    let test = node(["CONDITION"]).titled(&title);
+    test.required("attribute", attribute()).required("operator", operator)
 }
 
 /// A test of an attribute by one of these operators.
