@@ -63,6 +63,7 @@ pub mod resolver_contract;
 pub mod resource;
 mod roles;
 mod syntax;
+mod touched;
 mod tree;
 pub mod value;
 
@@ -83,3 +84,4 @@ pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
+pub use touched::Touched;

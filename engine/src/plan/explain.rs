@@ -199,13 +199,13 @@ impl Plan {
         answers: &'e AttributeAnswers,
         decides: Option<Uuid>,
     ) -> Explanation<'e> {
-        let now = self.slots.time_text(check.now);
+        let now = self.abac.slots.time_text(check.now);
         let mut values = Values::new();
-        self.slots.read(check, answers, &now, &mut values);
-        let run = Run::new(&self.program, &values);
+        self.abac.slots.read(check, answers, &now, &mut values);
+        let run = Run::new(&self.abac.program, &values);
         let (brief, left) = (Vec::new(), MAX_EXPRESSIONS);
         let mut explainer = Explainer { plan: self, check, answers, run, decides, brief, left };
-        let slots = (0..).zip(self.slots.paths());
+        let slots = (0..).zip(self.abac.slots.paths());
         explainer.brief = slots.map(|(slot, _)| explainer.actual(slot).map(beginning)).collect();
         Explanation {
             policies: explainer.policies(),
@@ -252,7 +252,7 @@ struct Explainer<'e, 'r> {
 impl<'e> Explainer<'e, '_> {
     fn policies(&mut self) -> Vec<ExplainedPolicy<'e>> {
         let plan = self.plan;
-        let policies = plan.policies.iter().zip(&plan.conditions);
+        let policies = plan.abac.policies.iter().zip(&plan.abac.conditions);
         policies.map(|(policy, indexed)| self.policy(policy, *indexed)).collect()
     }
 
@@ -275,7 +275,7 @@ impl<'e> Explainer<'e, '_> {
     /// Explains a node, and returns it as a condition too.
     fn node(&mut self, id: NodeId) -> (ExplainedNode<'e>, Condition) {
         let outcome = self.run.truth(id).into();
-        let operation: &'e Operation = self.plan.program.node(id);
+        let operation: &'e Operation = self.plan.abac.program.node(id);
         match operation {
             Operation::All(children) => {
                 let (children, conditions) = self.children(children);
@@ -365,7 +365,10 @@ impl<'e> Explainer<'e, '_> {
     }
 
     fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
-        (0..).zip(self.plan.slots.paths()).map(|(slot, path)| self.attribute(slot, path)).collect()
+        (0..)
+            .zip(self.plan.abac.slots.paths())
+            .map(|(slot, path)| self.attribute(slot, path))
+            .collect()
     }
 
     fn attribute(&self, slot: Slot, path: &'e AttributePath) -> ExplainedAttribute<'e> {

@@ -1,6 +1,6 @@
 //! The commit of a transaction: stores its audit records and events, raises the revision, and notifies other replicas.
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::Touched;
 use portcullis_model::settings::Gates;
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ pub struct Committed {
     /// The place in the tenant's history after the transaction.
     pub position: Position,
     /// The resources that it touched; `None` if it changed nothing.
-    pub touched: Option<Vec<ResourcePattern>>,
+    pub touched: Option<Vec<Touched>>,
     pub writes: WebhookWrites,
     /// The service keys that it revoked.
     pub revoked_keys: Vec<Uuid>,

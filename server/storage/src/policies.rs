@@ -161,7 +161,7 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
     )?;
     tx.count(Quota::Policies, 1);
     tx.count(Quota::StoredBytes, policy_bytes(policy));
-    tx.touch([policy.resource.clone()]);
+    tx.touch([policy.resource.clone().into()]);
     tx.record(Event::policy_created(policy));
     tx.audit(AuditAction::PolicyCreated, policy.id);
     Ok(())
@@ -193,7 +193,7 @@ pub async fn update(
         policy.updated_at.map(Timestamp::millis),
     )?;
     tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
-    tx.touch([policy.resource.clone()]);
+    tx.touch([policy.resource.clone().into()]);
     tx.record(Event::policy_updated(old, policy, by));
     tx.audit(AuditAction::PolicyUpdated, policy.id);
     Ok(())
@@ -205,7 +205,7 @@ pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Resu
     execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
     // The bytes still count: the record is retained.
     tx.count(Quota::Policies, -1);
-    tx.touch([policy.resource.clone()]);
+    tx.touch([policy.resource.clone().into()]);
     tx.record(Event::policy_deleted(policy, by));
     tx.audit(AuditAction::PolicyDeleted, policy.id);
     Ok(())

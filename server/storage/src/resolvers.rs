@@ -190,7 +190,7 @@ pub async fn insert(
     )?;
     tx.count(Quota::Resolvers, 1);
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     tx.audit(AuditAction::ResolverCreated, resolver.id);
     Ok(true)
 }
@@ -230,7 +230,7 @@ pub async fn update(
     )?;
     delete_unused_modules(tx).await?;
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     tx.audit(AuditAction::ResolverUpdated, resolver.id);
     Ok(true)
 }
@@ -243,7 +243,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
     delete_unused_modules(tx).await?;
     tx.count(Quota::Resolvers, -i64::from(deleted));
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     tx.audit(AuditAction::ResolverDeleted, id);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The table of RBAC rules.
 
-use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple};
+use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::{Listed, Page};
@@ -173,6 +173,15 @@ pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreErro
     Ok(rules)
 }
 
+/// Returns the rules with these ids, as plans need them; `None` for one that is gone.
+pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Rule>)>, StoreError> {
+    let mut rules = Vec::with_capacity(ids.len());
+    for &id in ids {
+        rules.push((id, find(tx, id).await?.map(of_record)));
+    }
+    Ok(rules)
+}
+
 /// Every rule, as plans need them.
 pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Rule>, StoreError> {
     const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";
@@ -208,7 +217,7 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
     }
     tx.count(Quota::Rules, 1);
     tx.count(Quota::StoredBytes, rule_bytes(rule));
-    tx.touch([rule.tuple.obj.clone()]);
+    tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
     tx.audit(AuditAction::RuleCreated, rule.id);
@@ -242,7 +251,7 @@ pub async fn update(
         new.updated_at.map(Timestamp::millis),
     )?;
     tx.count(Quota::StoredBytes, rule_bytes(new) - rule_bytes(old));
-    tx.touch([old.tuple.obj.clone(), new.tuple.obj.clone()]);
+    tx.touch([&old.tuple.obj, &new.tuple.obj].map(|obj| Touched::by_rule(new.id, obj.clone())));
     tx.record(Event::rule(RuleChange::Updated, new, by));
     tx.audit(AuditAction::RuleUpdated, new.id);
     Ok(true)
@@ -255,7 +264,7 @@ pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(
         tx.count(Quota::Rules, -1);
         tx.count(Quota::StoredBytes, -rule_bytes(rule));
     }
-    tx.touch([rule.tuple.obj.clone()]);
+    tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     tx.record(Event::rule(RuleChange::Deleted, rule, by));
     tx.audit(AuditAction::RuleDeleted, rule.id);
     Ok(())

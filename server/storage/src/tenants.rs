@@ -85,7 +85,7 @@ pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<(), StoreError> {
     position.revision = in_epoch(position.revision, epoch(lost) + 1);
     set_position(tx, &position).await?;
     resolvers::skip_versions(tx).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     Ok(())
 }
 

@@ -106,7 +106,7 @@ struct Reads {
 impl Reads {
     fn of(plan: &Plan) -> Self {
         let mut reads = Self::default();
-        for path in plan.slots.paths() {
+        for path in plan.abac.slots.paths() {
             match path {
                 AttributePath::Request(RequestField::Subject) => reads.subject = true,
                 AttributePath::Request(RequestField::Roles) => reads.roles = true,
@@ -139,7 +139,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// A plan for `<name>:*` stands for every verb of the name that no rule names, and one for `*` for every resource:
     /// `request.resource` is unknown there.
     pub fn new(plan: &'p Plan, attributes: Attributes<'c>) -> Self {
-        let ranks = (0..).take(plan.conditions.len()).collect();
+        let ranks = (0..).take(plan.abac.conditions.len()).collect();
         Self { plan, attributes, reads: Reads::of(plan), ranks, outcomes: HashMap::new() }
     }
 
@@ -189,32 +189,33 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         let plan = self.plan;
         let answers = AttributeAnswers::default();
         let mut values = Values::new();
-        plan.slots.read(check, &answers, "", &mut values);
+        plan.abac.slots.read(check, &answers, "", &mut values);
         self.forget_unknown(cell, &mut values);
-        let mut search = PartialEvaluation::new(&plan.conditions, Run::new(&plan.program, &values));
+        let mut search =
+            PartialEvaluation::new(&plan.abac.conditions, Run::new(&plan.abac.program, &values));
         search.evaluate(&self.ranks);
         search.drop_outranked();
-        let certain = plan.conditions.get(search.found as usize);
+        let certain = plan.abac.conditions.get(search.found as usize);
         let otherwise = certain.map_or(by_rules, |policy| policy.effect);
         search.drop_ineffective(otherwise);
         if search.is_settled() {
             return otherwise.into();
         }
         let open = search.open().to_vec();
-        let mut simplifier = Simplifier::new(&mut search.run, &plan.slots);
+        let mut simplifier = Simplifier::new(&mut search.run, &plan.abac.slots);
         let condition = |rank: &Rank| {
-            let policy = plan.conditions[*rank as usize];
+            let policy = plan.abac.conditions[*rank as usize];
             simplifier.residual(policy.condition?, policy.effect)
         };
         let conditions: Option<Vec<_>> = open.iter().map(condition).collect();
-        let policies = open.iter().map(|rank| &plan.policies[*rank as usize]).collect();
+        let policies = open.iter().map(|rank| &plan.abac.policies[*rank as usize]).collect();
         Outcome::Depends(Arc::new(Residual::new(policies, conditions, otherwise)))
     }
 
     /// Marks the values that a cell leaves open: each can be anything.
     fn forget_unknown(&self, cell: &MatrixCell<'_>, values: &mut Values<'_>) {
         let resource = &*self.plan.resource;
-        for (value, path) in values.iter_mut().zip(self.plan.slots.paths()) {
+        for (value, path) in values.iter_mut().zip(self.plan.abac.slots.paths()) {
             let is_unknown = match path {
                 AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
                     value.value.is_none()

@@ -1,6 +1,7 @@
 //! Loads plans from the store.
 
 use portcullis_engine::Plan;
+use portcullis_plan_cache::OutdatedPlan;
 use portcullis_storage::{Position, Store, StoreError, policies, resolvers, rules, tenants};
 use tokio::runtime::Handle;
 
@@ -19,22 +20,23 @@ pub fn load(
     tenant: &str,
     resource: &str,
 ) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-    let loading = load_within((), store, tenant, resource);
+    let loading = load_within((), store, tenant, resource, None);
     async move { Ok(loading.await?.plan) }
 }
 
-/// Loads a plan as [`load`] does, and drops `turn` when the load ends, even if nobody waits for it any more.
+/// Loads a plan as [`load`] does, from an outdated one if that is possible, and drops `turn` when the load ends, even if nobody waits for it any more.
 pub(super) fn load_within<T: Send + 'static>(
     turn: T,
     store: &Store,
     tenant: &str,
     resource: &str,
+    outdated: Option<OutdatedPlan>,
 ) -> impl Future<Output = Result<LoadedPlan, StoreError>> + use<T> {
     let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
     async move {
         let runtime = Handle::current();
         let loading = tokio::task::spawn_blocking(move || {
-            let loaded = runtime.block_on(load_snapshot(store, tenant, resource));
+            let loaded = runtime.block_on(load_snapshot(store, tenant, resource, outdated));
             drop(turn);
             loaded
         });
@@ -45,21 +47,29 @@ pub(super) fn load_within<T: Send + 'static>(
     }
 }
 
-/// Reads the rules and the revision in one snapshot, so that they belong together.
+/// Reads the rules and the revision in one snapshot, so that they belong together. Of an outdated plan it reads only the
+/// rules that changed, unless the tenant has changed again since.
 async fn load_snapshot(
     store: Store,
     tenant: String,
     resource: String,
+    outdated: Option<OutdatedPlan>,
 ) -> Result<LoadedPlan, StoreError> {
     let mut tx = store.read(&tenant).await?;
     let position = tenants::position(&mut tx).await?;
+    if let Some(outdated) = outdated.filter(|plan| plan.revision == position.revision) {
+        let changed = rules::of_ids(&mut tx, &outdated.rules).await?;
+        tx.end().await?;
+        let plan = outdated.plan.plan().with_rules(position.revision, &changed);
+        return Ok(LoadedPlan { plan, position });
+    }
     let rules = rules::of_plan(&mut tx, &resource).await?;
     let records = policies::of_plan(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
     tx.end().await?;
     let policies = records.into_iter().map(policies::planned);
-    let plan = Plan::compile(&resource, position.revision, &rules, policies);
-    let plan = plan.with_resolvers(|namespace| resolvers.get(namespace).copied());
+    let resolver = |namespace: &str| resolvers.get(namespace).copied();
+    let plan = Plan::compile_with(&resource, position.revision, &rules, policies, resolver);
     Ok(LoadedPlan { plan, position })
 }
 
