@@ -4,7 +4,7 @@
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
 mod bundle;
-mod case_report;
+mod case_outcomes;
 mod case_set;
 mod cases;
 mod document;
@@ -25,7 +25,7 @@ mod verdict;
 mod yaml;
 
 pub use bundle::Bundle;
-pub use case_report::{CaseFailure, CaseReport, SkipCause, SkippedCase};
+pub use case_outcomes::{CaseFailure, CaseOutcomes, SkipCause, UndecidedCase};
 pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
 pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
