@@ -219,9 +219,9 @@ impl Condition {
     }
 }
 
-impl Test {
-    /// Replaces every attribute path by the result of `name`.
-    pub(crate) fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Test<B> {
+impl<A> Test<A> {
+    /// Replaces every attribute by the result of `name`.
+    pub(crate) fn map<B>(self, name: &mut impl FnMut(A) -> B) -> Test<B> {
         Test {
             attribute: name(self.attribute),
             predicate: match self.predicate {
@@ -238,8 +238,8 @@ impl Test {
     }
 }
 
-impl Operand {
-    fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Operand<B> {
+impl<A> Operand<A> {
+    fn map<B>(self, name: &mut impl FnMut(A) -> B) -> Operand<B> {
         match self {
             Self::Attribute(path) => Operand::Attribute(name(path)),
             Self::Text(text) => Operand::Text(text),

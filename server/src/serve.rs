@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers, ServiceKeys};
+use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
 use portcullis_config::{Config, open_database, refuse_bypass};
 use portcullis_egress::Client;
 use portcullis_limits::{CallerLimits, LogThrottle};
@@ -53,7 +53,8 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let metrics = Metrics::new();
     metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
-    let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
+    let edge = &config.edge;
+    let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let settings = StartSettings::of(&config);
     let app = wire(store, config, metrics)?;
     app.reload_tenants().await?;
@@ -148,7 +149,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         Mode::SingleTenant { tenant, oidc } => Authenticator::single_tenant(tenant, oidc.as_ref())?,
         Mode::Saas { .. } => {
             let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
-            Authenticator::Saas(Providers::new(client))
+            Authenticator::saas(client)
         }
     };
     let clock = Clock::system();
@@ -161,7 +162,13 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
+        plans: Plans::new(
+            store.clone(),
+            config.plan_cache_bytes,
+            config.max_staleness,
+            clock.clone(),
+            plans,
+        ),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),

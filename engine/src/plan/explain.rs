@@ -9,9 +9,10 @@ use super::index::Indexed;
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, Values};
 use super::{Plan, unresolved_cause};
-use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::condition::{AttributePath, Condition, Test};
 use crate::decision::Undetermined;
 use crate::excerpt::excerpt;
+use crate::expression;
 use crate::json::Json;
 use crate::policy::PlannedPolicy;
 use crate::rbac::{Effect, MatchedRule};
@@ -21,6 +22,10 @@ use crate::value::AttributeValue;
 
 /// Longest value that each test shows, in bytes of JSON. A condition can have 1,000 tests of one attribute of a megabyte.
 const MAX_ACTUAL: usize = 256;
+/// Longest expression that a node shows, in bytes. The text of a node is also part of that of each node around it.
+const MAX_EXPRESSION: usize = 4 << 10;
+/// All expressions of an explanation, in bytes: as large as those of a thousand usual policies.
+const MAX_EXPRESSIONS: usize = 1 << 20;
 
 /// Every policy, rule and attribute that one check considers (`docs/semantics.md`, section 2.8).
 #[derive(Debug, Serialize)]
@@ -80,10 +85,37 @@ impl From<Option<bool>> for TruthValue {
 #[serde(tag = "type", rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the fields are those of the tree")]
 pub enum ExplainedNode<'e> {
-    And { outcome: TruthValue, children: Vec<ExplainedNode<'e>> },
-    Or { outcome: TruthValue, children: Vec<ExplainedNode<'e>> },
-    Not { outcome: TruthValue, child: Box<ExplainedNode<'e>> },
+    And {
+        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+        children: Vec<ExplainedNode<'e>>,
+    },
+    Or {
+        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+        children: Vec<ExplainedNode<'e>>,
+    },
+    Not {
+        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+        child: Box<ExplainedNode<'e>>,
+    },
     Condition(ExplainedTest<'e>),
+}
+
+impl ExplainedNode<'_> {
+    /// Returns the expression that stands for the node; `None` if none does, or if it is too long to be shown.
+    pub fn expression(&self) -> Option<&str> {
+        match self {
+            Self::And { expression, .. }
+            | Self::Or { expression, .. }
+            | Self::Not { expression, .. }
+            | Self::Condition(ExplainedTest { expression, .. }) => expression.as_deref(),
+        }
+    }
 }
 
 /// A `CONDITION` node and its truth.
@@ -91,6 +123,9 @@ pub enum ExplainedNode<'e> {
 pub struct ExplainedTest<'e> {
     /// The truth of the test.
     pub outcome: TruthValue,
+    /// The test as an expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
     /// The cause, if the test is undetermined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -164,13 +199,13 @@ impl Plan {
         answers: &'e AttributeAnswers,
         decides: Option<Uuid>,
     ) -> Explanation<'e> {
-        let now = self.slots.time_text(check.now);
+        let now = self.abac.slots.time_text(check.now);
         let mut values = Values::new();
-        self.slots.read(check, answers, &now, &mut values);
-        let run = Run::new(&self.program, &values);
-        let mut explainer =
-            Explainer { plan: self, check, answers, run, decides, brief: Vec::new() };
-        let slots = (0..).zip(self.slots.paths());
+        self.abac.slots.read(check, answers, &now, &mut values);
+        let run = Run::new(&self.abac.program, &values);
+        let (brief, left) = (Vec::new(), MAX_EXPRESSIONS);
+        let mut explainer = Explainer { plan: self, check, answers, run, decides, brief, left };
+        let slots = (0..).zip(self.abac.slots.paths());
         explainer.brief = slots.map(|(slot, _)| explainer.actual(slot).map(beginning)).collect();
         Explanation {
             policies: explainer.policies(),
@@ -210,12 +245,14 @@ struct Explainer<'e, 'r> {
     decides: Option<Uuid>,
     /// The value of each slot, or its beginning: as many tests show it as read it.
     brief: Vec<Option<Json<'e>>>,
+    /// The bytes that further expressions may take.
+    left: usize,
 }
 
 impl<'e> Explainer<'e, '_> {
     fn policies(&mut self) -> Vec<ExplainedPolicy<'e>> {
         let plan = self.plan;
-        let policies = plan.policies.iter().zip(&plan.conditions);
+        let policies = plan.abac.policies.iter().zip(&plan.abac.conditions);
         policies.map(|(policy, indexed)| self.policy(policy, *indexed)).collect()
     }
 
@@ -231,72 +268,83 @@ impl<'e> Explainer<'e, '_> {
             applies: self.run.applies(indexed) == Some(true),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
-            condition: indexed.condition.map(|condition| self.node(condition)),
+            condition: indexed.condition.map(|condition| self.node(condition).0),
         }
     }
 
-    fn node(&mut self, id: NodeId) -> ExplainedNode<'e> {
+    /// Explains a node, and returns it as a condition too.
+    fn node(&mut self, id: NodeId) -> (ExplainedNode<'e>, Condition) {
         let outcome = self.run.truth(id).into();
-        let operation: &'e Operation = self.plan.program.node(id);
+        let operation: &'e Operation = self.plan.abac.program.node(id);
         match operation {
             Operation::All(children) => {
-                ExplainedNode::And { outcome, children: self.children(children) }
+                let (children, conditions) = self.children(children);
+                let condition = Condition::And(conditions);
+                let expression = self.expression(&condition);
+                (ExplainedNode::And { outcome, expression, children }, condition)
             }
             Operation::Any(children) => {
-                ExplainedNode::Or { outcome, children: self.children(children) }
+                let (children, conditions) = self.children(children);
+                let condition = Condition::Or(conditions);
+                let expression = self.expression(&condition);
+                (ExplainedNode::Or { outcome, expression, children }, condition)
             }
             Operation::Not(child) => {
-                ExplainedNode::Not { outcome, child: Box::new(self.node(*child)) }
+                let (child, condition) = self.node(*child);
+                let condition = Condition::Not(Box::new(condition));
+                let (expression, child) = (self.expression(&condition), Box::new(child));
+                (ExplainedNode::Not { outcome, expression, child }, condition)
             }
-            Operation::Test(test) => ExplainedNode::Condition(self.test(id, test, outcome)),
+            Operation::Test(test) => {
+                let path = |slot| self.plan.path(slot).clone();
+                let condition = Condition::Test(test.clone().map(&mut { path }));
+                let expression = self.expression(&condition);
+                let explained = self.test(id, test, outcome, expression);
+                (ExplainedNode::Condition(explained), condition)
+            }
         }
     }
 
     /// Explains the children in the order of the tree, not in that of the program.
-    fn children(&mut self, children: &[Child]) -> Vec<ExplainedNode<'e>> {
-        as_written(children).map(|child| self.node(child)).collect()
+    fn children(&mut self, children: &[Child]) -> (Vec<ExplainedNode<'e>>, Box<[Condition]>) {
+        let nodes = as_written(children).map(|child| self.node(child));
+        let (explained, conditions): (Vec<_>, Vec<_>) = nodes.unzip();
+        (explained, conditions.into())
     }
 
-    fn test(&self, node: NodeId, test: &'e Test<Slot>, outcome: TruthValue) -> ExplainedTest<'e> {
+    /// Writes the expression of a node, within what is left for all.
+    fn expression(&mut self, condition: &Condition) -> Option<String> {
+        if condition.has_search() {
+            return None;
+        }
+        let most = MAX_EXPRESSION.min(self.left);
+        let text = expression::print_within(condition, most);
+        // A text that is too long took as much work.
+        self.left -= text.as_ref().map_or(most, String::len);
+        text
+    }
+
+    fn test(
+        &self,
+        node: NodeId,
+        test: &'e Test<Slot>,
+        outcome: TruthValue,
+        expression: Option<String>,
+    ) -> ExplainedTest<'e> {
         let because = (outcome == TruthValue::Undetermined)
             .then(|| self.plan.undetermined(self.run.cause(node, test), self.answers))
             .as_ref()
             .map(Undetermined::to_string);
         ExplainedTest {
             outcome,
+            expression,
             because,
             attribute: self.plan.path(test.attribute).to_string(),
             operator: test.predicate.operator_name(),
-            value: self.right_side(&test.predicate),
+            value: test.predicate.right_side(|slot| self.plan.path(*slot).to_string()),
             if_missing: test.if_missing,
             actual: self.brief.get(test.attribute as usize).cloned().flatten(),
         }
-    }
-
-    fn right_side(&self, predicate: &'e Predicate<Slot>) -> Option<Json<'e>> {
-        let text = |text: String| Json::String(Cow::Owned(text));
-        Some(match predicate {
-            Predicate::Exists => return None,
-            Predicate::Matches(pattern) => Json::String(pattern.source().into()),
-            Predicate::During(window) => window.to_json(),
-            Predicate::IpIn(networks) => {
-                Json::Array(networks.iter().map(|network| text(network.to_string())).collect())
-            }
-            Predicate::Compare(_, operand) => match operand {
-                Operand::Attribute(slot) => {
-                    let path = text(self.plan.path(*slot).to_string());
-                    Json::Object(vec![("attribute".into(), path)])
-                }
-                Operand::Text(text) => Json::String((&**text).into()),
-                Operand::Number(number) => Json::Number(*number),
-                Operand::Bool(value) => Json::Bool(*value),
-                Operand::List(list) => {
-                    let texts = list.texts().map(|text| Json::String(text.into()));
-                    Json::Array(texts.chain(list.numbers().map(Json::Number)).collect())
-                }
-                Operand::Instant(instant) => text(instant.to_rfc3339()),
-            },
-        })
     }
 
     fn rules(&self) -> Vec<ExplainedRule<'e>> {
@@ -317,7 +365,10 @@ impl<'e> Explainer<'e, '_> {
     }
 
     fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
-        (0..).zip(self.plan.slots.paths()).map(|(slot, path)| self.attribute(slot, path)).collect()
+        (0..)
+            .zip(self.plan.abac.slots.paths())
+            .map(|(slot, path)| self.attribute(slot, path))
+            .collect()
     }
 
     fn attribute(&self, slot: Slot, path: &'e AttributePath) -> ExplainedAttribute<'e> {

@@ -76,7 +76,7 @@ fn a_text_that_is_too_long_for_a_pattern_denies_and_does_not_allow() {
     assert_eq!(outcomes(&allows(), &long), [TruthValue::Undetermined]);
     // Control: without the budget the text is matched, however long it takes.
     let mut unlimited = allows();
-    unlimited.program.without_match_budget();
+    std::sync::Arc::get_mut(&mut unlimited.abac).expect("unshared").program.without_match_budget();
     assert_eq!(reason(&unlimited, &long), "ABAC policy `p1` allows: its condition is true");
 }
 
@@ -101,7 +101,7 @@ fn the_budget_is_that_of_all_patterns_of_a_decision_in_deciding_order() {
     assert_eq!(outcomes(&plan_of(&[1, 2, 3, 4, 5]), &within), [False; 6]);
     // Control.
     let mut unlimited = plan_of(&[1, 2, 3, 4, 5]);
-    unlimited.program.without_match_budget();
+    std::sync::Arc::get_mut(&mut unlimited.abac).expect("unshared").program.without_match_budget();
     assert_eq!(outcomes(&unlimited, &user), [False; 6]);
 }
 
@@ -277,7 +277,7 @@ fn an_item_that_comes_again_finds_no_policy_again() {
             (0..10_000).map(|number| Json::String(format!("role-{}", number % roles).into()));
         let items: Vec<Json<'_>> = items.collect();
         let mut counted = Counted { list: List::Json(&items), evaluated: 0 };
-        plan.index.visit(&mut counted);
+        plan.abac.index.visit(&mut counted);
         assert_eq!(counted.evaluated, expected, "{roles} roles");
     }
 }

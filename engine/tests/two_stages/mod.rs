@@ -28,7 +28,7 @@ const REQUESTS: usize = 20;
 const OTHERS: usize = 6;
 
 /// The attributes that move to resolvers, and their paths there.
-const RESOLVED: [(&str, &str); 9] = [
+pub(crate) const RESOLVED: [(&str, &str); 9] = [
     ("user.dept", "hr.dept"),
     ("user.level", "hr.level"),
     ("user.flag", "hr.flag"),
@@ -172,7 +172,7 @@ fn answers(asks: &[AttributeRequest], answered: &Request) -> AttributeAnswers {
     answers
 }
 
-fn answer(answered: &Request, path: &str) -> AttributeAnswer {
+pub(crate) fn answer(answered: &Request, path: &str) -> AttributeAnswer {
     if answered.fails(path) {
         return AttributeAnswer::Failed("the directory is down".into());
     }
@@ -188,7 +188,7 @@ fn answer(answered: &Request, path: &str) -> AttributeAnswer {
 }
 
 /// Rewrites policies to read the moved attributes in their namespaces.
-fn resolved_policies(policies: &[AbacPolicy]) -> Vec<AbacPolicy> {
+pub(crate) fn resolved_policies(policies: &[AbacPolicy]) -> Vec<AbacPolicy> {
     let rename = |policy: &AbacPolicy| {
         let tree = policy.tree.as_ref().map(|tree| {
             let mut tree = Value::clone(tree);
@@ -218,7 +218,7 @@ fn rename(node: &mut Value) {
 }
 
 /// Removes the moved attributes from the request.
-fn without_resolved(request: &Request) -> Request {
+pub(crate) fn without_resolved(request: &Request) -> Request {
     let mut request = request.clone();
     for (path, _) in RESOLVED {
         let (kind, name) = path.split_once('.').expect("a path");

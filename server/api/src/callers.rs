@@ -108,7 +108,7 @@ impl TenantManager {
         let holder = verified_token(app, parts, token).await?;
         let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
         let domain = managed_domain::named(&app.mode, parts)?;
-        let manager = holder.into_manager(domain, &app.manager_roles)?;
+        let manager = holder.to_manager(domain, &app.manager_roles)?;
         // The tenant of the token is open; that of a named domain may be closed.
         app.closed_tenants.must_be_open(manager.tenant())?;
         Ok(Self { manager: of_request(app, parts, manager), place })
@@ -143,8 +143,8 @@ impl<R> Deref for Allowed<R> {
 
 /// The right that a handler's parameter names.
 pub(crate) trait Right {
-    /// The permission that a service key needs.
-    const PERMISSION: Permission;
+    /// Refuses a caller without the permissions that it needs.
+    fn check(manager: &Manager) -> Result<(), AuthError>;
 }
 
 macro_rules! rights {
@@ -153,7 +153,9 @@ macro_rules! rights {
         pub(crate) enum $name {}
 
         impl Right for $name {
-            const PERMISSION: Permission = Permission::$name;
+            fn check(manager: &Manager) -> Result<(), AuthError> {
+                manager.must_have(Permission::$name)
+            }
         }
     )*};
 }
@@ -170,6 +172,37 @@ rights!(
     AuditRead
 );
 
+/// The right to send a bundle: some permission to write. Which ones it needs is known when it is read.
+#[derive(Debug)]
+pub(crate) enum BundleWrite {}
+
+impl Right for BundleWrite {
+    fn check(manager: &Manager) -> Result<(), AuthError> {
+        let others =
+            [Permission::ResourcesWrite, Permission::ResolversWrite, Permission::WebhooksWrite];
+        if others.into_iter().any(|one| manager.must_have(one).is_ok()) {
+            return Ok(());
+        }
+        manager.must_have(Permission::PoliciesWrite)
+    }
+}
+
+/// The right to read the whole content of a tenant.
+#[derive(Debug)]
+pub(crate) enum BundleRead {}
+
+impl Right for BundleRead {
+    fn check(manager: &Manager) -> Result<(), AuthError> {
+        let all = [
+            Permission::ResourcesRead,
+            Permission::PoliciesRead,
+            Permission::ResolversRead,
+            Permission::WebhooksRead,
+        ];
+        all.into_iter().try_for_each(|one| manager.must_have(one))
+    }
+}
+
 impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = ApiError;
 
@@ -183,14 +216,18 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
             }
             _ => TenantManager::verified(parts, app).await?,
         };
-        manager.must_have(R::PERMISSION)?;
+        R::check(&manager)?;
         refuse_query_fault(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
     }
 }
 
 /// Verifies a token.
-async fn verified_token(app: &App, parts: &Parts, token: &str) -> Result<TokenHolder, ApiError> {
+async fn verified_token(
+    app: &App,
+    parts: &Parts,
+    token: &str,
+) -> Result<Arc<TokenHolder>, ApiError> {
     limits::refuse_if_full(app, parts)?;
     let now = app.clock.now();
     let verified = app.token_holder(token).await;

@@ -37,6 +37,8 @@ pub struct Case {
     /// Whether the decision may rest on an undetermined condition.
     pub undetermined_allowed: bool,
     pub expected: Expected,
+    /// The case as it is written.
+    pub json: Json<'static>,
 }
 
 /// The answer that a case expects.
@@ -109,6 +111,7 @@ impl Case {
             responses,
             undetermined_allowed: undetermined.is_some(),
             expected: expected?,
+            json: json.clone().into_owned(),
         })
     }
 }

@@ -8,14 +8,14 @@ use portcullis_model::policy::NewPolicy;
 
 use crate::unique::each_once;
 
-/// Reads the policies, which may read the attributes of `namespaces`.
+/// Reads the policies of a file, which may read the attributes of `namespaces`.
 pub(super) fn read(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
     namespaces: &Namespaces,
 ) -> Option<Vec<NewPolicy>> {
-    let policies = read_named(json, at, problems)?;
+    let policies = read_sound(json, at, problems)?;
     let items = json.as_array().unwrap_or_default();
     for (index, (policy, item)) in policies.iter().zip(items).enumerate() {
         let has_when = item.get("when").is_some();
@@ -49,8 +49,14 @@ pub(super) fn read_named(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<NewPolicy>> {
-    let policies = list(NewPolicy::read_of_file)(json, at, problems)?;
+    let policies = read_sound(json, at, problems)?;
     each_once(policies.iter().map(|policy| &policy.name), "`name`", at, problems);
+    Some(policies)
+}
+
+/// Reads policies that cases can name.
+fn read_sound(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<NewPolicy>> {
+    let policies = list(NewPolicy::read_of_file)(json, at, problems)?;
     for (index, policy) in policies.iter().enumerate() {
         if policy.name == DEFAULT_DENY {
             let what =

@@ -65,6 +65,12 @@ pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]
     lines
 }
 
+/// Returns the place of the value at `pointer` in `file`, whose content is `text`: the file, line and column.
+pub(super) fn place(file: &str, text: &str, pointer: &str) -> String {
+    let Position { line, column } = Positions::of(text).of_value(pointer);
+    format!("{file}:{line}:{column}")
+}
+
 /// The positions of the nodes of a YAML document.
 #[derive(Default)]
 struct Positions {

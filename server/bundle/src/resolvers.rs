@@ -3,23 +3,28 @@
 //! The attributes of a component are read from the `descriptor.json` beside it, so that policies are checked without
 //! WebAssembly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
-use portcullis_engine::fields::{Fields, string};
+use portcullis_engine::fields::{Fields, boolean, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Member};
 use portcullis_engine::{AttributeKind, Json, Namespaces};
 
 use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::folder_webhook::SecretReference;
 use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord};
 
+use crate::resolver_secrets::{keep_secrets, references};
 use crate::responses::{CannedResponses, each};
 
 /// Beside a component: what `portcullis resolver inspect --json` says of it.
 pub const DESCRIPTOR_FILE: &str = "descriptor.json";
 pub(super) const MANIFEST_FILE: &str = "manifest.json";
+
+/// The members of an item of `resolvers.yaml` that are not those of its manifest.
+const OWN_MEMBERS: [&str; 3] = ["module", "responses", "enabled"];
 
 /// A resolver of a tenant.
 #[derive(Debug, PartialEq)]
@@ -29,8 +34,16 @@ pub struct SampleResolver {
     /// The folder of the component, inside that of the tenant.
     pub folder: PathBuf,
     pub manifest: Manifest,
+    /// The secrets of the manifest that refer to variables, by their names.
+    pub references: BTreeMap<String, SecretReference>,
+    /// The secrets of the manifest that are `null`: the service keeps the values that it has.
+    pub kept_secrets: BTreeSet<String>,
+    /// Whether the service shall call the resolver.
+    pub enabled: bool,
     /// The attributes that the descriptor declares.
     pub attributes: Vec<AttributeRecord>,
+    /// The digest of the component that the descriptor is about, in hexadecimal.
+    pub sha256: String,
     /// Responses to the requests of the component in every case.
     pub responses: CannedResponses,
 }
@@ -59,6 +72,7 @@ impl SampleResolver {
             Some(module)
         })?;
         let responses = fields.optional("responses", CannedResponses::read).unwrap_or_default();
+        let enabled = fields.optional("enabled", boolean).unwrap_or(true);
         let folder = find(module);
         let file = |name: &str, problems: &mut Problems| {
             let read = text(&format!("{folder}/{name}"));
@@ -85,14 +99,27 @@ impl SampleResolver {
             );
             return None;
         };
-        let merged = Json::Object(merged(manifest.as_object()?, json.as_object()?));
+        let mut merged = merged(manifest.as_object()?, json.as_object()?);
+        let kept_secrets = keep_secrets(&mut merged);
+        let merged = Json::Object(merged);
         // Whether the endpoints may be called is for whoever calls them.
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
         let manifest = Manifest::read(&merged, at, problems, &rules)?;
         check_endpoints(&responses, &manifest, &at.key("responses"), problems);
+        let references = references(&merged);
         let (module, folder) = (module.to_owned(), folder.into());
-        let attributes = descriptor.attributes;
-        Some(Self { module, folder, manifest, attributes, responses })
+        let ModuleRecord { attributes, sha256, .. } = descriptor;
+        Some(Self {
+            module,
+            folder,
+            manifest,
+            references,
+            kept_secrets,
+            enabled,
+            attributes,
+            sha256,
+            responses,
+        })
     }
 
     pub(super) fn kind(&self, attribute: &str) -> Option<AttributeKind> {
@@ -137,7 +164,8 @@ pub(super) fn responses(
 
 /// The members of a manifest, with those of an item of `resolvers.yaml` in place of theirs.
 fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
-    let own = item.iter().filter(|(name, _)| name != "module" && name != "responses");
+    let is_of_manifest = |(name, _): &&Member<'_>| !OWN_MEMBERS.contains(&&**name);
+    let own = item.iter().filter(is_of_manifest);
     let rest = manifest.iter().filter(|(name, _)| item.iter().all(|(other, _)| other != name));
     rest.chain(own).cloned().collect()
 }

@@ -24,6 +24,21 @@ pub(super) fn strays_in(folder: &Path, known: &[&str]) -> Vec<String> {
     strays
 }
 
+/// Returns the names of the YAML files in the folder of a list that are not read, and of the folders in it, sorted.
+pub(super) fn strays_in_list(folder: &Path) -> Vec<String> {
+    let mut strays = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !name.starts_with('.') && (is_folder || name.ends_with(".yml")) {
+            strays.push(name);
+        }
+    }
+    strays.sort_unstable();
+    strays.truncate(MAX_STRAYS);
+    strays
+}
+
 /// Returns the file of `known` whose name the name of a file resembles, apart from the ending.
 pub(super) fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let stem = nearest(stem(name), known.iter().map(|known| self::stem(known)))?;

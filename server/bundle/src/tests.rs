@@ -7,10 +7,14 @@ use chrono::DateTime;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, DEFAULT_DENY, Effect, Json, Verdict};
 use uuid::Uuid;
 
-use super::bundle::{CASES_FILE, POLICIES_FILE, RULES_FILE};
 use super::embedded::EMBEDDED;
 use super::fixture::{RULES, edit, without_positions, write_tenant};
+use super::list_files::{CASES, POLICIES, RULES as RULE_FILES};
 use super::{Bundle, Case, SampleUser, TENANT_FILE};
+
+pub(super) const CASES_FILE: &str = CASES.file;
+pub(super) const POLICIES_FILE: &str = POLICIES.file;
+pub(super) const RULES_FILE: &str = RULE_FILES.file;
 
 /// The message about the small tenant after one edit, without the folder's name.
 fn refusal(file: &str, from: &str, to: &str) -> String {

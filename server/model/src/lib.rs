@@ -3,6 +3,7 @@
 //! An input is declared with [`input`], so that a refusal names every problem at once and the API's document describes
 //! exactly what is read.
 
+pub mod apply;
 pub mod audit;
 mod authorship;
 pub mod check;
@@ -11,6 +12,7 @@ pub mod delivery;
 pub mod egress_rules;
 pub mod event;
 pub mod fields;
+pub mod folder_webhook;
 pub mod ids;
 pub mod input;
 pub mod owner;

@@ -124,7 +124,7 @@ impl App {
             self.service_keys.forget(*key);
         }
         self.webhooks.committed(committed.writes).await;
-        Ok(committed.revision)
+        Ok(committed.position.revision)
     }
 
     /// Begins a transaction in which `caller` changes its tenant.
@@ -152,6 +152,7 @@ impl App {
             ("uploads", self.uploads.tenants()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
+            ("tokens", self.authenticator.remembered()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
@@ -178,7 +179,7 @@ impl App {
     /// # Errors
     /// The token is refused, its tenant is closed, its key set cannot be had, or the closed tenants were not read within
     /// `MAX_STALENESS`.
-    pub async fn token_holder(&self, token: &str) -> Result<TokenHolder, AuthError> {
+    pub async fn token_holder(&self, token: &str) -> Result<Arc<TokenHolder>, AuthError> {
         let holder = self.authenticator.verify(token, self.clock.now()).await?;
         if !self.tenant_freshness.is_proved() {
             return Err(AuthError::TenantsUnknown);
@@ -194,19 +195,13 @@ impl App {
     /// The store failed, or did not answer within 5 s.
     pub async fn reload_tenants(&self) -> Result<(), StoreError> {
         let _one_at_a_time = self.reloading.lock().await;
-        let registered = match &self.authenticator {
-            Authenticator::Saas(registered) => Some(registered),
-            _ => None,
-        };
         let began = Instant::now();
         let keys = self.service_keys.remembered();
-        let with_providers = registered.is_some();
+        let with_providers = self.authenticator.has_registered_providers();
         let snapshot = tenant_reads::read(&self.store, with_providers, keys.clone()).await?;
         self.service_keys.retain(&keys, &snapshot.keys);
         self.closed_tenants.replace(snapshot.closed.into_iter().collect());
-        if let Some(registered) = registered {
-            registered.replace(snapshot.providers, &self.closed_tenants);
-        }
+        self.authenticator.apply(snapshot.providers, &self.closed_tenants);
         for tenant in &*self.closed_tenants.all() {
             self.plans.forget(tenant);
         }
@@ -260,7 +255,7 @@ impl App {
         let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
         loop {
             match notices.next().await? {
-                Some(Notice::Revision(notice)) => self.plans.publish(&notice),
+                Some(Notice::Revision(notice)) => self.plans.publish(&notice).await?,
                 Some(Notice::Webhooks) => self.webhooks.reload().await,
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),

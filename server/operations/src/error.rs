@@ -15,6 +15,7 @@ use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
 use crate::plans::PlanError;
+use crate::write_refusal::WriteRefusal;
 
 /// The cause of a failure, for the log alone.
 pub type Cause = Box<dyn Error + Send + Sync>;
@@ -44,8 +45,12 @@ pub enum OperationError {
     StillRead(String, Vec<Uuid>),
     /// The caller's precondition does not hold: the record has another entity tag.
     PreconditionFailed,
+    /// The database lost the revision that the check demands.
+    RevisionLost { at_least: u64, latest: u64 },
     /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
+    /// A rule of the tenant's owners forbids the write.
+    Refused(WriteRefusal),
     /// The gate `cases` of the tenant refuses the change: these cases would not have the expected decisions.
     CasesFailed(Vec<CaseFailure>),
     /// The gate `approval` of the tenant refuses the change.
@@ -61,6 +66,12 @@ pub enum OperationError {
 impl From<Invalid> for OperationError {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
+    }
+}
+
+impl From<WriteRefusal> for OperationError {
+    fn from(refusal: WriteRefusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 
@@ -130,6 +141,7 @@ impl From<PlanError> for OperationError {
             PlanError::NoSuchRevision { .. } => Self::NotNow(
                 "the required policy revision is unavailable; try again later".to_owned(),
             ),
+            PlanError::RevisionLost { at_least, latest } => Self::RevisionLost { at_least, latest },
             PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),
         }
     }

@@ -29,6 +29,9 @@ pub enum StoreError {
     /// The database did not answer in time.
     #[error("the database did not answer in time")]
     TimedOut,
+    /// The system gives no random numbers for the id of a commit.
+    #[error("the system gives no random numbers")]
+    Random,
     /// Too many writes of the tenant wait.
     #[error("too many writes of this tenant are waiting")]
     Busy,
@@ -70,6 +73,7 @@ impl StoreError {
             | Self::GatesNotPassed
             | Self::NotATenant
             | Self::Quota(_)
+            | Self::Random
             | Self::Busy => false,
         }
     }

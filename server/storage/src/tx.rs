@@ -1,6 +1,6 @@
 //! The transaction: bound to one tenant, it collects the changes and events that its commit writes.
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::Touched;
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_model::event::Event;
@@ -22,7 +22,7 @@ pub struct Tx {
     pub(crate) tenant: String,
     pub(crate) inner: Inner,
     /// The resources that the changes so far touch; `None` while there is no change.
-    pub(crate) touched: Option<Vec<ResourcePattern>>,
+    pub(crate) touched: Option<Vec<Touched>>,
     /// The recorded events that are not stored yet.
     pub(crate) events: Vec<Event>,
     pub(crate) writes: WebhookWrites,
@@ -109,7 +109,7 @@ impl Tx {
 
     /// Notes a change and the resources whose decisions it may alter. Every function that writes decision data
     /// calls it, so that no write can forget to raise the revision.
-    pub(crate) fn touch(&mut self, touched: impl IntoIterator<Item = ResourcePattern>) {
+    pub(crate) fn touch(&mut self, touched: impl IntoIterator<Item = Touched>) {
         self.touched.get_or_insert_default().extend(touched);
     }
 
