@@ -44,15 +44,24 @@ pub(crate) async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationE
             Some(judgement) => judgement,
             None => judge(tx).await?,
         };
-        if gates.cases && !judgement.refused.is_empty() {
-            return Err(OperationError::CasesFailed(judgement.refused));
-        }
+        must_pass_cases(tx, &judgement)?;
         note_skipped(tx, &judgement.report).await?;
     }
     if gates.approval && !passage.is_approved {
         return Err(OperationError::ApprovalRequired);
     }
     tx.pass_gates();
+    Ok(())
+}
+
+/// Refuses a change after which cases fail, if the tenant has the gate `cases`.
+///
+/// # Errors
+/// [`OperationError::CasesFailed`]
+pub(crate) fn must_pass_cases(tx: &Tx, judgement: &Judgement) -> Result<(), OperationError> {
+    if tx.gates().cases && !judgement.refused.is_empty() {
+        return Err(OperationError::CasesFailed(judgement.refused.clone()));
+    }
     Ok(())
 }
 

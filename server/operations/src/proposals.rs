@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use portcullis_auth::Manager;
-use portcullis_model::Timestamp;
 use portcullis_model::audit::CredentialKind;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::proposal::{ProposalRecord, ProposalState};
+use portcullis_model::{Authorship, Timestamp};
 use portcullis_storage::encryption::Context;
 use portcullis_storage::proposals::ProposedRequest;
 use portcullis_storage::{Tx, proposals, service_keys};
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -31,11 +31,11 @@ const MAX_PLAN_BYTES: usize = 256 * 1024;
 
 /// An apply that needs the approval of a second manager.
 #[derive(Debug)]
-pub struct NewProposal {
+pub struct NewProposal<'n> {
     pub owner: String,
     pub message: Option<String>,
     /// The body of the apply as JSON.
-    pub body: String,
+    pub body: &'n str,
     /// The answer to a dry run of the apply.
     pub plan: Value,
     pub fingerprint: String,
@@ -48,7 +48,7 @@ pub struct NewProposal {
 pub async fn propose(
     app: &App,
     caller: &Manager,
-    new: NewProposal,
+    new: NewProposal<'_>,
 ) -> Result<ProposalRecord, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
@@ -107,6 +107,46 @@ pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<ProposalRecord
     let record = proposals::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     tx.end().await?;
     Ok(record.at(app.clock.now().into()))
+}
+
+/// Returns an open proposal of the caller's tenant that the caller may approve, and the body of its apply.
+///
+/// # Errors
+/// The tenant has no such proposal, it is not open, the caller proposed it, its body cannot be decrypted, or the store
+/// failed.
+pub(crate) async fn open_request(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+) -> Result<(ProposalRecord, ProposedRequest), OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = find_open(&mut tx, id, app.clock.now().into()).await?;
+    let mut request = proposals::request(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    if record.is_of(caller.actor()) {
+        let what = "another manager than the one who proposed it must approve a proposal";
+        return Err(OperationError::AccessDenied(what.to_owned()));
+    }
+    let context = Context::of_proposed_request(&record.tenant_id, record.id);
+    request.body = app.keys.decrypt(context, &request.body).map_err(|error| {
+        OperationError::Conflict(format!("{error}; reject the proposal, and apply again"))
+    })?;
+    Ok((record, request))
+}
+
+/// Notes in the transaction of an approved apply that the caller approved it.
+///
+/// # Errors
+/// Somebody decided the proposal meanwhile, or the store failed.
+pub(crate) async fn settle(
+    tx: &mut Tx,
+    proposal: &ProposalRecord,
+    caller: &Manager,
+    by: &Authorship,
+) -> Result<(), OperationError> {
+    let record = find_open(tx, proposal.id, by.at).await?;
+    let record = decided(record, ProposalState::Approved, caller, by.at);
+    Ok(proposals::decide(tx, &record).await?)
 }
 
 /// Rejects a proposal. Its proposer may do so, too.
@@ -175,5 +215,5 @@ fn short(plan: Value) -> Value {
         return plan;
     }
     let counts = plan.get("counts").cloned().unwrap_or_default();
-    json!({"counts": counts, "changes": null})
+    serde_json::json!({"counts": counts, "changes": null})
 }
