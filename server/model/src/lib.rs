@@ -12,6 +12,7 @@ pub mod delivery;
 pub mod egress_rules;
 pub mod event;
 pub mod fields;
+pub mod file_schema;
 pub mod folder_webhook;
 pub mod ids;
 pub mod input;
