@@ -12,7 +12,7 @@ use portcullis_storage::{StoreError, Tx, policies, rules, tenant_cases};
 
 use crate::error::OperationError;
 
-/// What is known about a change before it passes the gates.
+/// The facts about a change that are known before it passes the gates.
 #[derive(Debug, Default)]
 pub(crate) struct Passage {
     /// A second manager approved the change.

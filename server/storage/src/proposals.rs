@@ -75,7 +75,7 @@ pub struct ProposedRequest {
     pub body: Vec<u8>,
 }
 
-/// What the open proposals of a tenant take.
+/// The size of the open proposals of a tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenProposals {
     pub count: i64,
