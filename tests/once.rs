@@ -13,6 +13,7 @@ mod api_tour;
 mod audit;
 mod bench;
 mod compilations;
+mod condition_forms;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;
@@ -29,6 +30,7 @@ mod key_sets;
 #[path = "resources/large.rs"]
 mod large_resources;
 mod limits;
+mod lint;
 mod locations;
 mod min_revision;
 mod packages;

@@ -208,6 +208,17 @@ impl Condition {
         problems.finish(condition)
     }
 
+    /// Returns every test, in the order of the tree.
+    pub fn tests(&self) -> Vec<&Test> {
+        match self {
+            Self::And(children) | Self::Or(children) => {
+                children.iter().flat_map(Self::tests).collect()
+            }
+            Self::Not(child) => child.tests(),
+            Self::Test(test) => vec![test],
+        }
+    }
+
     /// Reads a tree at `at` of a larger input. Notes every fault in `problems`.
     pub(crate) fn read(
         json: &Json<'_>,

@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 mod attributes;
 pub mod casbin;
 mod check_buffer;

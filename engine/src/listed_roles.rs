@@ -68,6 +68,7 @@ fn takes_list(predicate: &Predicate) -> bool {
 mod tests {
     use super::*;
     use crate::expression;
+    use crate::policy::Policy;
 
     fn fault(text: &str) -> String {
         let condition = expression::parse(text).expect(text);
@@ -107,6 +108,19 @@ mod tests {
         }
         for text in ["user.role == request.roles", "user.roles contains request.roles"] {
             assert!(fault(text).starts_with("at `/operator`: expected `in`"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stored_condition_keeps_loading() {
+        for (format, stored) in [
+            (Format::Expression, r#"{"expression": "request.roles == 'a'"}"#),
+            (
+                Format::Json,
+                r#"{"type": "CONDITION", "attribute": "request.roles", "operator": "eq", "value": "a"}"#,
+            ),
+        ] {
+            assert!(Policy::stored_condition(format, stored).is_ok(), "{stored}");
         }
     }
 

@@ -6,6 +6,8 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+#[path = "analysis/claims.rs"]
+mod claims;
 mod forms;
 mod matrix;
 mod scenarios;
@@ -17,7 +19,8 @@ use std::collections::BTreeMap;
 
 use portcullis_engine::json::{self, JsonError};
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, CheckBuffer, Effect, Plan, Rule, TruthValue,
+    AttributeAnswers, Check, CheckBody, CheckBuffer, Effect, ExplainedNode, Plan, Rule, TruthValue,
+    expression,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -28,7 +31,7 @@ use scenarios::{scenario, single_conditions};
 use support::conditions::{Truth, truth};
 use support::decision::{DecidedBy, check, legacy_check, rule_matches};
 use support::pools::OPERATORS;
-use support::route::{asked, difference, engine_policies, engine_rules};
+use support::route::{asked, difference, engine_condition, engine_policies, engine_rules};
 use support::{ALLOW, AbacPolicy, DENY, EffectName, Request, Scenario};
 
 /// The number of scenarios, and the maximum number of requests of each.
@@ -141,6 +144,12 @@ fn explained(
             TruthValue::Undetermined => Truth::Undetermined,
         };
         prop_assert_eq!(outcome, expected, "{:?}", policy);
+        let expression = explained.condition.as_ref().and_then(ExplainedNode::expression);
+        let printed = policy.tree.as_ref().map(|tree| expression::print(&engine_condition(tree)));
+        // Some trees have longer expressions than an explanation shows.
+        prop_assert!(expression.is_none_or(|text| Some(text) == printed.as_deref()), "{policy:?}");
+        let is_long = printed.as_ref().is_none_or(|text| text.len() > 1_000);
+        prop_assert!(expression.is_some() || is_long, "{policy:?}");
     }
     let mut rules: Vec<_> = explanation.rules.iter().map(|rule| rule.id).collect();
     rules.sort_unstable();

@@ -6,6 +6,7 @@
 
 mod compiler;
 mod explain;
+mod explanation;
 mod index;
 pub mod matrix;
 mod partial_evaluation;
@@ -26,7 +27,7 @@ use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, Res
 use crate::value::AttributeValue;
 
 use compiler::Compiler;
-pub use explain::{
+pub use explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     TruthValue,
 };

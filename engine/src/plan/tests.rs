@@ -281,3 +281,28 @@ fn an_item_that_comes_again_finds_no_policy_again() {
         assert_eq!(counted.evaluated, expected, "{roles} roles");
     }
 }
+
+/// Returns the length of the expression of the whole condition of each explained policy.
+fn expressions(plan: &Plan) -> Vec<Option<usize>> {
+    asked(&json!({}), |check| {
+        let answers = AttributeAnswers::default();
+        let explanation = plan.explain(check, &answers, None);
+        let root =
+            |policy: &ExplainedPolicy<'_>| policy.condition.as_ref()?.expression().map(str::len);
+        explanation.policies.iter().map(root).collect()
+    })
+}
+
+#[test]
+fn an_explanation_shows_no_long_expression_and_not_too_many() {
+    let equals = |length: usize| json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": "b".repeat(length)});
+    // 12 bytes are `user.a == ""`.
+    let sizes = [4_096 - 12, 4_096 - 11];
+    let policies = (1..).zip(sizes).map(|(id, size)| of_tree(id, Effect::Deny, &equals(size)));
+    assert_eq!(expressions(&plan(policies)), [Some(4_096), None]);
+    // The first 256 take 1 MiB together.
+    let policies = (1..=300).map(|id| of_tree(id, Effect::Deny, &equals(4_096 - 12)));
+    let shown = expressions(&plan(policies));
+    assert_eq!(shown.iter().flatten().count(), 256);
+    assert!(shown.iter().take(256).all(Option::is_some));
+}

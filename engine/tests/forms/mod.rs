@@ -1,6 +1,8 @@
 //! The forms of a condition: tree, expression, matcher. Each form is read into the condition that it was written from,
 //! or, as a matcher, into one that has the same truth in every check.
 
+mod every_form;
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +15,10 @@ use crate::run;
 use crate::scenarios::scenario;
 use crate::support::pools::OPERATORS;
 use crate::support::route::{asked, engine_condition, engine_policies, engine_policy};
+use every_form::verify;
 
 /// The number of cases of each property.
 const CASES: u32 = 3_000;
-/// The widths of lines: every node is broken, some are, none is.
-const WIDTHS: [usize; 3] = [0, 60, usize::MAX];
-
-/// Verifies that each form of the condition is read into the same condition, and that the layouts are fixed points.
-fn has_one_form_each(condition: &Condition) -> Result<(), TestCaseError> {
-    let line = expression::print(condition);
-    prop_assert!(expression::parse(&line).as_ref() == Ok(condition), "{}", line);
-    prop_assert!(expression::print_within(condition, line.len()).as_ref() == Some(&line));
-    prop_assert_eq!(expression::print_within(condition, line.len() - 1), None);
-    for width in WIDTHS {
-        let layout = expression::layout(condition, width);
-        let read = expression::parse(&layout);
-        prop_assert_eq!(read.as_ref(), Ok(condition), "{}", layout);
-        let again = read.map(|read| expression::layout(&read, width));
-        prop_assert_eq!(again.as_ref(), Ok(&layout));
-        prop_assert!(width < usize::MAX || layout == line);
-    }
-    let tree = condition.to_json().map(|tree| tree.to_string()).unwrap_or_default();
-    let json = json::parse(tree.as_bytes()).expect("JSON");
-    prop_assert!(Condition::parse(&json).as_ref() == Ok(condition), "{}", tree);
-    Ok(())
-}
-
 /// Every tree of a scenario has an expression and a tree that are read into the same condition.
 #[test]
 fn expressions_are_one_to_one_with_trees() {
@@ -47,7 +27,7 @@ fn expressions_are_one_to_one_with_trees() {
         for policy in &scenario.policies {
             let Some(tree) = &policy.tree else { continue };
             let condition = engine_condition(tree);
-            has_one_form_each(&condition)?;
+            verify(&condition);
             printed.borrow_mut().insert(expression::print(&condition).len());
         }
         Ok(())
@@ -156,7 +136,7 @@ fn every_operator_name_and_literal_survives() {
         let text = tree.to_string();
         let Ok(json) = json::parse(text.as_bytes()) else { return Ok(()) };
         let condition = Condition::parse(&json).expect("a tree");
-        has_one_form_each(&condition)?;
+        verify(&condition);
         for (operator, _) in OPERATORS {
             if text.contains(&format!("\"operator\":\"{operator}\"")) {
                 *seen.borrow_mut().entry(operator.to_owned()).or_default() += 1;
@@ -183,7 +163,7 @@ fn the_largest_trees_survive() {
     let longest =
         json!({"type": "CONDITION", "attribute": "user.a", "operator": "in", "value": items});
     for tree in [deepest("AND"), deepest("OR"), widest, longest] {
-        assert!(has_one_form_each(&engine_condition(&tree)).is_ok(), "{tree}");
+        verify(&engine_condition(&tree));
     }
 }
 
@@ -223,4 +203,50 @@ fn matchers_have_the_truth_of_their_trees() {
     });
     let [refused, written] = tally.into_inner();
     assert!(refused >= 1_000 && written >= 1_000, "{refused} refused, {written} written");
+}
+
+/// The seed of the fuzz target `expression`.
+const SEEDS: &str = include_str!("../../fuzz/seeds/expression/all.txt");
+/// The words of its dictionary, in quotes.
+const WORDS: &str = include_str!("../../fuzz/expression.dict");
+/// The number of changed texts of the seeds.
+const CHANGED: u32 = 20_000;
+
+/// What the fuzz target does, with changes of its seed: parts in another order, with words put in and characters left
+/// out. Nothing panics, and each form of what is accepted is read into the same condition.
+#[test]
+fn changes_of_the_fuzzed_seed_survive() {
+    let parts: Vec<&str> = SEEDS.split(" && ").map(str::trim).collect();
+    let words: Vec<String> = (WORDS.lines())
+        .filter_map(|line| Some(line.strip_prefix('"')?.strip_suffix('"')?.replace("\\\"", "\"")))
+        .collect();
+    assert!(parts.len() >= 8 && words.len() >= 10, "{parts:?}, {words:?}");
+    let (mut random, mut accepted, mut refused) = (fastrand::Rng::with_seed(7), 0_u32, 0_u32);
+    verify(&expression::parse(SEEDS).expect("the seed"));
+    for _ in 0..CHANGED {
+        let mut text = String::new();
+        for index in 0..random.usize(1..4) {
+            let joint = [" && ", "\n|| "][random.usize(..2)];
+            text.push_str(if index == 0 { "" } else { joint });
+            text.push_str(parts[random.usize(..parts.len())]);
+        }
+        for _ in 0..random.usize(..3) {
+            let mut at = random.usize(..=text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            match random.bool() {
+                true => text.insert_str(at, &words[random.usize(..words.len())]),
+                false => drop(text[at..].chars().next().map(|_| text.remove(at))),
+            }
+        }
+        match expression::parse(&text) {
+            Ok(condition) => {
+                verify(&condition);
+                accepted += 1;
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(accepted >= 2_000 && refused >= 2_000, "{accepted} accepted, {refused} refused");
 }

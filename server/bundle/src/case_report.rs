@@ -117,7 +117,7 @@ impl CaseReport {
         let expected = case.expected.clone();
         match outcome {
             Outcome::Decided(CaseVerdict::Passed) => self.passed += 1,
-            Outcome::Decided(CaseVerdict::Otherwise { got, reason }) => {
+            Outcome::Decided(CaseVerdict::Otherwise { got, reason, .. }) => {
                 self.failed.push(CaseFailure { case: name, expected, actual: Some(got), reason });
             }
             Outcome::Decided(CaseVerdict::Undetermined(policies)) => {
@@ -151,6 +151,7 @@ impl Outcome {
             Err(fault) => Self::Decided(CaseVerdict::Otherwise {
                 got: Expected { decision: Effect::Deny, rule: DEFAULT_DENY.to_owned() },
                 reason: format!("the check of the case is invalid: {fault}"),
+                conditions: Vec::new(),
             }),
         }
     }
@@ -205,7 +206,9 @@ fn by_resource(cases: &[Case]) -> BTreeMap<&str, Vec<(usize, &Case)>> {
 
 /// Returns why a decision rests on these policies.
 fn undetermined(policies: &[UndeterminedPolicy]) -> String {
-    let Some(UndeterminedPolicy { name, because }) = policies.first() else { return String::new() };
+    let Some(UndeterminedPolicy { name, because, .. }) = policies.first() else {
+        return String::new();
+    };
     format!("the condition of `{name}` is undetermined: {because}")
 }
 

@@ -26,6 +26,8 @@ pub enum CaseVerdict {
     Otherwise {
         got: Expected,
         reason: String,
+        /// The conditions of the policies that decided or should have: name, truth and expression of each.
+        conditions: Vec<String>,
     },
     /// The decision is the expected one, but it rests on these policies.
     Undetermined(Vec<UndeterminedPolicy>),
@@ -37,6 +39,8 @@ pub struct UndeterminedPolicy {
     pub name: String,
     /// The cause of the first test that is undetermined.
     pub because: String,
+    /// The condition as an expression, if one stands for it.
+    pub expression: Option<String>,
 }
 
 impl Case {
@@ -67,7 +71,8 @@ impl Case {
     ) -> CaseVerdict {
         let got = Expected { decision: decision.effect(), rule: rulebook.name(decision.rule_id()) };
         if got != self.expected {
-            return CaseVerdict::Otherwise { got, reason: decision.reason() };
+            let conditions = conditions(explanation, &[&got.rule, &self.expected.rule]);
+            return CaseVerdict::Otherwise { got, reason: decision.reason(), conditions };
         }
         let policies = rests_on(explanation, got.decision);
         if policies.is_empty() || self.undetermined_allowed {
@@ -90,9 +95,19 @@ impl GivenAnswers {
     }
 }
 
+/// Shows the conditions of the candidates with these names.
+fn conditions(explanation: &Explanation<'_>, names: &[&str]) -> Vec<String> {
+    let named = explanation.policies.iter().filter(|policy| names.contains(&policy.name));
+    let shown = named.filter_map(|policy| {
+        let expression = policy.condition.as_ref().and_then(ExplainedNode::expression)?;
+        Some(format!("`{}` is {}: {expression}", policy.name, policy.outcome))
+    });
+    shown.collect()
+}
+
 /// Returns the undetermined policies on which the decision with this effect rests: the one that decides, and each that
 /// would decide otherwise if its condition were true.
-fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPolicy> {
+pub fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPolicy> {
     let is_denied = explanation.rules.iter().any(|rule| rule.effect == Effect::Deny);
     let mut found = Vec::new();
     for policy in &explanation.policies {
@@ -114,7 +129,12 @@ fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<UndeterminedPo
 impl UndeterminedPolicy {
     fn of(policy: &ExplainedPolicy<'_>) -> Self {
         let because = policy.condition.as_ref().and_then(cause).unwrap_or_default();
-        Self { name: policy.name.to_owned(), because: because.to_owned() }
+        let expression = policy.condition.as_ref().and_then(ExplainedNode::expression);
+        Self {
+            name: policy.name.to_owned(),
+            because: because.to_owned(),
+            expression: expression.map(str::to_owned),
+        }
     }
 }
 

@@ -25,15 +25,16 @@ fn tree() -> OneOfBuilder {
         node(["NOT"])
             .titled("Negation")
             .required("child", about(tree(), "The condition that is negated")),
-        test(["eq", "ne", "contains"]).required("value", or_attribute(scalar())),
-        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number())),
-        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()))),
-        test(["starts_with", "ends_with"]).required("value", or_attribute(string())),
-        test(["before", "after"]).required("value", or_attribute(instant())),
+        test(["eq", "ne"]).required("value", or_attribute(scalar(), SINGLE)),
+        test_of(["contains"], ANY).required("value", or_attribute(scalar(), SINGLE)),
+        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number(), SINGLE)),
+        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()), ANY)),
+        test(["starts_with", "ends_with"]).required("value", or_attribute(string(), SINGLE)),
+        test(["before", "after"]).required("value", or_attribute(instant(), SINGLE)),
         test(["matches"]).required("value", regular_expression()),
         test(["ip_in"]).required("value", networks()),
         test(["during"]).required("value", time_window()),
-        comparison(["exists"])
+        comparison(["exists"], ANY)
             .member("value", typed(Type::Null).description(Some("`exists` has no value")))
             .member(
                 "if_missing",
@@ -64,7 +65,9 @@ pub struct ConditionExpression;
 document!(ConditionExpression as "Expression" => {
     let about = "A condition as text, one to one with condition trees: `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, \
         `contains`, `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in(…)`, `during(…)`, `exists(…)`, \
-        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute";
+        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, `resource.<name>`, \
+        `token.<path>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, `resource`, `object` (the \
+        resource without its verb), `action`, `domain`, `time` or `roles`";
     let example = "request.roles contains \"nurse\" && !((resource.ward == user.ward) ?? false)";
     input()
         .required("expression", formatted("condition-expression").description(Some("The expression's text")))
@@ -100,40 +103,51 @@ fn children() -> ArrayBuilder {
     list(named::<ConditionTree>()).min_items(Some(1)).description(Some(about))
 }
 
-/// A test of an attribute by one of these operators, without the value.
-fn comparison<const N: usize>(operators: [&'static str; N]) -> Input {
+/// A test of an attribute with a path of this pattern, by one of these operators, without the value.
+fn comparison<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
     let operator =
         choice(operators).description(Some("The comparison of the attribute with `value`"));
     let title = format!("Test with {}", operators.join(", "));
     let test = node(["CONDITION"]).titled(&title);
-    test.required("attribute", attribute()).required("operator", operator)
+    test.required("attribute", attribute(path)).required("operator", operator)
 }
 
-/// A test of an attribute by one of these operators.
+/// A test of an attribute that is no list, by one of these operators.
 fn test<const N: usize>(operators: [&'static str; N]) -> Input {
-    let if_missing = "What an absent attribute gives, instead of undetermined";
-    comparison(operators).optional("if_missing", boolean().description(Some(if_missing)))
+    test_of(operators, SINGLE)
 }
 
-fn attribute() -> AnySchema {
+/// A test of an attribute with a path of this pattern, by one of these operators.
+fn test_of<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
+    let if_missing = "What an absent attribute gives, instead of undetermined";
+    comparison(operators, path).optional("if_missing", boolean().description(Some(if_missing)))
+}
+
+/// The pattern of every path.
+const ANY: &str = concat!(
+    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
+    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+);
+/// The pattern of every path but `request.roles`, which is a list.
+const SINGLE: &str = concat!(
+    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
+    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+);
+
+fn attribute(path: &'static str) -> AnySchema {
     string()
-        .pattern(Some(
-            concat!(
-                r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|action|domain|time|roles)",
-                r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
-            ),
-        ))
+        .pattern(Some(path))
         .description(Some(
             "`<kind>.<name>`: `user.*` and `resource.*` come from the check, `request.*` is the check \
-             itself, `token.*` are the caller's verified claims, and any other kind is the namespace of a \
-             resolver",
+             itself (`request.object` is the resource without its verb, `request.roles` a list), `token.*` are the \
+             caller's verified claims, and any other kind is the namespace of a resolver",
         ))
         .into()
 }
 
 /// A literal, or `{"attribute": "<path>"}` to compare two attributes.
-fn or_attribute(literal: impl Into<AnySchema>) -> AnySchema {
-    let other = input().required("attribute", attribute());
+fn or_attribute(literal: impl Into<AnySchema>, path: &'static str) -> AnySchema {
+    let other = input().required("attribute", attribute(path));
     let compared = one_of([literal.into(), other.into()]);
     about(
         compared,

@@ -23,15 +23,22 @@ impl CaseResult<'_> {
         let expected = &self.case.expected;
         match &self.verdict {
             CaseVerdict::Passed => vec![],
-            CaseVerdict::Otherwise { got, reason } => {
-                vec![("expected", shown(expected)), ("got", shown(got)), ("why", reason.clone())]
+            CaseVerdict::Otherwise { got, reason, conditions } => {
+                let mut lines = vec![
+                    ("expected", shown(expected)),
+                    ("got", shown(got)),
+                    ("why", reason.clone()),
+                ];
+                lines.extend(conditions.iter().map(|condition| ("when", condition.clone())));
+                lines
             }
             CaseVerdict::Undetermined(policies) => {
                 let mut lines = vec![("got", format!("{}, as expected", shown(expected)))];
-                lines.extend(policies.iter().map(|policy| {
-                    let UndeterminedPolicy { name, because } = policy;
-                    ("but", format!("the condition of `{name}` is undetermined: {because}"))
-                }));
+                for UndeterminedPolicy { name, because, expression } in policies {
+                    let text = format!("the condition of `{name}` is undetermined: {because}");
+                    lines.push(("but", text));
+                    lines.extend(expression.iter().map(|text| ("when", text.clone())));
+                }
                 let advice =
                     "complete the case, or write `undetermined: allowed` if it is about this";
                 lines.push(("so", advice.to_owned()));
