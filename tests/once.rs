@@ -39,6 +39,7 @@ mod policy_test;
 mod query_parameters;
 mod receivers;
 mod resolver_cli;
+mod schema_command;
 mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]

@@ -136,6 +136,6 @@ fn a_large_body_is_read_up_to_its_own_limit() {
         .collect();
     let answer = apply(&tenant, &json!({"policies": policies})).json();
     assert_eq!(answer["counts"]["create"], 800);
-    let huge = body_with(&json!({}), &json!({"message": "x".repeat(9 << 20)}));
-    tenant.manage(APPLY, &huge).refused(413, "PAYLOAD_TOO_LARGE");
+    let huge = tenant.managing(APPLY).json(&json!({})).announce(tenant.address, (8 << 20) + 1);
+    huge.refused(413, "PAYLOAD_TOO_LARGE");
 }

@@ -64,6 +64,12 @@ impl Input {
         self
     }
 
+    /// With a title, by which an editor tells the forms of an object apart.
+    pub fn titled(mut self, title: &str) -> Self {
+        self.0.title = Some(title.to_owned());
+        self
+    }
+
     /// With a description.
     pub fn about(mut self, description: &str) -> Self {
         self.0.description = Some(description.to_owned());
