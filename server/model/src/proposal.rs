@@ -1,4 +1,4 @@
-//! Proposals: applies that wait for a second manager (`docs/semantics.md`, section 11.8).
+//! Proposals: applies that wait for a second manager (`docs/semantics.md`, section 10.10).
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;

@@ -39,6 +39,7 @@ pub mod service_keys;
 mod sqlite;
 mod sqlite_files;
 mod store;
+mod stored_cases;
 pub mod tenant_cases;
 pub mod tenant_settings;
 pub mod tenants;

@@ -7,20 +7,8 @@ use portcullis_model::quota::Quota;
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_optional, from_row};
+pub use crate::stored_cases::StoredCases;
 use crate::tx::Tx;
-
-/// The cases of a tenant, as they are stored.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StoredCases {
-    /// The domain of checks without a domain, and of the users' tokens.
-    pub domain: String,
-    /// A JSON array.
-    pub cases: String,
-    /// A JSON array.
-    pub users: String,
-    /// The names of the cases that could not be decided when they were last judged.
-    pub skipped: Vec<String>,
-}
 
 struct Row {
     domain: String,
@@ -30,17 +18,6 @@ struct Row {
 }
 
 from_row!(Row { domain, cases, users, skipped });
-
-impl StoredCases {
-    /// Returns whether there is no case.
-    pub fn is_empty(&self) -> bool {
-        matches!(&*self.cases, "" | "[]")
-    }
-
-    fn bytes(&self) -> i64 {
-        i64::try_from(self.cases.len() + self.users.len()).unwrap_or(i64::MAX)
-    }
-}
 
 /// Returns the cases; `None` if the tenant has none.
 pub async fn find(tx: &mut Tx) -> Result<Option<StoredCases>, StoreError> {

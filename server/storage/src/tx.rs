@@ -10,7 +10,7 @@ use sqlx::{Postgres, Sqlite, Transaction};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::tenant_cases::StoredCases;
+use crate::stored_cases::StoredCases;
 use crate::write_turns::WriteTurn;
 
 /// The tenant of transactions of the service itself, which see the rows of every tenant.
