@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Providers, ServiceKeys};
+use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
 use portcullis_config::{Config, open_database, refuse_bypass};
 use portcullis_egress::Client;
 use portcullis_limits::{CallerLimits, LogThrottle};
@@ -149,7 +149,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         Mode::SingleTenant { tenant, oidc } => Authenticator::single_tenant(tenant, oidc.as_ref())?,
         Mode::Saas { .. } => {
             let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
-            Authenticator::Saas(Providers::new(client))
+            Authenticator::saas(client)
         }
     };
     let clock = Clock::system();
@@ -162,7 +162,13 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
+        plans: Plans::new(
+            store.clone(),
+            config.plan_cache_bytes,
+            config.max_staleness,
+            clock.clone(),
+            plans,
+        ),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),

@@ -108,7 +108,7 @@ impl TenantManager {
         let holder = verified_token(app, parts, token).await?;
         let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
         let domain = managed_domain::named(&app.mode, parts)?;
-        let manager = holder.into_manager(domain, &app.manager_roles)?;
+        let manager = holder.to_manager(domain, &app.manager_roles)?;
         // The tenant of the token is open; that of a named domain may be closed.
         app.closed_tenants.must_be_open(manager.tenant())?;
         Ok(Self { manager: of_request(app, parts, manager), place })
@@ -223,7 +223,11 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
 }
 
 /// Verifies a token.
-async fn verified_token(app: &App, parts: &Parts, token: &str) -> Result<TokenHolder, ApiError> {
+async fn verified_token(
+    app: &App,
+    parts: &Parts,
+    token: &str,
+) -> Result<Arc<TokenHolder>, ApiError> {
     limits::refuse_if_full(app, parts)?;
     let now = app.clock.now();
     let verified = app.token_holder(token).await;

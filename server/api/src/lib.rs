@@ -38,6 +38,7 @@ mod parameters;
 mod path;
 pub mod peer;
 mod policies;
+mod proposals;
 mod rate_answer;
 mod raw_body;
 mod resolvers;

@@ -173,7 +173,20 @@ fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
     if operation.contains_key("requestBody") {
         errors.push("415");
     }
+    if changes_decisions(operation) {
+        errors.extend(["409", "422"]);
+    }
     errors
+}
+
+/// Returns whether gates of a tenant may refuse an operation: it changes what decides, since its answer has the revision
+/// and it is no check.
+fn changes_decisions(operation: &Map<String, Value>) -> bool {
+    let responses = operation.get("responses").and_then(Value::as_object);
+    let mut responses = responses.into_iter().flat_map(Map::values);
+    let has_revision =
+        responses.any(|response| !response["headers"]["X-Policy-Revision"].is_null());
+    has_revision && operation.get("tags") != Some(&json!(["Decisions"]))
 }
 
 /// Returns whether an operation accepts a credential of this scheme.
@@ -322,6 +335,7 @@ fn tags() -> Value {
         tag("RBAC rules", "Who may do what: subject, domain, object, action"),
         tag("ABAC policies", "Conditions over attributes"),
         tag("Service API keys", "Credentials of machines"),
+        tag("Policies as code", "Content as files, applied as a whole"),
         tag("Webhooks", "Who is told of changes and denials"),
         tag("Resolvers", "Modules in WebAssembly that answer attributes for policies"),
         tag("Policies as code", "The content of a tenant as a whole: plan, apply, export"),

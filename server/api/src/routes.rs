@@ -13,8 +13,8 @@ use crate::error::ApiError;
 use crate::openapi::{Document, Table};
 use crate::route_set::RouteSet;
 use crate::{
-    admin, apply, audit, checks, docs, health, home, layers, limits, metrics, policies, resolvers,
-    resources, rules, service_keys, webhooks,
+    admin, apply, audit, checks, docs, health, home, layers, limits, metrics, policies, proposals,
+    resolvers, resources, rules, service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.
@@ -92,6 +92,9 @@ fn public() -> OpenApiRouter<App> {
         .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
         .at("/api/v1/export", routes!(apply::export))
         .at("/api/v1/audit", routes!(audit::list))
+        .at("/api/v1/proposals", routes!(proposals::list))
+        .at("/api/v1/proposals/{id}", routes!(proposals::show))
+        .at("/api/v1/proposals/{id}/reject", routes!(proposals::reject))
         .route_layer(Extension(Class::Management));
     let uploads = OpenApiRouter::new()
         .at("/api/v1/resolvers", routes!(resolvers::create, resolvers::list))

@@ -1,15 +1,20 @@
-//! Verifies bearer tokens in both modes.
+//! Verifies bearer tokens in all modes.
+
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use portcullis_egress::Client;
+use portcullis_model::provider::ProviderRecord;
 use portcullis_model::service_key::resembles_key;
 
 use crate::callers::TokenHolder;
+use crate::closed_tenants::ClosedTenants;
 use crate::config::OidcConfig;
 use crate::error::AuthError;
-use crate::keysets::{FETCH_TIMEOUT, KeySource, http_fetch};
-use crate::providers::Providers;
-use crate::token::Verifier;
+use crate::issuers::Issuers;
+use crate::token::{Proof, Unverified};
+use crate::token_cache::{CachedToken, TokenCache};
 
 /// The answer to a service key in the place of a token.
 const KEY_AS_TOKEN: &str =
@@ -18,78 +23,98 @@ const KEY_AS_TOKEN: &str =
 const SWITCHED_OFF: &str = "bearer tokens are switched off (`OIDC_ENABLED=false`): send a service key in the header \
     `X-Service-Api-Key`";
 
-/// The verifier of bearer tokens. It also determines the tenant of a token.
+/// The verifier of bearer tokens. It also determines the tenant of a token. It remembers the tokens that it verified.
 #[derive(Debug)]
-pub enum Authenticator {
-    /// `OIDC_ENABLED=false`: there are no tokens.
-    Off,
-    /// One provider; a token's domain is its tenant.
-    Selfhost(Verifier),
-    /// One provider, whose tokens all belong to one tenant.
-    SingleTenant { tenant: String, verifier: Verifier },
-    /// A token's issuer decides its tenant.
-    Saas(Providers),
+pub struct Authenticator {
+    /// `None` with `OIDC_ENABLED=false`: there are no tokens.
+    issuers: Option<Issuers>,
+    tokens: TokenCache,
 }
 
 impl Authenticator {
     /// Returns a verifier for the one provider of `selfhost` mode. It fetches the key set in the background.
     pub fn selfhost(config: Option<&OidcConfig>) -> anyhow::Result<Self> {
-        Ok(verifier(config)?.map_or(Self::Off, Self::Selfhost))
+        let issuer = config.map(|config| Issuers::one(config, None)).transpose()?;
+        Ok(Self::new(issuer))
     }
 
     /// Returns a verifier for the one provider, whose tokens all belong to `tenant`. It fetches the key set in the
     /// background.
     pub fn single_tenant(tenant: &str, config: Option<&OidcConfig>) -> anyhow::Result<Self> {
-        let tenant = tenant.to_owned();
-        Ok(verifier(config)?.map_or(Self::Off, |verifier| Self::SingleTenant { tenant, verifier }))
+        let issuer = config.map(|config| Issuers::one(config, Some(tenant))).transpose()?;
+        Ok(Self::new(issuer))
+    }
+
+    /// Returns a verifier for the providers that tenants register. `client` fetches their key sets, and must be guarded.
+    pub fn saas(client: Client) -> Self {
+        Self::new(Some(Issuers::registered(client)))
+    }
+
+    fn new(issuers: Option<Issuers>) -> Self {
+        Self { issuers, tokens: TokenCache::default() }
     }
 
     /// Returns the caller that `token` proves at `now`.
-    pub async fn verify(&self, token: &str, now: DateTime<Utc>) -> Result<TokenHolder, AuthError> {
+    ///
+    /// # Errors
+    /// The token is refused, the tenant of its issuer is closed, or the key set cannot be had.
+    pub async fn verify(
+        &self,
+        token: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Arc<TokenHolder>, AuthError> {
         if resembles_key(token) {
             return Err(AuthError::TokenRefused(KEY_AS_TOKEN.to_owned()));
         }
-        match self {
-            Self::Off => Err(AuthError::TokenRefused(SWITCHED_OFF.to_owned())),
-            Self::Selfhost(verifier) => {
-                let identity = verifier.verify(token, now).await?;
-                let tenant = identity.domain.clone();
-                Ok(TokenHolder { tenant, identity, one_tenant_per_domain: true })
-            }
-            Self::SingleTenant { tenant, verifier } => {
-                let identity = verifier.verify(token, now).await?;
-                Ok(TokenHolder { tenant: tenant.clone(), identity, one_tenant_per_domain: false })
-            }
-            Self::Saas(providers) => {
-                let (tenant, identity) = providers.verify(token, now).await?;
-                Ok(TokenHolder { tenant, identity, one_tenant_per_domain: false })
-            }
+        let Some(issuers) = &self.issuers else {
+            return Err(AuthError::TokenRefused(SWITCHED_OFF.to_owned()));
+        };
+        if let Some(holder) = self.tokens.find(token, |known| issuers.vouch_for(known, now)) {
+            return Ok(holder);
+        }
+        // In a box, so that the request of a remembered token has no room for the state of a verification.
+        Box::pin(self.verify_anew(issuers, token, now)).await
+    }
+
+    /// Verifies `token`, and remembers it if it is good.
+    async fn verify_anew(
+        &self,
+        issuers: &Issuers,
+        token: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Arc<TokenHolder>, AuthError> {
+        let read = Unverified::read(token)?;
+        let (verifier, tenant) = issuers.choose(read.issuer()?)?;
+        let Proof { identity, key, validity } = verifier.verify(read, now).await?;
+        let one_tenant_per_domain = tenant.is_none();
+        let tenant = tenant.unwrap_or_else(|| identity.domain.clone());
+        let holder = Arc::new(TokenHolder { tenant, identity, one_tenant_per_domain });
+        self.tokens.keep(token, CachedToken::new(&verifier, key, validity, &holder));
+        Ok(holder)
+    }
+
+    /// Returns whether tenants register providers.
+    pub fn has_registered_providers(&self) -> bool {
+        matches!(self.issuers, Some(Issuers::Registered(_)))
+    }
+
+    /// Applies the registered providers and the closed tenants. Every token that is verified after the return obeys them.
+    /// One call at a time: records that were read before a registration must not be applied after it.
+    pub fn apply(&self, providers: Vec<ProviderRecord>, closed: &ClosedTenants) {
+        let mut gone: HashSet<String> = closed.all().iter().cloned().collect();
+        if let Some(Issuers::Registered(registered)) = &self.issuers {
+            gone.extend(registered.replace(providers, closed));
+        }
+        for tenant in gone {
+            self.tokens.forget(&tenant);
         }
     }
-}
 
-/// Returns the verifier of the tokens of one provider, or `None` if there are no tokens.
-fn verifier(config: Option<&OidcConfig>) -> anyhow::Result<Option<Verifier>> {
-    let Some(config) = config else { return Ok(None) };
-    let client = Client::trusted(FETCH_TIMEOUT)?;
-    let fetch = http_fetch(client, &config.issuer, config.jwks_uri.clone());
-    let keys = KeySource::new(&config.issuer, fetch);
-    keys.refresh_in_background();
-    Ok(Some(Verifier::new(config.clone(), keys)))
+    /// Returns the number of tokens in memory.
+    pub fn remembered(&self) -> usize {
+        self.tokens.len()
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn whoever_sends_a_key_as_a_token_learns_the_right_header() {
-        let off = Authenticator::Off;
-        for (token, expected) in [("pck_019e301f05c0_x", KEY_AS_TOKEN), ("a.b.c", SWITCHED_OFF)] {
-            let refused = off.verify(token, DateTime::UNIX_EPOCH).await;
-            let Err(AuthError::TokenRefused(why)) = refused else { panic!("{refused:?}") };
-            assert_eq!(why, expected);
-            assert!(why.contains("`X-Service-Api-Key`"), "{why}");
-        }
-    }
-}
+mod tests;

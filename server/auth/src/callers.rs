@@ -25,6 +25,11 @@ impl TokenHolder {
         &self.tenant
     }
 
+    /// Returns the bytes of the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.tenant.len() + self.identity.heap_bytes()
+    }
+
     /// Returns the tenant of a check in `domain`. In `selfhost` mode another domain is another tenant, and only a caller
     /// who administers it may check there. `*` is no tenant, whoever names it.
     pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {
@@ -66,8 +71,8 @@ impl TokenHolder {
     ///
     /// # Errors
     /// The caller may not manage the domain, or the domain is `*`.
-    pub fn into_manager(
-        self,
+    pub fn to_manager(
+        &self,
         domain: Option<&str>,
         manager_roles: &[String],
     ) -> Result<Manager, AuthError> {
@@ -76,14 +81,14 @@ impl TokenHolder {
             return Err(AuthError::AccessDenied("`*` is not a domain to manage".to_owned()));
         }
         self.must_manage(domain, manager_roles)?;
-        let identity = self.identity;
+        let identity = &self.identity;
         let (tenant, domain) = match domain {
-            Some(named) => (named.to_owned(), named.to_owned()),
-            None => (self.tenant, identity.domain),
+            Some(named) => (named, named),
+            None => (&*self.tenant, &*identity.domain),
         };
         Ok(Manager {
-            tenant,
-            domain,
+            tenant: tenant.to_owned(),
+            domain: domain.to_owned(),
             origin: Origin::new(&identity.subject, CredentialKind::Token),
             one_tenant_per_domain: self.one_tenant_per_domain,
             permissions: Permission::ALL.to_vec(),

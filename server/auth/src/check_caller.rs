@@ -13,7 +13,7 @@ use crate::verified_key::VerifiedKey;
 #[derive(Debug)]
 pub enum CheckCaller {
     /// A member of a tenant.
-    Member(TokenHolder),
+    Member(Arc<TokenHolder>),
     /// The holder of a service key with the permission `access:evaluate`.
     Key(Arc<VerifiedKey>),
 }

@@ -1,5 +1,6 @@
 //! The identity that a token proves.
 
+use portcullis_engine::json::Member;
 use portcullis_engine::{Caller, Json};
 
 /// A verified token.
@@ -23,8 +24,31 @@ impl Identity {
         Caller { subject: &self.subject, roles: &self.roles, claims: &self.claims }
     }
 
+    /// Returns the bytes of the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let texts = [&self.subject, &self.domain].into_iter();
+        let lists = self.roles.iter().chain(&self.administers);
+        let slots = self.roles.capacity() + self.administers.capacity();
+        texts.chain(lists).map(String::len).sum::<usize>()
+            + slots * size_of::<String>()
+            + heap_bytes(&self.claims)
+    }
+
     /// Returns whether the admin-domain claim names `domain`.
     pub fn administers(&self, domain: &str) -> bool {
         self.administers.iter().any(|own| own == domain || own == "*")
+    }
+}
+
+/// Returns the bytes of the heap that a claim takes.
+fn heap_bytes(claim: &Json<'_>) -> usize {
+    match claim {
+        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+        Json::String(text) => text.len(),
+        Json::Array(items) => size_of_val(&**items) + items.iter().map(heap_bytes).sum::<usize>(),
+        Json::Object(members) => {
+            let member = |(name, value): &Member<'_>| name.len() + heap_bytes(value);
+            size_of_val(&**members) + members.iter().map(member).sum::<usize>()
+        }
     }
 }

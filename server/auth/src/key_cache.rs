@@ -1,11 +1,12 @@
 //! The verified service keys, in memory: a check must not read the store (`docs/semantics.md`, section 6.8).
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use uuid::Uuid;
 
+use crate::shares::{Bounds, Shares};
 use crate::verified_key::VerifiedKey;
 
 /// Most keys in memory. A key takes some 500 bytes, 8 MiB together. Domains of the greatest length make it 5 KiB.
@@ -21,17 +22,13 @@ const MOST_KEYS_OF_TENANT: usize = 1_024;
 pub(crate) struct KeyCache {
     keys: papaya::HashMap<Uuid, Arc<VerifiedKey>>,
     /// Held while keys are added or removed.
-    shares: Mutex<Shares>,
-    most: usize,
-    most_of_tenant: usize,
+    books: Mutex<Books>,
 }
 
-#[derive(Debug, Default)]
-struct Shares {
-    /// The ids of the keys of each tenant, the oldest first.
-    by_tenant: HashMap<Arc<str>, VecDeque<Uuid>>,
-    /// Every tenant, by the number of its keys.
-    by_size: BTreeSet<(usize, Arc<str>)>,
+#[derive(Debug)]
+struct Books {
+    /// The ids of the keys of each tenant. Each key weighs 1.
+    shares: Shares<Uuid>,
     /// The number of times that keys may have been revoked without the knowledge of a read that runs.
     changes: u64,
 }
@@ -50,7 +47,8 @@ impl Default for KeyCache {
 
 impl KeyCache {
     fn new(most: usize, most_of_tenant: usize) -> Self {
-        Self { keys: papaya::HashMap::new(), shares: Mutex::default(), most, most_of_tenant }
+        let shares = Shares::new(Bounds { all: most, tenant: most_of_tenant });
+        Self { keys: papaya::HashMap::new(), books: Mutex::new(Books { shares, changes: 0 }) }
     }
 
     /// Returns the key with this id.
@@ -65,42 +63,34 @@ impl KeyCache {
 
     /// Begins to read a key from the store.
     pub(crate) fn begin_read(&self) -> KeyRead {
-        KeyRead { changes: self.shares.lock().changes }
+        KeyRead { changes: self.books.lock().changes }
     }
 
     /// Keeps a key that `read` found. Does nothing if the key may have been revoked since.
     pub(crate) fn keep(&self, read: &KeyRead, key: &Arc<VerifiedKey>) {
-        let mut shares = self.shares.lock();
+        let mut books = self.books.lock();
         let keys = self.keys.pin();
-        if shares.changes != read.changes || keys.contains_key(&key.id()) {
+        if books.changes != read.changes || keys.contains_key(&key.id()) {
             return;
         }
-        if shares.count(key.tenant()) >= self.most_of_tenant
-            && let Some(oldest) = shares.drop_oldest(key.tenant())
-        {
-            keys.remove(&oldest);
+        for dropped in books.shares.add(key.tenant(), key.id(), 1) {
+            keys.remove(&dropped);
         }
-        if keys.len() >= self.most
-            && let Some(oldest) = shares.drop_oldest_of_largest()
-        {
-            keys.remove(&oldest);
-        }
-        shares.add(key.tenant(), key.id());
         keys.insert(key.id(), Arc::clone(key));
     }
 
     /// Drops a key that is revoked, and every read that began before.
     pub(crate) fn forget(&self, id: Uuid) {
-        let mut shares = self.shares.lock();
-        shares.changes += 1;
-        self.remove(&mut shares, id);
+        let mut books = self.books.lock();
+        books.changes += 1;
+        self.remove(&mut books, id);
     }
 
     /// Returns the ids of all keys, for a comparison with the store. Reads that began before are not kept: the comparison
     /// does not include their keys.
     pub(crate) fn ids(&self) -> Vec<Uuid> {
-        let mut shares = self.shares.lock();
-        shares.changes += 1;
+        let mut books = self.books.lock();
+        books.changes += 1;
         self.keys.pin().keys().copied().collect()
     }
 
@@ -110,62 +100,15 @@ impl KeyCache {
         if gone.peek().is_none() {
             return;
         }
-        let mut shares = self.shares.lock();
+        let mut books = self.books.lock();
         for id in gone {
-            self.remove(&mut shares, *id);
+            self.remove(&mut books, *id);
         }
     }
 
-    fn remove(&self, shares: &mut Shares, id: Uuid) {
+    fn remove(&self, books: &mut Books, id: Uuid) {
         if let Some(key) = self.keys.pin().remove(&id) {
-            shares.remove(key.tenant(), id);
-        }
-    }
-}
-
-impl Shares {
-    fn count(&self, tenant: &str) -> usize {
-        self.by_tenant.get(tenant).map_or(0, VecDeque::len)
-    }
-
-    fn add(&mut self, tenant: &str, id: Uuid) {
-        let known = self.by_tenant.get_key_value(tenant).map(|(known, _)| Arc::clone(known));
-        let tenant = known.unwrap_or_else(|| tenant.into());
-        let ids = self.by_tenant.entry(Arc::clone(&tenant)).or_default();
-        let before = ids.len();
-        ids.push_back(id);
-        self.sort(&tenant, before);
-    }
-
-    fn drop_oldest_of_largest(&mut self) -> Option<Uuid> {
-        let tenant = self.by_size.last().map(|(_, tenant)| Arc::clone(tenant))?;
-        self.drop_oldest(&tenant)
-    }
-
-    fn drop_oldest(&mut self, tenant: &str) -> Option<Uuid> {
-        let oldest = *self.by_tenant.get(tenant)?.front()?;
-        self.remove(tenant, oldest);
-        Some(oldest)
-    }
-
-    fn remove(&mut self, tenant: &str, id: Uuid) {
-        let Some((tenant, _)) = self.by_tenant.get_key_value(tenant) else { return };
-        let tenant = Arc::clone(tenant);
-        let Some(ids) = self.by_tenant.get_mut(&tenant) else { return };
-        let before = ids.len();
-        ids.retain(|own| *own != id);
-        if ids.is_empty() {
-            self.by_tenant.remove(&tenant);
-        }
-        self.sort(&tenant, before);
-    }
-
-    /// Notes that a tenant had `before` keys and now has another number.
-    fn sort(&mut self, tenant: &Arc<str>, before: usize) {
-        self.by_size.remove(&(before, Arc::clone(tenant)));
-        let after = self.count(tenant);
-        if after > 0 {
-            self.by_size.insert((after, Arc::clone(tenant)));
+            books.shares.remove(key.tenant(), &id);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Key sets (RFC 7517): the choice of the key that may verify a token, the fetch of a set, and its refresh.
 
 mod set;
+mod used_key;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use arc_swap::ArcSwapOption;
 use futures_util::future::BoxFuture;
-use jsonwebtoken::{Algorithm, DecodingKey};
+use jsonwebtoken::Algorithm;
 use portcullis_egress::Client;
 use portcullis_engine::excerpt::{excerpt, quoted};
 use portcullis_engine::json::{self, Json};
@@ -16,6 +17,7 @@ pub(crate) use set::KeySet;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 use url::Url;
+pub(crate) use used_key::UsedKey;
 
 /// Largest key set and discovery document, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
@@ -38,11 +40,11 @@ pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<KeySet
 /// No key set of the issuer is available.
 #[derive(Debug, thiserror::Error)]
 #[error("no key set of the issuer could be fetched so far")]
-pub struct NoKeys;
+pub(crate) struct NoKeys;
 
 /// The source of one issuer's key set, which it refreshes. Cheap to clone.
 #[derive(Clone)]
-pub struct KeySource(Arc<Source>);
+pub(crate) struct KeySource(Arc<Source>);
 
 struct Source {
     /// For the log.
@@ -77,6 +79,13 @@ struct Good {
     since: Instant,
 }
 
+impl Good {
+    /// Returns whether the keys may still be used.
+    fn is_young(&self) -> bool {
+        self.since.elapsed() < MAX_AGE
+    }
+}
+
 impl std::fmt::Debug for KeySource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("KeySource")
@@ -98,28 +107,38 @@ impl KeySource {
     ///
     /// # Errors
     /// There is no key set, and none could be fetched.
-    pub async fn find(
+    pub(crate) async fn find(
         &self,
         algorithm: Algorithm,
-        kid: Option<&str>,
-    ) -> Result<Option<Arc<DecodingKey>>, NoKeys> {
-        let good = match self.good() {
+        kid: Option<String>,
+    ) -> Result<Option<UsedKey>, NoKeys> {
+        let mut good = match self.good() {
             Some(good) => good,
             None => {
                 self.refresh_on_demand().await;
                 self.good().ok_or(NoKeys)?
             }
         };
-        if kid.is_none_or(|kid| good.keys.knows(kid)) {
-            return Ok(good.keys.find(algorithm, kid));
+        if kid.as_deref().is_some_and(|kid| !good.keys.knows(kid)) {
+            self.refresh_on_demand().await;
+            let Some(fresh) = self.good() else { return Ok(None) };
+            good = fresh;
         }
-        self.refresh_on_demand().await;
-        Ok(self.good().and_then(|good| good.keys.find(algorithm, kid)))
+        let key = good.keys.find(algorithm, kid.as_deref()).map(Arc::clone);
+        Ok(key.map(|key| UsedKey { algorithm, kid, key }))
+    }
+
+    /// Returns whether [`KeySource::find`] would return `used` again for the same token, without a fetch.
+    pub(crate) fn has(&self, used: &UsedKey) -> bool {
+        let good = self.0.good.load();
+        let good = good.as_ref().filter(|good| good.is_young());
+        let key = good.and_then(|good| good.keys.find(used.algorithm, used.kid.as_deref()));
+        key.is_some_and(|key| Arc::ptr_eq(key, &used.key))
     }
 
     /// Returns the last good key set, unless it is older than [`MAX_AGE`].
     fn good(&self) -> Option<Arc<Good>> {
-        self.0.good.load_full().filter(|good| good.since.elapsed() < MAX_AGE)
+        self.0.good.load_full().filter(|good| good.is_young())
     }
 
     /// Fetches the key set, or waits for a running fetch, unless a token caused a fetch within [`MIN_INTERVAL`]. The
@@ -132,7 +151,7 @@ impl KeySource {
     }
 
     /// Starts a task that fetches now and then repeatedly, until the last clone of the key source is dropped.
-    pub fn refresh_in_background(&self) {
+    pub(crate) fn refresh_in_background(&self) {
         let weak = Arc::downgrade(&self.0);
         tokio::spawn(async move {
             let mut pause = Duration::from_secs(1);
@@ -178,7 +197,10 @@ impl Source {
             Err(_) => Err(anyhow::anyhow!("no answer within {} s", FETCH_TIMEOUT.as_secs())),
         };
         match keys {
-            Ok(keys) => {
+            Ok(mut keys) => {
+                if let Some(before) = &*self.good.load() {
+                    keys.keep_keys_of(&before.keys);
+                }
                 self.good.store(Some(Arc::new(Good { keys, since: Instant::now() })));
             }
             Err(error) if fetches.may_warn() => {

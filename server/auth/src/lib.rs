@@ -9,12 +9,17 @@ mod closed_tenants;
 mod config;
 mod error;
 mod identity;
+mod issuers;
 mod key_cache;
 mod keysets;
 mod permissions;
 mod providers;
 mod service_keys;
+mod shares;
+#[cfg(test)]
+mod testing;
 mod token;
+mod token_cache;
 mod verified_key;
 
 pub use admin_keys::AdminKeys;
@@ -26,7 +31,6 @@ pub use config::{Mode, OidcConfig};
 pub use error::AuthError;
 pub use identity::Identity;
 pub use keysets::FETCH_TIMEOUT;
-pub use providers::Providers;
 pub use service_keys::{ServiceKeys, parse_key};
 pub use verified_key::VerifiedKey;
 

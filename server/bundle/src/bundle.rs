@@ -16,13 +16,14 @@ use portcullis_model::settings::TenantSettings;
 use crate::cases::{self, Case, CaseNames};
 use crate::error::BundleError;
 use crate::files::Files;
-use crate::list_files::{CASES, LIST_FOLDERS, Listed, POLICIES, RESOURCES, RULES};
+use crate::item_files::{ItemKind, SourceFile};
+use crate::list_files::{CASES, Listed, POLICIES, RESOURCES, RULES};
 use crate::policies;
-use crate::registry::RegisteredNames;
+use crate::registry::{ItemWarning, RegisteredNames};
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
 use crate::sources::{DiskFolder, FileSource};
-use crate::strays::{meant, strays_in, strays_in_list};
+use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
 use crate::users::{self, SampleUser, TENANT_FILE};
 
@@ -83,6 +84,13 @@ pub struct Bundle {
     pub rulebook: Rulebook,
     /// Doubts about the files, each a line with its place. They change nothing.
     pub warnings: Vec<String>,
+    /// The doubts about rules, and those about policies.
+    pub rule_warnings: Vec<ItemWarning>,
+    pub policy_warnings: Vec<ItemWarning>,
+    /// The files that look like those of a folder, and are not read.
+    pub strays: Vec<StrayFile>,
+    /// The files whose items can have findings.
+    pub sources: Vec<SourceFile>,
 }
 
 impl Bundle {
@@ -96,12 +104,8 @@ impl Bundle {
         let shown = folder.display().to_string();
         let read = read_files(&Files { folder: shown.clone(), source });
         let mut bundle = read.map_err(|error| misnamed(error, &strays))?;
-        bundle.warnings.extend(strays.iter().map(|stray| stray_warning(&shown, stray)));
-        for list in LIST_FOLDERS {
-            let strays = strays_in_list(&folder.join(list));
-            let shown = format!("{shown}/{list}");
-            bundle.warnings.extend(strays.iter().map(|stray| stray_warning(&shown, stray)));
-        }
+        bundle.strays = with_lists(folder, strays, &KNOWN_FILES);
+        bundle.warnings.extend(bundle.strays.iter().map(|stray| stray.warning(&shown)));
         Ok(bundle)
     }
 
@@ -128,11 +132,6 @@ fn misnamed(error: BundleError, strays: &[String]) -> BundleError {
     }
 }
 
-fn stray_warning(folder: &str, stray: &str) -> String {
-    let hint = meant(stray, &KNOWN_FILES).map(|name| format!("; did you mean `{name}`?"));
-    format!("{folder}/{stray}: this file is not read{}", hint.unwrap_or_default())
-}
-
 /// Reads the files of a tenant, and checks that everything exists that they mention.
 pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, BundleError> {
     let (tenant, description, users) = files.read(TENANT_FILE, users::read)?;
@@ -156,9 +155,14 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let webhooks = read_webhooks(files)?;
     let settings = files.read_optional(SETTINGS_FILE, read_settings)?;
     let registered = RegisteredNames::new(resources.items.iter());
-    let mut warnings = files.warnings(&rules, registered.warnings_of_rules(&rules.items));
-    let of_policies = registered.warnings_of_policies(&policies.items);
-    warnings.extend(files.warnings(&policies, of_policies));
+    let rule_warnings = registered.warnings_of_rules(&rules.items);
+    let policy_warnings = registered.warnings_of_policies(&policies.items);
+    let mut warnings = files.warnings(&rules, rule_warnings.clone());
+    warnings.extend(files.warnings(&policies, policy_warnings.clone()));
+    let mut sources = vec![files.item_file(ItemKind::Resolver, RESOLVERS_FILE, resolvers.len())];
+    sources.extend(files.item_files(ItemKind::Rule, &rules));
+    sources.extend(files.item_files(ItemKind::Policy, &policies));
+    sources.extend(files.item_files(ItemKind::Case, &cases));
     let secrets = secret_uses(files, &resolvers, webhooks.as_deref().unwrap_or_default());
     Ok(Bundle {
         tenant,
@@ -175,6 +179,10 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         secrets,
         rulebook,
         warnings,
+        rule_warnings,
+        policy_warnings,
+        strays: vec![],
+        sources,
     })
 }
 

@@ -6,7 +6,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json};
 
 use crate::error::BundleError;
-use crate::list_files::{ListFiles, Listed};
+use crate::item_files::{ItemKind, SourceFile};
+use crate::list_files::{ListFiles, ListPart, Listed};
 use crate::positions;
 use crate::registry::ItemWarning;
 use crate::sources::FileSource;
@@ -131,6 +132,18 @@ impl<S: FileSource> Files<S> {
         problems.finish(value).map_err(invalid)
     }
 
+    /// Returns the files of a list, for the places of findings. A file that is gone since it was read has no places.
+    pub(super) fn item_files<V>(&self, kind: ItemKind, listed: &Listed<V>) -> Vec<SourceFile> {
+        let file = |part: &ListPart| self.item_file(kind, &part.file, part.end - part.start);
+        listed.parts().iter().map(file).collect()
+    }
+
+    /// Returns a file with `items` items of a kind.
+    pub(super) fn item_file(&self, kind: ItemKind, name: &str, items: usize) -> SourceFile {
+        let text = self.source.text(name).unwrap_or_default();
+        SourceFile { path: self.path(name), kind, items, text }
+    }
+
     fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.folder)
     }
@@ -141,7 +154,7 @@ impl<S: FileSource> Files<S> {
 }
 
 /// Returns the error about a file that is not YAML.
-fn syntax(file: String, YamlFault { position, message }: YamlFault) -> BundleError {
+pub(super) fn syntax(file: String, YamlFault { position, message }: YamlFault) -> BundleError {
     let place = match position {
         Some((line, column)) => format!("{file}:{line}:{column}"),
         None => file,

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, AttributeKind, Json};
+use portcullis_model::input::{Field, field};
+use portcullis_model::schema::{self, AnySchema};
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, SchemaType, Type};
 
 use crate::resolvers::SampleResolver;
 
@@ -16,9 +19,29 @@ pub struct GivenAnswers {
     pub namespaces: BTreeSet<String>,
 }
 
-/// Reads what stands for the calls of resolvers: `{hr: {department: sales, manager: null}}`, where null is absent. An
+/// Answers that stand for the calls of `resolvers`: `{hr: {department: sales, manager: null}}`, where null is absent. An
 /// attribute that is not there fails. Without `resolvers` every namespace and attribute is accepted.
-pub(super) fn read(
+pub(super) fn given<'j>(
+    resolvers: Option<&[SampleResolver]>,
+) -> impl Field<'j, Value = GivenAnswers> {
+    field(move |json, at, problems| read(json, at, problems, resolvers), answers).about(
+        "Answers of resolvers by namespace and attribute, in place of calls; `null` is an attribute that is absent",
+    )
+}
+
+/// The schema of answers by namespace and attribute.
+fn answers() -> ObjectBuilder {
+    let by_name = |value: AnySchema| schema::typed(Type::Object).additional_properties(Some(value));
+    let types = [Type::String, Type::Number, Type::Boolean, Type::Null];
+    let scalar = schema::string().schema_type(SchemaType::from_iter(types));
+    let lists = [schema::list(schema::string()), schema::list(schema::typed(Type::Number))];
+    // An empty list is a list of texts and a list of numbers.
+    let lists = lists.into_iter().map(|list| list.into());
+    let value = lists.fold(AnyOfBuilder::new().item(scalar), AnyOfBuilder::item::<AnySchema>);
+    by_name(by_name(value.into()).into())
+}
+
+fn read(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,

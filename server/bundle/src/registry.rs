@@ -9,8 +9,8 @@ use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 use portcullis_model::warning::Warning;
 
-/// A warning about an item of a file.
-#[derive(Debug)]
+/// A warning about an item of a list.
+#[derive(Clone, Debug)]
 pub struct ItemWarning {
     /// The place of the item in the list.
     pub index: usize,

@@ -5,12 +5,13 @@ use std::fmt;
 use portcullis_engine::Json;
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
+use serde_json::json;
 
 use crate::egress_rules::EgressRules;
 use crate::fields::url;
 use crate::input::{self, Field, Members, field};
-use crate::schema;
 use crate::webhook::{EventType, events};
+use crate::{document, schema};
 
 /// The beginning and the end of a reference.
 const REFERENCE: (&str, &str) = ("${env:", "}");
@@ -41,6 +42,14 @@ impl FolderWebhook {
         Some(Self { url: url?, events: events?, secret })
     }
 }
+
+document!(FolderWebhook as "Webhook", naming EventType => {
+    input::describe(FolderWebhook::declare).about("An address that receives events").example(json!({
+        "url": "https://audit.example.com/portcullis",
+        "events": ["access.denied", "policy.rbac.changed"],
+        "secret": "${env:HOOK_SECRET}",
+    }))
+});
 
 /// The name of the environment variable that has a secret: `${env:NAME}`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 
 mod endpoint;
 mod fields;
+mod file;
 mod manifest;
 mod record;
 mod secrets;
@@ -11,6 +12,7 @@ mod stored;
 mod update;
 mod wanted;
 
+pub use file::{ManifestFile, with_replaced_members};
 pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
 pub use secrets::Secrets;

@@ -94,12 +94,14 @@ impl Registration {
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let roles = list(rule_field(MAX_SUBJECT)).about(
-            "Each gets an allow rule for the resource and its verb, in the caller's domain; the verb then \
-             has at most 128 characters",
+            "Each gets an allow rule for the resource and its verb, in the domain of the caller, in files of \
+             the tenant; the verb then has at most 128 characters",
         );
+        let display_name = short(MAX_LABEL).about("The name that people see");
+        let service_name = short(MAX_LABEL).about("The service that has the resource");
         let name = members.required("name", registered_resource());
-        let display_name = members.optional("displayName", short(MAX_LABEL));
-        let service_name = members.optional("serviceName", short(MAX_LABEL));
+        let display_name = members.optional("displayName", display_name);
+        let service_name = members.optional("serviceName", service_name);
         let default_roles = each_once(members.optional("defaultRoles", roles).unwrap_or_default());
         Some(Self { name: name?, display_name, service_name, default_roles })
     }

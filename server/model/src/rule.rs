@@ -129,8 +129,9 @@ impl NewRule {
     }
 
     fn declare(members: &mut Members<'_, '_>, domain: &str) -> Option<Self> {
+        let effect = effect().about("A deny beats every allow, those of policies included");
         let tuple = declare_tuple(members, domain, NullDomain::IsAbsent);
-        let effect = members.required("effect", effect());
+        let effect = members.required("effect", effect);
         Some(Self { tuple: tuple?, effect: effect? })
     }
 
@@ -171,7 +172,8 @@ fn declare_tuple(
     null_domain: NullDomain,
 ) -> Option<RuleTuple> {
     let sub = rule_field(MAX_SUBJECT).about("A subject or one of its roles, or `*`");
-    let dom = rule_field(MAX_DOMAIN).about("A domain, or `*`; the caller's own when absent");
+    let dom = rule_field(MAX_DOMAIN)
+        .about("A domain, or `*`; when absent the caller's own, in files the tenant's");
     let act = rule_field(MAX_ACTION).about("An action, or `*`");
     let sub = members.required("sub", sub);
     let dom = match null_domain {

@@ -60,8 +60,11 @@ impl TenantSettings {
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let default = Self::default();
-        let gates = members.optional("gates", object(Gates::declare));
-        let max_deletes = members.optional("max_deletes", percent().default_is(MAX_DELETES));
+        let gates =
+            object(Gates::declare).about("The conditions of every change of decision content");
+        let max_deletes = percent().default_is(MAX_DELETES);
+        let gates = members.optional("gates", gates);
+        let max_deletes = members.optional("max_deletes", max_deletes);
         let owners = members.optional("owners", owners());
         Some(Self {
             gates: gates.unwrap_or(default.gates),
@@ -89,15 +92,18 @@ document!(TenantSettings => {
 
 impl Gates {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let cases = members.optional("cases", boolean().default_is(false));
-        let approval = members.optional("approval", boolean().default_is(false));
+        let cases = boolean().default_is(false).about("Every case must pass after the change");
+        let approval = boolean().default_is(false).about("A second manager must approve an apply");
+        let cases = members.optional("cases", cases);
+        let approval = members.optional("approval", approval);
         Some(Self { cases: cases.unwrap_or(false), approval: approval.unwrap_or(false) })
     }
 }
 
 impl OwnerKeys {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        members.required("keys", list(id())).map(|keys| Self { keys })
+        let keys = list(id()).about("The ids of the service keys");
+        members.required("keys", keys).map(|keys| Self { keys })
     }
 }
 
@@ -115,7 +121,10 @@ fn percent<'j>() -> impl Field<'j, Value = u32> {
             }
             number
         },
-        || schema::integer(0, 100),
+        || {
+            let about = "The part of an owner's objects that one apply may delete, in percent";
+            schema::integer(0, 100).description(Some(about))
+        },
     )
 }
 

@@ -46,7 +46,7 @@ pub(super) async fn make_equal(
     if changes.is_empty() {
         tx.end().await?;
     } else {
-        app.commit(tx).await?;
+        app.commit_as_operator(tx).await?;
     }
     resolvers::activate(app, name, update).await;
     Ok(changes)
@@ -59,7 +59,7 @@ pub(super) async fn clear(app: &App, tenant: &str) -> anyhow::Result<()> {
     let mut tx = app.store.write(tenant, by.at.millis()).await?;
     resolvers::store(&mut tx, &update).await?;
     portcullis_operations::folders::clear(&mut tx, &by, &app.ids).await?;
-    app.commit(tx).await?;
+    app.commit_as_operator(tx).await?;
     resolvers::activate(app, tenant, update).await;
     Ok(())
 }

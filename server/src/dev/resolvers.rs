@@ -193,7 +193,7 @@ pub(super) async fn follow(
         is_changed |= resolvers::update(&mut tx, &record, &secrets, None).await?;
     }
     if is_changed {
-        app.commit(tx).await?;
+        app.commit_as_operator(tx).await?;
     } else {
         tx.end().await?;
     }

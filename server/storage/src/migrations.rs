@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 9] = [
+const SQLITE: [Source; 11] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -20,8 +20,10 @@ const SQLITE: [Source; 9] = [
     (7, "key_domains", include_str!("../migrations/sqlite/0007_key_domains.sql")),
     (8, "registered_names", include_str!("../migrations/sqlite/0008_registered_names.sql")),
     (9, "owners", include_str!("../migrations/sqlite/0009_owners.sql")),
+    (10, "gates", include_str!("../migrations/sqlite/0010_gates.sql")),
+    (11, "history", include_str!("../migrations/sqlite/0011_history.sql")),
 ];
-const POSTGRES: [Source; 9] = [
+const POSTGRES: [Source; 11] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -31,6 +33,8 @@ const POSTGRES: [Source; 9] = [
     (7, "key_domains", include_str!("../migrations/postgres/0007_key_domains.sql")),
     (8, "registered_names", include_str!("../migrations/postgres/0008_registered_names.sql")),
     (9, "owners", include_str!("../migrations/postgres/0009_owners.sql")),
+    (10, "gates", include_str!("../migrations/postgres/0010_gates.sql")),
+    (11, "history", include_str!("../migrations/postgres/0011_history.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -63,7 +67,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 18] = [
+    const RELEASED: [(&str, &str); 22] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -101,6 +105,14 @@ mod tests {
             "a3cd0b82ec64dd7b0bb7618daaf14bca84a952a7ff7165bc13e30210eb3df3f3d2975a828d8eb637a0d07237b98b74c9",
         ),
         (
+            "postgres/0010_gates.sql",
+            "dbc1f7a4fc90c1090c23c23786c88cfe1b4067a2819aef34b169d28f673100553de5d1f313c47f1b9dd5b2d4d8b05faa",
+        ),
+        (
+            "postgres/0011_history.sql",
+            "98b2388769b2789b4b65025affdffb82bb9b08ce96897f4f34f7f66bcaa3825c48d7cb603542fe32c37c8e7bea9d2620",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -135,6 +147,14 @@ mod tests {
         (
             "sqlite/0009_owners.sql",
             "78254ccac36978b2806595da4f4c728f57d7e6a263b059b555936713f37f4a2e6986fd66ce38220e8daa57d46e17bfa3",
+        ),
+        (
+            "sqlite/0010_gates.sql",
+            "aa436c22e531c5ff5ec093d063bf43aed8b50e2d35009801dc31f2e5b372da7e7cee795211f0f69522a44fb9a1d133ec",
+        ),
+        (
+            "sqlite/0011_history.sql",
+            "194a7adc27cda1d91cf03a8e2908f2ebbf046625ce8a3270f07ffdc9c9fc1afd3e6fd83bab220c41de78d75134186eea",
         ),
     ];
 

@@ -178,7 +178,7 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
 pub(crate) fn note_insert(tx: &mut Tx, policy: &PolicyRecord) {
     tx.count(Quota::Policies, 1);
     tx.count(Quota::StoredBytes, policy_bytes(policy));
-    tx.touch([policy.resource.clone()]);
+    tx.touch([policy.resource.clone().into()]);
     tx.record(Event::policy_created(policy));
     tx.audit(AuditAction::PolicyCreated, policy.id);
 }
@@ -215,7 +215,7 @@ pub async fn update(
 /// Notes the consequences of the update of `old` to `policy`. A change of the owner alone has no event.
 pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord, by: &Authorship) {
     tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
-    tx.touch([policy.resource.clone()]);
+    tx.touch([policy.resource.clone().into()]);
     if !policy.has_content_of(old) {
         tx.record(Event::policy_updated(old, policy, by));
     }
@@ -234,7 +234,7 @@ pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Resu
 pub(crate) fn note_delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) {
     // The bytes still count: the record is retained.
     tx.count(Quota::Policies, -1);
-    tx.touch([policy.resource.clone()]);
+    tx.touch([policy.resource.clone().into()]);
     tx.record(Event::policy_deleted(policy, by));
     tx.audit(AuditAction::PolicyDeleted, policy.id);
 }

@@ -120,6 +120,14 @@ pub async fn of_plans(tx: &mut Tx) -> Result<HashMap<String, ResolverRef>, Store
     rows.into_iter().map(|(name, id, version)| Ok((name, reference(id, version)?))).collect()
 }
 
+/// Raises the versions of the tenant's resolvers beyond any that lost changes gave them: each change raises a version by
+/// one.
+pub(crate) async fn skip_versions(tx: &mut Tx) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE resolvers SET version = version + 1000000 WHERE tenant_id = $1";
+    execute!(tx, SQL, &tx.tenant)?;
+    Ok(())
+}
+
 fn reference(id: Uuid, version: i64) -> Result<ResolverRef, StoreError> {
     let version = u64::try_from(version);
     let version = version.map_err(|_| StoreError::Corrupt { what: "resolvers.version" })?;
@@ -189,7 +197,7 @@ pub async fn insert(
     )?;
     tx.count(Quota::Resolvers, 1);
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     tx.audit(AuditAction::ResolverCreated, resolver.id);
     Ok(true)
 }
@@ -231,7 +239,7 @@ pub async fn update(
     )?;
     delete_unused_modules(tx).await?;
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     tx.audit(AuditAction::ResolverUpdated, resolver.id);
     Ok(true)
 }
@@ -244,7 +252,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
     delete_unused_modules(tx).await?;
     tx.count(Quota::Resolvers, -i64::from(deleted));
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any]);
+    tx.touch([ResourcePattern::Any.into()]);
     tx.audit(AuditAction::ResolverDeleted, id);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The table of RBAC rules.
 
-use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple};
+use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::{Listed, Page};
@@ -183,6 +183,15 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
     rows.into_iter().map(RuleRecord::try_from).collect()
 }
 
+/// Returns the rules with these ids, as plans need them; `None` for one that is gone.
+pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Rule>)>, StoreError> {
+    let mut rules = Vec::with_capacity(ids.len());
+    for &id in ids {
+        rules.push((id, find(tx, id).await?.map(of_record)));
+    }
+    Ok(rules)
+}
+
 /// Every rule, as plans need them.
 pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Rule>, StoreError> {
     const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";
@@ -224,7 +233,7 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
 pub(crate) fn note_insert(tx: &mut Tx, rule: &RuleRecord) {
     tx.count(Quota::Rules, 1);
     tx.count(Quota::StoredBytes, rule_bytes(rule));
-    tx.touch([rule.tuple.obj.clone()]);
+    tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
     tx.audit(AuditAction::RuleCreated, rule.id);
@@ -263,7 +272,7 @@ pub async fn update(
 /// Notes the consequences of the update of `old` to `new`. A change of the owner alone has no event.
 pub(crate) fn note_update(tx: &mut Tx, old: &RuleRecord, new: &RuleRecord, by: &Authorship) {
     tx.count(Quota::StoredBytes, rule_bytes(new) - rule_bytes(old));
-    tx.touch([old.tuple.obj.clone(), new.tuple.obj.clone()]);
+    tx.touch([&old.tuple.obj, &new.tuple.obj].map(|obj| Touched::by_rule(new.id, obj.clone())));
     if (&old.tuple, old.effect, old.origin) != (&new.tuple, new.effect, new.origin) {
         tx.record(Event::rule(RuleChange::Updated, new, by));
     }
@@ -288,7 +297,7 @@ pub(crate) fn count_delete(tx: &mut Tx, rule: &RuleRecord) {
 
 /// Notes the other consequences of the deletion of `rule`.
 pub(crate) fn note_delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) {
-    tx.touch([rule.tuple.obj.clone()]);
+    tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     tx.record(Event::rule(RuleChange::Deleted, rule, by));
     tx.audit(AuditAction::RuleDeleted, rule.id);
 }

@@ -16,7 +16,7 @@ use portcullis_model::schema::{self, AnySchema};
 use portcullis_operations::write_refusal::WriteRefusal;
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 22] {
+fn kinds() -> [(ApiError, &'static str); 24] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -64,6 +64,10 @@ fn kinds() -> [(ApiError, &'static str); 22] {
             "Such a record already exists",
         ),
         (
+            OperationError::ApprovalRequired.into(),
+            "The tenant's gate `approval` wants a second manager for this change",
+        ),
+        (
             OperationError::PreconditionFailed.into(),
             "The record is not the one that `If-Match` names",
         ),
@@ -93,6 +97,10 @@ fn kinds() -> [(ApiError, &'static str); 22] {
         (
             refused(WriteRefusal::DeleteLimit { deletions: 12, owned: 40, limit: 8 }),
             "The apply deletes too many objects",
+        ),
+        (
+            OperationError::CasesFailed(Vec::new()).into(),
+            "The tenant's gate `cases` refuses this change",
         ),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
         (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),
@@ -214,6 +222,12 @@ fn error_body() -> AnySchema {
             "conflicts",
             schema::list(schema::typed(Type::Object))
                 .description(Some("The objects of other owners, as many as fit")),
+        )
+        .property(
+            "failed",
+            schema::list(schema::typed(Type::Object)).description(Some(
+                "The cases that would fail, at most 100: `case`, `expected`, `actual` and `reason`",
+            )),
         )
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))

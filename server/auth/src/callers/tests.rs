@@ -19,7 +19,7 @@ fn holder(roles: &[&str], administers: &[&str], one_tenant_per_domain: bool) -> 
 
 /// The tenant and the domain that `holder` manages when the request names `domain`.
 fn managed(holder: TokenHolder, domain: Option<&str>) -> Option<(String, String)> {
-    let manager = holder.into_manager(domain, &["admin".to_owned()]).ok()?;
+    let manager = holder.to_manager(domain, &["admin".to_owned()]).ok()?;
     Some((manager.tenant().to_owned(), manager.domain().to_owned()))
 }
 
@@ -58,7 +58,7 @@ fn a_domain_that_is_no_tenant_opens_none() {
 fn a_rule_matches_in_the_domain_of_its_tenant_or_in_all() {
     let manager = |one_tenant_per_domain| {
         let holder = holder(&[], &["*"], one_tenant_per_domain);
-        holder.into_manager(None, &[]).expect("a manager")
+        holder.to_manager(None, &[]).expect("a manager")
     };
     let reach = |one_tenant_per_domain| {
         ["north", "*", "south"].map(|domain| manager(one_tenant_per_domain).has_checks_in(domain))

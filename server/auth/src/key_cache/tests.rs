@@ -43,9 +43,7 @@ fn a_full_cache_drops_keys_of_the_largest_tenant() {
     }
     let left = (0..10).filter(|id| has(&cache, *id)).count();
     assert_eq!(left, 1, "it has no more than the others");
-    let shares = cache.shares.lock();
-    let counted: usize = shares.by_tenant.values().map(VecDeque::len).sum();
-    assert_eq!((counted, shares.by_size.len()), (cache.len(), shares.by_tenant.len()));
+    assert_eq!(cache.books.lock().shares.audited(), (cache.len(), cache.len()));
 }
 
 #[test]
@@ -55,8 +53,7 @@ fn what_is_forgotten_leaves_nothing_behind() {
         keep(&cache, &format!("tenant-{id}"), id);
         cache.forget(Uuid::from_u128(id));
     }
-    let shares = cache.shares.lock();
-    assert!(shares.by_tenant.is_empty() && shares.by_size.is_empty() && cache.len() == 0);
+    assert_eq!((cache.books.lock().shares.audited(), cache.len()), ((0, 0), 0));
 }
 
 #[test]

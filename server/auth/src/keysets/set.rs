@@ -21,6 +21,8 @@ pub(crate) struct KeySet(Vec<VerificationKey>);
 struct VerificationKey {
     kid: Option<String>,
     jwk: Jwk,
+    /// The algorithms that the key's type, curve and own `alg` allow.
+    algorithms: Vec<Algorithm>,
     key: Arc<DecodingKey>,
 }
 
@@ -48,14 +50,26 @@ impl KeySet {
     }
 
     /// Returns the one key that matches. Without a `kid`, exactly one key must match the algorithm.
-    pub(super) fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
-        let mut fitting = self
-            .0
-            .iter()
-            .filter(|key| key.fits(algorithm) && (kid.is_none() || key.kid.as_deref() == kid));
+    pub(super) fn find(
+        &self,
+        algorithm: Algorithm,
+        kid: Option<&str>,
+    ) -> Option<&Arc<DecodingKey>> {
+        let mut fitting = self.0.iter().filter(|key| {
+            key.algorithms.contains(&algorithm) && (kid.is_none() || key.kid.as_deref() == kid)
+        });
         match (fitting.next(), fitting.next()) {
-            (Some(key), None) => Some(Arc::clone(&key.key)),
+            (Some(key), None) => Some(&key.key),
             _ => None,
+        }
+    }
+
+    /// Lets each key that `before` has too, with the same material and members, be the one of `before`.
+    pub(super) fn keep_keys_of(&mut self, before: &Self) {
+        for key in &mut self.0 {
+            if let Some(same) = before.0.iter().find(|other| other.jwk == key.jwk) {
+                key.key = Arc::clone(&same.key);
+            }
         }
     }
 }
@@ -82,34 +96,36 @@ impl VerificationKey {
             return None;
         }
         let key = Arc::new(DecodingKey::from_jwk(&jwk).ok()?);
-        Some(Self { kid: jwk.common.key_id.clone(), jwk, key })
+        Some(Self { kid: jwk.common.key_id.clone(), algorithms: algorithms(&jwk), jwk, key })
     }
+}
 
-    /// Returns whether the key's type, curve and own `alg` allow it to verify `algorithm`.
-    fn fits(&self, algorithm: Algorithm) -> bool {
-        let by_type = match &self.jwk.algorithm {
-            AlgorithmParameters::RSA(_) => matches!(
-                algorithm,
-                Algorithm::RS256
-                    | Algorithm::RS384
-                    | Algorithm::RS512
-                    | Algorithm::PS256
-                    | Algorithm::PS384
-                    | Algorithm::PS512
-            ),
-            AlgorithmParameters::EllipticCurve(parameters) => match parameters.curve {
-                EllipticCurve::P256 => algorithm == Algorithm::ES256,
-                EllipticCurve::P384 => algorithm == Algorithm::ES384,
-                _ => false,
-            },
-            AlgorithmParameters::OctetKeyPair(parameters) => {
-                parameters.curve == EllipticCurve::Ed25519 && algorithm == Algorithm::EdDSA
-            }
-            _ => false,
-        };
-        let own = self.jwk.common.key_algorithm;
-        by_type && own.is_none_or(|own| own.to_string() == format!("{algorithm:?}"))
-    }
+/// Returns the algorithms that a key may verify, by its type, its curve and its own `alg`.
+fn algorithms(jwk: &Jwk) -> Vec<Algorithm> {
+    let by_type: &[Algorithm] = match &jwk.algorithm {
+        AlgorithmParameters::RSA(_) => &[
+            Algorithm::RS256,
+            Algorithm::RS384,
+            Algorithm::RS512,
+            Algorithm::PS256,
+            Algorithm::PS384,
+            Algorithm::PS512,
+        ],
+        AlgorithmParameters::EllipticCurve(parameters) => match parameters.curve {
+            EllipticCurve::P256 => &[Algorithm::ES256],
+            EllipticCurve::P384 => &[Algorithm::ES384],
+            _ => &[],
+        },
+        AlgorithmParameters::OctetKeyPair(parameters) => match parameters.curve {
+            EllipticCurve::Ed25519 => &[Algorithm::EdDSA],
+            _ => &[],
+        },
+        _ => &[],
+    };
+    let own = jwk.common.key_algorithm.map(|own| own.to_string());
+    let allows =
+        |algorithm: &Algorithm| own.as_ref().is_none_or(|own| *own == format!("{algorithm:?}"));
+    by_type.iter().copied().filter(allows).collect()
 }
 
 /// Returns the number of bits of a modulus in base64url.

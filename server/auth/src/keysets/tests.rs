@@ -49,7 +49,7 @@ impl Provider {
 }
 
 async fn finds(source: &KeySource, kid: &str) -> Result<bool, NoKeys> {
-    source.find(Algorithm::ES256, Some(kid)).await.map(|key| key.is_some())
+    source.find(Algorithm::ES256, Some(kid.to_owned())).await.map(|key| key.is_some())
 }
 
 #[tokio::test(start_paused = true)]

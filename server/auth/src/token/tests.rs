@@ -1,101 +1,18 @@
 //! Attacks on token verification (RFC 8725 and the project's security notes). Every attack is one change
 //! to a token that is accepted without it: what is refused is the attack, not the token.
 
-use std::sync::LazyLock;
-
-use aws_lc_rs::encoding::AsDer;
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::rsa::KeySize;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::TimeDelta;
-use jsonwebtoken::EncodingKey;
-use jsonwebtoken::jwk::Jwk;
+use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
 
+use super::unverified::MAX_TOKEN;
 use super::*;
+use crate::testing::{
+    EC, ED, ISSUER, OTHER, RSA, claims, header, key_source, now, sign, sign_texts,
+};
 use portcullis_model::provider::ClaimConfig;
-
-struct TestKey {
-    signing: EncodingKey,
-    /// The public half, without `kid`.
-    public: Value,
-}
-
-impl TestKey {
-    fn new(signing: EncodingKey, algorithm: Algorithm) -> Self {
-        let jwk = Jwk::from_encoding_key(&signing, algorithm).expect("a public key");
-        let mut public = serde_json::to_value(jwk).expect("JSON");
-        public.as_object_mut().expect("an object").remove("alg");
-        Self { signing, public }
-    }
-
-    fn ec() -> Self {
-        let key =
-            EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
-        Self::new(EncodingKey::from_ec_der(key.expect("random").as_ref()), Algorithm::ES256)
-    }
-
-    fn ed() -> Self {
-        let key = Ed25519KeyPair::generate_pkcs8v1(&SystemRandom::new()).expect("random");
-        Self::new(EncodingKey::from_ed_der(key.as_ref()), Algorithm::EdDSA)
-    }
-
-    fn rsa() -> Self {
-        let key = aws_lc_rs::rsa::KeyPair::generate(KeySize::Rsa2048).expect("random");
-        let der = AsDer::<aws_lc_rs::encoding::Pkcs8V1Der<'_>>::as_der(&key).expect("DER");
-        let pem = jsonwebtoken_pem(der.as_ref());
-        Self::new(EncodingKey::from_rsa_pem(pem.as_bytes()).expect("PEM"), Algorithm::RS256)
-    }
-
-    fn jwk(&self, members: Value) -> Value {
-        let mut jwk = self.public.clone();
-        for (name, value) in members.as_object().expect("an object") {
-            jwk[name] = value.clone();
-        }
-        jwk
-    }
-}
-
-fn jsonwebtoken_pem(der: &[u8]) -> String {
-    let text = base64::engine::general_purpose::STANDARD.encode(der);
-    format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
-}
-
-static EC: LazyLock<TestKey> = LazyLock::new(TestKey::ec);
-static OTHER: LazyLock<TestKey> = LazyLock::new(TestKey::ec);
-static ED: LazyLock<TestKey> = LazyLock::new(TestKey::ed);
-static RSA: LazyLock<TestKey> = LazyLock::new(TestKey::rsa);
-
-const ISSUER: &str = "https://id.example/realms/acme";
-
-fn now() -> DateTime<Utc> {
-    DateTime::from_timestamp(1_790_000_000, 0).expect("in range")
-}
-
-fn claims() -> Value {
-    json!({
-        "iss": ISSUER,
-        "sub": "ann",
-        "dom": "acme",
-        "realm_access": {"roles": ["reader", 7]},
-        "exp": now().timestamp() + 60,
-    })
-}
-
-fn header() -> Value {
-    json!({"alg": "ES256", "typ": "JWT", "kid": "ec"})
-}
-
-/// Signs exactly these texts with `algorithm`, whatever the header says.
-fn sign_texts(header: &str, claims: &str, key: &TestKey, algorithm: Algorithm) -> String {
-    let message = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
-    let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key.signing, algorithm);
-    format!("{message}.{}", signature.expect("a signature"))
-}
-
-fn sign(header: &Value, claims: &Value) -> String {
-    sign_texts(&header.to_string(), &claims.to_string(), &EC, Algorithm::ES256)
-}
 
 pub(super) fn config() -> OidcConfig {
     OidcConfig {
@@ -106,15 +23,6 @@ pub(super) fn config() -> OidcConfig {
     }
 }
 
-pub(super) fn key_source(keys: Vec<Value>) -> KeySource {
-    let text = json!({"keys": keys}).to_string().into_bytes();
-    let fetch: crate::keysets::Fetch = std::sync::Arc::new(move || {
-        let text = text.clone();
-        Box::pin(async move { crate::keysets::KeySet::parse(&text) })
-    });
-    KeySource::new(ISSUER, fetch)
-}
-
 async fn verify_with(
     config: OidcConfig,
     keys: Vec<Value>,
@@ -122,7 +30,11 @@ async fn verify_with(
     now: DateTime<Utc>,
 ) -> Result<Identity, String> {
     let verifier = Verifier::new(config, key_source(keys));
-    verifier.verify(token, now).await.map_err(|error| match error {
+    let verified = match Unverified::read(token) {
+        Ok(read) => verifier.verify(read, now).await,
+        Err(error) => Err(error),
+    };
+    verified.map(|proof| proof.identity).map_err(|error| match error {
         TokenError::Refused(why) | TokenError::NoKeys(why) => why,
     })
 }

@@ -70,7 +70,7 @@ impl World {
         let execution = Execution { keys: &self.keys, by: &by, resolvers: &[], webhooks };
         execute(&mut tx, &plan, &execution).await.expect("writes");
         let committed = tx.commit().await.expect("commits");
-        (plan, committed.revision)
+        (plan, committed.position.revision)
     }
 
     async fn state(&self) -> TenantState {

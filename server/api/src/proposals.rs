@@ -1,0 +1,62 @@
+//! Proposals: applies that wait for a second manager (`docs/semantics.md`, section 10.10).
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::Uri;
+use portcullis_model::proposal::ProposalRecord;
+use portcullis_operations::app::App;
+use portcullis_operations::proposals;
+
+use crate::callers::TenantManager;
+use crate::error::ApiError;
+use crate::openapi::Conflict;
+use crate::paging::{self, Requested};
+use crate::path::RecordId;
+
+/// Lists the tenant's proposals.
+#[utoipa::path(
+    get, path = "/api/v1/proposals", tag = "Policies as code", operation_id = "listProposals",
+    security(("bearer" = [])), params(Requested),
+    responses((status = 200, description = "A page", body = [ProposalRecord], headers(("Link")))),
+)]
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: TenantManager,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let page = paging::requested(&uri, "proposals", caller.tenant(), "")?;
+    let records = proposals::list(&app, &caller, page.fetch()).await?;
+    Ok(page.respond(records, |record| record.id))
+}
+
+/// Shows a proposal.
+#[utoipa::path(
+    get, path = "/api/v1/proposals/{id}", tag = "Policies as code", operation_id = "getProposal",
+    security(("bearer" = [])), params(RecordId),
+    responses((status = 200, description = "The record", body = ProposalRecord)),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: TenantManager,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    Ok(Json(proposals::get(&app, &caller, id.known("proposal")?).await?).into_response())
+}
+
+/// Rejects a proposal.
+#[utoipa::path(
+    post, path = "/api/v1/proposals/{id}/reject", tag = "Policies as code",
+    operation_id = "rejectProposal", security(("bearer" = [])), params(RecordId),
+    responses(
+        (status = 200, description = "The record", body = ProposalRecord),
+        Conflict,
+    ),
+)]
+pub(super) async fn reject(
+    State(app): State<App>,
+    caller: TenantManager,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    Ok(Json(proposals::reject(&app, &caller, id.known("proposal")?).await?).into_response())
+}

@@ -1,0 +1,41 @@
+//! The key that verified a token.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jsonwebtoken::{Algorithm, DecodingKey};
+
+/// The key that verifies a token, and the members of the token's header that chose it.
+pub(crate) struct UsedKey {
+    pub(super) algorithm: Algorithm,
+    pub(super) kid: Option<String>,
+    /// A key of the same material and members stays the same object when its set is fetched again.
+    pub(super) key: Arc<DecodingKey>,
+}
+
+impl UsedKey {
+    /// Returns whether the key has signed `message`.
+    pub(crate) fn has_signed(&self, message: &str, signature: &str) -> bool {
+        let message = message.as_bytes();
+        let verified = jsonwebtoken::crypto::verify(signature, message, &self.key, self.algorithm);
+        matches!(verified, Ok(true))
+    }
+
+    /// Returns whether `other` is the same key, used for the same reason.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.key, &other.key)
+            && self.algorithm == other.algorithm
+            && self.kid == other.kid
+    }
+
+    /// Returns the bytes of the heap that the key does not share with its set.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.kid.as_ref().map_or(0, String::len)
+    }
+}
+
+impl fmt::Debug for UsedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UsedKey").field("kid", &self.kid).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+//! Reads a token: its size, its parts and its header. Nothing of it is verified.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::Algorithm;
+use portcullis_engine::json::{self, Json};
+
+use super::claims::text_claim;
+use super::refusal::{TokenError, refused};
+
+/// Longest token, in bytes: a token with a hundred roles stays below half of it.
+pub(super) const MAX_TOKEN: usize = 8 * 1024;
+/// Header members that would change the verified text or the key. An attacker writes the header.
+const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"];
+
+/// A token whose parts are decoded but not verified.
+pub(super) struct Decoded<'t> {
+    pub(super) algorithm: Algorithm,
+    pub(super) kid: Option<String>,
+    payload: Vec<u8>,
+    pub(super) message: &'t str,
+    pub(super) signature: &'t str,
+}
+
+/// A token that is read but not verified.
+pub(crate) struct Unverified<'t> {
+    pub(super) decoded: Decoded<'t>,
+    pub(super) claims: Json<'static>,
+}
+
+impl<'t> Unverified<'t> {
+    /// Reads a token and its claims.
+    pub(crate) fn read(token: &'t str) -> Result<Self, TokenError> {
+        let decoded = decode(token)?;
+        let claims = strict_object(&decoded.payload, "payload")?.into_owned();
+        Ok(Self { decoded, claims })
+    }
+
+    /// Returns the `iss`. It may only be used to choose the verifier.
+    pub(crate) fn issuer(&self) -> Result<&str, TokenError> {
+        text_claim(&self.claims, "iss")
+    }
+}
+
+/// Splits a token into its parts, decodes them, and checks the header.
+pub(super) fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
+    if token.len() > MAX_TOKEN {
+        return refused(format!("the token is larger than {MAX_TOKEN} bytes"));
+    }
+    let split = token.rsplit_once('.').and_then(|(message, signature)| {
+        let (header, payload) = message.split_once('.')?;
+        (!payload.contains('.')).then_some((message, header, payload, signature))
+    });
+    let Some((message, header, payload, signature)) = split else {
+        return refused("expected a token of three parts separated by `.`");
+    };
+    let header = decode_part(header, "header")?;
+    let header = strict_object(&header, "header")?;
+    if let Some(name) = REFUSED_HEADERS.into_iter().find(|name| header.get(name).is_some()) {
+        return refused(format!("the token's header has `{name}`, which is not accepted"));
+    }
+    let Some(algorithm) = header.get("alg").and_then(Json::as_str).and_then(allowed_algorithm)
+    else {
+        return refused("the token's algorithm is not accepted");
+    };
+    let kid = match header.get("kid") {
+        None => None,
+        Some(Json::String(kid)) => Some(kid.clone().into_owned()),
+        Some(_) => return refused("the token's `kid` is not a string"),
+    };
+    let payload = decode_part(payload, "payload")?;
+    Ok(Decoded { algorithm, kid, payload, message, signature })
+}
+
+fn decode_part(part: &str, what: &str) -> Result<Vec<u8>, TokenError> {
+    URL_SAFE_NO_PAD.decode(part).or_else(|_| refused(no_object(what)))
+}
+
+fn strict_object<'t>(text: &'t [u8], what: &str) -> Result<Json<'t>, TokenError> {
+    match json::parse(text) {
+        Ok(object @ Json::Object(_)) => Ok(object),
+        _ => refused(no_object(what)),
+    }
+}
+
+fn no_object(what: &str) -> String {
+    format!("the {what} of the token is not a JSON object without duplicate keys, in base64url")
+}
+
+/// Returns the algorithm of this name, if it is asymmetric. `none` proves nothing, and the key of a MAC would be public.
+fn allowed_algorithm(name: &str) -> Option<Algorithm> {
+    Some(match name {
+        "RS256" => Algorithm::RS256,
+        "RS384" => Algorithm::RS384,
+        "RS512" => Algorithm::RS512,
+        "PS256" => Algorithm::PS256,
+        "PS384" => Algorithm::PS384,
+        "PS512" => Algorithm::PS512,
+        "ES256" => Algorithm::ES256,
+        "ES384" => Algorithm::ES384,
+        "EdDSA" => Algorithm::EdDSA,
+        _ => return None,
+    })
+}
