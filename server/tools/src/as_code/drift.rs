@@ -7,7 +7,7 @@ use portcullis_config::Variables;
 
 use super::answer::{AnsweredChange, ChangeAction, ChangedField};
 use super::arguments::{ContentArguments, OutputFormat};
-use super::lines::{Sign, SignedLine, field_value, object};
+use super::lines::{Sign, SignedLine, content_fields, field_value, object};
 use super::plan::CHANGES;
 use super::request::SentApply;
 use super::service::Service;
@@ -60,18 +60,18 @@ pub async fn run(
 /// lacks its owner is none.
 fn drift(changes: &[AnsweredChange]) -> Vec<SignedLine> {
     let mut lines = Vec::new();
-    for AnsweredChange { kind, name, action, fields } in changes {
-        let name = object(kind, name);
-        let (sign, text) = match action {
+    for change in changes {
+        let name = object(&change.kind, &change.name);
+        let (sign, text) = match change.action {
             ChangeAction::Create => (Sign::Removed, format!("{name}: the service lacks it")),
             ChangeAction::Delete | ChangeAction::Release => {
                 (Sign::Added, format!("{name}: the folder lacks it"))
             }
-            ChangeAction::Adopt if fields.is_empty() => continue,
+            ChangeAction::Adopt if content_fields(change).next().is_none() => continue,
             ChangeAction::Update | ChangeAction::Adopt => (Sign::Changed, name),
         };
         lines.push(SignedLine::new(sign, text));
-        lines.extend(fields.iter().map(|ChangedField { path, before, after }| {
+        lines.extend(content_fields(change).map(|ChangedField { path, before, after }| {
             let (folder, service) = (field_value(path, after), field_value(path, before));
             let both = format!("{folder} in the folder, {service} in the service");
             SignedLine::new(Sign::Detail, format!("{}: {both}", visible(path)))
@@ -93,7 +93,8 @@ mod tests {
             {"kind": "rule", "name": "b", "action": "delete", "fields": []},
             {"kind": "policy", "name": "c", "action": "update",
                 "fields": [{"path": "/priority", "before": 10, "after": 20}]},
-            {"kind": "policy", "name": "d", "action": "adopt", "fields": []},
+            {"kind": "policy", "name": "d", "action": "adopt",
+                "fields": [{"path": "/managed_by", "before": null, "after": "git:a"}]},
         ]))
         .expect("changes");
         let mut shown = String::new();

@@ -33,6 +33,9 @@ impl SignedLine {
     }
 }
 
+/// The path of the owner of an object, which the sign of an adoption says already.
+const OWNER: &str = "/managed_by";
+
 /// Returns the lines about changes: one for each object, and one for each of its fields.
 pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<SignedLine> {
     let mut lines = Vec::new();
@@ -42,19 +45,32 @@ pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<SignedLine> {
             ChangeAction::Create => (Sign::Added, name),
             ChangeAction::Update => (Sign::Changed, name),
             ChangeAction::Delete => (Sign::Removed, name),
-            ChangeAction::Adopt if change.fields.is_empty() => {
-                (Sign::Owner, format!("{name} (adopted)"))
+            ChangeAction::Adopt if content_fields(change).next().is_none() => {
+                (Sign::Owner, format!("{name} (adopted{})", former_owner(change)))
             }
-            ChangeAction::Adopt => (Sign::Changed, format!("{name} (adopted)")),
+            ChangeAction::Adopt => {
+                (Sign::Changed, format!("{name} (adopted{})", former_owner(change)))
+            }
             ChangeAction::Release => (Sign::Owner, format!("{name} (released)")),
         };
         lines.push(SignedLine::new(sign, name));
-        lines.extend(change.fields.iter().map(|field| {
+        lines.extend(content_fields(change).map(|field| {
             let text = format!("{}: {}", visible(&field.path), before_and_after(field));
             SignedLine::new(Sign::Detail, text)
         }));
     }
     lines
+}
+
+/// Returns the fields of a change, except the owner.
+pub(super) fn content_fields(change: &AnsweredChange) -> impl Iterator<Item = &ChangedField> {
+    change.fields.iter().filter(|field| field.path != OWNER)
+}
+
+fn former_owner(change: &AnsweredChange) -> String {
+    let owner = change.fields.iter().find(|field| field.path == OWNER);
+    let former = owner.and_then(|field| field.before.as_str());
+    former.map(|former| format!(" from {}", visible(former))).unwrap_or_default()
 }
 
 fn before_and_after(field: &ChangedField) -> String {
@@ -69,6 +85,7 @@ fn before_and_after(field: &ChangedField) -> String {
 /// Returns the value of the field at `path`. An expression stands without quotes.
 pub(super) fn field_value(path: &str, side: &Value) -> String {
     match side {
+        Value::Null => "absent".to_owned(),
         Value::String(text) if path == "/when" => visible(text),
         side => value(side),
     }

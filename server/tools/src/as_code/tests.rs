@@ -18,7 +18,13 @@ fn plan() -> PlanAnswer {
                 {"path": "/secret", "before": null, "after": null},
             ]},
             {"kind": "rule", "name": "a, b, c:d, e", "action": "delete", "fields": []},
-            {"kind": "resource", "name": "c:d", "action": "adopt", "fields": []},
+            {"kind": "resource", "name": "c:d", "action": "adopt", "fields": [
+                {"path": "/managed_by", "before": null, "after": "git:o"},
+            ]},
+            {"kind": "policy", "name": "p", "action": "adopt", "fields": [
+                {"path": "/when", "before": null, "after": "user.a == \"x\""},
+                {"path": "/managed_by", "before": "git:x", "after": "git:o"},
+            ]},
             {"kind": "rule", "name": "```\n<img>", "action": "release", "fields": []},
         ],
         "conflicts": [{"kind": "policy", "name": "theirs", "managed_by": "git:x"}],
@@ -44,6 +50,8 @@ const CHANGES: &str = "+ policy `new`
     /secret: changed
 - rule `a, b, c:d, e`
 = resource `c:d` (adopted)
+~ policy `p` (adopted from git:x)
+    /when: absent → user.a == \"x\"
 = rule ````\\n<img>` (released)
 ";
 
