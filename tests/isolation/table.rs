@@ -76,6 +76,9 @@ const POLICY: &str = r#"{
     "name": "$new", "resource": "doc:write", "effect": "deny", "priority": 1,
     "rule_data": {"type": "CONDITION", "attribute": "request.subject", "operator": "exists"}
 }"#;
+const BUNDLE: &str = r#"{"owner": "git:$new", "bundle": {"policies": [{
+    "name": "$new", "resource": "doc:write", "effect": "deny", "priority": 1, "when": "user.a == 1"
+}]}}"#;
 const WEBHOOK: &str = r#"{
     "url": "https://hook.example/", "events": ["access.denied"], "secret": "0123456789abcdef"
 }"#;
@@ -90,7 +93,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 56] = [
+pub(crate) const ROUTES: [Row; 58] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -178,6 +181,8 @@ pub(crate) const ROUTES: [Row; 56] = [
         204,
     ),
     row("GET /admin/audit", Access::Operate, Kind::None, "", 200),
+    row("POST /api/v1/apply", POLICIES_WRITE, Kind::None, BUNDLE, 200),
+    row("GET /api/v1/export", POLICIES_READ, Kind::None, "", 200),
     row("GET /api/v1/audit", AUDIT_READ, Kind::None, "", 200),
     row(
         "POST /admin/tenants/{id}/identity-providers",

@@ -338,6 +338,7 @@ fn tags() -> Value {
         tag("Policies as code", "Content as files, applied as a whole"),
         tag("Webhooks", "Who is told of changes and denials"),
         tag("Resolvers", "Modules in WebAssembly that answer attributes for policies"),
+        tag("Policies as code", "The content of a tenant as a whole: plan, apply, export"),
         tag("Audit", "Who changed what, and when"),
         tag("Tenants", "The operator's routes, in `saas` mode"),
         tag("Service", "Probes and this documentation"),

@@ -185,6 +185,11 @@ pub fn collect<T: ToSchema>(schemas: &mut Vec<(String, AnySchema)>) {
     T::schemas(schemas);
 }
 
+/// Any value, `null` included.
+pub fn anything() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::AnyValue)
+}
+
 /// Any value of one type.
 pub fn typed(one: Type) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(one)

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 10] = [
+const SQLITE: [Source; 11] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -19,10 +19,11 @@ const SQLITE: [Source; 10] = [
     (6, "operator", include_str!("../migrations/sqlite/0006_operator.sql")),
     (7, "key_domains", include_str!("../migrations/sqlite/0007_key_domains.sql")),
     (8, "registered_names", include_str!("../migrations/sqlite/0008_registered_names.sql")),
+    (9, "owners", include_str!("../migrations/sqlite/0009_owners.sql")),
     (10, "gates", include_str!("../migrations/sqlite/0010_gates.sql")),
     (11, "history", include_str!("../migrations/sqlite/0011_history.sql")),
 ];
-const POSTGRES: [Source; 10] = [
+const POSTGRES: [Source; 11] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -31,6 +32,7 @@ const POSTGRES: [Source; 10] = [
     (6, "operator", include_str!("../migrations/postgres/0006_operator.sql")),
     (7, "key_domains", include_str!("../migrations/postgres/0007_key_domains.sql")),
     (8, "registered_names", include_str!("../migrations/postgres/0008_registered_names.sql")),
+    (9, "owners", include_str!("../migrations/postgres/0009_owners.sql")),
     (10, "gates", include_str!("../migrations/postgres/0010_gates.sql")),
     (11, "history", include_str!("../migrations/postgres/0011_history.sql")),
 ];
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 20] = [
+    const RELEASED: [(&str, &str); 22] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -97,6 +99,10 @@ mod tests {
         (
             "postgres/0008_registered_names.sql",
             "2b21540ce518aa87c4619b3a6698f063050042bfb523df6379a97b104f79468e3644ee22c9411a4f0179177121198bc6",
+        ),
+        (
+            "postgres/0009_owners.sql",
+            "a3cd0b82ec64dd7b0bb7618daaf14bca84a952a7ff7165bc13e30210eb3df3f3d2975a828d8eb637a0d07237b98b74c9",
         ),
         (
             "postgres/0010_gates.sql",
@@ -137,6 +143,10 @@ mod tests {
         (
             "sqlite/0008_registered_names.sql",
             "a7c75d1d3a6f0dcd192a9cd1812581e7cabc8d6f400bfab6023de914dc45173ba9208062c34f105e6a23c3e62fd880cc",
+        ),
+        (
+            "sqlite/0009_owners.sql",
+            "78254ccac36978b2806595da4f4c728f57d7e6a263b059b555936713f37f4a2e6986fd66ce38220e8daa57d46e17bfa3",
         ),
         (
             "sqlite/0010_gates.sql",

@@ -135,6 +135,7 @@ impl NewPolicy {
             created_at: by.at,
             updated_by: None,
             updated_at: None,
+            managed_by: None,
         }
     }
 }

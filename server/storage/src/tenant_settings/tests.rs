@@ -26,6 +26,7 @@ fn by() -> Authorship {
 fn rule() -> RuleRecord {
     let obj = ResourcePattern::parse("doc:read").expect("a resource");
     RuleRecord {
+        managed_by: None,
         id: Uuid::from_u128(1),
         tuple: RuleTuple { sub: "ann".into(), dom: "acme".into(), obj, act: "read".into() },
         effect: Effect::Allow,
@@ -78,6 +79,7 @@ async fn what_gates_judge_does_not_commit_without_them(database: TestDatabase) {
     assert!(matches!(tx.commit().await, Err(StoreError::GatesNotPassed)));
     // A registration without rules decides nothing.
     let record = ResourceRecord {
+        managed_by: None,
         id: Uuid::from_u128(2),
         tenant_id: "acme".to_owned(),
         registration: Registration {

@@ -1,0 +1,35 @@
+//! Plans and applies of bundles (`docs/semantics.md`, section 10).
+//!
+//! [`plan`] is a pure function of the stored content and the bundle; [`execute`] writes what it says. [`apply`] calls
+//! both in one transaction.
+
+mod after;
+mod content;
+mod diff_policies;
+mod diff_resolvers;
+mod diff_resources;
+mod diff_rules;
+mod diff_webhooks;
+mod draft;
+mod execute;
+mod export;
+mod fingerprint;
+mod namespaces;
+mod plan;
+mod ready;
+mod request;
+mod run;
+mod secrets;
+mod state;
+
+pub use after::after;
+pub use execute::{Execution, execute};
+pub use export::{Export, export};
+pub use plan::{Deletions, Plan, PlanContext, Writes, plan};
+pub use ready::ReadyResolver;
+pub use request::{ApplyRequest, MAX_TEXT, Source};
+pub use run::{apply, must_have_rights};
+pub use state::TenantState;
+
+#[cfg(test)]
+mod tests;
