@@ -37,7 +37,8 @@ impl FolderWebhook {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
         let url = members.required("url", url(&rules));
-        let events = members.required("events", events());
+        let events = events().about("The types of the events that the address receives");
+        let events = members.required("events", events);
         let secret = members.optional("secret", SecretReference::field());
         Some(Self { url: url?, events: events?, secret })
     }
