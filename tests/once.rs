@@ -33,6 +33,7 @@ mod large_resources;
 mod limits;
 mod lint;
 mod locations;
+mod matrix;
 mod min_revision;
 mod packages;
 mod paging;

@@ -4,6 +4,7 @@
 //! CPU time of the thread. A missed bar is reported; a wrong decision ends the run.
 
 mod during;
+mod matrix;
 mod memory;
 mod ours;
 mod policies;
@@ -21,5 +22,6 @@ fn main() -> anyhow::Result<()> {
     report.group("5 w5", text::w5)?;
     report.group("7 memory", memory::memory)?;
     report.group("8 during", during::windows)?;
+    report.group("9 matrix", matrix::matrix)?;
     report.finish()
 }

@@ -72,6 +72,6 @@ impl<'s> Axes<'s> {
     }
 }
 
-fn named<'s>(values: BTreeSet<&'s str>) -> impl Iterator<Item = &'s str> {
+fn named(values: BTreeSet<&str>) -> impl Iterator<Item = &str> {
     values.into_iter().filter(|value| *value != WILDCARD)
 }
