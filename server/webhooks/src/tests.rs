@@ -139,6 +139,7 @@ impl Stage {
 
 async fn insert(store: &Store, keys: &KeyRing, id: Uuid, url: String) {
     let record = WebhookRecord {
+        managed_by: None,
         id,
         url,
         events: vec![EventType::WebhookTest],
