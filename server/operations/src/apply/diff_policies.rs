@@ -9,8 +9,8 @@ use portcullis_storage::bulk::RecordWrite;
 use uuid::Uuid;
 
 use super::content;
+use super::context::PlanContext;
 use super::draft::Draft;
-use super::plan::PlanContext;
 use super::state::TenantState;
 
 const KIND: ObjectKind = ObjectKind::Policy;

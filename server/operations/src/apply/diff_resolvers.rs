@@ -7,8 +7,8 @@ use portcullis_model::resolver::StoredResolver;
 use portcullis_storage::bulk::RecordWrite;
 
 use super::content;
+use super::context::PlanContext;
 use super::draft::Draft;
-use super::plan::PlanContext;
 use super::ready::ReadyResolver;
 use super::state::TenantState;
 

@@ -7,8 +7,8 @@ use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_storage::bulk::RecordWrite;
 
 use super::content;
+use super::context::PlanContext;
 use super::draft::Draft;
-use super::plan::PlanContext;
 use super::state::TenantState;
 
 /// Returns the writes that make the resources of the owner `wanted`.

@@ -1,26 +1,20 @@
 //! The plan: the difference between the stored content and a bundle (`docs/semantics.md`, section 10.3).
 
-use std::collections::HashSet;
-
 use portcullis_bundle::{ItemWarning, RegisteredNames};
 use portcullis_engine::invalid::Problems;
-use portcullis_model::Authorship;
 use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
-use portcullis_model::ids::Ids;
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::ResourceRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::webhook::WebhookRecord;
-use portcullis_resolvers::OperatorResolver;
 use portcullis_storage::bulk::RecordWrite;
-use uuid::Uuid;
 
 use super::after::after;
+use super::context::PlanContext;
 use super::diff_rules::RuleBook;
 use super::draft::Draft;
 use super::fingerprint::fingerprint;
-use super::ready::ReadyResolver;
 use super::request::ApplyRequest;
 use super::state::TenantState;
 use super::{diff_policies, diff_resolvers, diff_resources, diff_webhooks, namespaces};
@@ -59,21 +53,6 @@ pub struct Writes {
     pub policies: Vec<RecordWrite<PolicyRecord>>,
     pub resolvers: Vec<RecordWrite<StoredResolver>>,
     pub webhooks: Vec<RecordWrite<WebhookRecord>>,
-}
-
-/// The facts beside content and bundle that a plan depends on.
-#[derive(Clone, Copy, Debug)]
-pub struct PlanContext<'c> {
-    pub tenant: &'c str,
-    /// The domain of the rules of default roles.
-    pub domain: &'c str,
-    pub by: &'c Authorship,
-    pub ids: &'c Ids,
-    /// The resolvers of the bundle.
-    pub resolvers: &'c [ReadyResolver],
-    pub operator: &'c [OperatorResolver],
-    /// The webhooks whose secrets are other ones than the bundle has.
-    pub changed_secrets: &'c HashSet<Uuid>,
 }
 
 /// Returns the plan that makes the objects of the owner those of the bundle.
