@@ -10,6 +10,7 @@
 
 mod admin;
 mod api_tour;
+mod as_code;
 mod audit;
 mod bench;
 mod compilations;
