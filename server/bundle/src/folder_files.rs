@@ -3,22 +3,13 @@
 use std::cmp::Ordering;
 
 use portcullis_engine::Json;
-use portcullis_engine::json::Member;
 
 use crate::canonical;
+use crate::folder_file::{ExportError, FolderFile, list_file, object_file};
 use crate::list_files::{CASES, POLICIES, RESOURCES, RULES};
 use crate::resolver_files::resolver_files;
 use crate::users::TENANT_FILE;
-use crate::yaml;
-use crate::yaml_writer::{ItemLayout, list_text, object_text};
-
-/// A file of a tenant folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FolderFile {
-    /// The path inside the folder.
-    pub name: String,
-    pub text: String,
-}
+use crate::yaml_writer::ItemLayout;
 
 /// The content of a tenant that becomes files.
 #[derive(Clone, Copy, Debug)]
@@ -29,17 +20,6 @@ pub struct ExportedContent<'c> {
     pub kinds: &'c Json<'c>,
     /// The descriptors of the modules, by the namespaces of their resolvers.
     pub descriptors: &'c [(String, Json<'c>)],
-}
-
-/// A fault of content that cannot become files.
-#[derive(Debug, thiserror::Error)]
-pub enum ExportError {
-    #[error("expected {expected} from the service, not `{kind}`")]
-    Unexpected { kind: String, expected: &'static str },
-    #[error("the module of the resolver `{0}` has no descriptor")]
-    Descriptor(String),
-    #[error("{0}: its content cannot be written as YAML")]
-    Unwritable(String),
 }
 
 /// Returns the files of the content. A kind that it lacks has no file, unless a folder needs one.
@@ -113,31 +93,4 @@ fn by_members(a: &Json<'_>, b: &Json<'_>) -> Ordering {
         texts.collect::<Vec<_>>()
     };
     texts(a).cmp(&texts(b))
-}
-
-pub(super) fn list_file(
-    name: &str,
-    items: &[Json<'_>],
-    layout: ItemLayout,
-) -> Result<FolderFile, ExportError> {
-    let is_same = |json: &Json<'_>| json.as_array() == Some(items);
-    checked(name, list_text(items, layout), is_same)
-}
-
-fn object_file(name: &str, members: &[Member<'_>]) -> Result<FolderFile, ExportError> {
-    let is_same = |json: &Json<'_>| json.as_object() == Some(members);
-    checked(name, object_text(members), is_same)
-}
-
-/// Returns the file if its text reads as what it was written from.
-fn checked(
-    name: &str,
-    text: String,
-    is_same: impl Fn(&Json<'_>) -> bool,
-) -> Result<FolderFile, ExportError> {
-    let reads = yaml::parse(&text).is_ok_and(|json| is_same(&json));
-    match reads {
-        true => Ok(FolderFile { name: name.to_owned(), text }),
-        false => Err(ExportError::Unwritable(name.to_owned())),
-    }
 }

@@ -4,7 +4,7 @@ use portcullis_engine::Json;
 use portcullis_engine::json::Member;
 
 use crate::canonical::ordered;
-use crate::folder_files::{ExportError, FolderFile, list_file};
+use crate::folder_file::{ExportError, FolderFile, list_file};
 use crate::resolvers::{DESCRIPTOR_FILE, MANIFEST_FILE};
 use crate::yaml_writer::ItemLayout;
 

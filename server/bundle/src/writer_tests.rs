@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json as value};
 
 use super::fixture::edit;
-use super::folder_files::{ExportedContent, FolderFile, folder_files};
+use super::folder_file::FolderFile;
+use super::folder_files::{ExportedContent, folder_files};
 use super::yaml_writer::{ItemLayout, list_text, object_text};
 use super::{Bundle, ModuleContent, SecretValues, yaml};
 
