@@ -163,7 +163,7 @@ fn name<'j>() -> impl Field<'j, Value = &'j str> {
 }
 
 fn body<'j>() -> impl Field<'j, Value = CheckBody<'j>> {
-    field(|json, at, problems| CheckBody::read(json, at, problems), schema::named::<FileCheck>)
+    field(CheckBody::read, schema::named::<FileCheck>)
 }
 
 fn error<'j>() -> impl Field<'j, Value = &'j str> {
