@@ -2,6 +2,7 @@
 //! (`docs/semantics.md`, sections 2.12 and 2.13).
 
 mod cases;
+mod difference;
 mod markdown;
 mod text;
 
@@ -11,11 +12,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use portcullis_bundle::Bundle;
-use portcullis_bundle::matrix::{DecisionSet, Impact, MatrixFilter, MatrixTable, impact, table};
+use portcullis_bundle::matrix::{DecisionSet, MatrixFilter, MatrixTable, impact, table};
 use portcullis_engine::ResourcePattern;
 use serde::Serialize;
 
-pub use cases::{CaseChange, CaseChanges, CaseDecision, SkippedCase};
+pub use cases::{CaseChange, CaseChanges, FolderDecision, UncomparedCase};
+pub use difference::MatrixDiff;
 
 use crate::report_format::ReportFormat;
 
@@ -51,16 +53,6 @@ pub struct DiffArguments {
     /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub format: ReportFormat,
-}
-
-/// The difference between the decisions of two tenant folders.
-#[derive(Debug, Serialize)]
-pub struct MatrixDiff {
-    /// The cells whose outcomes differ.
-    #[serde(flatten)]
-    pub impact: Impact,
-    /// The cases of the folders that are decided otherwise.
-    pub cases: CaseChanges,
 }
 
 /// Prints the decisions of a folder, or the change between two.
@@ -100,13 +92,6 @@ pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<Ex
         ReportFormat::Markdown => markdown::diff(&diff, out)?,
     }
     Ok(if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) })
-}
-
-impl MatrixDiff {
-    /// Returns whether everything was compared and nothing differs.
-    fn is_empty(&self) -> bool {
-        self.impact.complete && self.impact.changes.is_empty() && self.cases.changed.is_empty()
-    }
 }
 
 fn read(folder: &Path) -> anyhow::Result<Bundle> {

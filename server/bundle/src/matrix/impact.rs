@@ -23,13 +23,13 @@ pub struct Impact {
     /// The part that is left out, and why.
     pub note: Option<String>,
     /// The changes, by resource, role, domain and action.
-    pub changes: Vec<ImpactChange>,
+    pub changes: Vec<CellChange>,
 }
 
 /// Cells with one change. In `role`, `domain` and `action`, `*` is every one, and `None` is each that no rule or condition
 /// names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ImpactChange {
+pub struct CellChange {
     /// The role.
     pub role: Option<String>,
     /// The domain.
@@ -52,7 +52,7 @@ pub fn impact(before: &DecisionSet<'_>, after: &DecisionSet<'_>) -> Impact {
     let resources: BTreeSet<&str> =
         before.resources().chain(after.resources()).filter(is_changed).collect();
     let mut budget = Budget::new();
-    let mut changes: Vec<ImpactChange> = Vec::new();
+    let mut changes: Vec<CellChange> = Vec::new();
     for resource in resources {
         changes.extend(changes_of(resource, before, after, &mut budget).unwrap_or_default());
     }
@@ -74,7 +74,7 @@ fn changes_of<'s>(
     before: &DecisionSet<'s>,
     after: &DecisionSet<'s>,
     budget: &mut Budget<'s>,
-) -> Option<Vec<ImpactChange>> {
+) -> Option<Vec<CellChange>> {
     let (old, new) = (before.matching(resource), after.matching(resource));
     let axes = Axes::new(resource, &[&old, &new]);
     budget.take_resource(resource, old.policies.len() + new.policies.len(), axes.cells())?;
@@ -98,7 +98,7 @@ fn changes_of<'s>(
     let change = |line: Line| {
         let (before, after) = pairs.get(&line.value).copied()?.clone();
         let (role, domain, action) = (line.role, line.domain, line.action);
-        Some(ImpactChange { role, domain, resource: resource.to_owned(), action, before, after })
+        Some(CellChange { role, domain, resource: resource.to_owned(), action, before, after })
     };
     Some(grid.lines().into_iter().filter_map(change).collect())
 }

@@ -11,7 +11,7 @@ mod roles_in;
 mod table;
 
 pub use decision_set::DecisionSet;
-pub use impact::{Impact, ImpactChange, impact};
+pub use impact::{CellChange, Impact, impact};
 pub use outcome::CellDecision;
 pub use table::{MatrixFilter, MatrixRow, MatrixTable, table};
 

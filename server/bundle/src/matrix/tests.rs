@@ -71,7 +71,7 @@ fn changes(before: Set<'_>, after: Set<'_>) -> Vec<String> {
     let [before, after] = [&before, &after].map(|(own, of)| DecisionSet::new(own, of, REGISTERED));
     let impact = impact(&before, &after);
     assert!(impact.complete, "{:?}", impact.note);
-    let line = |change: &super::ImpactChange| {
+    let line = |change: &super::CellChange| {
         let place = place([&change.role, &change.domain, &change.action], &change.resource);
         format!("{place}: {} -> {}", shown(&change.before), shown(&change.after))
     };

@@ -10,7 +10,7 @@ pub struct CaseChanges {
     /// The cases with another decision.
     pub changed: Vec<CaseChange>,
     /// The cases that cannot be compared without calling a resolver.
-    pub skipped: Vec<SkippedCase>,
+    pub skipped: Vec<UncomparedCase>,
 }
 
 /// A case with another decision.
@@ -19,14 +19,14 @@ pub struct CaseChange {
     /// The name of the case.
     pub case: String,
     /// The decision by the first folder.
-    pub before: CaseDecision,
+    pub before: FolderDecision,
     /// The decision by the second folder.
-    pub after: CaseDecision,
+    pub after: FolderDecision,
 }
 
 /// The decision on a case.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct CaseDecision {
+pub struct FolderDecision {
     /// Allow or deny.
     pub decision: Effect,
     /// The name of what decided, as cases name it.
@@ -35,7 +35,7 @@ pub struct CaseDecision {
 
 /// A case that is not compared.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct SkippedCase {
+pub struct UncomparedCase {
     /// The name of the case.
     pub case: String,
     /// The cause.
@@ -59,7 +59,7 @@ pub(super) fn changes(before: &Bundle, after: &Bundle) -> Result<CaseChanges, In
                 changes.changed.push(CaseChange { case: name, before, after });
             }
             (Err(reason), _) | (_, Err(reason)) => {
-                changes.skipped.push(SkippedCase { case: name, reason });
+                changes.skipped.push(UncomparedCase { case: name, reason });
             }
         }
     }
@@ -71,7 +71,7 @@ fn decide(
     owner: &Bundle,
     case: &Case,
     folder: &Bundle,
-) -> Result<Result<CaseDecision, String>, Invalid> {
+) -> Result<Result<FolderDecision, String>, Invalid> {
     let check = case.to_check(&owner.users, &owner.tenant)?;
     let plan = folder.rulebook.plan(check.resource);
     let given = &case.resolved;
@@ -83,5 +83,5 @@ fn decide(
     }
     let decision = plan.evaluate_with(&check, &given.answers);
     let rule = folder.rulebook.name(decision.rule_id());
-    Ok(Ok(CaseDecision { decision: decision.effect(), rule }))
+    Ok(Ok(FolderDecision { decision: decision.effect(), rule }))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use portcullis_bundle::matrix::{CellDecision, MatrixTable};
 use portcullis_engine::rbac::WILDCARD;
 
-use super::MatrixDiff;
+use super::difference::MatrixDiff;
 use super::text::{bare_condition, depending, one_line, who};
 
 /// Writes the outcomes of a folder as a table.

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use portcullis_bundle::matrix::{CellDecision, Impact, ImpactChange, MatrixRow, MatrixTable};
+use portcullis_bundle::matrix::{CellChange, CellDecision, Impact, MatrixRow, MatrixTable};
 use portcullis_engine::rbac::WILDCARD;
 
-use super::{CaseChanges, MatrixDiff};
+use super::cases::CaseChanges;
+use super::difference::MatrixDiff;
 
 /// Writes the outcomes of a folder, a line for each row.
 pub(super) fn table(table: &MatrixTable, out: &mut dyn Write) -> io::Result<()> {
@@ -60,9 +61,9 @@ fn note(note: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Returns the sentence about one change.
-fn sentence(change: &ImpactChange) -> String {
+fn sentence(change: &CellChange) -> String {
     use CellDecision::{Allow, Deny};
-    let ImpactChange { role, domain, resource, action, before, after } = change;
+    let CellChange { role, domain, resource, action, before, after } = change;
     let (who, place) =
         (who(role.as_deref()), place(resource, action.as_deref(), domain.as_deref()));
     match (before, after) {

@@ -1,0 +1,23 @@
+//! The difference between the decisions of two folders.
+
+use portcullis_bundle::matrix::Impact;
+use serde::Serialize;
+
+use super::cases::CaseChanges;
+
+/// The difference between the decisions of two tenant folders.
+#[derive(Debug, Serialize)]
+pub struct MatrixDiff {
+    /// The cells whose outcomes differ.
+    #[serde(flatten)]
+    pub impact: Impact,
+    /// The cases of the folders that are decided otherwise.
+    pub cases: CaseChanges,
+}
+
+impl MatrixDiff {
+    /// Returns whether everything was compared and nothing differs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.impact.complete && self.impact.changes.is_empty() && self.cases.changed.is_empty()
+    }
+}
