@@ -72,7 +72,6 @@ fn rules_and_resources() {
     read_examples::<RuleName, _>(|json| RuleName::parse(json, "hospital"));
     for registration in read_examples::<Registration, _>(Registration::parse) {
         has_the_members_of_its_schema(&ResourceRecord {
-            managed_by: None,
             id: Uuid::nil(),
             tenant_id: "hospital".to_owned(),
             registration,
