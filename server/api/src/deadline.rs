@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use http::Extensions;
 use tokio::time::Instant;
 
 /// Longest request, from its header to its answer.
@@ -19,11 +18,6 @@ impl Deadline {
     /// Returns the deadline of a request that arrives now.
     pub(super) fn from_now() -> Self {
         Self(Instant::now() + READY_WITHIN)
-    }
-
-    /// Returns the deadline of the request with these extensions.
-    pub(super) fn of(extensions: &Extensions) -> Self {
-        extensions.get().copied().unwrap_or_else(Self::from_now)
     }
 
     /// Returns the instant.
