@@ -61,6 +61,7 @@ fn every_map_that_callers_can_fill_has_its_entries_counted() {
         ("service_keys", 0.0),
         ("tokens", 1.0),
         ("demanded_revisions", 0.0),
+        ("histories", 1.0),
         ("uploads", 0.0),
         ("write_turns", 0.0),
         ("denial_subscribers", 0.0),

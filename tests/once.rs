@@ -10,9 +10,11 @@
 
 mod admin;
 mod api_tour;
+mod as_code;
 mod audit;
 mod bench;
 mod compilations;
+mod condition_forms;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod dev;
@@ -29,6 +31,7 @@ mod key_sets;
 #[path = "resources/large.rs"]
 mod large_resources;
 mod limits;
+mod lint;
 mod locations;
 mod min_revision;
 mod packages;
@@ -37,6 +40,7 @@ mod policy_test;
 mod query_parameters;
 mod receivers;
 mod resolver_cli;
+mod schema_command;
 mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]

@@ -6,6 +6,7 @@ mod setup {
     pub(crate) const POSTGRES: bool = true;
 }
 
+mod backups;
 #[path = "everywhere.rs"]
 mod everywhere;
 mod replicas;

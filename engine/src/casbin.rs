@@ -19,6 +19,7 @@
 mod functions;
 mod operands;
 mod parser;
+mod printer;
 
 use crate::condition::Condition;
 use crate::invalid::{Fault, Place, Problems};
@@ -26,6 +27,8 @@ use crate::json::Json;
 use crate::pattern::PatternCheck;
 use crate::syntax::{self, Lexer, TokenKind, read_member};
 use parser::Parser;
+
+pub use printer::{NoMatcher, print};
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.
 pub(crate) fn read(

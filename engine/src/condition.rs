@@ -208,6 +208,17 @@ impl Condition {
         problems.finish(condition)
     }
 
+    /// Returns every test, in the order of the tree.
+    pub fn tests(&self) -> Vec<&Test> {
+        match self {
+            Self::And(children) | Self::Or(children) => {
+                children.iter().flat_map(Self::tests).collect()
+            }
+            Self::Not(child) => child.tests(),
+            Self::Test(test) => vec![test],
+        }
+    }
+
     /// Reads a tree at `at` of a larger input. Notes every fault in `problems`.
     pub(crate) fn read(
         json: &Json<'_>,
@@ -219,9 +230,9 @@ impl Condition {
     }
 }
 
-impl Test {
-    /// Replaces every attribute path by the result of `name`.
-    pub(crate) fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Test<B> {
+impl<A> Test<A> {
+    /// Replaces every attribute by the result of `name`.
+    pub(crate) fn map<B>(self, name: &mut impl FnMut(A) -> B) -> Test<B> {
         Test {
             attribute: name(self.attribute),
             predicate: match self.predicate {
@@ -238,8 +249,8 @@ impl Test {
     }
 }
 
-impl Operand {
-    fn map<B>(self, name: &mut impl FnMut(AttributePath) -> B) -> Operand<B> {
+impl<A> Operand<A> {
+    fn map<B>(self, name: &mut impl FnMut(A) -> B) -> Operand<B> {
         match self {
             Self::Attribute(path) => Operand::Attribute(name(path)),
             Self::Text(text) => Operand::Text(text),

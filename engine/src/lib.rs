@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analysis;
 mod attributes;
 pub mod casbin;
 mod check_buffer;
@@ -48,6 +49,7 @@ pub mod expression;
 pub mod fields;
 pub mod invalid;
 pub mod json;
+mod listed_roles;
 mod namespaces;
 pub mod nearest;
 mod number;
@@ -62,6 +64,8 @@ pub mod resolver_contract;
 pub mod resource;
 mod roles;
 mod syntax;
+mod touched;
+mod tree;
 pub mod value;
 
 pub use check_buffer::CheckBuffer;
@@ -74,10 +78,11 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, TruthValue, Verdict,
+    Plan, TruthValue, Verdict, matrix,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
+pub use touched::Touched;

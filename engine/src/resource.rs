@@ -106,6 +106,16 @@ impl ResourcePattern {
             Self::Exact(own) => own == resource,
         }
     }
+
+    /// Returns whether every resource that `other` matches is one that this pattern matches.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) => true,
+            (Self::Name(own), Self::Name(name)) => own == name,
+            (own, Self::Exact(resource)) => own.matches(resource),
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for ResourcePattern {
@@ -142,6 +152,28 @@ mod tests {
         assert_eq!(ResourcePattern::parse("a:b"), Some(ResourcePattern::Exact("a:b".into())));
         for bad in ["**", "*:read", "*:*", "a*:b", "a:b*", "a:**", "a", ""] {
             assert_eq!(ResourcePattern::parse(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn patterns_cover_narrower_ones() {
+        let covers = |wide: &str, narrow: &str| {
+            let [wide, narrow] = [wide, narrow].map(ResourcePattern::parse);
+            wide.zip(narrow).is_some_and(|(wide, narrow)| wide.covers(&narrow))
+        };
+        for (wide, narrow, expected) in [
+            ("*", "*", true),
+            ("*", "a:*", true),
+            ("*", "a:b", true),
+            ("a:*", "a:*", true),
+            ("a:*", "a:b", true),
+            ("a:*", "a:b:c", false),
+            ("a:*", "*", false),
+            ("a:b", "a:b", true),
+            ("a:b", "a:*", false),
+            ("a:b", "a:c", false),
+        ] {
+            assert_eq!(covers(wide, narrow), expected, "{wide} covers {narrow}");
         }
     }
 

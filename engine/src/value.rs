@@ -1,6 +1,6 @@
 //! Values as conditions read them: borrowed views of a request, a token, an answer or a literal.
 
-use chrono::{DateTime, Timelike, Utc};
+use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Timelike, Utc};
 
 use crate::json::Json;
 use crate::number::Number;
@@ -83,6 +83,23 @@ pub(crate) fn parse_instant(text: &str) -> Option<DateTime<Utc>> {
     let in_leap_second = instant.nanosecond() >= 1_000_000_000;
     let leap_possible = (instant.hour(), instant.minute()) == (23, 59);
     (text.is_ascii() && (leap_possible || !in_leap_second)).then_some(instant)
+}
+
+/// The largest offset of a date-time in minutes, in seconds: it brings each instant that a date-time can name into the
+/// years 0 to 9999.
+const LARGEST_OFFSET: i32 = (23 * 60 + 59) * 60;
+
+/// Writes an instant in RFC 3339: in UTC, unless the year has not four digits there.
+pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
+    let offset = match instant.year() {
+        ..0 => LARGEST_OFFSET,
+        0..10_000 => 0,
+        10_000.. => -LARGEST_OFFSET,
+    };
+    match FixedOffset::east_opt(offset).filter(|_| offset != 0) {
+        Some(offset) => instant.with_timezone(&offset).to_rfc3339(),
+        None => instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
+    }
 }
 
 impl<'r> List<'r> {

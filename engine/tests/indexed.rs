@@ -7,6 +7,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+mod analysis;
 mod support;
 mod worlds;
 

@@ -127,7 +127,7 @@ fn assert_true(what: &str, size: usize, rules: &[Rule], condition: Option<fn(usi
     let resolver = ResolverRef { id: Uuid::nil(), version: 1 };
     let mut weight = 0;
     let measured = kept(|| {
-        let plan = Plan::compile(RESOURCE, 1, rules, policies()).with_resolvers(|_| Some(resolver));
+        let plan = Plan::compile_with(RESOURCE, 1, rules, policies(), |_| Some(resolver));
         weight = plan.weight();
         plan
     });

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
-use portcullis_tools::{check, import, init, keys, policy_test, resolver_cli};
+use portcullis_tools::{
+    as_code, check, convert, fmt, import, init, keys, lint, matrix, policy_test, resolver_cli,
+    schema,
+};
 use uuid::Uuid;
 
 /// Portcullis: a multi-tenant authorization service.
@@ -61,13 +64,48 @@ pub(crate) enum Command {
     /// Import rules from another system.
     #[command(subcommand)]
     Import(Import),
+    /// Write the content of a tenant as files: a tenant folder.
+    Export(as_code::ExportArguments),
+    /// Show what an apply of a tenant folder changes.
+    ///
+    /// The exit code is 0 if it changes nothing, 2 if it changes something, and 1 if the service would refuse it.
+    Plan(as_code::PlanArguments),
+    /// Make the objects of an owner those of a tenant folder, all at once or not at all.
+    Apply(as_code::ApplyArguments),
+    /// Show how the objects of an owner differ from a tenant folder.
+    ///
+    /// The exit code is 0 if they do not, and 2 if they do.
+    Drift(as_code::DriftArguments),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
+    /// Print what the rules and policies of a folder decide: roles × resources × actions × domains.
+    ///
+    /// A cell that is not printed is denied. Attributes are unknown, so that an outcome may depend on them.
+    Matrix(matrix::MatrixArguments),
+    /// Print what changes for decisions from one folder to another.
+    ///
+    /// The exit code is 0 if no decision changes, 2 if one does or not everything could be compared, and 1 if a folder
+    /// cannot be read.
+    Diff(matrix::DiffArguments),
+    /// Write the expressions of tenants kept as files in their canonical form.
+    ///
+    /// Nothing else in a file changes. The exit code is 1 if `--check` finds a file that would change, and 2 after a fault.
+    Fmt(fmt::FormatArguments),
+    /// Write a condition in another form: as a tree, an expression or a Casbin matcher.
+    ///
+    /// The exit code is 1 if a part has no counterpart, and 2 if the condition cannot be read.
+    Convert(convert::ConvertArguments),
+    /// Find mistakes in tenants kept as files: names that nothing has, policies and rules that never decide.
+    ///
+    /// The exit code is 0 if there is no error, 1 if there is one, and 2 if a file cannot be read.
+    Lint(lint::LintArguments),
     /// Create, build, test and install attribute resolvers.
     Resolver {
         #[command(subcommand)]
         command: resolver_cli::ResolverCommand,
     },
+    /// Print the JSON Schemas of tenant files, of which editors make completion and checks.
+    Schema(schema::SchemaArguments),
     /// Print the completions of a shell.
     Completions {
         /// The shell that reads them.

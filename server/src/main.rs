@@ -22,7 +22,8 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    audit, check, import, init, keys, policy_test, resolver_cli, secrets, tenants,
+    as_code, audit, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
+    resolver_cli, schema, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -122,6 +123,33 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
                 import::run(&arguments, &variables, &mut out, &mut err).await
             })
         }
+        Command::Export(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                as_code::export(&arguments, &variables, &mut std::io::stderr()).await
+            })
+        }
+        Command::Plan(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                as_code::plan(&arguments, &variables, &mut out, &mut err).await
+            })
+        }
+        Command::Apply(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                as_code::apply(&arguments, &variables, &mut out, &mut err).await
+            })
+        }
+        Command::Drift(arguments) => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+                as_code::drift(&arguments, &variables, &mut out, &mut err).await
+            })
+        }
         Command::Bench { arguments, file } => {
             let variables = prepare(&file)?;
             bench::run(&arguments, &variables, &mut std::io::stdout())?;
@@ -135,6 +163,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
+        Command::Schema(arguments) => {
+            schema::run(&arguments, &mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Completions { shell } => {
             std::io::stdout().write_all(&reference::completions(shell))?;
             Ok(ExitCode::SUCCESS)
@@ -142,6 +174,19 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::ManPages { directory } => {
             reference::write_man_pages(&directory)?;
             Ok(ExitCode::SUCCESS)
+        }
+        Command::Matrix(arguments) => matrix::run(&arguments, &mut std::io::stdout()),
+        Command::Diff(arguments) => matrix::diff(&arguments, &mut std::io::stdout()),
+        Command::Fmt(arguments) => {
+            let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
+            fmt::run(&arguments, &mut input, &mut out, &mut std::io::stderr())
+        }
+        Command::Convert(arguments) => {
+            let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
+            convert::run(&arguments, &mut input, &mut out, &mut std::io::stderr())
+        }
+        Command::Lint(arguments) => {
+            Ok(lint::run(&arguments, &mut std::io::stdout(), &mut std::io::stderr()))
         }
         Command::Test(arguments) => {
             let variables = prepare(&EnvFile { env_file: None })?;

@@ -108,7 +108,8 @@ async fn start(data: &Path, provider: &Provider) -> SocketAddr {
     let config = config(data, provider);
     let limits = front::limits(&config.edge);
     let metrics = Metrics::new();
-    let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
+    let edge = &config.edge;
+    let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let connections = metrics.connections.clone();
     let store = open_database(&config.database_url).await.unwrap();
     let app = serve::wire(store, config, metrics).unwrap();

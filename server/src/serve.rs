@@ -53,7 +53,8 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let metrics = Metrics::new();
     metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
-    let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
+    let edge = &config.edge;
+    let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let settings = StartSettings::of(&config);
     let app = wire(store, config, metrics)?;
     app.reload_tenants().await?;
@@ -161,7 +162,13 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     Ok(App::new(Parts {
-        plans: Plans::new(store.clone(), config.plan_cache_bytes, config.max_staleness, plans),
+        plans: Plans::new(
+            store.clone(),
+            config.plan_cache_bytes,
+            config.max_staleness,
+            clock.clone(),
+            plans,
+        ),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),

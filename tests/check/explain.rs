@@ -46,13 +46,18 @@ fn an_explanation_shows_every_candidate_and_what_decided() {
                 {
                     "id": deny, "name": "low clearance", "effect": "deny", "priority": 5,
                     "applies": true, "decides": true, "outcome": "undetermined",
-                    "condition": {"type": "AND", "outcome": "undetermined", "children": [
+                    "condition": {"type": "AND", "outcome": "undetermined", "expression":
+                            "user.clearance < 3 && !(user.department == \"legal\") && token.sub in [\"boss\", 1]",
+                        "children": [
                         {"type": "CONDITION", "outcome": "undetermined", "because": missing,
+                            "expression": "user.clearance < 3",
                             "attribute": "user.clearance", "operator": "lt", "value": 3},
-                        {"type": "NOT", "outcome": "true", "child":
+                        {"type": "NOT", "outcome": "true", "expression": "!(user.department == \"legal\")", "child":
                             {"type": "CONDITION", "outcome": "false", "attribute": "user.department",
+                                "expression": "user.department == \"legal\"",
                                 "operator": "eq", "value": "legal", "actual": "sales"}},
                         {"type": "CONDITION", "outcome": "true", "attribute": "token.sub",
+                            "expression": "token.sub in [\"boss\", 1]",
                             "operator": "in", "value": ["boss", 1], "actual": "boss"},
                     ]},
                 },
@@ -61,6 +66,7 @@ fn an_explanation_shows_every_candidate_and_what_decided() {
                     "applies": false, "decides": false, "outcome": "undetermined",
                     "condition": {"type": "CONDITION", "outcome": "undetermined",
                         "because": "attribute `user.manager` is missing",
+                        "expression": "(request.subject == user.manager) ?? true",
                         "attribute": "request.subject", "operator": "eq",
                         "value": {"attribute": "user.manager"}, "if_missing": true, "actual": "alice"},
                 },
@@ -119,4 +125,34 @@ fn a_text_that_is_too_long_for_a_pattern_is_a_cause() {
         assert_eq!(policy["condition"].get("because").and_then(Value::as_str), because, "{length}");
         assert_eq!(answer["matched_rule_id"] == deny.as_str(), outcome != "false", "{length}");
     }
+}
+
+#[test]
+fn every_format_is_explained_by_expressions() {
+    let tenant = Tenant::new();
+    let policy = |format: &str, data: Value| {
+        tenant.manage("POST /api/v1/abac/policies", &json!({
+            "name": format, "resource": "doc:read", "effect": "deny", "priority": 1, "format": format, "rule_data": data,
+        })).is(201);
+    };
+    policy("json", condition("user.department", "eq", "sales"));
+    policy("expression", json!({"expression": "!(user.department=='sales')"}));
+    policy(
+        "casbin",
+        json!({"matcher": "r.sub.department == 'sales' && regexMatch(r.sub.department, 'a')"}),
+    );
+    let boss = tenant.token("boss", &["admin"]);
+    let answer = explain(&tenant, &boss, &check()).is(200).json();
+    let conditions: Vec<Value> = answer["explanation"]["policies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|policy| policy["condition"].clone())
+        .collect();
+    assert_eq!(conditions[0]["expression"], "user.department == \"sales\"");
+    assert_eq!(conditions[1]["expression"], "!(user.department == \"sales\")");
+    // No expression stands for a search, and none for what is around it.
+    assert_eq!(conditions[2].get("expression"), None);
+    assert_eq!(conditions[2]["children"][0]["expression"], "user.department == \"sales\"");
+    assert_eq!(conditions[2]["children"][1].get("expression"), None);
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{create, policy, show, update};
 use crate::support::Tenant;
-use crate::support::tenant::{Decision, always};
+use crate::support::tenant::{Decision, always, condition};
 
 fn with_text(text: &str) -> Value {
     let mut policy = policy();
@@ -104,4 +104,23 @@ fn an_update_keeps_format_and_rule_data_together() {
     decide(&tenant, json!({})).is("deny", &id);
     put(json!({"format": "expression", "rule_data": {"expression": "exists(user.vip)"}})).is(200);
     decide(&tenant, json!({})).is_default();
+}
+
+#[test]
+fn a_test_that_takes_the_roles_for_one_value_is_refused() {
+    let tenant = Tenant::new();
+    let id = create(&tenant, &with_text("request.roles contains 'a'")).is(201).id();
+    let text = "exists(user.a) && request.roles in ['a']";
+    for reply in [
+        create(&tenant, &with_text(text)),
+        update(&tenant, &id, &json!({"rule_data": {"expression": text}})),
+    ] {
+        let details = reply.invalid().details();
+        assert_eq!(details["path"], "/rule_data/expression");
+        let message = details["errors"][0]["message"].as_str().unwrap_or_default();
+        assert!(message.contains("`contains`: `request.roles` is a list"), "{message}");
+    }
+    let tree = condition("request.roles", "eq", "a");
+    let update = update(&tenant, &id, &json!({"format": "json", "rule_data": tree}));
+    assert_eq!(update.invalid().details()["path"], "/rule_data/operator");
 }

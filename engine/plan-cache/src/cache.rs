@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use portcullis_engine::{Plan, ResourcePattern};
+use portcullis_engine::{Plan, Touched};
 use tokio::sync::Mutex;
+use uuid::Uuid;
 
 use crate::cached_plan::CachedPlan;
 use crate::changes::ChangeLog;
@@ -21,6 +22,19 @@ pub struct PlanCache<E> {
     logs: TenantLogs,
     /// The loads under way.
     loads: PerKey<Key, Load<E>>,
+}
+
+/// Most rules of an [`OutdatedPlan`], which are read one by one. With more, a load of all rules is as fast.
+const MAX_CHANGED_RULES: usize = 64;
+
+/// A plan that differs from a later revision in RBAC rules alone.
+#[derive(Debug)]
+pub struct OutdatedPlan {
+    pub plan: Arc<CachedPlan>,
+    /// The later revision.
+    pub revision: u64,
+    /// The rules that changed, each once.
+    pub rules: Vec<Uuid>,
 }
 
 /// The outcome of one load, for all checks that wait for it. The check that holds the lock loads.
@@ -152,10 +166,21 @@ impl<E: Clone> PlanCache<E> {
         loaded
     }
 
+    /// Returns the plan of `(tenant, resource)` in memory if only changes of RBAC rules make it outdated.
+    pub fn outdated(&self, tenant: &str, resource: &str) -> Option<OutdatedPlan> {
+        let plan = self.residents.any(&KeyRef { tenant, resource })?;
+        let (from, to) = (plan.revision(), plan.changes.latest());
+        let mut rules = plan.changes.changed_rules(resource, from, to)?;
+        rules.sort_unstable();
+        rules.dedup();
+        let is_usable = rules.len() <= MAX_CHANGED_RULES && !plan.changes.is_ended();
+        is_usable.then_some(OutdatedPlan { plan, revision: to, rules })
+    }
+
     /// Publishes a committed write of `tenant`: its new revision and the resources that it touches. Must be called
     /// before the write is acknowledged. Does nothing for a tenant without plans: a load that begins later sees the
     /// write.
-    pub fn publish(&self, tenant: &str, revision: u64, touched: Vec<ResourcePattern>) {
+    pub fn publish(&self, tenant: &str, revision: u64, touched: Vec<Touched>) {
         if let Some(changes) = self.logs.get(tenant) {
             changes.publish(revision, touched);
         }

@@ -4,7 +4,8 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::{ResourcePattern, Touched};
+use uuid::Uuid;
 
 /// The length of a tenant's log. A plan that lags further behind is loaded again.
 pub(crate) const REMEMBERED_CHANGES: usize = 256;
@@ -36,7 +37,7 @@ struct Log {
 #[derive(Debug)]
 struct Change {
     revision: u64,
-    touched: Vec<ResourcePattern>,
+    touched: Vec<Touched>,
 }
 
 impl ChangeLog {
@@ -58,9 +59,9 @@ impl ChangeLog {
     }
 
     /// Adds a committed write. Calls may come out of order, and twice for one write.
-    pub(crate) fn publish(&self, revision: u64, mut touched: Vec<ResourcePattern>) {
+    pub(crate) fn publish(&self, revision: u64, mut touched: Vec<Touched>) {
         if touched.len() > MAX_TOUCHED {
-            touched = vec![ResourcePattern::Any];
+            touched = vec![ResourcePattern::Any.into()];
         }
         self.log.lock().add(Change { revision, touched });
         // Last, so that a check that needs this revision finds it in the log.
@@ -69,19 +70,39 @@ impl ChangeLog {
 
     /// Returns whether every change after `from` up to `to` is in the log and does not touch `resource`.
     pub(crate) fn unaffected(&self, resource: &str, from: u64, to: u64) -> bool {
+        self.touching(resource, from, to, |_| None::<()>).is_some()
+    }
+
+    /// Returns the RBAC rules whose changes after `from` up to `to` touch `resource`; `None` if something else touches it,
+    /// or a change is not in the log.
+    pub(crate) fn changed_rules(&self, resource: &str, from: u64, to: u64) -> Option<Vec<Uuid>> {
+        self.touching(resource, from, to, |touched| touched.rule)
+    }
+
+    /// Returns what `select` says of all that touches `resource` after `from` up to `to`. `None` if it says nothing of
+    /// something, or a change is not in the log.
+    fn touching<T>(
+        &self,
+        resource: &str,
+        from: u64,
+        to: u64,
+        select: impl Fn(&Touched) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let log = self.log.lock();
         let start = log.changes.partition_point(|change| change.revision <= from);
         let between = log.changes.range(start..).take_while(|change| change.revision <= to);
-        let mut expected = from;
+        let (mut expected, mut selected) = (from, Vec::new());
         for change in between {
             expected += 1;
-            let touches = change.touched.iter().any(|pattern| pattern.matches(resource));
             // A gap in the revisions is a change that was dropped from the log or is not published yet.
-            if change.revision != expected || touches {
-                return false;
+            if change.revision != expected {
+                return None;
+            }
+            for touched in change.touched.iter().filter(|one| one.resources.matches(resource)) {
+                selected.push(select(touched)?);
             }
         }
-        expected == to
+        (expected == to).then_some(selected)
     }
 }
 

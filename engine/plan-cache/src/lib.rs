@@ -28,7 +28,7 @@ mod residents;
 mod shares;
 mod tenant_logs;
 
-pub use cache::{CacheSize, PlanCache};
+pub use cache::{CacheSize, OutdatedPlan, PlanCache};
 pub use cached_plan::CachedPlan;
 pub use per_key::{KeyUse, PerKey};
 pub use residents::HotPlans;

@@ -83,6 +83,11 @@ impl Residents {
         Some(Arc::clone(cached))
     }
 
+    /// Returns the plan of `key` that is in memory, however old.
+    pub(crate) fn any(&self, key: &KeyRef<'_>) -> Option<Arc<CachedPlan>> {
+        self.plans.pin().get(key).map(Arc::clone)
+    }
+
     /// Applies the freshness rule: returns whether the plan is valid through revision `needed`.
     #[inline]
     pub(crate) fn is_fresh(&self, cached: &CachedPlan, resource: &str, needed: u64) -> bool {

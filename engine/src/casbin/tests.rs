@@ -304,3 +304,82 @@ fn rule_data_has_one_member() {
         assert!(message.contains(expected), "{text}: {message}");
     }
 }
+
+#[test]
+fn a_condition_has_one_matcher() {
+    for (text, matcher) in [
+        ("user.a == 1 && (user.b || user.c == true)", None),
+        (
+            "user.age >= 18 && !(resource.state in [\"a\", 1])",
+            Some("r.sub.age >= 18 && !(r.obj.state in [\"a\", 1])"),
+        ),
+        ("user.a not_in [1]", Some("!(r.sub.a in [1])")),
+        ("all(any(user.a == true))", Some("r.sub.a == true")),
+        (
+            "!(user.a == 1 || user.b == 2) && user.c != 3",
+            Some("!(r.sub.a == 1 || r.sub.b == 2) && r.sub.c != 3"),
+        ),
+        ("user.tags contains \"a\"", Some("\"a\" in r.sub.tags")),
+        ("!(user.tags contains 1)", Some("!(1 in r.sub.tags)")),
+        ("resource.path starts_with \"/a/\"", Some("keyMatch(r.obj.path, \"/a/*\")")),
+        ("resource.path matches \"a|b\"", Some("regexMatch(r.obj.path, \"^(?:a|b)$\")")),
+        (
+            "ip_in(user.ip, [\"10.0.0.0/8\", \"::1\"])",
+            Some("(ipMatch(r.sub.ip, \"10.0.0.0/8\") || ipMatch(r.sub.ip, \"::1/128\"))"),
+        ),
+        ("during(request.time, \"UTC\")", Some("during(r.time, \"UTC\")")),
+        ("request.subject == resource.owner", Some("r.sub == r.obj.owner")),
+        ("exists(request.subject)", Some("true")),
+        ("!exists(request.subject)", Some("!true")),
+    ] {
+        let Some(matcher) = matcher else {
+            assert!(crate::expression::parse(text).is_err(), "{text}");
+            continue;
+        };
+        let condition = crate::expression::parse(text).expect(text);
+        assert_eq!(print(&condition).as_deref(), Ok(matcher));
+        assert!(parse(matcher).is_ok(), "{matcher}");
+    }
+}
+
+#[test]
+fn each_part_without_a_matcher_is_named() {
+    let text = "exists(user.a) && (token.b == 1 || user.c == 1) && !((user.d == 1) ?? true) && user.e == request.roles";
+    let condition = crate::expression::parse(text).expect("an expression");
+    let refused = print(&condition).expect_err("refused");
+    let parts: Vec<&str> = refused.iter().map(|refused| &*refused.part).collect();
+    assert_eq!(
+        parts,
+        ["exists(user.a)", "token.b == 1", "(user.d == 1) ?? true", "user.e == request.roles"]
+    );
+    for (text, reason) in [
+        ("geo.country == \"DE\"", "resolvers"),
+        ("request.object == \"a\"", "without its verb"),
+        ("user[\"first name\"] == 1", "words joined by dots"),
+        ("user.a ends_with \"b\"", "suffixes"),
+        ("user.a starts_with \"*\"", "without `*`"),
+        ("user.a contains user.b", "in another one"),
+        ("request.time before \"2026-01-01T00:00:00Z\"", "date-times"),
+        ("ip_in(user.ip, [])", "empty list"),
+    ] {
+        let condition = crate::expression::parse(text).expect(text);
+        let refused = print(&condition).expect_err(text);
+        assert!(refused.iter().all(|refused| refused.reason.contains(reason)), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_search_has_a_pattern_of_the_whole_text() {
+    for (source, whole) in [
+        ("b", "(?s:.*)(?:b)(?s:.*)"),
+        ("^a|b$", "(?s:.*)(?:^a|b$)(?s:.*)"),
+        ("^a$", "a"),
+        ("^(?:a|b)$", "a|b"),
+        ("^(?:a)|(?:b)$", "(?s:.*)(?:^(?:a)|(?:b)$)(?s:.*)"),
+        ("^a\\$", "(?s:.*)(?:^a\\$)(?s:.*)"),
+        ("^/a/[^/]+$", "/a/[^/]+"),
+        ("(?m)^a$", "(?s:.*)(?:(?m)^a$)(?s:.*)"),
+    ] {
+        assert_eq!(crate::pattern::Pattern::search(source).whole().source(), whole, "{source}");
+    }
+}

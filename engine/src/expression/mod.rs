@@ -12,6 +12,8 @@
 mod calls;
 mod comparisons;
 mod hints;
+mod layout;
+mod limited;
 mod operands;
 mod parser;
 mod printer;
@@ -23,7 +25,8 @@ use crate::pattern::PatternCheck;
 use crate::syntax::read_member;
 use parser::Parser;
 
-pub use printer::print;
+pub use layout::layout;
+pub use printer::{print, print_within};
 
 /// Reads `{"expression": "<expression>"}` at `at` of a larger input.
 pub(crate) fn read(

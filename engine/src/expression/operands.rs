@@ -46,10 +46,12 @@ impl Tokens<'_> {
     fn any_operand(&mut self) -> Result<Option<Operand>, Fault> {
         let token = self.next;
         let operand = match (token.kind, token.text) {
-            (TokenKind::Name, "true") => Operand::Bool(true),
-            (TokenKind::Name, "false") => Operand::Bool(false),
             (TokenKind::Name, _) => {
                 self.take()?;
+                // `true["first name"]` is an attribute of the kind `true`.
+                if matches!(token.text, "true" | "false") && !self.next.is("[") {
+                    return Ok(Some(Operand::Bool(token.text == "true")));
+                }
                 if !token.text.contains('.') && !self.next.is("[") {
                     return Ok(None);
                 }

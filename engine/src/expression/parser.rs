@@ -190,13 +190,14 @@ impl<'s> Parser<'s> {
     /// Parses a comparison or a call.
     fn test(&mut self) -> Result<Node<'s>, Fault> {
         let start = self.tokens.next;
-        if start.kind != TokenKind::Name || matches!(start.text, "true" | "false") {
+        if start.kind != TokenKind::Name {
             let hint = self.tokens.exchanged_sides(start);
             return Err(start.fault(format!("{CONDITION}{hint}")));
         }
         self.tokens.take()?;
         let negation = hints::negation(start);
-        if !negation.is_empty() && !self.tokens.next.is("[") {
+        let is_no_kind = matches!(start.text, "true" | "false") || !negation.is_empty();
+        if is_no_kind && !self.tokens.next.is("[") {
             return Err(start.fault(format!("{CONDITION}{negation}")));
         }
         let node = if self.tokens.next.is("(") {

@@ -1,31 +1,42 @@
 //! The printer: the one expression that stands for a condition.
 
-use std::fmt::{self, Display, Write as _};
-
-use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Utc};
+use std::fmt::{self, Display, Write};
 
 use super::comparisons::COMPARISONS;
+use super::limited::Limited;
 use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
-use crate::syntax::is_name;
-use crate::value::LiteralList;
-
-/// The largest offset of a date-time in minutes, in seconds: it brings each instant that a date-time can name into the
-/// years 0 to 9999.
-const LARGEST_OFFSET: i32 = (23 * 60 + 59) * 60;
+use crate::syntax::{Quoted, is_name};
+use crate::value::{LiteralList, date_time};
 
 /// Writes a condition as an expression on one line. [`super::parse`] reads it into the same condition. Lists are sorted
 /// and networks joined, as the condition holds them. The search of Casbin's `regexMatch` has no tree; it is written as
 /// that call, which only matchers can read.
 pub fn print(condition: &Condition) -> String {
+    part(condition, Within::Nothing)
+}
+
+/// Returns the expression that stands for a condition; `None` if it has more than `most` bytes, or if the condition has
+/// a search, which no expression stands for.
+pub fn print_within(condition: &Condition, most: usize) -> Option<String> {
+    if condition.has_search() {
+        return None;
+    }
+    let mut text = Limited::new(most);
+    write_condition(condition, Within::Nothing, &mut text).ok()?;
+    Some(text.into_text())
+}
+
+/// Writes a part of an expression that stands within this node.
+pub(super) fn part(condition: &Condition, within: Within) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write_condition(condition, Within::Nothing, &mut text);
+    let _ = write_condition(condition, within, &mut text);
     text
 }
 
 /// The node around a condition.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
+pub(super) enum Within {
     /// None, or a call.
     Nothing,
     Or,
@@ -33,7 +44,7 @@ enum Within {
     Not,
 }
 
-fn write_condition(condition: &Condition, within: Within, out: &mut String) -> fmt::Result {
+fn write_condition(condition: &Condition, within: Within, out: &mut dyn Write) -> fmt::Result {
     match condition {
         Condition::And(children) => match &**children {
             [child] => write_call("all", child, out),
@@ -47,14 +58,14 @@ fn write_condition(condition: &Condition, within: Within, out: &mut String) -> f
             children => write_joined(children, " || ", Within::Or, within != Within::Nothing, out),
         },
         Condition::Not(child) => {
-            out.push('!');
+            out.write_char('!')?;
             write_condition(child, Within::Not, out)
         }
         Condition::Test(test) => write_test(test, within, out),
     }
 }
 
-fn write_call(name: &str, child: &Condition, out: &mut String) -> fmt::Result {
+fn write_call(name: &str, child: &Condition, out: &mut dyn Write) -> fmt::Result {
     write!(out, "{name}(")?;
     write_condition(child, Within::Nothing, out)?;
     out.write_char(')')
@@ -65,18 +76,17 @@ fn write_joined(
     symbol: &str,
     within: Within,
     parentheses: bool,
-    out: &mut String,
+    out: &mut dyn Write,
 ) -> fmt::Result {
-    out.push_str(if parentheses { "(" } else { "" });
+    out.write_str(if parentheses { "(" } else { "" })?;
     for (index, child) in children.iter().enumerate() {
-        out.push_str(if index == 0 { "" } else { symbol });
+        out.write_str(if index == 0 { "" } else { symbol })?;
         write_condition(child, within, out)?;
     }
-    out.push_str(if parentheses { ")" } else { "" });
-    Ok(())
+    out.write_str(if parentheses { ")" } else { "" })
 }
 
-fn write_test(test: &Test, within: Within, out: &mut String) -> fmt::Result {
+fn write_test(test: &Test, within: Within, out: &mut dyn Write) -> fmt::Result {
     match test.if_missing {
         Some(truth) if within == Within::Nothing => write!(out, "({}) ?? {truth}", Bare(test)),
         Some(truth) => write!(out, "(({}) ?? {truth})", Bare(test)),
@@ -141,22 +151,6 @@ impl Display for Path<'_> {
     }
 }
 
-/// A string in quotes, with the escapes of the lexer.
-struct Quoted<'t>(&'t str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for char in self.0.chars() {
-            if matches!(char, '"' | '\\') {
-                f.write_char('\\')?;
-            }
-            f.write_char(char)?;
-        }
-        f.write_char('"')
-    }
-}
-
 /// The right side of a comparison.
 struct RightSide<'c>(&'c Operand);
 
@@ -187,17 +181,4 @@ fn write_list(
         write!(f, "{}{item}", if index == 0 { "" } else { ", " })?;
     }
     f.write_str("]")
-}
-
-/// Writes an instant in RFC 3339: in UTC, unless the year has not four digits there.
-fn date_time(instant: DateTime<Utc>) -> String {
-    let offset = match instant.year() {
-        ..0 => LARGEST_OFFSET,
-        0..10_000 => 0,
-        10_000.. => -LARGEST_OFFSET,
-    };
-    match FixedOffset::east_opt(offset).filter(|_| offset != 0) {
-        Some(offset) => instant.with_timezone(&offset).to_rfc3339(),
-        None => instant.to_rfc3339_opts(SecondsFormat::AutoSi, true),
-    }
 }

@@ -180,6 +180,44 @@ fn other_ways_to_write_are_read_too() {
 }
 
 #[test]
+fn a_long_expression_has_a_part_on_each_line() {
+    let text = "user.a == 1 && !(user.b == 2 && ((user.c == 3) ?? true)) && (user.d == 4 || user.e == 5 && user.f == 6)";
+    let condition = parse(text).expect("an expression");
+    assert_eq!(layout(&condition, 200), text);
+    let lines = [
+        "user.a == 1",
+        "&& !(user.b == 2 && ((user.c == 3) ?? true))",
+        "&& (user.d == 4 || user.e == 5 && user.f == 6)",
+    ];
+    assert_eq!(layout(&condition, 50), lines.join("\n"));
+    let lines = [
+        "user.a == 1",
+        "&& !(",
+        "  user.b == 2",
+        "  && ((user.c == 3) ?? true)",
+        ")",
+        "&& (",
+        "  user.d == 4",
+        "  || user.e == 5",
+        "    && user.f == 6",
+        ")",
+    ];
+    assert_eq!(layout(&condition, 20), lines.join("\n"));
+    let condition =
+        parse("all(any(user.a == 1 || user.b == 2 && user.c == 3))").expect("an expression");
+    let lines = [
+        "all(",
+        "  any(",
+        "    user.a == 1",
+        "    || user.b == 2",
+        "      && user.c == 3",
+        "  )",
+        ")",
+    ];
+    assert_eq!(layout(&condition, 10), lines.join("\n"));
+}
+
+#[test]
 fn instants_of_every_year_are_read_again() {
     for text in
         ["0000-01-01T00:00:00+23:59", "9999-12-31T23:59:59.999999999-23:59", "2016-12-31T23:59:60Z"]

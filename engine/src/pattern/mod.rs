@@ -7,6 +7,7 @@ mod automaton;
 mod compiler;
 mod cost;
 mod expression;
+mod whole;
 
 pub use automaton::Automaton;
 pub(crate) use automaton::MAX_MATCH_STEPS;

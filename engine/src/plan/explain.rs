@@ -2,141 +2,33 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use uuid::Uuid;
 
+use super::explanation::{
+    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
+    TruthValue,
+};
 use super::index::Indexed;
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, Values};
 use super::{Plan, unresolved_cause};
-use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::condition::{AttributePath, Condition, Test};
 use crate::decision::Undetermined;
 use crate::excerpt::excerpt;
+use crate::expression;
 use crate::json::Json;
 use crate::policy::PlannedPolicy;
-use crate::rbac::{Effect, MatchedRule};
+use crate::rbac::MatchedRule;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
 use crate::value::AttributeValue;
 
 /// Longest value that each test shows, in bytes of JSON. A condition can have 1,000 tests of one attribute of a megabyte.
 const MAX_ACTUAL: usize = 256;
-
-/// Every policy, rule and attribute that one check considers (`docs/semantics.md`, section 2.8).
-#[derive(Debug, Serialize)]
-pub struct Explanation<'e> {
-    /// Every enabled policy for the resource, in the order in which they decide. The first that applies decides,
-    /// unless an RBAC rule denies.
-    pub policies: Vec<ExplainedPolicy<'e>>,
-    /// Every RBAC rule that matches.
-    pub rules: Vec<ExplainedRule<'e>>,
-    /// Every attribute that a condition reads.
-    pub attributes: Vec<ExplainedAttribute<'e>>,
-}
-
-/// A policy and its result for the check.
-#[derive(Debug, Serialize)]
-pub struct ExplainedPolicy<'e> {
-    /// The policy's id.
-    pub id: Uuid,
-    /// The policy's name.
-    pub name: &'e str,
-    /// The effect if the policy applies.
-    pub effect: Effect,
-    /// The priority: the highest decides.
-    pub priority: i32,
-    /// True if the condition is true, or if it is undetermined and the policy denies.
-    pub applies: bool,
-    /// True if this decided the check.
-    pub decides: bool,
-    /// The truth of the condition.
-    pub outcome: TruthValue,
-    /// The condition; `None` if the stored condition does not compile.
-    pub condition: Option<ExplainedNode<'e>>,
-}
-
-/// The truth of a condition, or of a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum TruthValue {
-    True,
-    False,
-    Undetermined,
-}
-
-impl From<Option<bool>> for TruthValue {
-    fn from(truth: Option<bool>) -> Self {
-        match truth {
-            Some(true) => Self::True,
-            Some(false) => Self::False,
-            None => Self::Undetermined,
-        }
-    }
-}
-
-/// A node of a condition tree, as written, and its truth.
-#[derive(Debug, Serialize)]
-#[serde(tag = "type", rename_all = "UPPERCASE")]
-#[expect(missing_docs, reason = "the fields are those of the tree")]
-pub enum ExplainedNode<'e> {
-    And { outcome: TruthValue, children: Vec<ExplainedNode<'e>> },
-    Or { outcome: TruthValue, children: Vec<ExplainedNode<'e>> },
-    Not { outcome: TruthValue, child: Box<ExplainedNode<'e>> },
-    Condition(ExplainedTest<'e>),
-}
-
-/// A `CONDITION` node and its truth.
-#[derive(Debug, Serialize)]
-pub struct ExplainedTest<'e> {
-    /// The truth of the test.
-    pub outcome: TruthValue,
-    /// The cause, if the test is undetermined.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
-    /// The attribute's path.
-    pub attribute: String,
-    /// The operator's name.
-    pub operator: &'static str,
-    /// The right side of the operator.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Json<'e>>,
-    /// The truth for an absent attribute.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub if_missing: Option<bool>,
-    /// The attribute's value, or its beginning as text if it is long; `None` if it is absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub actual: Option<Json<'e>>,
-}
-
-/// An RBAC rule that matches.
-#[derive(Debug, Serialize)]
-#[expect(missing_docs, reason = "the fields are those of the rule")]
-pub struct ExplainedRule<'e> {
-    pub id: Uuid,
-    pub sub: &'e str,
-    pub dom: &'e str,
-    pub obj: String,
-    pub act: &'e str,
-    pub effect: Effect,
-    /// True if this decided the check.
-    pub decides: bool,
-}
-
-/// An attribute that a condition reads.
-#[derive(Debug, Serialize)]
-pub struct ExplainedAttribute<'e> {
-    /// The attribute's path.
-    pub attribute: String,
-    /// The source of the value: `request`, `token` or `resolver:<namespace>`.
-    pub source: Cow<'static, str>,
-    /// The value; `None` if it is absent or not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub value: Option<Json<'e>>,
-    /// The cause, if a resolver gave no value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
-}
+/// Longest expression that a node shows, in bytes. The text of a node is also part of that of each node around it.
+const MAX_EXPRESSION: usize = 4 << 10;
+/// All expressions of an explanation, in bytes: as large as those of a thousand usual policies.
+const MAX_EXPRESSIONS: usize = 1 << 20;
 
 /// Shows a value of the request: a scalar or a list of scalars.
 fn shown(value: AttributeValue<'_>) -> Json<'_> {
@@ -164,13 +56,13 @@ impl Plan {
         answers: &'e AttributeAnswers,
         decides: Option<Uuid>,
     ) -> Explanation<'e> {
-        let now = self.slots.time_text(check.now);
+        let now = self.abac.slots.time_text(check.now);
         let mut values = Values::new();
-        self.slots.read(check, answers, &now, &mut values);
-        let run = Run::new(&self.program, &values);
-        let mut explainer =
-            Explainer { plan: self, check, answers, run, decides, brief: Vec::new() };
-        let slots = (0..).zip(self.slots.paths());
+        self.abac.slots.read(check, answers, &now, &mut values);
+        let run = Run::new(&self.abac.program, &values);
+        let (brief, left) = (Vec::new(), MAX_EXPRESSIONS);
+        let mut explainer = Explainer { plan: self, check, answers, run, decides, brief, left };
+        let slots = (0..).zip(self.abac.slots.paths());
         explainer.brief = slots.map(|(slot, _)| explainer.actual(slot).map(beginning)).collect();
         Explanation {
             policies: explainer.policies(),
@@ -210,12 +102,14 @@ struct Explainer<'e, 'r> {
     decides: Option<Uuid>,
     /// The value of each slot, or its beginning: as many tests show it as read it.
     brief: Vec<Option<Json<'e>>>,
+    /// The bytes that further expressions may take.
+    left: usize,
 }
 
 impl<'e> Explainer<'e, '_> {
     fn policies(&mut self) -> Vec<ExplainedPolicy<'e>> {
         let plan = self.plan;
-        let policies = plan.policies.iter().zip(&plan.conditions);
+        let policies = plan.abac.policies.iter().zip(&plan.abac.conditions);
         policies.map(|(policy, indexed)| self.policy(policy, *indexed)).collect()
     }
 
@@ -231,72 +125,83 @@ impl<'e> Explainer<'e, '_> {
             applies: self.run.applies(indexed) == Some(true),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
-            condition: indexed.condition.map(|condition| self.node(condition)),
+            condition: indexed.condition.map(|condition| self.node(condition).0),
         }
     }
 
-    fn node(&mut self, id: NodeId) -> ExplainedNode<'e> {
+    /// Explains a node, and returns it as a condition too.
+    fn node(&mut self, id: NodeId) -> (ExplainedNode<'e>, Condition) {
         let outcome = self.run.truth(id).into();
-        let operation: &'e Operation = self.plan.program.node(id);
+        let operation: &'e Operation = self.plan.abac.program.node(id);
         match operation {
             Operation::All(children) => {
-                ExplainedNode::And { outcome, children: self.children(children) }
+                let (children, conditions) = self.children(children);
+                let condition = Condition::And(conditions);
+                let expression = self.expression(&condition);
+                (ExplainedNode::And { outcome, expression, children }, condition)
             }
             Operation::Any(children) => {
-                ExplainedNode::Or { outcome, children: self.children(children) }
+                let (children, conditions) = self.children(children);
+                let condition = Condition::Or(conditions);
+                let expression = self.expression(&condition);
+                (ExplainedNode::Or { outcome, expression, children }, condition)
             }
             Operation::Not(child) => {
-                ExplainedNode::Not { outcome, child: Box::new(self.node(*child)) }
+                let (child, condition) = self.node(*child);
+                let condition = Condition::Not(Box::new(condition));
+                let (expression, child) = (self.expression(&condition), Box::new(child));
+                (ExplainedNode::Not { outcome, expression, child }, condition)
             }
-            Operation::Test(test) => ExplainedNode::Condition(self.test(id, test, outcome)),
+            Operation::Test(test) => {
+                let path = |slot| self.plan.path(slot).clone();
+                let condition = Condition::Test(test.clone().map(&mut { path }));
+                let expression = self.expression(&condition);
+                let explained = self.test(id, test, outcome, expression);
+                (ExplainedNode::Condition(explained), condition)
+            }
         }
     }
 
     /// Explains the children in the order of the tree, not in that of the program.
-    fn children(&mut self, children: &[Child]) -> Vec<ExplainedNode<'e>> {
-        as_written(children).map(|child| self.node(child)).collect()
+    fn children(&mut self, children: &[Child]) -> (Vec<ExplainedNode<'e>>, Box<[Condition]>) {
+        let nodes = as_written(children).map(|child| self.node(child));
+        let (explained, conditions): (Vec<_>, Vec<_>) = nodes.unzip();
+        (explained, conditions.into())
     }
 
-    fn test(&self, node: NodeId, test: &'e Test<Slot>, outcome: TruthValue) -> ExplainedTest<'e> {
+    /// Writes the expression of a node, within what is left for all.
+    fn expression(&mut self, condition: &Condition) -> Option<String> {
+        if condition.has_search() {
+            return None;
+        }
+        let most = MAX_EXPRESSION.min(self.left);
+        let text = expression::print_within(condition, most);
+        // A text that is too long took as much work.
+        self.left -= text.as_ref().map_or(most, String::len);
+        text
+    }
+
+    fn test(
+        &self,
+        node: NodeId,
+        test: &'e Test<Slot>,
+        outcome: TruthValue,
+        expression: Option<String>,
+    ) -> ExplainedTest<'e> {
         let because = (outcome == TruthValue::Undetermined)
             .then(|| self.plan.undetermined(self.run.cause(node, test), self.answers))
             .as_ref()
             .map(Undetermined::to_string);
         ExplainedTest {
             outcome,
+            expression,
             because,
             attribute: self.plan.path(test.attribute).to_string(),
             operator: test.predicate.operator_name(),
-            value: self.right_side(&test.predicate),
+            value: test.predicate.right_side(|slot| self.plan.path(*slot).to_string()),
             if_missing: test.if_missing,
             actual: self.brief.get(test.attribute as usize).cloned().flatten(),
         }
-    }
-
-    fn right_side(&self, predicate: &'e Predicate<Slot>) -> Option<Json<'e>> {
-        let text = |text: String| Json::String(Cow::Owned(text));
-        Some(match predicate {
-            Predicate::Exists => return None,
-            Predicate::Matches(pattern) => Json::String(pattern.source().into()),
-            Predicate::During(window) => window.to_json(),
-            Predicate::IpIn(networks) => {
-                Json::Array(networks.iter().map(|network| text(network.to_string())).collect())
-            }
-            Predicate::Compare(_, operand) => match operand {
-                Operand::Attribute(slot) => {
-                    let path = text(self.plan.path(*slot).to_string());
-                    Json::Object(vec![("attribute".into(), path)])
-                }
-                Operand::Text(text) => Json::String((&**text).into()),
-                Operand::Number(number) => Json::Number(*number),
-                Operand::Bool(value) => Json::Bool(*value),
-                Operand::List(list) => {
-                    let texts = list.texts().map(|text| Json::String(text.into()));
-                    Json::Array(texts.chain(list.numbers().map(Json::Number)).collect())
-                }
-                Operand::Instant(instant) => text(instant.to_rfc3339()),
-            },
-        })
     }
 
     fn rules(&self) -> Vec<ExplainedRule<'e>> {
@@ -317,7 +222,10 @@ impl<'e> Explainer<'e, '_> {
     }
 
     fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
-        (0..).zip(self.plan.slots.paths()).map(|(slot, path)| self.attribute(slot, path)).collect()
+        (0..)
+            .zip(self.plan.abac.slots.paths())
+            .map(|(slot, path)| self.attribute(slot, path))
+            .collect()
     }
 
     fn attribute(&self, slot: Slot, path: &'e AttributePath) -> ExplainedAttribute<'e> {

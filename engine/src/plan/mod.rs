@@ -6,11 +6,15 @@
 
 mod compiler;
 mod explain;
+mod explanation;
 mod index;
+pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;
 mod slots;
+
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -23,7 +27,7 @@ use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, Res
 use crate::value::AttributeValue;
 
 use compiler::Compiler;
-pub use explain::{
+pub use explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     TruthValue,
 };
@@ -39,6 +43,13 @@ pub struct Plan {
     resource: Box<str>,
     revision: u64,
     rules: RbacIndex,
+    /// Shared with the plans of other revisions that have the same policies.
+    abac: Arc<Abac>,
+}
+
+/// The policies of a plan, compiled.
+#[derive(Debug)]
+struct Abac {
     /// Highest priority first, then denies, then the smallest id: the first that applies decides.
     policies: Box<[PlannedPolicy]>,
     /// The effect and condition of each policy, kept apart because most checks read nothing else.
@@ -60,45 +71,49 @@ pub enum Verdict<'p> {
 
 impl Plan {
     /// Compiles the plan for `resource` from a tenant's rules and enabled policies at `revision`. Leaves out rules and
-    /// policies that do not match the resource.
+    /// policies that do not match the resource. Binds each namespace to the resolver that `resolver` returns for it. An
+    /// unbound namespace has no resolver.
+    pub fn compile_with(
+        resource: &str,
+        revision: u64,
+        rules: &[Rule],
+        policies: impl IntoIterator<Item = Policy>,
+        resolver: impl Fn(&str) -> Option<ResolverRef>,
+    ) -> Self {
+        let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
+        let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
+        Self {
+            resource: resource.into(),
+            revision,
+            rules: RbacIndex::new(matching),
+            abac: Arc::new(Abac::compile(policies.collect(), resolver)),
+        }
+    }
+
+    /// Compiles a plan as [`Plan::compile_with`] does, without resolvers.
     pub fn compile(
         resource: &str,
         revision: u64,
         rules: &[Rule],
         policies: impl IntoIterator<Item = Policy>,
     ) -> Self {
-        let mut policies: Vec<Policy> =
-            policies.into_iter().filter(|policy| policy.resource.matches(resource)).collect();
-        policies.sort_unstable_by_key(|policy| {
-            (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
-        });
-        let mut compiler = Compiler::default();
-        let (policies, conditions): (Vec<PlannedPolicy>, Vec<Indexed>) =
-            policies.into_iter().map(|policy| compiler.policy(policy)).unzip();
-        let Compiler { program, patterns, over_budget } = compiler;
-        let roots = conditions.iter().filter_map(|indexed| indexed.condition);
-        let (mut program, slots) = program.finish(roots, &patterns);
-        let (index, implied) = index::build(&program, &slots, &conditions);
-        for (root, test) in implied {
-            program.evaluate_last(root, test);
-        }
-        let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
-        Self {
-            resource: resource.into(),
-            revision,
-            rules: RbacIndex::new(matching),
-            policies: policies.into(),
-            conditions: conditions.into(),
-            index,
-            program,
-            slots,
-            over_budget: over_budget.into(),
-        }
+        Self::compile_with(resource, revision, rules, policies, |_| None)
+    }
+
+    /// Returns the plan of a later revision that differs in rules alone. `changed` has the ids of all rules that changed
+    /// since, each with the rule as it is now, or `None` if it is gone. The policies are not compiled again.
+    #[must_use]
+    pub fn with_rules(&self, revision: u64, changed: &[(Uuid, Option<Rule>)]) -> Self {
+        let matching = |rule: &&Rule| rule.tuple.obj.matches(&self.resource);
+        let mut rules = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
+        let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
+        present.filter(matching).for_each(|rule| rules.insert(rule));
+        Self { resource: self.resource.clone(), revision, rules, abac: Arc::clone(&self.abac) }
     }
 
     /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
     pub fn policies_over_budget(&self) -> &[Uuid] {
-        &self.over_budget
+        &self.abac.over_budget
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -106,18 +121,11 @@ impl Plan {
         self.revision
     }
 
-    /// Binds each namespace to the resolver that `resolver` returns for it. An unbound namespace has no resolver.
-    #[must_use]
-    pub fn with_resolvers(mut self, resolver: impl Fn(&str) -> Option<ResolverRef>) -> Self {
-        self.slots.bind(resolver);
-        self
-    }
-
     /// Decides `check` with both engines (`docs/semantics.md`, section 2.6). Returns attribute requests instead if
     /// attributes that `answers` does not have can still change the decision.
     #[inline]
     pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &AttributeAnswers) -> Verdict<'p> {
-        if self.slots.namespaces().is_empty() {
+        if self.abac.slots.namespaces().is_empty() {
             return Verdict::Decided(self.evaluate_at_once(check, answers));
         }
         self.decide_in_stages(check, answers)
@@ -129,11 +137,12 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Verdict<'p> {
-        let now = self.slots.time_text(check.now);
+        let now = self.abac.slots.time_text(check.now);
         let mut values = Values::new();
-        self.slots.read(check, answers, &now, &mut values);
-        let mut search = PartialEvaluation::new(&self.conditions, Run::new(&self.program, &values));
-        self.index.visit(&mut search);
+        self.abac.slots.read(check, answers, &now, &mut values);
+        let mut search =
+            PartialEvaluation::new(&self.abac.conditions, Run::new(&self.abac.program, &values));
+        self.abac.index.visit(&mut search);
         search.drop_outranked();
         let rule = self.rules.decide(check, &self.resource);
         // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
@@ -147,7 +156,7 @@ impl Plan {
         if search.is_settled() {
             return Verdict::Decided(decision);
         }
-        Verdict::NeedsAttributes(search.attribute_requests(&self.slots))
+        Verdict::NeedsAttributes(search.attribute_requests(&self.abac.slots))
     }
 
     /// Decides `check` with both engines, without resolvers. Tests of their attributes are undetermined.
@@ -164,7 +173,7 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Decision<'p> {
-        if self.slots.namespaces().is_empty() {
+        if self.abac.slots.namespaces().is_empty() {
             return self.evaluate_at_once(check, answers);
         }
         match self.decide_in_stages(check, answers) {
@@ -193,18 +202,18 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Option<Applied<'p>> {
-        if self.policies.is_empty() {
+        if self.abac.policies.is_empty() {
             return None;
         }
-        let now = self.slots.time_text(check.now);
+        let now = self.abac.slots.time_text(check.now);
         let mut values = Values::new();
-        self.slots.read(check, answers, &now, &mut values);
+        self.abac.slots.read(check, answers, &now, &mut values);
         let mut first = FirstApplicable {
-            conditions: &self.conditions,
-            run: Run::new(&self.program, &values),
+            conditions: &self.abac.conditions,
+            run: Run::new(&self.abac.program, &values),
             found: Rank::MAX,
         };
-        self.index.visit(&mut first);
+        self.abac.index.visit(&mut first);
         self.applied(first.found, &mut first.run, answers)
     }
 
@@ -215,7 +224,7 @@ impl Plan {
         run: &mut Run<'_>,
         answers: &AttributeAnswers,
     ) -> Option<Applied<'p>> {
-        let policy = self.policies.get(rank as usize)?;
+        let policy = self.abac.policies.get(rank as usize)?;
         let undetermined = match policy.effect {
             Effect::Deny => self.causes_of(rank, run, answers),
             Effect::Allow => Vec::new(),
@@ -230,7 +239,7 @@ impl Plan {
         run: &mut Run<'_>,
         answers: &AttributeAnswers,
     ) -> Option<Withheld<'p>> {
-        let policy = self.policies.get(rank as usize).filter(|_| !answers.is_empty())?;
+        let policy = self.abac.policies.get(rank as usize).filter(|_| !answers.is_empty())?;
         let undetermined = self.causes_of(rank, run, answers);
         let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
         undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
@@ -243,7 +252,7 @@ impl Plan {
         run: &mut Run<'_>,
         answers: &AttributeAnswers,
     ) -> Vec<Undetermined<'p>> {
-        let Some(condition) = self.conditions[rank as usize].condition else {
+        let Some(condition) = self.abac.conditions[rank as usize].condition else {
             return vec![Undetermined::Broken];
         };
         if run.truth(condition).is_some() {
@@ -271,15 +280,44 @@ impl Plan {
     }
 
     fn path(&self, slot: Slot) -> &AttributePath {
-        self.slots.path(slot)
+        self.abac.slots.path(slot)
     }
 
     /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
+        size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight()
+    }
+}
+
+impl Abac {
+    fn compile(mut policies: Vec<Policy>, resolver: impl Fn(&str) -> Option<ResolverRef>) -> Self {
+        policies.sort_unstable_by_key(|policy| {
+            (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
+        });
+        let mut compiler = Compiler::default();
+        let (policies, conditions): (Vec<PlannedPolicy>, Vec<Indexed>) =
+            policies.into_iter().map(|policy| compiler.policy(policy)).unzip();
+        let Compiler { program, patterns, over_budget } = compiler;
+        let roots = conditions.iter().filter_map(|indexed| indexed.condition);
+        let (mut program, mut slots) = program.finish(roots, &patterns);
+        let (index, implied) = index::build(&program, &slots, &conditions);
+        for (root, test) in implied {
+            program.evaluate_last(root, test);
+        }
+        slots.bind(resolver);
+        Self {
+            policies: policies.into(),
+            conditions: conditions.into(),
+            index,
+            program,
+            slots,
+            over_budget: over_budget.into(),
+        }
+    }
+
+    fn weight(&self) -> usize {
         let names: usize = self.policies.iter().map(|policy| policy.name.len()).sum();
         size_of::<Self>()
-            + self.resource.len()
-            + self.rules.weight()
             + size_of_val::<[PlannedPolicy]>(&self.policies)
             + size_of_val::<[Indexed]>(&self.conditions)
             + names

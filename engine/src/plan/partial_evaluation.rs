@@ -115,7 +115,7 @@ impl Run<'_> {
     }
 
     /// Returns the attributes of a test that were not requested and on which its truth depends.
-    fn not_requested(&self, test: &Test<Slot>) -> impl Iterator<Item = Slot> + use<> {
+    pub(super) fn not_requested(&self, test: &Test<Slot>) -> impl Iterator<Item = Slot> + use<> {
         let not_requested =
             |slot: &Slot| matches!(self.value(*slot), Some(AttributeValue::NotRequested));
         // The right side does not matter if the left side is known to be absent.
@@ -191,6 +191,11 @@ impl<'p, 'r> PartialEvaluation<'p, 'r> {
         {
             self.open.pop();
         }
+    }
+
+    /// Returns the open policies, by ascending rank.
+    pub(super) fn open(&self) -> &[Rank] {
+        &self.open
     }
 
     /// Returns whether no policy is open.

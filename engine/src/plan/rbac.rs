@@ -105,13 +105,7 @@ struct Found {
 impl RbacIndex {
     /// Indexes `rules`, all of which match the plan's resource.
     pub(crate) fn new<'r>(rules: impl Iterator<Item = &'r Rule>) -> Self {
-        let mut index = Self {
-            keys: Keys::default(),
-            hasher: DefaultHashBuilder::default(),
-            rules: HashTable::new(),
-            shapes: 0,
-            shadowed: Vec::new(),
-        };
+        let mut index = Self::with_capacity(0);
         rules.for_each(|rule| index.insert(rule));
         index.keys.0.shrink_to_fit();
         let (keys, hasher) = (&index.keys, &index.hasher);
@@ -119,10 +113,46 @@ impl RbacIndex {
         index
     }
 
+    fn with_capacity(entries: usize) -> Self {
+        Self {
+            keys: Keys::default(),
+            hasher: DefaultHashBuilder::default(),
+            rules: HashTable::with_capacity(entries),
+            shapes: 0,
+            shadowed: Vec::new(),
+        }
+    }
+
+    /// Returns the index of the rules whose ids are not in `gone`.
+    pub(crate) fn without(&self, gone: &HashSet<Uuid>) -> Self {
+        let mut index = Self::with_capacity(self.rules.len());
+        index.keys.0.reserve(self.keys.0.len());
+        let mut keep = |key, effect, found: Found| {
+            if !gone.contains(&found.id) {
+                index.add(self.keys.texts(key), effect, found);
+            }
+        };
+        for entry in &self.rules {
+            entry.deny.into_iter().for_each(|found| keep(entry.key, Effect::Deny, found));
+            entry.allow.into_iter().for_each(|found| keep(entry.key, Effect::Allow, found));
+        }
+        self.shadowed.iter().for_each(|(key, effect, found)| keep(*key, *effect, *found));
+        index
+    }
+
     /// Adds a rule to the entry of its key.
-    fn insert(&mut self, rule: &Rule) {
-        let (keys, hasher) = (&mut self.keys, &self.hasher);
+    pub(crate) fn insert(&mut self, rule: &Rule) {
+        let obj = match rule.tuple.obj {
+            ResourcePattern::Any => ObjectKind::Any,
+            ResourcePattern::Name(_) => ObjectKind::Name,
+            ResourcePattern::Exact(_) => ObjectKind::Exact,
+        };
         let texts = [&*rule.tuple.sub, &*rule.tuple.dom, &*rule.tuple.act];
+        self.add(texts, rule.effect, Found { id: rule.id, obj });
+    }
+
+    fn add(&mut self, texts: [&str; 3], effect: Effect, found: Found) {
+        let (keys, hasher) = (&mut self.keys, &self.hasher);
         let hash = hash_texts(hasher, texts);
         let entry = match self.rules.find_entry(hash, |entry| keys.are(entry.key, texts)) {
             Ok(known) => known.into_mut(),
@@ -133,19 +163,13 @@ impl RbacIndex {
                 self.rules.insert_unique(hash, entry, rehash).into_mut()
             }
         };
-        let obj = match rule.tuple.obj {
-            ResourcePattern::Any => ObjectKind::Any,
-            ResourcePattern::Name(_) => ObjectKind::Name,
-            ResourcePattern::Exact(_) => ObjectKind::Exact,
-        };
-        let place = match rule.effect {
+        let place = match effect {
             Effect::Deny => &mut entry.deny,
             Effect::Allow => &mut entry.allow,
         };
-        let found = Found { id: rule.id, obj };
         if let Some(other) = place.replace(found) {
             *place = Some(other.min(found));
-            self.shadowed.push((entry.key, rule.effect, other.max(found)));
+            self.shadowed.push((entry.key, effect, other.max(found)));
         }
         self.shapes |= 1 << Shape::of(texts).0;
     }

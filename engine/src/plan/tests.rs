@@ -76,7 +76,7 @@ fn a_text_that_is_too_long_for_a_pattern_denies_and_does_not_allow() {
     assert_eq!(outcomes(&allows(), &long), [TruthValue::Undetermined]);
     // Control: without the budget the text is matched, however long it takes.
     let mut unlimited = allows();
-    unlimited.program.without_match_budget();
+    std::sync::Arc::get_mut(&mut unlimited.abac).expect("unshared").program.without_match_budget();
     assert_eq!(reason(&unlimited, &long), "ABAC policy `p1` allows: its condition is true");
 }
 
@@ -101,7 +101,7 @@ fn the_budget_is_that_of_all_patterns_of_a_decision_in_deciding_order() {
     assert_eq!(outcomes(&plan_of(&[1, 2, 3, 4, 5]), &within), [False; 6]);
     // Control.
     let mut unlimited = plan_of(&[1, 2, 3, 4, 5]);
-    unlimited.program.without_match_budget();
+    std::sync::Arc::get_mut(&mut unlimited.abac).expect("unshared").program.without_match_budget();
     assert_eq!(outcomes(&unlimited, &user), [False; 6]);
 }
 
@@ -277,7 +277,32 @@ fn an_item_that_comes_again_finds_no_policy_again() {
             (0..10_000).map(|number| Json::String(format!("role-{}", number % roles).into()));
         let items: Vec<Json<'_>> = items.collect();
         let mut counted = Counted { list: List::Json(&items), evaluated: 0 };
-        plan.index.visit(&mut counted);
+        plan.abac.index.visit(&mut counted);
         assert_eq!(counted.evaluated, expected, "{roles} roles");
     }
+}
+
+/// Returns the length of the expression of the whole condition of each explained policy.
+fn expressions(plan: &Plan) -> Vec<Option<usize>> {
+    asked(&json!({}), |check| {
+        let answers = AttributeAnswers::default();
+        let explanation = plan.explain(check, &answers, None);
+        let root =
+            |policy: &ExplainedPolicy<'_>| policy.condition.as_ref()?.expression().map(str::len);
+        explanation.policies.iter().map(root).collect()
+    })
+}
+
+#[test]
+fn an_explanation_shows_no_long_expression_and_not_too_many() {
+    let equals = |length: usize| json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": "b".repeat(length)});
+    // 12 bytes are `user.a == ""`.
+    let sizes = [4_096 - 12, 4_096 - 11];
+    let policies = (1..).zip(sizes).map(|(id, size)| of_tree(id, Effect::Deny, &equals(size)));
+    assert_eq!(expressions(&plan(policies)), [Some(4_096), None]);
+    // The first 256 take 1 MiB together.
+    let policies = (1..=300).map(|id| of_tree(id, Effect::Deny, &equals(4_096 - 12)));
+    let shown = expressions(&plan(policies));
+    assert_eq!(shown.iter().flatten().count(), 256);
+    assert!(shown.iter().take(256).all(Option::is_some));
 }

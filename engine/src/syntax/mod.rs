@@ -3,8 +3,10 @@
 mod lexer;
 mod literals;
 mod member;
+mod quoted;
 mod tokens;
 
 pub(crate) use lexer::{Lexer, Token, TokenKind, is_name, unquoted};
 pub(crate) use member::read_member;
+pub(crate) use quoted::Quoted;
 pub(crate) use tokens::Tokens;

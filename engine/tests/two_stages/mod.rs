@@ -5,17 +5,20 @@
 //! and their values are removed from the request, to be answered on request.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 use portcullis_engine::{
-    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Decision, Effect, Plan, Verdict,
-    json,
+    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Decision, Effect, Plan, Policy,
+    Verdict, json,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
+use uuid::Uuid;
 
+use crate::claims::claims;
 use crate::run;
 use crate::scenarios::scenario;
 use crate::support::decision::check;
@@ -28,7 +31,7 @@ const REQUESTS: usize = 20;
 const OTHERS: usize = 6;
 
 /// The attributes that move to resolvers, and their paths there.
-const RESOLVED: [(&str, &str); 9] = [
+pub(crate) const RESOLVED: [(&str, &str); 9] = [
     ("user.dept", "hr.dept"),
     ("user.level", "hr.level"),
     ("user.flag", "hr.flag"),
@@ -50,6 +53,8 @@ struct Tally {
     asked: usize,
     /// Open checks whose decision another answer changes, as far as a few tries found.
     turned: u32,
+    /// Policies of which the analysis claims that they never decide.
+    silent: usize,
 }
 
 #[test]
@@ -61,7 +66,12 @@ fn resolvers_are_asked_for_what_can_change_the_decision() {
         SCENARIOS,
         &(scenario(REQUESTS), failing, any::<Index>()),
         |(scenario, failing, others)| {
-            let policies = engine_policies(&resolved_policies(&scenario.policies));
+            let mut policies = engine_policies(&resolved_policies(&scenario.policies));
+            policies.sort_by_key(|policy| (Reverse(policy.priority), policy.effect, policy.id));
+            // The analysis takes longer than the checks, so one scenario of five is enough.
+            let is_analyzed = others.index(5) == 0;
+            let silent = if is_analyzed { never_deciding(&policies) } else { Vec::new() };
+            tally.borrow_mut().silent += silent.len();
             let rules = engine_rules(&scenario.rules);
             for (request, failing) in scenario.requests.iter().zip(failing) {
                 let request = with_failures(request, failing.iter().map(|path| (*path).to_owned()));
@@ -70,6 +80,7 @@ fn resolvers_are_asked_for_what_can_change_the_decision() {
                     (0..OTHERS).map(|number| other_answers(&scenario, &request, &others, number));
                 let others: Vec<Request> = others.collect();
                 verify(&plan, &scenario, &request, &others, &mut tally.borrow_mut())?;
+                stays_silent(&plan, &request, &others, &silent)?;
             }
             Ok(())
         },
@@ -79,7 +90,37 @@ fn resolvers_are_asked_for_what_can_change_the_decision() {
     assert!(tally.decided >= 10_000, "only {} are decided at once", tally.decided);
     assert!(tally.open >= 5_000, "only {} need resolvers", tally.open);
     assert!(tally.asked * 2 <= tally.read, "most of what policies read is asked for");
+    assert!(tally.silent >= 50, "only {} policies never decide", tally.silent);
     assert!(tally.turned * 2 >= tally.open, "resolvers are mostly asked in vain");
+}
+
+/// Returns the policies of which the analysis claims that they never decide.
+fn never_deciding(policies: &[Policy]) -> Vec<Uuid> {
+    claims(policies).into_iter().map(|(at, _)| policies[at].id).collect()
+}
+
+/// Whatever resolvers answer, a policy that the analysis calls never deciding does not decide.
+fn stays_silent(
+    plan: &Plan,
+    request: &Request,
+    others: &[Request],
+    silent: &[Uuid],
+) -> TestCaseResult {
+    if silent.is_empty() {
+        return Ok(());
+    }
+    let reduced = without_resolved(request);
+    asked(&reduced, |question| {
+        for answered in std::iter::once(request).chain(others) {
+            let answers = match plan.decide(question, &AttributeAnswers::default()) {
+                Verdict::Decided(_) => AttributeAnswers::default(),
+                Verdict::NeedsAttributes(asks) => answers(&asks, answered),
+            };
+            let decided = plan.evaluate_with(question, &answers).rule_id();
+            prop_assert!(decided.is_none_or(|id| !silent.contains(&id)), "{:?}", decided);
+        }
+        Ok(())
+    })
 }
 
 fn verify(
@@ -172,7 +213,7 @@ fn answers(asks: &[AttributeRequest], answered: &Request) -> AttributeAnswers {
     answers
 }
 
-fn answer(answered: &Request, path: &str) -> AttributeAnswer {
+pub(crate) fn answer(answered: &Request, path: &str) -> AttributeAnswer {
     if answered.fails(path) {
         return AttributeAnswer::Failed("the directory is down".into());
     }
@@ -188,7 +229,7 @@ fn answer(answered: &Request, path: &str) -> AttributeAnswer {
 }
 
 /// Rewrites policies to read the moved attributes in their namespaces.
-fn resolved_policies(policies: &[AbacPolicy]) -> Vec<AbacPolicy> {
+pub(crate) fn resolved_policies(policies: &[AbacPolicy]) -> Vec<AbacPolicy> {
     let rename = |policy: &AbacPolicy| {
         let tree = policy.tree.as_ref().map(|tree| {
             let mut tree = Value::clone(tree);
@@ -218,7 +259,7 @@ fn rename(node: &mut Value) {
 }
 
 /// Removes the moved attributes from the request.
-fn without_resolved(request: &Request) -> Request {
+pub(crate) fn without_resolved(request: &Request) -> Request {
     let mut request = request.clone();
     for (path, _) in RESOLVED {
         let (kind, name) = path.split_once('.').expect("a path");

@@ -17,6 +17,7 @@ use super::explain::{Explain, ExplanationSchema, explanation};
 use super::{digits, parameter, revision_header};
 use crate::callers::CheckRequester;
 use crate::error::ApiError;
+use crate::openapi::Conflict;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
 use portcullis_operations::app::App;
@@ -74,7 +75,7 @@ impl From<CheckAnswer> for Answer {
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check",
     security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(Explain, MinRevision), request_body = CheckRequest,
-    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision")))),
+    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"))), Conflict),
 )]
 pub(super) async fn check(
     State(app): State<App>,
@@ -108,6 +109,7 @@ pub(super) async fn check(
     security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(MinRevision), request_body = LegacyCheckRequest,
     responses(
         (status = 200, description = "The decision", body = LegacyAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
     ),
 )]
 pub(super) async fn legacy_check(

@@ -1,5 +1,6 @@
 //! The errors of the API: the only error that becomes a response (`docs/semantics.md`, section 8.4).
 
+mod refusals;
 pub(crate) mod schema;
 
 use std::error::Error;
@@ -14,6 +15,7 @@ use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::invalid::Fault;
 use portcullis_limits::RateRefusal;
 use portcullis_operations::error::OperationError;
+use portcullis_operations::failed_cases;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -96,8 +98,13 @@ impl ApiError {
             Self::Operation(OperationError::StillRead(_, policies)) => {
                 json!({"policy_ids": policies.iter().take(MAX_POLICIES).collect::<Vec<_>>()})
             }
+            Self::Operation(OperationError::CasesFailed(failed)) => failed_cases::details(failed),
             Self::Operation(OperationError::QuotaExceeded(excess)) => {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
+            }
+            Self::Operation(OperationError::Refused(refusal)) => refusals::details(refusal),
+            Self::Operation(OperationError::RevisionLost { latest, .. }) => {
+                json!({"revision": latest})
             }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
             Self::RateLimited(refusal) => json!({"limit": refusal.refused.name}),
@@ -141,9 +148,13 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::Conflict(_) | OperationError::StillRead(..) => {
             (StatusCode::CONFLICT, "CONFLICT")
         }
+        OperationError::RevisionLost { .. } => (StatusCode::CONFLICT, "REVISION_LOST"),
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
+        OperationError::Refused(refusal) => refusals::status(refusal),
+        OperationError::CasesFailed(_) => (StatusCode::UNPROCESSABLE_ENTITY, "CASES_FAILED"),
+        OperationError::ApprovalRequired => (StatusCode::CONFLICT, "APPROVAL_REQUIRED"),
         OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
         OperationError::Unavailable(..) | OperationError::NotNow(_) => {
             (StatusCode::SERVICE_UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
@@ -167,8 +178,23 @@ fn operation_message(error: &OperationError) -> String {
             "the tenant is suspended; the operator of the service can resume it".to_owned()
         }
         OperationError::NotFound(what) => format!("there is no such {what}"),
+        OperationError::RevisionLost { at_least, latest } => format!(
+            "the database lost revision {at_least}; the tenant has revision {latest}: write again what is missing, and \
+             demand the revision of that write"
+        ),
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
+        }
+        OperationError::Refused(refusal) => refusals::message(refusal),
+        OperationError::CasesFailed(failed) => format!(
+            "{} of the tenant's cases would fail, and its gate `cases` refuses such a change; mend the change, or \
+             change the cases first",
+            failed.len()
+        ),
+        OperationError::ApprovalRequired => {
+            "the tenant's gate `approval` wants a second manager for this change; send it as an apply, which makes a \
+             proposal"
+                .to_owned()
         }
         OperationError::QuotaExceeded(excess) => {
             format!("{excess}: delete what is not needed, or ask the operator for a higher quota")

@@ -121,7 +121,10 @@ document!(NodeSchema as "ExplainedCondition" => node_schema());
 
 fn node_schema() -> AnySchema {
     let node = |types: &[&'static str]| {
-        record().field("type", choice(types.to_vec())).field("outcome", outcome())
+        record().field("type", choice(types.to_vec())).field("outcome", outcome()).about(
+            "A node with its truth. `expression` is the node as an expression, unless none stands for it or it is very \
+             long",
+        )
     };
     one_of([
         node(&["AND", "OR"]).field("children", list(named::<NodeSchema>())).into(),
@@ -131,7 +134,8 @@ fn node_schema() -> AnySchema {
             .field("operator", string())
             .about(
                 "A test of one attribute, with what it is compared with (`value`), what it is \
-                 (`actual`, unless it is absent), and why the test is undetermined (`because`)",
+                 (`actual`, unless it is absent), and why the test is undetermined (`because`). `expression` is the \
+                 test as an expression, unless none stands for it or it is very long",
             )
             .into(),
     ])

@@ -163,7 +163,22 @@ fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
     if operation.contains_key("requestBody") {
         errors.push("415");
     }
+    if changes_decisions(operation) {
+        errors.extend(["409", "422"]);
+    }
     errors
+}
+
+/// Returns whether gates of a tenant may refuse an operation: it changes what decides, since its answer has the revision
+/// and it is no check.
+fn changes_decisions(operation: &Map<String, Value>) -> bool {
+    let Some(responses) = operation.get("responses").and_then(Value::as_object) else {
+        return false;
+    };
+    let is_write = operation.contains_key("requestBody") || responses.contains_key("204");
+    let has_revision = |response: &Value| !response["headers"]["X-Policy-Revision"].is_null();
+    let is_check = operation.get("tags") == Some(&json!(["Decisions"]));
+    is_write && !is_check && responses.values().any(has_revision)
 }
 
 /// Returns whether an operation accepts a credential of this scheme.
@@ -312,8 +327,10 @@ fn tags() -> Value {
         tag("RBAC rules", "Who may do what: subject, domain, object, action"),
         tag("ABAC policies", "Conditions over attributes"),
         tag("Service API keys", "Credentials of machines"),
+        tag("Policies as code", "Content as files, applied as a whole"),
         tag("Webhooks", "Who is told of changes and denials"),
         tag("Resolvers", "Modules in WebAssembly that answer attributes for policies"),
+        tag("Policies as code", "The content of a tenant as a whole: plan, apply, export"),
         tag("Audit", "Who changed what, and when"),
         tag("Tenants", "The operator's routes, in `saas` mode"),
         tag("Service", "Probes and this documentation"),

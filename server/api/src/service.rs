@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
+use crate::apply;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::deadline::REQUEST_TIMEOUT;
 use crate::error::{ApiError, LoggedCause, internal_body};
@@ -63,7 +64,11 @@ impl HttpService {
         let (mut parts, body) = request.into_parts();
         let exchange = Exchange::begin(&mut parts);
         let sent = SentCredential::of(app, &parts);
-        let most = if upload::is_upload(&parts) { MAX_UPLOAD } else { MAX_BODY };
+        let most = match parts.uri.path() {
+            _ if upload::is_upload(&parts) => MAX_UPLOAD,
+            apply::PATH => bodies.largest_apply(),
+            _ => MAX_BODY,
+        };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
         if let Some(fault) = queries.fault(&parts) {
             parts.extensions.insert(fault);

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Case, SampleUser};
+use portcullis_bundle::{Case, DEFAULT_NOW, SampleUser};
 use portcullis_engine::{AttributeAnswers, Caller, Check, CheckBody, Json, json};
-use portcullis_tools::policy_test::DEFAULT_NOW;
 
 use crate::tenant::Tenant;
 use crate::unusable::Unusable;

@@ -59,7 +59,7 @@ impl Source {
         let by = Authorship { actor: "portcullis bench".to_owned(), at };
         for bundle in tenants.iter().filter_map(|tenant| tenant.bundle.as_ref()) {
             let mut tx = store.write(&bundle.tenant, by.at.millis()).await?;
-            portcullis_bundle::store(&mut tx, bundle, &by, &ids).await?;
+            portcullis_operations::folders::store(&mut tx, bundle, &by, &ids).await?;
             tx.commit().await?;
         }
         Ok(Self { name, from: PlanSource::Store(store, folder) })

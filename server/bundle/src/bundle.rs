@@ -1,39 +1,61 @@
 //! One tenant, read whole from its files.
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
+use portcullis_engine::Json;
 use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
 
+use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
+use portcullis_model::settings::TenantSettings;
 
-use crate::cases::{self, Case};
+use crate::cases::{self, Case, CaseNames};
 use crate::error::BundleError;
 use crate::files::Files;
+use crate::item_files::{ItemKind, SourceFile};
+use crate::list_files::{CASES, Listed, POLICIES, RESOURCES, RULES};
 use crate::policies;
-use crate::registry::RegisteredNames;
+use crate::registry::{ItemWarning, RegisteredNames};
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
-use crate::strays::{meant, strays_in};
+use crate::sources::{DiskFolder, FileSource};
+use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
 use crate::users::{self, SampleUser, TENANT_FILE};
 
 /// May be missing.
 const RESOLVERS_FILE: &str = "resolvers.yaml";
-const RESOURCES_FILE: &str = "resources.yaml";
-pub(super) const RULES_FILE: &str = "rules.yaml";
-pub(super) const POLICIES_FILE: &str = "policies.yaml";
-pub(super) const CASES_FILE: &str = "cases.yaml";
+/// May be missing.
+const WEBHOOKS_FILE: &str = "webhooks.yaml";
+/// May be missing.
+const SETTINGS_FILE: &str = "settings.yaml";
 
-/// The files that are read.
-const KNOWN_FILES: [&str; 6] =
-    [TENANT_FILE, RESOLVERS_FILE, RESOURCES_FILE, RULES_FILE, POLICIES_FILE, CASES_FILE];
+/// The files that are read, beside those in the folders of lists.
+const KNOWN_FILES: [&str; 8] = [
+    TENANT_FILE,
+    RESOLVERS_FILE,
+    RESOURCES.file,
+    RULES.file,
+    POLICIES.file,
+    CASES.file,
+    WEBHOOKS_FILE,
+    SETTINGS_FILE,
+];
 
 /// Cases whose name starts so are the ones that `portcullis dev` shows.
 const DEMO_PREFIX: &str = "demo: ";
+
+/// A reference to a secret in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SecretUse {
+    pub reference: SecretReference,
+    /// The file, line and column.
+    pub place: String,
+}
 
 /// One tenant, read whole and checked: everything that its files mention exists.
 #[derive(Debug)]
@@ -50,10 +72,25 @@ pub struct Bundle {
     pub rules: Vec<NewRule>,
     pub policies: Vec<NewPolicy>,
     pub cases: Vec<Case>,
+    /// `None` without a file: the tenant's webhooks are not kept in the folder.
+    pub webhooks: Option<Vec<FolderWebhook>>,
+    /// The settings as they are written; `None` without a file.
+    pub settings: Option<Json<'static>>,
+    /// Whether there is a file of resolvers. Without one, the tenant's resolvers are not kept in the folder.
+    pub has_resolvers: bool,
+    /// The references to secrets in the files.
+    pub secrets: Vec<SecretUse>,
     /// All of the above that decides, compiled.
     pub rulebook: Rulebook,
     /// Doubts about the files, each a line with its place. They change nothing.
     pub warnings: Vec<String>,
+    /// The doubts about rules, and those about policies.
+    pub rule_warnings: Vec<ItemWarning>,
+    pub policy_warnings: Vec<ItemWarning>,
+    /// The files that look like those of a folder, and are not read.
+    pub strays: Vec<StrayFile>,
+    /// The files whose items can have findings.
+    pub sources: Vec<SourceFile>,
 }
 
 impl Bundle {
@@ -62,12 +99,13 @@ impl Bundle {
     /// # Errors
     /// The first file that is missing or not what it should be.
     pub fn read_folder(folder: &Path) -> Result<Self, BundleError> {
-        let text = |name: &str| fs::read_to_string(folder.join(name));
         let strays = strays_in(folder, &KNOWN_FILES);
-        let folder = folder.display().to_string();
-        let read = read_files(&Files { folder: folder.clone(), text });
+        let source = DiskFolder(folder);
+        let shown = folder.display().to_string();
+        let read = read_files(&Files { folder: shown.clone(), source });
         let mut bundle = read.map_err(|error| misnamed(error, &strays))?;
-        bundle.warnings.extend(strays.iter().map(|stray| stray_warning(&folder, stray)));
+        bundle.strays = with_lists(folder, strays, &KNOWN_FILES);
+        bundle.warnings.extend(bundle.strays.iter().map(|stray| stray.warning(&shown)));
         Ok(bundle)
     }
 
@@ -94,76 +132,147 @@ fn misnamed(error: BundleError, strays: &[String]) -> BundleError {
     }
 }
 
-fn stray_warning(folder: &str, stray: &str) -> String {
-    let hint = meant(stray, &KNOWN_FILES).map(|name| format!("; did you mean `{name}`?"));
-    format!("{folder}/{stray}: this file is not read{}", hint.unwrap_or_default())
-}
-
 /// Reads the files of a tenant, and checks that everything exists that they mention.
-pub(super) fn read_files<T: Fn(&str) -> io::Result<String>>(
-    files: &Files<T>,
-) -> Result<Bundle, BundleError> {
+pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, BundleError> {
     let (tenant, description, users) = files.read(TENANT_FILE, users::read)?;
     let resolvers = read_resolvers(files)?;
-    let resources = files.read(RESOURCES_FILE, |json, at, problems| {
-        let resources = list(Registration::read)(json, at, problems)?;
-        each_once(resources.iter().map(|resource| &resource.name), "`name`", at, problems);
-        Some(resources)
-    })?;
-    let rules = files.read(RULES_FILE, |json, at, problems| {
-        let rules = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            NewRule::read(json, at, problems, &tenant)
-        })(json, at, problems)?;
-        each_once(rules.iter().map(|rule| &rule.tuple), "tuple", at, problems);
-        Some(rules)
-    })?;
-    let namespaces = resolvers::namespaces(&resolvers);
-    let policies = files.read(POLICIES_FILE, |json, at, problems| {
-        policies::read(json, at, problems, &namespaces)
-    })?;
-    let rulebook = Rulebook::new(&tenant, &resources, &rules, &policies);
-    let deciders = cases::deciders(&rulebook, &policies);
-    let cases = files.read(CASES_FILE, |json, at, problems| {
-        let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            Case::read(json, at, problems, &users, &resolvers, &deciders)
-        })(json, at, problems)?;
-        each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
-        Some(cases)
-    })?;
-    let registered = RegisteredNames::new(&resources);
-    let mut warnings = files.warnings(RULES_FILE, &registered.warnings_of_rules(&rules));
-    let of_policies = registered.warnings_of_policies(&policies);
-    warnings.extend(files.warnings(POLICIES_FILE, &of_policies));
+    let has_resolvers = resolvers.is_some();
+    let resolvers = resolvers.unwrap_or_default();
+    let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant)?);
+    let policies = read_policies(files, &resolvers)?;
+    let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items);
+    let deciders = cases::deciders(&rulebook, &policies.items);
+    let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
+    let names =
+        CaseNames { users: &subjects, resolvers: Some(&resolvers), deciders: Some(&deciders) };
+    let read_case = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        Case::read(json, at, problems, names)
+    };
+    let read_cases = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        list(read_case)(json, at, problems)
+    };
+    let cases = files.read_list(&CASES, read_cases, "`name`", |case| case.name.clone())?;
+    let webhooks = read_webhooks(files)?;
+    let settings = files.read_optional(SETTINGS_FILE, read_settings)?;
+    let registered = RegisteredNames::new(resources.items.iter());
+    let rule_warnings = registered.warnings_of_rules(&rules.items);
+    let policy_warnings = registered.warnings_of_policies(&policies.items);
+    let mut warnings = files.warnings(&rules, rule_warnings.clone());
+    warnings.extend(files.warnings(&policies, policy_warnings.clone()));
+    let mut sources = vec![files.item_file(ItemKind::Resolver, RESOLVERS_FILE, resolvers.len())];
+    sources.extend(files.item_files(ItemKind::Rule, &rules));
+    sources.extend(files.item_files(ItemKind::Policy, &policies));
+    sources.extend(files.item_files(ItemKind::Case, &cases));
+    let secrets = secret_uses(files, &resolvers, webhooks.as_deref().unwrap_or_default());
     Ok(Bundle {
         tenant,
         description,
         users,
         resolvers,
-        resources,
-        rules,
-        policies,
-        cases,
+        resources: resources.items,
+        rules: rules.items,
+        policies: policies.items,
+        cases: cases.items,
+        webhooks,
+        settings,
+        has_resolvers,
+        secrets,
         rulebook,
         warnings,
+        rule_warnings,
+        policy_warnings,
+        strays: vec![],
+        sources,
     })
 }
 
-fn read_resolvers<T: Fn(&str) -> io::Result<String>>(
-    files: &Files<T>,
-) -> Result<Vec<SampleResolver>, BundleError> {
-    if matches!((files.text)(RESOLVERS_FILE), Err(error) if error.kind() == io::ErrorKind::NotFound)
-    {
-        return Ok(vec![]);
+fn read_resources<S: FileSource>(files: &Files<S>) -> Result<Listed<Registration>, BundleError> {
+    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        list(Registration::read)(json, at, problems)
+    };
+    files.read_list(&RESOURCES, read, "`name`", |resource| resource.name.clone())
+}
+
+fn read_rules<S: FileSource>(
+    files: &Files<S>,
+    tenant: &str,
+) -> Result<Listed<NewRule>, BundleError> {
+    let read_one = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        NewRule::read(json, at, problems, tenant)
+    };
+    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        list(read_one)(json, at, problems)
+    };
+    files.read_list(&RULES, read, "tuple", |rule| rule.tuple.to_string())
+}
+
+fn read_policies<S: FileSource>(
+    files: &Files<S>,
+    resolvers: &[SampleResolver],
+) -> Result<Listed<NewPolicy>, BundleError> {
+    let namespaces = resolvers::namespaces(resolvers);
+    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        policies::read(json, at, problems, &namespaces)
+    };
+    files.read_list(&POLICIES, read, "`name`", |policy| policy.name.clone())
+}
+
+fn read_webhooks<S: FileSource>(
+    files: &Files<S>,
+) -> Result<Option<Vec<FolderWebhook>>, BundleError> {
+    files.read_optional(WEBHOOKS_FILE, |json, at, problems| {
+        let webhooks = list(FolderWebhook::read)(json, at, problems)?;
+        each_once(webhooks.iter().map(|webhook| &webhook.url), "`url`", at, problems);
+        Some(webhooks)
+    })
+}
+
+/// Reads the settings, and returns them as they are written: the service stores them so.
+fn read_settings(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Json<'static>> {
+    TenantSettings::read(json, at, problems)?;
+    Some(json.clone().into_owned())
+}
+
+/// Returns the references to secrets, with their places.
+fn secret_uses<S: FileSource>(
+    files: &Files<S>,
+    resolvers: &[SampleResolver],
+    webhooks: &[FolderWebhook],
+) -> Vec<SecretUse> {
+    let mut uses = Vec::new();
+    for (index, resolver) in resolvers.iter().enumerate() {
+        for (name, reference) in &resolver.references {
+            // A member of the manifest's own file is at the item that names the resolver.
+            let place = files.place(RESOLVERS_FILE, &format!("/{index}/secrets/{name}"));
+            uses.push(SecretUse { reference: reference.clone(), place });
+        }
     }
+    for (index, webhook) in webhooks.iter().enumerate() {
+        if let Some(reference) = &webhook.secret {
+            let place = files.place(WEBHOOKS_FILE, &format!("/{index}/secret"));
+            uses.push(SecretUse { reference: reference.clone(), place });
+        }
+    }
+    uses
+}
+
+fn read_resolvers<S: FileSource>(
+    files: &Files<S>,
+) -> Result<Option<Vec<SampleResolver>>, BundleError> {
     // The tenant's own, or one that it shares with its neighbours.
     let find = |module: &str| {
         let own = format!("resolvers/{module}");
-        let is_own = (files.text)(&format!("{own}/{MANIFEST_FILE}")).is_ok();
+        let is_own = files.source.text(&format!("{own}/{MANIFEST_FILE}")).is_ok();
         if is_own { own } else { format!("../{own}") }
     };
-    files.read(RESOLVERS_FILE, |json, at, problems| {
+    files.read_optional(RESOLVERS_FILE, |json, at, problems| {
+        let text = |name: &str| files.source.text(name);
         let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            SampleResolver::read(json, at, problems, find, &files.text)
+            SampleResolver::read(json, at, problems, find, text)
         })(json, at, problems)?;
         let namespaces = resolvers.iter().map(|resolver| &resolver.manifest.namespace);
         each_once(namespaces, "`namespace`", at, problems);

@@ -3,17 +3,21 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
-use portcullis_engine::fields::{Fields, string, text};
+use portcullis_engine::fields::string as read_string;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::request::instant;
 use portcullis_engine::{CheckBody, DEFAULT_DENY, Effect, Json};
+use serde_json::json;
 
+use portcullis_model::check::FileCheck;
+use portcullis_model::fields::{effect, instant, text};
+use portcullis_model::input::{self, Field, Members, field, object};
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::{document, schema};
 
 use crate::given_answers::{self, GivenAnswers};
 use crate::resolvers::{self, ResponsesByNamespace, SampleResolver};
 use crate::rulebook::Rulebook;
-use crate::users::{SampleUser, TENANT_FILE};
+use crate::users::TENANT_FILE;
 
 /// Longest name of a case, in characters.
 const MAX_CASE_NAME: usize = 256;
@@ -37,6 +41,8 @@ pub struct Case {
     /// Whether the decision may rest on an undetermined condition.
     pub undetermined_allowed: bool,
     pub expected: Expected,
+    /// The case as it is written.
+    pub json: Json<'static>,
 }
 
 /// The answer that a case expects.
@@ -47,51 +53,66 @@ pub struct Expected {
     pub rule: String,
 }
 
+document!(Case, naming FileCheck => {
+    let names = CaseNames { users: &[], resolvers: None, deciders: None };
+    input::describe(|members| Case::declare(members, names))
+        .about("A check with the answer that is expected")
+        .example(json!({
+            "name": "a reader reads",
+            "as": "ann",
+            "check": {"subject": "ann", "resource": "wiki:read", "action": "read"},
+            "expect": {"decision": "allow", "rule": "reader, acme, wiki:read, read"},
+        }))
+});
+
+/// The names that a case may use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CaseNames<'n> {
+    /// The `sub` of each user whose token a check may come with.
+    pub(super) users: &'n [&'n str],
+    /// The resolvers whose answers it may have; `None` accepts every one.
+    pub(super) resolvers: Option<&'n [SampleResolver]>,
+    /// The policies and rules that it may expect; `None` accepts every one.
+    pub(super) deciders: Option<&'n HashSet<String>>,
+}
+
 impl Case {
-    /// Reads a case that may name these users, and these policies and rules.
-    pub(super) fn read<'j>(
-        json: &'j Json<'j>,
+    /// Reads a case that may use these names.
+    pub(super) fn read(
+        json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,
-        users: &[SampleUser],
-        resolvers: &[SampleResolver],
-        deciders: &HashSet<String>,
+        names: CaseNames<'_>,
     ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let name = fields.required("name", text(MAX_CASE_NAME));
-        let caller = fields.optional("as", |json, at, problems| {
-            let sub = string(json, at, problems)?;
-            if !users.iter().any(|user| user.sub == sub) {
-                problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
-            }
-            Some(sub.to_owned())
-        });
-        let now = fields.optional("now", instant);
-        let check = fields.required("check", |json: &'j Json<'j>, at, problems| {
-            CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
-        });
-        let resolved = fields.optional("resolved", |json, at, problems| {
-            given_answers::read(json, at, problems, resolvers)
-        });
-        let responses = fields.optional("responses", |json, at, problems| {
-            resolvers::responses(json, at, problems, resolvers)
-        });
+        let declare = |members: &mut Members<'_, '_>| Self::declare(members, names);
+        let case = input::read(json, at, problems, declare)?;
+        Some(Self { json: json.clone().into_owned(), ..case })
+    }
+
+    /// Declares the members; the case is not yet as it is written.
+    fn declare(members: &mut Members<'_, '_>, names: CaseNames<'_>) -> Option<Self> {
+        let CaseNames { users, resolvers, deciders } = names;
+        let name = text(MAX_CASE_NAME).about(
+            "What the case shows; unique in the file. `portcullis dev` shows cases that begin with `demo: `",
+        );
+        let now = instant().about("The time of the check; 2026-01-15T10:00:00Z when absent");
+        let expected = object(|members| Expected::declare(members, deciders))
+            .about("The answer that the check must have");
+        let name = members.required("name", name);
+        let caller = members.optional("as", caller(users));
+        let now = members.optional("now", now);
+        let check = members.required("check", check());
+        let resolved = members.optional("resolved", given_answers::given(resolvers));
+        let responses = members.optional("responses", resolvers::responses(resolvers));
         let (resolved, responses) = (resolved.unwrap_or_default(), responses.unwrap_or_default());
         if let Some(both) = resolved.namespaces.iter().find(|name| responses.contains_key(*name)) {
             let what = format!("no responses for `{both}`, whose answers are in `resolved`");
-            fields.expected_at("responses", what);
+            members.expected_at("responses", what);
         }
-        let undetermined = fields.optional("undetermined", |json, at, problems| {
-            if json.as_str() != Some(ALLOWED) {
-                problems.expected(at, format!("`{ALLOWED}`"));
-            }
-            Some(())
-        });
-        let expected = fields
-            .required("expect", |json, at, problems| Expected::read(json, at, problems, deciders));
-        fields.close();
+        let undetermined = members.optional("undetermined", undetermined());
+        let expected = members.required("expect", expected);
         Some(Self {
-            name: name?.to_owned(),
+            name: name?,
             caller,
             now,
             check: check?,
@@ -99,29 +120,66 @@ impl Case {
             responses,
             undetermined_allowed: undetermined.is_some(),
             expected: expected?,
+            json: Json::Null,
         })
     }
 }
 
+/// The `sub` of one of `users`.
+fn caller<'j>(users: &[&str]) -> impl Field<'j, Value = String> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let sub = read_string(json, at, problems)?;
+        if !users.contains(&sub) {
+            problems.expected(at, format!("the `sub` of a user of {TENANT_FILE}, not `{sub}`"));
+        }
+        Some(sub.to_owned())
+    };
+    field(read, schema::string).about(
+        "The `sub` of the user of tenant.yaml whose token the check comes with; when absent there is no token",
+    )
+}
+
+/// The body of a check.
+fn check<'j>() -> impl Field<'j, Value = Json<'static>> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        CheckBody::read(json, at, problems).map(|_| json.clone().into_owned())
+    };
+    field(read, schema::named::<FileCheck>)
+}
+
+/// The word that allows a decision to rest on an undetermined condition.
+fn undetermined<'j>() -> impl Field<'j, Value = ()> {
+    let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+        if json.as_str() != Some(ALLOWED) {
+            problems.expected(at, format!("`{ALLOWED}`"));
+        }
+        Some(())
+    };
+    field(read, || schema::choice([ALLOWED])).about(
+        "With `allowed` the decision may rest on a condition that is undetermined; without, such a case fails",
+    )
+}
+
 impl Expected {
-    fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        deciders: &HashSet<String>,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let decision = fields.required("decision", Effect::read);
-        let rule = fields.required("rule", |json, at, problems| {
-            let rule = string(json, at, problems)?;
-            if !deciders.contains(rule) {
-                problems.expected(at, format!("{DECIDER}, not `{rule}`"));
-            }
-            Some(rule.to_owned())
-        });
-        fields.close();
+    fn declare(members: &mut Members<'_, '_>, deciders: Option<&HashSet<String>>) -> Option<Self> {
+        let decision = members.required("decision", effect().about("The decision"));
+        let rule = members.required("rule", decider(deciders));
         Some(Self { decision: decision?, rule: rule? })
     }
+}
+
+/// The name of one of `deciders`, or without them any name.
+fn decider<'j>(deciders: Option<&HashSet<String>>) -> impl Field<'j, Value = String> {
+    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let rule = read_string(json, at, problems)?;
+        if deciders.is_some_and(|known| !known.contains(rule)) {
+            problems.expected(at, format!("{DECIDER}, not `{rule}`"));
+        }
+        Some(rule.to_owned())
+    };
+    field(read, schema::string).about(
+        "What decides: the name of a policy, a rule written `sub, dom, obj, act`, or `default-deny`",
+    )
 }
 
 const DECIDER: &str =

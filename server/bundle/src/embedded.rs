@@ -7,6 +7,7 @@ use include_dir::{Dir, File, include_dir};
 use crate::bundle::{Bundle, read_files};
 use crate::error::BundleError;
 use crate::files::Files;
+use crate::sources::FileSource;
 
 /// A file of `policies/resolvers`, with its path.
 macro_rules! embedded {
@@ -53,17 +54,34 @@ impl Bundle {
     /// # Errors
     /// Only what a test of this module would have found before the binary was built.
     pub fn embedded() -> Result<Vec<Self>, BundleError> {
-        let bundle = |(name, folder): &(&str, Dir<'_>)| {
-            let text = |name: &str| {
-                let file = match name.strip_prefix("../resolvers/") {
-                    Some(name) => embedded_resolver_file(name),
-                    None => folder.get_file(name).map(File::contents),
-                };
-                let text = file.and_then(|bytes| str::from_utf8(bytes).ok()).map(str::to_owned);
-                text.ok_or_else(|| io::ErrorKind::NotFound.into())
-            };
-            read_files(&Files { folder: format!("policies/{name}"), text })
+        let bundle = |(name, folder): &(&str, Dir<'static>)| {
+            read_files(&Files {
+                folder: format!("policies/{name}"),
+                source: EmbeddedFolder(folder.clone()),
+            })
         };
         EMBEDDED.iter().map(bundle).collect()
+    }
+}
+
+/// A folder of the binary.
+struct EmbeddedFolder(Dir<'static>);
+
+impl FileSource for EmbeddedFolder {
+    fn text(&self, name: &str) -> io::Result<String> {
+        let file = match name.strip_prefix("../resolvers/") {
+            Some(name) => embedded_resolver_file(name),
+            None => self.0.get_file(name).map(File::contents),
+        };
+        let text = file.and_then(|bytes| str::from_utf8(bytes).ok()).map(str::to_owned);
+        text.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn names(&self, folder: &str) -> io::Result<Vec<String>> {
+        let files = self.0.get_dir(folder).map(Dir::files).into_iter().flatten();
+        let names = files.filter_map(|file| file.path().file_name()?.to_str());
+        let mut names: Vec<_> = names.map(str::to_owned).collect();
+        names.sort_unstable();
+        Ok(names)
     }
 }

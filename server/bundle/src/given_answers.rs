@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, AttributeKind, Json};
+use portcullis_model::input::{Field, field};
+use portcullis_model::schema::{self, AnySchema};
+use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, SchemaType, Type};
 
 use crate::resolvers::SampleResolver;
 
@@ -16,38 +19,55 @@ pub struct GivenAnswers {
     pub namespaces: BTreeSet<String>,
 }
 
-/// Reads what stands for the calls of resolvers: `{hr: {department: sales, manager: null}}`, where null is absent. An
-/// attribute that is not there fails.
-pub(super) fn read(
+/// Answers that stand for the calls of `resolvers`: `{hr: {department: sales, manager: null}}`, where null is absent. An
+/// attribute that is not there fails. Without `resolvers` every namespace and attribute is accepted.
+pub(super) fn given<'j>(
+    resolvers: Option<&[SampleResolver]>,
+) -> impl Field<'j, Value = GivenAnswers> {
+    field(move |json, at, problems| read(json, at, problems, resolvers), answers).about(
+        "Answers of resolvers by namespace and attribute, in place of calls; `null` is an attribute that is absent",
+    )
+}
+
+/// The schema of answers by namespace and attribute.
+fn answers() -> ObjectBuilder {
+    let by_name = |value: AnySchema| schema::typed(Type::Object).additional_properties(Some(value));
+    let types = [Type::String, Type::Number, Type::Boolean, Type::Null];
+    let scalar = schema::string().schema_type(SchemaType::from_iter(types));
+    let lists = [schema::list(schema::string()), schema::list(schema::typed(Type::Number))];
+    // An empty list is a list of texts and a list of numbers.
+    let lists = lists.into_iter().map(|list| list.into());
+    let value = lists.fold(AnyOfBuilder::new().item(scalar), AnyOfBuilder::item::<AnySchema>);
+    by_name(by_name(value.into()).into())
+}
+
+fn read(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
-    resolvers: &[SampleResolver],
+    resolvers: Option<&[SampleResolver]>,
 ) -> Option<GivenAnswers> {
     let mut given = GivenAnswers::default();
     for (namespace, attributes) in members(json, at, problems)? {
         let at = at.key(namespace);
-        let Some(resolver) = resolvers.iter().find(|one| one.manifest.namespace == *namespace)
-        else {
+        let named = |one: &&SampleResolver| one.manifest.namespace == *namespace;
+        let resolver = resolvers.map(|known| known.iter().find(named));
+        if resolver == Some(None) {
             problems.expected(&at, "the namespace of a resolver of the tenant");
             continue;
-        };
+        }
         given.namespaces.insert(namespace.to_string());
         for (name, value) in members(attributes, &at, problems)? {
-            let Some(kind) = resolver.kind(name) else {
+            let kind = resolver.flatten().map(|resolver| resolver.kind(name));
+            if kind == Some(None) {
                 problems
                     .expected(&at.key(name), format!("an attribute of the resolver `{namespace}`"));
                 continue;
-            };
-            let resolved = match value {
-                Json::Null => AttributeAnswer::Absent,
-                value if fits(kind, value) => AttributeAnswer::Value(value.clone().into_owned()),
-                value => {
-                    problems.expected(&at.key(name), format!("{kind}, not {}", value.kind()));
-                    continue;
-                }
-            };
-            given.answers.insert(namespace, name, resolved);
+            }
+            let answer = answer(kind.flatten(), value, &at.key(name), problems);
+            if let Some(answer) = answer {
+                given.answers.insert(namespace, name, answer);
+            }
         }
     }
     Some(given)
@@ -63,6 +83,27 @@ fn members<'j>(
         problems.expected(at, format!("an object, not {}", json.kind()));
     }
     members
+}
+
+/// Reads one answer, of `kind` if that is known.
+fn answer(
+    kind: Option<AttributeKind>,
+    value: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<AttributeAnswer> {
+    match (kind, value) {
+        (_, Json::Null) => Some(AttributeAnswer::Absent),
+        (Some(kind), value) if !fits(kind, value) => {
+            problems.expected(at, format!("{kind}, not {}", value.kind()));
+            None
+        }
+        (None, Json::Object(_)) => {
+            problems.expected(at, "the value of an attribute, not an object");
+            None
+        }
+        (_, value) => Some(AttributeAnswer::Value(value.clone().into_owned())),
+    }
 }
 
 fn fits(kind: AttributeKind, value: &Json<'_>) -> bool {

@@ -3,40 +3,70 @@
 //! `policies/README.md` explains the format. `portcullis test` runs the cases of such a folder;
 //! `portcullis dev` serves the tenants of the repository's `policies` folder, which is part of the binary.
 
-mod apply;
 mod bundle;
+mod canonical;
+mod case_outcomes;
+mod case_set;
 mod cases;
+mod conditions;
+mod content;
+mod document;
 mod embedded;
 mod error;
 mod files;
+mod folder_files;
 mod given_answers;
+mod item_files;
+mod list_files;
+pub mod matrix;
 mod policies;
 mod positions;
 mod registry;
+mod resolver_files;
+mod resolver_secrets;
 mod resolvers;
 mod responses;
 mod rulebook;
-mod store;
+mod schemas;
+mod sources;
 mod strays;
 mod unique;
 mod users;
+mod verdict;
 mod yaml;
+mod yaml_scalar;
+mod yaml_writer;
 
-pub use apply::{ChangeKind, ObjectChange, apply, clear};
-pub use bundle::Bundle;
+pub use bundle::{Bundle, SecretUse};
+pub use case_outcomes::{CaseFailure, CaseOutcomes, SkipCause, UndecidedCase};
+pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
+pub use conditions::{FORMAT_WIDTH, WithWhen, format_conditions, policy_files, write_as_when};
+pub use content::{ModuleContent, SecretValues};
+pub use document::{BundleDocument, DocumentContext, SentPolicy, SentText};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
+pub use folder_files::{ExportError, ExportedContent, FolderFile, folder_files};
 pub use given_answers::GivenAnswers;
+pub use item_files::{ItemKind, ItemPlaces, SourceFile};
+pub use list_files::LIST_FOLDERS;
+pub use policies::check_attributes;
+pub use registry::{ItemWarning, RegisteredNames};
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::Rulebook;
-pub use store::store;
+pub use schemas::SCHEMAS;
+pub use strays::StrayFile;
 pub use users::{SampleUser, TENANT_FILE};
+pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy, rests_on};
 
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 #[cfg(test)]
+mod folder_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod warning_tests;
+#[cfg(test)]
+mod writer_tests;

@@ -8,32 +8,55 @@ use portcullis_model::policy::NewPolicy;
 
 use crate::unique::each_once;
 
-/// Reads the policies, which may read the attributes of `namespaces`.
+/// Reads the policies of a file, which may read the attributes of `namespaces`.
 pub(super) fn read(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
     namespaces: &Namespaces,
 ) -> Option<Vec<NewPolicy>> {
-    let policies = read_named(json, at, problems)?;
+    let policies = read_sound(json, at, problems)?;
     let items = json.as_array().unwrap_or_default();
     for (index, (policy, item)) in policies.iter().zip(items).enumerate() {
-        let (at, rule_data) = (at.index(index), &policy.rule_data);
-        let condition = &rule_data.condition;
-        if item.get("when").is_some() {
-            condition.check_text(namespaces, &at.key("when"), problems);
-        } else {
-            let at = at.key("rule_data");
-            condition.check_rule_data(rule_data.format, namespaces, &at, problems);
-        }
+        let has_when = item.get("when").is_some();
+        check_attributes(policy, has_when, namespaces, &at.index(index), problems);
     }
     Some(policies)
 }
 
+/// Notes the attributes of resolvers that a policy reads and `namespaces` does not have. The policy at `at` has its
+/// condition as `when` or as `rule_data`.
+pub fn check_attributes(
+    policy: &NewPolicy,
+    has_when: bool,
+    namespaces: &Namespaces,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) {
+    let rule_data = &policy.rule_data;
+    let condition = &rule_data.condition;
+    if has_when {
+        condition.check_text(namespaces, &at.key("when"), problems);
+    } else {
+        let at = at.key("rule_data");
+        condition.check_rule_data(rule_data.format, namespaces, &at, problems);
+    }
+}
+
 /// Reads policies whose names tell them apart: the service does not ask for that, but cases name them.
-fn read_named(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<NewPolicy>> {
-    let policies = list(NewPolicy::read_of_file)(json, at, problems)?;
+pub(super) fn read_named(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<NewPolicy>> {
+    let policies = read_sound(json, at, problems)?;
     each_once(policies.iter().map(|policy| &policy.name), "`name`", at, problems);
+    Some(policies)
+}
+
+/// Reads policies that cases can name.
+fn read_sound(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<NewPolicy>> {
+    let policies = list(NewPolicy::read_of_file)(json, at, problems)?;
     for (index, policy) in policies.iter().enumerate() {
         if policy.name == DEFAULT_DENY {
             let what =

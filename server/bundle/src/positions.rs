@@ -17,9 +17,9 @@ const AROUND: usize = 20;
 
 /// A place in a text: line and column, in characters, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Position {
-    line: usize,
-    column: usize,
+pub(super) struct Position {
+    pub(super) line: usize,
+    pub(super) column: usize,
 }
 
 impl From<Span> for Position {
@@ -65,9 +65,15 @@ pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]
     lines
 }
 
+/// Returns the place of the value at `pointer` in `file`, whose content is `text`: the file, line and column.
+pub(super) fn place(file: &str, text: &str, pointer: &str) -> String {
+    let Position { line, column } = Positions::of(text).of_value(pointer);
+    format!("{file}:{line}:{column}")
+}
+
 /// The positions of the nodes of a YAML document.
-#[derive(Default)]
-struct Positions {
+#[derive(Debug, Default)]
+pub(super) struct Positions {
     /// The position of each value, by its JSON pointer.
     values: HashMap<String, Position>,
     /// The text of each value that is neither a list nor a map, by its JSON pointer.
@@ -78,7 +84,7 @@ struct Positions {
 
 impl Positions {
     /// Reads the positions. Where the text is not valid YAML, they end. It does not recurse, whatever the text nests.
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let mut reader = PositionReader::default();
         for event in Parser::new_from_str(text) {
             let Ok((event, span)) = event else { break };
@@ -111,7 +117,8 @@ impl Positions {
         Some(format!("{before}{}{after}", part.trim()))
     }
 
-    fn of_value(&self, pointer: &str) -> Position {
+    /// Returns the position of a value, or else of the next node around it.
+    pub(super) fn of_value(&self, pointer: &str) -> Position {
         let mut pointer = pointer;
         loop {
             if let Some(position) = self.values.get(pointer) {

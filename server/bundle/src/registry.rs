@@ -9,32 +9,35 @@ use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 use portcullis_model::warning::Warning;
 
-/// A warning about an item of a file.
-pub(super) struct ItemWarning {
+/// A warning about an item of a list.
+#[derive(Clone, Debug)]
+pub struct ItemWarning {
     /// The place of the item in the list.
-    pub(super) index: usize,
-    pub(super) warning: Warning,
+    pub index: usize,
+    pub warning: Warning,
 }
 
 /// The registered resources of a folder.
-pub(super) struct RegisteredNames<'b> {
+#[derive(Debug)]
+pub struct RegisteredNames<'b> {
     resources: HashSet<&'b str>,
     names: HashSet<&'b str>,
     verbs: HashSet<&'b str>,
 }
 
 impl<'b> RegisteredNames<'b> {
-    pub(super) fn new(registrations: &'b [Registration]) -> Self {
-        let split = || registrations.iter().filter_map(|one| split_resource(&one.name));
+    /// Returns the names of `registrations`.
+    pub fn new(registrations: impl Iterator<Item = &'b Registration> + Clone) -> Self {
+        let split = || registrations.clone().filter_map(|one| split_resource(&one.name));
         Self {
-            resources: registrations.iter().map(|one| &*one.name).collect(),
+            resources: registrations.clone().map(|one| &*one.name).collect(),
             names: split().map(|(name, _)| name).collect(),
             verbs: split().map(|(_, verb)| verb).collect(),
         }
     }
 
     /// Returns the warnings about rules. Without registered resources there are none.
-    pub(super) fn warnings_of_rules(&self, rules: &[NewRule]) -> Vec<ItemWarning> {
+    pub fn warnings_of_rules(&self, rules: &[NewRule]) -> Vec<ItemWarning> {
         let mut warnings = Vec::new();
         for (index, NewRule { tuple, .. }) in rules.iter().enumerate() {
             if !self.has_resource(&tuple.obj) {
@@ -50,8 +53,11 @@ impl<'b> RegisteredNames<'b> {
     }
 
     /// Returns the warnings about policies. Without registered resources there are none.
-    pub(super) fn warnings_of_policies(&self, policies: &[NewPolicy]) -> Vec<ItemWarning> {
-        let items = policies.iter().enumerate();
+    pub fn warnings_of_policies<'p>(
+        &self,
+        policies: impl IntoIterator<Item = &'p NewPolicy>,
+    ) -> Vec<ItemWarning> {
+        let items = policies.into_iter().enumerate();
         let unknown = items.filter(|(_, policy)| !self.has_resource(&policy.resource));
         let warning = |(index, policy): (usize, &NewPolicy)| {
             let pattern = policy.resource.to_string();

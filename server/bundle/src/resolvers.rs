@@ -3,34 +3,54 @@
 //! The attributes of a component are read from the `descriptor.json` beside it, so that policies are checked without
 //! WebAssembly.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
-use portcullis_engine::fields::{Fields, string};
+use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Member};
 use portcullis_engine::{AttributeKind, Json, Namespaces};
 
-use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord};
+use utoipa::openapi::schema::Type;
 
-use crate::responses::{CannedResponses, each};
+use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::fields::{boolean, by_name};
+use portcullis_model::folder_webhook::SecretReference;
+use portcullis_model::input::{self, Field, Members, field};
+use portcullis_model::resolver::{AttributeRecord, Manifest, ModuleRecord, with_replaced_members};
+use portcullis_model::{document, schema};
+
+use crate::resolver_secrets::{keep_secrets, references};
+use crate::responses::CannedResponses;
 
 /// Beside a component: what `portcullis resolver inspect --json` says of it.
 pub const DESCRIPTOR_FILE: &str = "descriptor.json";
 pub(super) const MANIFEST_FILE: &str = "manifest.json";
+/// The name of a folder.
+const MODULE: &str = "^[A-Za-z0-9_-]+$";
+
+/// The members of an item of `resolvers.yaml` that are not those of its manifest.
+const OWN_MEMBERS: [&str; 3] = ["module", "responses", "enabled"];
 
 /// A resolver of a tenant.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct SampleResolver {
     /// The name of the component's folder.
     pub module: String,
     /// The folder of the component, inside that of the tenant.
     pub folder: PathBuf,
     pub manifest: Manifest,
+    /// The secrets of the manifest that refer to variables, by their names.
+    pub references: BTreeMap<String, SecretReference>,
+    /// The secrets of the manifest that are `null`: the service keeps the values that it has.
+    pub kept_secrets: BTreeSet<String>,
+    /// Whether the service shall call the resolver.
+    pub enabled: bool,
     /// The attributes that the descriptor declares.
     pub attributes: Vec<AttributeRecord>,
+    /// The digest of the component that the descriptor is about, in hexadecimal.
+    pub sha256: String,
     /// Responses to the requests of the component in every case.
     pub responses: CannedResponses,
 }
@@ -48,18 +68,9 @@ impl SampleResolver {
         find: impl Fn(&str) -> String,
         text: impl Fn(&str) -> io::Result<String>,
     ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let module = fields.required("module", |json, at, problems| {
-            let module = string(json, at, problems)?;
-            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            if module.is_empty() || !module.chars().all(is_name) {
-                problems.expected(at, "the name of a folder of `resolvers`");
-                return None;
-            }
-            Some(module)
-        })?;
-        let responses = fields.optional("responses", CannedResponses::read).unwrap_or_default();
-        let folder = find(module);
+        let OwnMembers { module, responses, enabled } =
+            input::read_partly(json, at, problems, OwnMembers::declare)?;
+        let folder = find(&module);
         let file = |name: &str, problems: &mut Problems| {
             let read = text(&format!("{folder}/{name}"));
             let note = |error: io::Error| {
@@ -85,20 +96,73 @@ impl SampleResolver {
             );
             return None;
         };
-        let merged = Json::Object(merged(manifest.as_object()?, json.as_object()?));
+        let mut merged = merged(manifest.as_object()?, json.as_object()?);
+        let kept_secrets = keep_secrets(&mut merged);
+        let merged = Json::Object(merged);
         // Whether the endpoints may be called is for whoever calls them.
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
         let manifest = Manifest::read(&merged, at, problems, &rules)?;
         check_endpoints(&responses, &manifest, &at.key("responses"), problems);
-        let (module, folder) = (module.to_owned(), folder.into());
-        let attributes = descriptor.attributes;
-        Some(Self { module, folder, manifest, attributes, responses })
+        let references = references(&merged);
+        let ModuleRecord { attributes, sha256, .. } = descriptor;
+        Some(Self {
+            module,
+            folder: folder.into(),
+            manifest,
+            references,
+            kept_secrets,
+            enabled,
+            attributes,
+            sha256,
+            responses,
+        })
     }
 
     pub(super) fn kind(&self, attribute: &str) -> Option<AttributeKind> {
         let mut all = self.attributes.iter();
         all.find(|known| known.name == attribute).map(|known| known.kind)
     }
+}
+
+document!(SampleResolver as "Resolver" => {
+    with_replaced_members(input::describe(OwnMembers::declare)).about(
+        "A resolver whose attributes the policies may read. Any member of a manifest replaces that of the module's \
+         manifest.json",
+    )
+});
+
+/// The members of an item that are not those of a manifest.
+struct OwnMembers {
+    module: String,
+    responses: CannedResponses,
+    enabled: bool,
+}
+
+impl OwnMembers {
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let enabled =
+            boolean().default_is(true).about("`false` is as if the service did not have it");
+        let module = members.required("module", module());
+        let responses = members.optional("responses", CannedResponses::field());
+        let enabled = members.optional("enabled", enabled).unwrap_or(true);
+        Some(Self { module: module?, responses: responses.unwrap_or_default(), enabled })
+    }
+}
+
+fn module<'j>() -> impl Field<'j, Value = String> {
+    field(read_module, || schema::typed(Type::String).pattern(Some(MODULE))).about(
+        "The module: a folder of `resolvers` or `../resolvers` with a manifest.json and a descriptor.json",
+    )
+}
+
+fn read_module(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
+    let module = string(json, at, problems)?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if module.is_empty() || !module.chars().all(is_name) {
+        problems.expected(at, "the name of a folder of `resolvers`");
+        return None;
+    }
+    Some(module.to_owned())
 }
 
 /// Notes every endpoint of `responses` that the manifest does not have.
@@ -115,27 +179,44 @@ fn check_endpoints(
     }
 }
 
-/// Reads the responses of a case, by namespace: `{hr: {directory: {"GET people/ann": {status: 404}}}}`.
-pub(super) fn responses(
-    json: &Json<'_>,
+/// The responses of a case, by namespace: `{hr: {directory: {"GET people/ann": {status: 404}}}}`. Without `resolvers`
+/// every namespace and endpoint is accepted.
+pub(super) fn responses<'j>(
+    resolvers: Option<&[SampleResolver]>,
+) -> impl Field<'j, Value = ResponsesByNamespace> {
+    let by_namespace = || by_name(CannedResponses::field());
+    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let all = by_namespace().read(json, at, problems)?;
+        if let Some(resolvers) = resolvers {
+            check_namespaces(&all, at, problems, resolvers);
+        }
+        Some(all)
+    };
+    field(read, move || by_namespace().schema()).about(
+        "Responses to the requests of resolvers by namespace and endpoint, before those of resolvers.yaml",
+    )
+}
+
+/// Notes every namespace of `responses` that no resolver of the tenant has.
+fn check_namespaces(
+    responses: &ResponsesByNamespace,
     at: &Place<'_>,
     problems: &mut Problems,
     resolvers: &[SampleResolver],
-) -> Option<ResponsesByNamespace> {
-    let all = each(json, at, problems, CannedResponses::read)?;
-    for (namespace, responses) in &all {
+) {
+    for (namespace, responses) in responses {
         let at = at.key(namespace);
         match resolvers.iter().find(|one| one.manifest.namespace == *namespace) {
             Some(resolver) => check_endpoints(responses, &resolver.manifest, &at, problems),
             None => problems.expected(&at, "the namespace of a resolver of the tenant"),
         }
     }
-    Some(all)
 }
 
 /// The members of a manifest, with those of an item of `resolvers.yaml` in place of theirs.
 fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
-    let own = item.iter().filter(|(name, _)| name != "module" && name != "responses");
+    let is_of_manifest = |(name, _): &&Member<'_>| !OWN_MEMBERS.contains(&&**name);
+    let own = item.iter().filter(is_of_manifest);
     let rest = manifest.iter().filter(|(name, _)| item.iter().all(|(other, _)| other != name));
     rest.chain(own).cloned().collect()
 }
@@ -152,129 +233,4 @@ pub(super) fn namespaces(resolvers: &[SampleResolver]) -> Namespaces {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::{Path, PathBuf};
-
-    use crate::Bundle;
-    use crate::fixture::{edit, without_positions, write_tenant};
-
-    const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
-
-    /// A small tenant whose policy reads `hours`, with the sample resolver beside it.
-    fn write(folder: &Path) -> PathBuf {
-        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies/resolvers");
-        let module = folder.join("resolvers/business-hours");
-        fs::create_dir_all(&module).expect("writable");
-        for file in ["manifest.json", "descriptor.json"] {
-            fs::copy(samples.join("business-hours").join(file), module.join(file)).expect("a copy");
-        }
-        let tenant = folder.join("acme");
-        write_tenant(&tenant);
-        fs::write(tenant.join("resolvers.yaml"), RESOLVERS).expect("writable");
-        edit(&tenant, "policies.yaml", "resource.locked", "hours.open");
-        edit(
-            &tenant,
-            "cases.yaml",
-            "  expect: {decision: deny",
-            "  resolved: {hours: {open: true}}\n  expect: {decision: deny",
-        );
-        tenant
-    }
-
-    /// The message about that tenant after one edit.
-    #[track_caller]
-    fn refused(file: &str, from: &str, to: &str, expected: &str) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let tenant = write(folder.path());
-        edit(&tenant, file, from, to);
-        let error = Bundle::read_folder(&tenant).expect_err("it must be refused");
-        let error = without_positions(&error.to_string());
-        let (_, fault) = error.split_once(&format!("{file}: ")).expect("it names the file");
-        assert_eq!(fault, expected);
-    }
-
-    #[test]
-    fn a_manifest_is_what_the_component_has_and_the_tenant_says() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let bundle = Bundle::read_folder(&write(folder.path())).expect("sound");
-        let [resolver] = &*bundle.resolvers else { panic!("one resolver") };
-        assert_eq!(resolver.manifest.namespace, "hours");
-        // A member replaces the whole one.
-        assert_eq!(resolver.manifest.config.keys().collect::<Vec<_>>(), ["opens"]);
-    }
-
-    #[test]
-    fn policies_read_what_there_is() {
-        refused(
-            "policies.yaml",
-            "hours.open",
-            "hours.opens",
-            "at `/0/rule_data/attribute`: expected `hours.open`, `hours.weekday`; resolver `hours` has no `opens`",
-        );
-        refused(
-            "policies.yaml",
-            "hours.open",
-            "hr.open",
-            "at `/0/rule_data/attribute`: expected an attribute of `user`, `resource`, `request` or `token`; there is no resolver `hr`",
-        );
-        refused(
-            "policies.yaml",
-            "value: true",
-            "value: 1",
-            "at `/0/rule_data/attribute`: expected an attribute that `eq` compares with this value; `hours.open` is a boolean",
-        );
-    }
-
-    #[test]
-    fn cases_resolve_what_there_is() {
-        let file = "cases.yaml";
-        let at = "at `/1/resolved/hours";
-        refused(
-            file,
-            "{hours:",
-            "{hr:",
-            "at `/1/resolved/hr`: expected the namespace of a resolver of the tenant",
-        );
-        refused(
-            file,
-            "open: true",
-            "opens: true",
-            &format!("{at}/opens`: expected an attribute of the resolver `hours`"),
-        );
-        refused(
-            file,
-            "open: true",
-            "open: 'true'",
-            &format!("{at}/open`: expected a boolean, not a string"),
-        );
-        refused(file, "{open: true}", "[]", &format!("{at}`: expected an object, not an array"));
-    }
-
-    #[test]
-    fn a_resolver_that_is_not_there_is_named() {
-        let file = "resolvers.yaml";
-        for (to, expected) in [
-            ("../secrets", "expected the name of a folder of `resolvers`"),
-            (
-                "geo",
-                "expected a resolver, but neither `resolvers/geo/manifest.json` nor \
-                 `../resolvers/geo/manifest.json` exists",
-            ),
-        ] {
-            refused(file, "business-hours", to, &format!("at `/0/module`: {expected}"));
-        }
-        refused(
-            file,
-            "config",
-            "konfig",
-            "at `/0`: field `konfig` is unknown; did you mean `config`?",
-        );
-        refused(
-            file,
-            RESOLVERS,
-            &RESOLVERS.repeat(2),
-            "at `/1`: expected a unique `namespace`, but an earlier item also has `hours`",
-        );
-    }
-}
+mod tests;

@@ -1,11 +1,17 @@
 //! Canned responses of endpoints, in files of cases and of checks.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use portcullis_engine::Json;
-use portcullis_engine::fields::Fields;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_model::fields::by_name;
+use portcullis_model::input::{Field, Members, field, object};
+use portcullis_model::schema;
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType};
+
+/// The range of the statuses of HTTP (RFC 9110, section 15).
+const LEAST_STATUS: u16 = 100;
+const MOST_STATUS: u16 = 599;
 
 /// A response without headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +25,13 @@ pub struct CannedResponse {
 pub struct CannedResponses(BTreeMap<String, BTreeMap<String, CannedResponse>>);
 
 impl CannedResponses {
-    /// Reads responses as files write them.
-    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        each(json, at, problems, |json, at, problems| each(json, at, problems, response)).map(Self)
+    /// Responses as files write them.
+    pub fn field<'j>() -> impl Field<'j, Value = Self> {
+        let requests = by_name(object(CannedResponse::declare))
+            .about("Responses by method and path, such as `GET people/ann`");
+        by_name(requests)
+            .map(Self)
+            .about("Responses by the name of the endpoint; no request is sent")
     }
 
     /// Returns the names of the endpoints that have responses.
@@ -50,42 +60,35 @@ impl CannedResponses {
     }
 }
 
-/// Reads `{"status": 200, "body": …}`. A string is the text of the body; any other value is its JSON.
-fn response(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<CannedResponse> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let status = fields.required("status", status);
-    let body = fields.optional("body", |json, _, _| {
-        Some(json.as_str().map_or_else(|| json.to_string(), str::to_owned).into_bytes())
-    });
-    fields.close();
-    Some(CannedResponse { status: status?, body: body.unwrap_or_default() })
+impl CannedResponse {
+    /// Declares `{"status": 200, "body": …}`. A string is the text of the body; any other value is its JSON.
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let status = members.required("status", status());
+        let body = members.optional("body", body());
+        Some(Self { status: status?, body: body.unwrap_or_default() })
+    }
 }
 
-fn status(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u16> {
+fn status<'j>() -> impl Field<'j, Value = u16> {
+    field(read_status, || schema::integer(LEAST_STATUS.into(), MOST_STATUS.into()))
+        .about("The status of the response")
+}
+
+fn read_status(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u16> {
     let number = if let Json::Number(number) = json { number.as_i32() } else { None };
     let status = number.and_then(|number| u16::try_from(number).ok());
-    let status = status.filter(|status| (100..600).contains(status));
+    let status = status.filter(|status| (LEAST_STATUS..=MOST_STATUS).contains(status));
     if status.is_none() {
-        problems.expected(at, "a status from 100 to 599");
+        problems.expected(at, format!("a status from {LEAST_STATUS} to {MOST_STATUS}"));
     }
     status
 }
 
-/// Reads every member of an object with `read`.
-pub(super) fn each<T>(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    read: impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<T>,
-) -> Option<BTreeMap<String, T>> {
-    let Some(members) = json.as_object() else {
-        problems.expected(at, format!("an object, not {}", json.kind()));
-        return None;
-    };
-    let read = |(name, json): &(Cow<'_, str>, Json<'_>)| {
-        Some((name.to_string(), read(json, &at.key(name), problems)?))
-    };
-    // Every member is read, also after a fault: all faults are reported together.
-    let all: Vec<Option<_>> = members.iter().map(read).collect();
-    all.into_iter().collect()
+fn body<'j>() -> impl Field<'j, Value = Vec<u8>> {
+    let text = |json: &Json<'_>| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
+    field(
+        move |json: &Json<'_>, _, _| Some(text(json).into_bytes()),
+        || ObjectBuilder::new().schema_type(SchemaType::AnyValue),
+    )
+    .about("The body: a string is its text, any other value its JSON; empty when absent")
 }

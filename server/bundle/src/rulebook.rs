@@ -39,6 +39,11 @@ impl Rulebook {
         Self { policies, rules }
     }
 
+    /// Makes a rulebook of the rules and enabled policies that a service has stored.
+    pub fn of_stored(rules: Vec<Rule>, policies: Vec<Policy>) -> Self {
+        Self { policies, rules }
+    }
+
     /// The enabled policies.
     pub fn policies(&self) -> &[Policy] {
         &self.policies
@@ -64,8 +69,12 @@ impl Rulebook {
 
     /// Returns the name that cases give to the policy or rule of a decision; `None` is the default.
     pub fn name(&self, id: Option<Uuid>) -> String {
-        let named = id.and_then(|id| self.named().find(|(own, _)| *own == id));
-        named.map_or_else(|| DEFAULT_DENY.to_owned(), |(_, name)| name)
+        let Some(id) = id else { return DEFAULT_DENY.to_owned() };
+        let policy = self.policies.iter().find(|policy| policy.id == id);
+        let rule = || self.rules.iter().find(|rule| rule.id == id);
+        let name = policy.map(|policy| policy.name.clone());
+        let name = name.or_else(|| rule().map(|rule| rule.tuple.to_string()));
+        name.unwrap_or_else(|| DEFAULT_DENY.to_owned())
     }
 }
 

@@ -5,10 +5,45 @@ use std::path::Path;
 
 use portcullis_engine::nearest::nearest;
 
+use crate::list_files::LIST_FOLDERS;
+
 /// The most files that are named.
 const MAX_STRAYS: usize = 20;
 /// The endings of YAML files.
 const ENDINGS: [&str; 2] = [".yaml", ".yml"];
+
+/// A file that is not read.
+#[derive(Clone, Debug)]
+pub struct StrayFile {
+    /// The path inside the tenant's folder.
+    pub name: String,
+    /// The file that it may be meant to be.
+    pub meant: Option<&'static str>,
+}
+
+impl StrayFile {
+    /// Returns the warning about the file of the tenant folder `folder`, as one line.
+    pub(super) fn warning(&self, folder: &str) -> String {
+        let hint = self.meant.map(|meant| format!("; did you mean `{meant}`?"));
+        format!("{folder}/{}: this file is not read{}", self.name, hint.unwrap_or_default())
+    }
+}
+
+/// Adds those in the folders of lists to the files of a tenant folder that are not read.
+pub(super) fn with_lists(
+    folder: &Path,
+    own: Vec<String>,
+    known: &[&'static str],
+) -> Vec<StrayFile> {
+    let stray = |name: String| StrayFile { meant: meant(&name, known), name };
+    let mut strays: Vec<StrayFile> = own.into_iter().map(stray).collect();
+    for list in LIST_FOLDERS {
+        let names = strays_in_list(&folder.join(list)).into_iter().map(stray);
+        strays
+            .extend(names.map(|file| StrayFile { name: format!("{list}/{}", file.name), ..file }));
+    }
+    strays
+}
 
 /// Returns the names of the YAML files in `folder` that are not among `known`, sorted.
 pub(super) fn strays_in(folder: &Path, known: &[&str]) -> Vec<String> {
@@ -19,6 +54,21 @@ pub(super) fn strays_in(folder: &Path, known: &[&str]) -> Vec<String> {
         is_yaml && !name.starts_with('.') && !known.contains(&&**name)
     };
     let mut strays: Vec<String> = names.filter(is_stray).collect();
+    strays.sort_unstable();
+    strays.truncate(MAX_STRAYS);
+    strays
+}
+
+/// Returns the names of the YAML files in the folder of a list that are not read, and of the folders in it, sorted.
+fn strays_in_list(folder: &Path) -> Vec<String> {
+    let mut strays = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !name.starts_with('.') && (is_folder || name.ends_with(".yml")) {
+            strays.push(name);
+        }
+    }
     strays.sort_unstable();
     strays.truncate(MAX_STRAYS);
     strays

@@ -7,10 +7,15 @@ use chrono::DateTime;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, DEFAULT_DENY, Effect, Json, Verdict};
 use uuid::Uuid;
 
-use super::bundle::{CASES_FILE, POLICIES_FILE, RULES_FILE};
 use super::embedded::EMBEDDED;
 use super::fixture::{RULES, edit, without_positions, write_tenant};
+use super::list_files::{CASES, POLICIES, RULES as RULE_FILES};
+use super::schemas::not_expressible::is_refused_by_its_schema;
 use super::{Bundle, Case, SampleUser, TENANT_FILE};
+
+pub(super) const CASES_FILE: &str = CASES.file;
+pub(super) const POLICIES_FILE: &str = POLICIES.file;
+pub(super) const RULES_FILE: &str = RULE_FILES.file;
 
 /// The message about the small tenant after one edit, without the folder's name.
 fn refusal(file: &str, from: &str, to: &str) -> String {
@@ -18,6 +23,7 @@ fn refusal(file: &str, from: &str, to: &str) -> String {
     write_tenant(folder.path());
     edit(folder.path(), file, from, to);
     let error = Bundle::read_folder(folder.path()).expect_err("the folder must be refused");
+    is_refused_by_its_schema(&folder.path().join(file), &error.to_string());
     without_positions(&error.to_string()).replace(&format!("{}/", folder.path().display()), "")
 }
 
@@ -280,7 +286,8 @@ fn a_sample_case_without_an_instant_does_not_depend_on_it() {
 fn the_samples_show_every_operator_and_every_node() {
     let bundles = Bundle::embedded().expect("sound");
     let policies = bundles.iter().flat_map(|bundle| &bundle.policies);
-    let trees: String = policies.map(|policy| policy.rule_data.json.text().to_owned()).collect();
+    let trees = policies.filter_map(|policy| policy.rule_data.condition.to_json());
+    let trees: String = trees.map(|tree| tree.to_string()).collect();
     let operators = portcullis_engine::operator::OPERATOR_NAMES.split('`').skip(1).step_by(2);
     for operator in operators {
         assert!(trees.contains(&format!(r#""operator":"{operator}""#)), "{operator}");

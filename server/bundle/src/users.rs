@@ -2,11 +2,16 @@
 
 use std::borrow::Cow;
 
-use portcullis_engine::fields::{Fields, list, string, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::Member;
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT, WILDCARD, rule_field};
 use portcullis_engine::{Caller, Json};
+use serde_json::json;
+use utoipa::openapi::schema::Type;
+
+use portcullis_model::fields::{list, string, text};
+use portcullis_model::input::{self, Field, Members, field, object};
+use portcullis_model::{document, schema};
 
 use crate::unique::each_once;
 
@@ -14,6 +19,9 @@ use crate::unique::each_once;
 pub const TENANT_FILE: &str = "tenant.yaml";
 /// Claims that a token has in any case: from the tenant, the user, or whoever signs it.
 const OWN_CLAIMS: [&str; 8] = ["iss", "sub", "aud", "exp", "nbf", "iat", "dom", "realm_access"];
+
+/// An id, which has no `*`.
+const TENANT_ID: &str = r"^[^*\x00]+$";
 
 /// Somebody who has a token of the tenant.
 #[derive(Debug)]
@@ -26,29 +34,65 @@ pub struct SampleUser {
     pub claims: Json<'static>,
 }
 
+/// The file `tenant.yaml`, as its schema names it.
+pub(super) struct TenantFile;
+
+document!(TenantFile, naming SampleUser => input::describe(declare));
+document!(SampleUser as "User" => {
+    input::describe(|members| SampleUser::declare(members, ""))
+        .about("Somebody who has a token of the tenant")
+        .example(json!({"sub": "ann", "roles": ["reader"], "claims": {"mfa": true}}))
+});
+
 /// The id of the tenant, its description, and its users.
 pub(super) type Tenant = (String, Option<String>, Vec<SampleUser>);
 
 /// Reads the tenant and its users.
 pub(super) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Tenant> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let tenant = fields.required("tenant", |json, at, problems| {
+    input::read(json, at, problems, declare)
+}
+
+fn declare(members: &mut Members<'_, '_>) -> Option<Tenant> {
+    let tenant = members.required("tenant", tenant_id());
+    let description = string().about("A sentence for people: what the tenant is");
+    let description = members.optional("description", description);
+    let users = members.required("users", users(tenant.as_deref().unwrap_or_default()));
+    Some((tenant?, description, users?))
+}
+
+/// The id of a tenant. It is also the tenant's domain, and so no `*`.
+fn tenant_id<'j>() -> impl Field<'j, Value = String> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
         let tenant = rule_field(MAX_DOMAIN)(json, at, problems)?;
         if tenant == WILDCARD {
             problems.expected(at, "a tenant's id, not `*`");
         }
-        Some(tenant)
-    });
-    let description = fields.optional("description", string).map(str::to_owned);
-    let users = fields.required("users", |json, at, problems| {
-        let users = list(|json, at: &Place<'_>, problems: &mut Problems| {
-            SampleUser::read(json, at, problems, tenant.unwrap_or_default())
-        })(json, at, problems)?;
+        Some(tenant.to_owned())
+    };
+    field(read, || schema::text(MAX_DOMAIN).pattern(Some(TENANT_ID)))
+        .about("The id of the tenant, and the domain of its rules and tokens")
+}
+
+/// Users whose `sub`s differ.
+fn users<'j>(tenant: &str) -> impl Field<'j, Value = Vec<SampleUser>> {
+    let all = list(object(|members| SampleUser::declare(members, tenant)));
+    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let users = all.read(json, at, problems)?;
         each_once(users.iter().map(|user| &user.sub), "`sub`", at, problems);
         Some(users)
-    });
-    fields.close();
-    Some((tenant?.to_owned(), description, users?))
+    };
+    field(read, || schema::list(schema::named::<SampleUser>()))
+        .about("The people who have a token of the tenant in `portcullis dev` and in cases")
+}
+
+/// Reads the users of a tenant, each once.
+pub(super) fn read_users(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    tenant: &str,
+) -> Option<Vec<SampleUser>> {
+    users(tenant).read(json, at, problems)
 }
 
 impl SampleUser {
@@ -57,30 +101,31 @@ impl SampleUser {
         Caller { subject: &self.sub, roles: &self.roles, claims: &self.claims }
     }
 
-    fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        tenant: &str,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let sub = fields.required("sub", text(MAX_SUBJECT));
-        let roles = fields.required("roles", roles);
-        let description = fields.optional("description", string).map(str::to_owned);
-        let extra = fields.optional("claims", extra_claims);
-        fields.close();
-        let (sub, roles) = (sub?.to_owned(), roles?);
+    fn declare(members: &mut Members<'_, '_>, tenant: &str) -> Option<Self> {
+        let sub = text(MAX_SUBJECT).about("The `sub` of the token; unique in the file");
+        let roles = list(text(MAX_SUBJECT)).about("The roles of the token; `[]` for none");
+        let description = string().about("A sentence for people: who the user is");
+        let sub = members.required("sub", sub);
+        let roles = members.required("roles", roles);
+        let description = members.optional("description", description);
+        let extra = members.optional("claims", extra_claims());
+        let (sub, roles) = (sub?, roles?);
         let claims = claims(&sub, &roles, tenant, extra.unwrap_or_default());
         Some(Self { sub, roles, description, claims })
     }
 }
 
-fn roles(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<String>> {
-    let roles = list(text(MAX_SUBJECT))(json, at, problems)?;
-    Some(roles.into_iter().map(str::to_owned).collect())
+/// Claims that a token has in addition to [`OWN_CLAIMS`].
+fn extra_claims<'j>() -> impl Field<'j, Value = &'j [Member<'j>]> {
+    field(read_extra_claims, || {
+        let own = OWN_CLAIMS.join("|");
+        let names = schema::string().pattern(Some(format!(r"^(?!({own})$)")));
+        schema::typed(Type::Object).property_names(Some(names))
+    })
+    .about("Further claims of the token, which policies read as `token.<name>`")
 }
 
-fn extra_claims<'j>(
+fn read_extra_claims<'j>(
     json: &'j Json<'j>,
     at: &Place<'_>,
     problems: &mut Problems,

@@ -3,8 +3,8 @@
 use std::fs;
 
 use super::Bundle;
-use super::bundle::{CASES_FILE, POLICIES_FILE, RULES_FILE};
 use super::fixture::{edit, write_tenant};
+use super::tests::{CASES_FILE, POLICIES_FILE, RULES_FILE};
 
 #[test]
 fn what_matches_no_registered_resource_gets_a_warning() {

@@ -1,5 +1,7 @@
 //! The settings of commands that call another program or service.
 
+use std::collections::BTreeMap;
+
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 
@@ -11,11 +13,6 @@ use crate::variables::Variables;
 const SERVICE_KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 
 impl Variables {
-    /// Returns the service key with which `import` calls a Portcullis service.
-    pub fn service_api_key(&self) -> Result<String, ConfigError> {
-        self.required_secret(SERVICE_API_KEY, "a service key with `policies:write`")
-    }
-
     /// Returns the header with which `resolver push` calls a Portcullis service.
     pub fn credential(&self) -> Result<(HeaderName, HeaderValue), ConfigError> {
         let expected = "a service key with `resolvers:read` and `resolvers:write`; or in TOKEN, a manager's token";
@@ -54,6 +51,35 @@ impl Variables {
             found: None,
         })?;
         Ok((SERVICE_KEY_HEADER, sensitive("SERVICE_API_KEY", key)?))
+    }
+
+    /// Returns the header with which `export`, `plan`, `apply`, `drift` and `import` call a Portcullis service: the token or
+    /// the key of the arguments, or else that of the variables.
+    pub fn manager_credential(
+        &self,
+        token: Option<&str>,
+        key: Option<&str>,
+    ) -> Result<(HeaderName, HeaderValue), ConfigError> {
+        if let Some(token) = token {
+            return Ok((AUTHORIZATION, sensitive("--token", format!("Bearer {token}"))?));
+        }
+        if let Some(key) = key {
+            return Ok((SERVICE_KEY_HEADER, sensitive("--key", key.to_owned())?));
+        }
+        if let Some(token) = self.secret(TOKEN)? {
+            return Ok((AUTHORIZATION, sensitive("TOKEN", format!("Bearer {token}"))?));
+        }
+        let expected = "a service key with the permissions of every kind that the command touches; or in TOKEN, a \
+                        manager's token";
+        let key = self.required_secret(SERVICE_API_KEY, expected)?;
+        Ok((SERVICE_KEY_HEADER, sensitive("SERVICE_API_KEY", key)?))
+    }
+
+    /// Returns the values of the variables with these names, which files of a tenant refer to. A variable that is not set
+    /// or empty has none.
+    pub fn values_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<String, String> {
+        let value = |name: &str| self.0.get(name).filter(|value| !value.is_empty()).cloned();
+        names.filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
     }
 
     /// Returns the directory in which cargo keeps its downloads.

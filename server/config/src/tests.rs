@@ -228,7 +228,29 @@ fn a_secret_can_be_in_a_file() {
         "ENCRYPTION_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` prints them",
     );
     let client = variables(&[("SERVICE_API_KEY_FILE", &*file("service", "pck_1\n"))]);
-    assert_eq!(client.service_api_key().expect("is there"), "pck_1");
+    let (name, key) = client.manager_credential(None, None).expect("is there");
+    assert_eq!((name.as_str(), key.as_bytes()), ("x-service-api-key", &b"pck_1"[..]));
+}
+
+#[test]
+fn a_manager_credential_is_that_of_the_arguments_before_that_of_the_variables() {
+    let both = variables(&[("SERVICE_API_KEY", "pck_1"), ("TOKEN", "t")]);
+    let shown = |token, key| {
+        let (name, value) = both.manager_credential(token, key).expect("is there");
+        format!("{name}: {}", value.to_str().expect("text"))
+    };
+    assert_eq!(shown(None, None), "authorization: Bearer t");
+    assert_eq!(shown(Some("u"), None), "authorization: Bearer u");
+    assert_eq!(shown(None, Some("pck_2")), "x-service-api-key: pck_2");
+    let error = variables(&[]).manager_credential(None, None).expect_err("none").to_string();
+    assert!(error.starts_with("SERVICE_API_KEY: expected a service key"), "{error}");
+}
+
+#[test]
+fn only_variables_with_a_value_have_one() {
+    let some = variables(&[("HOOK_SECRET", "s"), ("EMPTY", "")]);
+    let values = some.values_of(["HOOK_SECRET", "EMPTY", "MISSING"].into_iter());
+    assert_eq!(values.into_iter().collect::<Vec<_>>(), [("HOOK_SECRET".into(), "s".into())]);
 }
 
 #[test]

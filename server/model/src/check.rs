@@ -25,6 +25,15 @@ document!(CheckRequest => {
     }))
 });
 
+/// A check in a file: the body of a check, whose instant is beside it.
+pub struct FileCheck;
+
+document!(FileCheck as "Check" => {
+    let mut description = Description { input: schema::input(), about: about_check };
+    CheckBody::declare(&mut description);
+    description.input.about("The body of the check, as `POST /api/v1/check` has it")
+});
+
 /// The body of a legacy check.
 pub struct LegacyCheckRequest;
 
@@ -74,6 +83,7 @@ impl CheckMembers<'static> for Description {
 fn about_check(name: &str) -> Option<&'static str> {
     match name {
         "subject" => Some("Who is to be judged"),
+        "action" => Some("What the subject wants to do"),
         "domain" => Some("The caller's own when absent"),
         _ => None,
     }
@@ -89,7 +99,9 @@ fn about_legacy_check(name: &str) -> Option<&'static str> {
 }
 
 fn attributes() -> Input {
-    schema::input().optional("user", attribute_map()).optional("resource", attribute_map()).about(
+    let user = attribute_map().description(Some("What policies read as `user.*`"));
+    let resource = attribute_map().description(Some("What policies read as `resource.*`"));
+    schema::input().optional("user", user).optional("resource", resource).about(
         "What policies read as `user.*` and `resource.*`; `user.roles` are the roles of a subject other than the \
          caller",
     )

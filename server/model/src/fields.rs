@@ -1,6 +1,7 @@
 //! The fields that several bodies share.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
 use std::marker::PhantomData;
 
@@ -10,7 +11,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Effect, Json, ResourcePattern, rbac, request, resource};
 use url::Url;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::ObjectBuilder;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
@@ -51,7 +52,7 @@ pub(crate) fn owned<'j>(
 }
 
 /// `true` or `false`.
-pub(crate) fn boolean<'j>() -> impl Field<'j, Value = bool> {
+pub fn boolean<'j>() -> impl Field<'j, Value = bool> {
     field(|json, at, problems| fields::boolean(json, at, problems), schema::boolean)
 }
 
@@ -74,12 +75,12 @@ pub(crate) fn parse_id(json: &Json<'_>) -> Option<Uuid> {
 }
 
 /// An RFC 3339 date-time.
-pub(crate) fn instant<'j>() -> impl Field<'j, Value = DateTime<Utc>> {
+pub fn instant<'j>() -> impl Field<'j, Value = DateTime<Utc>> {
     field(|json, at, problems| request::instant(json, at, problems), schema::instant)
 }
 
 /// `allow` or `deny`.
-pub(crate) fn effect<'j>() -> impl Field<'j, Value = Effect> {
+pub fn effect<'j>() -> impl Field<'j, Value = Effect> {
     field(|json, at, problems| Effect::read(json, at, problems), schema::effect)
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn url<'j>(rules: &EgressRules) -> impl Field<'j, Value = String> {
                 }
             }
         },
-        schema::url,
+        || if rules.allow_http { schema::any_url() } else { schema::url() },
     )
 }
 
@@ -180,6 +181,39 @@ impl<'j, F: Field<'j>> Field<'j> for List<F> {
 
     fn schema(&self) -> AnySchema {
         schema::list(self.0.schema()).into()
+    }
+}
+
+/// An object whose members may have any names, each a `value`; every bad value is noted.
+pub fn by_name<'j, F: Field<'j>>(value: F) -> impl Field<'j, Value = BTreeMap<String, F::Value>> {
+    ByName(value)
+}
+
+struct ByName<F>(F);
+
+impl<'j, F: Field<'j>> Field<'j> for ByName<F> {
+    type Value = BTreeMap<String, F::Value>;
+
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self::Value> {
+        let Some(members) = json.as_object() else {
+            problems.expected(at, format!("an object, not {}", json.kind()));
+            return None;
+        };
+        let read = |(name, json): &'j (Cow<'j, str>, Json<'j>)| {
+            Some((name.to_string(), self.0.read(json, &at.key(name), problems)?))
+        };
+        // Every member is read, also after a fault: all faults are reported together.
+        let all: Vec<Option<_>> = members.iter().map(read).collect();
+        all.into_iter().collect()
+    }
+
+    fn schema(&self) -> AnySchema {
+        schema::typed(Type::Object).additional_properties(Some(self.0.schema())).into()
     }
 }
 

@@ -243,6 +243,16 @@ pub fn read<'j, T>(
     object
 }
 
+/// Reads the members that `declare` names of the object at `at`. The other members are for another reader.
+pub fn read_partly<'j, T>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    declare: impl FnOnce(&mut Members<'j, '_>) -> Option<T>,
+) -> Option<T> {
+    declare(&mut Members(Mode::Reading(Fields::open(json, at, problems)?)))
+}
+
 /// The schema of an object with the members that `declare` names, and no others.
 pub fn describe<'j, T>(declare: impl FnOnce(&mut Members<'j, '_>) -> Option<T>) -> Input {
     let mut input = schema::input();

@@ -3,6 +3,7 @@
 //! An input is declared with [`input`], so that a refusal names every problem at once and the API's document describes
 //! exactly what is read.
 
+pub mod apply;
 pub mod audit;
 mod authorship;
 pub mod check;
@@ -11,10 +12,14 @@ pub mod delivery;
 pub mod egress_rules;
 pub mod event;
 pub mod fields;
+pub mod file_schema;
+pub mod folder_webhook;
 pub mod ids;
 pub mod input;
+pub mod owner;
 pub mod page;
 pub mod policy;
+pub mod proposal;
 pub mod provider;
 pub mod quota;
 pub mod resolver;
@@ -23,8 +28,10 @@ pub mod rule;
 pub mod rule_filter;
 pub mod schema;
 pub mod service_key;
+pub mod settings;
 pub mod tenant;
 mod timestamp;
+pub mod wanted_webhook;
 pub mod warning;
 pub mod webhook;
 

@@ -8,7 +8,7 @@ mod rule_data;
 mod update;
 
 pub use condition::{ConditionExpression, ConditionTree, Matcher};
-pub use new::NewPolicy;
+pub use new::{FilePolicy, NewPolicy};
 pub use record::PolicyRecord;
 pub use rule_data::{CompiledRuleData, MAX_RULE_DATA, RuleData};
 pub use update::PolicyUpdate;

@@ -3,13 +3,16 @@
 
 mod endpoint;
 mod fields;
+mod file;
 mod manifest;
 mod record;
 mod secrets;
 mod shown;
 mod stored;
 mod update;
+mod wanted;
 
+pub use file::{ManifestFile, with_replaced_members};
 pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
 pub use secrets::Secrets;
@@ -18,6 +21,7 @@ pub use shown::{
     ResolverState, StatusRecord,
 };
 pub use update::ManifestUpdate;
+pub use wanted::{SentSecrets, WantedResolver};
 
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,9 @@ pub struct ResourceRecord {
     pub created_at: Timestamp,
     #[serde(rename = "updated_at")]
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    #[serde(rename = "managed_by")]
+    pub managed_by: Option<String>,
 }
 
 document!(ResourceRecord, naming Timestamp => {
@@ -46,6 +49,7 @@ document!(ResourceRecord, naming Timestamp => {
         .field("defaultRoles", schema::list(schema::string()))
         .field("created_at", schema::named::<Timestamp>())
         .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+        .field("managed_by", schema::nullable(schema::string()))
         .about("A registered resource")
         .example(json!({
             "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b63",
@@ -56,6 +60,7 @@ document!(ResourceRecord, naming Timestamp => {
             "defaultRoles": ["doctor"],
             "created_at": "2026-05-16T09:30:00.000Z",
             "updated_at": null,
+            "managed_by": null,
         }))
 });
 
@@ -89,12 +94,14 @@ impl Registration {
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let roles = list(rule_field(MAX_SUBJECT)).about(
-            "Each gets an allow rule for the resource and its verb, in the caller's domain; the verb then \
-             has at most 128 characters",
+            "Each gets an allow rule for the resource and its verb, in the domain of the caller, in files of \
+             the tenant; the verb then has at most 128 characters",
         );
+        let display_name = short(MAX_LABEL).about("The name that people see");
+        let service_name = short(MAX_LABEL).about("The service that has the resource");
         let name = members.required("name", registered_resource());
-        let display_name = members.optional("displayName", short(MAX_LABEL));
-        let service_name = members.optional("serviceName", short(MAX_LABEL));
+        let display_name = members.optional("displayName", display_name);
+        let service_name = members.optional("serviceName", service_name);
         let default_roles = each_once(members.optional("defaultRoles", roles).unwrap_or_default());
         Some(Self { name: name?, display_name, service_name, default_roles })
     }

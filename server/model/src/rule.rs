@@ -54,6 +54,8 @@ pub struct RuleRecord {
     pub created_at: Timestamp,
     pub updated_by: Option<String>,
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    pub managed_by: Option<String>,
 }
 
 fn serialize_tuple<S: serde::Serializer>(
@@ -82,6 +84,7 @@ document!(RuleRecord, naming Timestamp, RuleOrigin => {
         .field("created_at", schema::named::<Timestamp>())
         .field("updated_by", schema::nullable(schema::string()))
         .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+        .field("managed_by", schema::nullable(schema::string()))
         .about("An RBAC rule")
         .example(json!({
             "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62",
@@ -95,6 +98,7 @@ document!(RuleRecord, naming Timestamp, RuleOrigin => {
             "created_at": "2026-05-16T09:30:00.000Z",
             "updated_by": null,
             "updated_at": null,
+            "managed_by": null,
         }))
 });
 
@@ -125,8 +129,9 @@ impl NewRule {
     }
 
     fn declare(members: &mut Members<'_, '_>, domain: &str) -> Option<Self> {
+        let effect = effect().about("A deny beats every allow, those of policies included");
         let tuple = declare_tuple(members, domain, NullDomain::IsAbsent);
-        let effect = members.required("effect", effect());
+        let effect = members.required("effect", effect);
         Some(Self { tuple: tuple?, effect: effect? })
     }
 
@@ -141,6 +146,7 @@ impl NewRule {
             created_at: by.at,
             updated_by: None,
             updated_at: None,
+            managed_by: None,
         }
     }
 }
@@ -166,7 +172,8 @@ fn declare_tuple(
     null_domain: NullDomain,
 ) -> Option<RuleTuple> {
     let sub = rule_field(MAX_SUBJECT).about("A subject or one of its roles, or `*`");
-    let dom = rule_field(MAX_DOMAIN).about("A domain, or `*`; the caller's own when absent");
+    let dom = rule_field(MAX_DOMAIN)
+        .about("A domain, or `*`; when absent the caller's own, in files the tenant's");
     let act = rule_field(MAX_ACTION).about("An action, or `*`");
     let sub = members.required("sub", sub);
     let dom = match null_domain {

@@ -2,6 +2,9 @@
 //!
 //! The fields of `crate::input` pair these words with readers.
 
+mod document;
+mod patterns;
+
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{
@@ -10,44 +13,12 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Ref, RefOr, Schema};
 
+use patterns::{ANY_URL, NO_NUL, REGISTERED_RESOURCE, RESOURCE, RESOURCE_PATTERN, RULE_FIELD, URL};
+
 /// Longest URL, in characters.
 pub(crate) const MAX_URL: usize = 2_048;
-/// U+0000 is refused everywhere.
-const NO_NUL: &str = r"^[^\x00]*$";
-const RESOURCE: &str = r"^[^\s\x00-\x1f\x7f-\x9f]+:[^\s\x00-\x1f\x7f-\x9f:]+$";
-const REGISTERED_RESOURCE: &str = r"^[^*\s\x00-\x1f\x7f-\x9f]+:[^*\s\x00-\x1f\x7f-\x9f:]+$";
-const RESOURCE_PATTERN: &str = r"^(\*|[^*\s\x00-\x1f\x7f-\x9f]+:(\*|[^*\s\x00-\x1f\x7f-\x9f:]+))$";
-const RULE_FIELD: &str = r"^(\*|[^*\x00]+)$";
-/// An `https` URL whose host is a name. Which literal addresses are allowed depends on the settings.
-const URL: &str = concat!(
-    r"^https://([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?",
-    r"(:[0-9]{1,4})?(/[!-~]*)?$"
-);
-
 /// Any schema, written out or by its name.
 pub type AnySchema = RefOr<Schema>;
-
-/// Puts types into the API's document: the name of each, the types that its schema names, and the schema.
-#[macro_export]
-macro_rules! document {
-    ($type:ty $(as $name:literal)? $(, naming $($named:ty),+)? => $schema:expr) => {
-        impl ::utoipa::PartialSchema for $type {
-            fn schema() -> $crate::schema::AnySchema {
-                $schema.into()
-            }
-        }
-
-        impl ::utoipa::ToSchema for $type {
-            $(fn name() -> ::std::borrow::Cow<'static, str> {
-                $name.into()
-            })?
-
-            $(fn schemas(schemas: &mut Vec<(String, $crate::schema::AnySchema)>) {
-                $($crate::schema::collect::<$named>(schemas);)+
-            })?
-        }
-    };
-}
 
 /// An object in a request: it has the members that are named, and no others.
 pub struct Input(Object);
@@ -87,6 +58,18 @@ impl Input {
         self.0.properties.insert(name.to_owned(), schema.into());
     }
 
+    /// With the members of `other`, each of which may be absent.
+    pub fn optional_members_of(mut self, other: Self) -> Self {
+        self.0.properties.extend(other.0.properties);
+        self
+    }
+
+    /// With a title, by which an editor tells the forms of an object apart.
+    pub fn titled(mut self, title: &str) -> Self {
+        self.0.title = Some(title.to_owned());
+        self
+    }
+
     /// With a description.
     pub fn about(mut self, description: &str) -> Self {
         self.0.description = Some(description.to_owned());
@@ -118,6 +101,11 @@ impl Record {
     /// With a member that always exists.
     pub fn field(self, name: &str, schema: impl Into<AnySchema>) -> Self {
         Self(self.0.property(name, schema).required(name))
+    }
+
+    /// With a member that may be absent.
+    pub fn maybe(self, name: &str, schema: impl Into<AnySchema>) -> Self {
+        Self(self.0.property(name, schema))
     }
 
     /// With a description.
@@ -162,13 +150,17 @@ fn or_null(schema_type: SchemaType) -> SchemaType {
     }
 }
 
-/// `schema` with this description; a reference has none of its own.
+/// `schema` with this description.
 pub fn about(mut schema: AnySchema, description: &str) -> AnySchema {
     let place = match &mut schema {
+        RefOr::Ref(reference) => {
+            description.clone_into(&mut reference.description);
+            return schema;
+        }
         RefOr::T(Schema::Object(object)) => &mut object.description,
         RefOr::T(Schema::Array(array)) => &mut array.description,
         RefOr::T(Schema::OneOf(one_of)) => &mut one_of.description,
-        _ => return schema,
+        RefOr::T(_) => return schema,
     };
     *place = Some(description.to_owned());
     schema
@@ -196,6 +188,11 @@ pub fn named<T: ToSchema>() -> AnySchema {
 pub fn collect<T: ToSchema>(schemas: &mut Vec<(String, AnySchema)>) {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
+}
+
+/// Any value, `null` included.
+pub fn anything() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::AnyValue)
 }
 
 /// Any value of one type.
@@ -288,6 +285,13 @@ pub fn rule_field(max: usize) -> ObjectBuilder {
 pub fn url() -> ObjectBuilder {
     text(MAX_URL).pattern(Some(URL)).description(Some(
         "An `https` URL. Its host is a name, or a literal address that is public",
+    ))
+}
+
+/// A URL in a file. The settings of the service that reads it say whether the URL may have `http` and which addresses.
+pub fn any_url() -> ObjectBuilder {
+    text(MAX_URL).pattern(Some(ANY_URL)).description(Some(
+        "An `https` URL, or an `http` URL where the settings of the service allow it",
     ))
 }
 

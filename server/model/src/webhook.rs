@@ -95,6 +95,7 @@ document!(EventType => EventType::field().schema());
     "tenant_id": "hospital",
     "created_at": "2026-05-16T09:30:00.000Z",
     "updated_at": null,
+    "managed_by": null,
 })))]
 pub struct WebhookRecord {
     pub id: Uuid,
@@ -108,6 +109,9 @@ pub struct WebhookRecord {
     pub created_at: Timestamp,
     #[schema(required)]
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    #[schema(required)]
+    pub managed_by: Option<String>,
 }
 
 /// The signing secret of a webhook. It is never shown again, not even in a log.
@@ -120,7 +124,7 @@ impl Secret {
         self.0.as_bytes()
     }
 
-    fn field<'j>() -> impl Field<'j, Value = Self> {
+    pub(crate) fn field<'j>() -> impl Field<'j, Value = Self> {
         field(Self::read, Self::describe)
     }
 
@@ -184,6 +188,7 @@ impl NewWebhook {
             created_by: by.actor.clone(),
             created_at: by.at,
             updated_at: None,
+            managed_by: None,
         };
         (record, self.secret)
     }
@@ -241,7 +246,7 @@ document!(WebhookUpdate, naming EventType => {
 });
 
 /// Event types, at least one; a repeated one counts once.
-fn events<'j>() -> impl Field<'j, Value = Vec<EventType>> {
+pub(crate) fn events<'j>() -> impl Field<'j, Value = Vec<EventType>> {
     one_or_more(named::<EventType, _>(EventType::field()), "type of event")
 }
 

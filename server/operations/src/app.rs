@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crate::background::BackgroundTasks;
 use crate::erasure;
+use crate::error::OperationError;
 use crate::freshness::Freshness;
+use crate::gates::{self, Passage};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
@@ -80,12 +82,39 @@ impl App {
         Authorship { actor: actor.to_owned(), at: self.clock.now().into() }
     }
 
-    /// Commits `tx` and returns the tenant's revision. Every check that begins after the return sees the change,
-    /// and the delivery of its events has begun.
+    /// Lets `tx` pass the gates of its tenant, commits it, and returns the tenant's revision. Every check that begins
+    /// after the return sees the change, and the delivery of its events has begun.
     ///
     /// # Errors
-    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
-    pub async fn commit(&self, tx: Tx) -> Result<u64, StoreError> {
+    /// A gate refuses the change, the tenant would have more than a quota allows, or the database failed.
+    pub async fn commit(&self, mut tx: Tx) -> Result<u64, OperationError> {
+        gates::pass(&mut tx, Passage::default()).await?;
+        Ok(self.finish(tx).await?)
+    }
+
+    /// Commits `tx` as [`App::commit`] does, with the facts about its passage.
+    ///
+    /// # Errors
+    /// The errors of [`App::commit`].
+    pub(crate) async fn commit_with(
+        &self,
+        mut tx: Tx,
+        passage: Passage,
+    ) -> Result<u64, OperationError> {
+        gates::pass(&mut tx, passage).await?;
+        Ok(self.finish(tx).await?)
+    }
+
+    /// Commits a change that the operator makes by files or on the command line. No gate of a tenant binds the operator.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn commit_as_operator(&self, mut tx: Tx) -> Result<u64, StoreError> {
+        tx.pass_gates();
+        self.finish(tx).await
+    }
+
+    async fn finish(&self, tx: Tx) -> Result<u64, StoreError> {
         let committed = self.plans.commit(tx).await.inspect_err(|error| {
             if let StoreError::Quota(excess) = error {
                 self.metrics.quotas.refused(excess.quota);
@@ -95,7 +124,7 @@ impl App {
             self.service_keys.forget(*key);
         }
         self.webhooks.committed(committed.writes).await;
-        Ok(committed.revision)
+        Ok(committed.position.revision)
     }
 
     /// Begins a transaction in which `caller` changes its tenant.
@@ -226,7 +255,7 @@ impl App {
         let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
         loop {
             match notices.next().await? {
-                Some(Notice::Revision(notice)) => self.plans.publish(&notice),
+                Some(Notice::Revision(notice)) => self.plans.publish(&notice).await?,
                 Some(Notice::Webhooks) => self.webhooks.reload().await,
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),

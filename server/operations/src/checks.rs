@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
-use crate::plans::PlanError;
+use crate::plans::{PlanError, is_lost};
 
 /// The parts of a check that are not in its body.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +147,10 @@ fn decide_with_hot_plan(
     let Some(cached) = plans.get(tenant, check.resource, options.at_least) else {
         return Ok(None);
     };
+    // The slower path says so.
+    if is_lost(options.at_least, cached.revision()) {
+        return Ok(None);
+    }
     match evaluate(options.kind, cached.plan(), check) {
         Verdict::Decided(decision) => Ok(Some(CheckAnswer::new(cached, &decision))),
         Verdict::NeedsAttributes(_) => Ok(None),

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use portcullis_auth::AuthError;
+use portcullis_bundle::CaseFailure;
 use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
 use portcullis_model::quota::QuotaExcess;
@@ -14,6 +15,7 @@ use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
 use crate::plans::PlanError;
+use crate::write_refusal::WriteRefusal;
 
 /// The cause of a failure, for the log alone.
 pub type Cause = Box<dyn Error + Send + Sync>;
@@ -43,8 +45,16 @@ pub enum OperationError {
     StillRead(String, Vec<Uuid>),
     /// The caller's precondition does not hold: the record has another entity tag.
     PreconditionFailed,
+    /// The database lost the revision that the check demands.
+    RevisionLost { at_least: u64, latest: u64 },
     /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
+    /// A rule of the tenant's owners forbids the write.
+    Refused(WriteRefusal),
+    /// The gate `cases` of the tenant refuses the change: these cases would not have the expected decisions.
+    CasesFailed(Vec<CaseFailure>),
+    /// The gate `approval` of the tenant refuses the change.
+    ApprovalRequired,
     /// The tenant would have more than a quota allows.
     QuotaExceeded(QuotaExcess),
     /// The service cannot do it at the moment. The text is for the client.
@@ -56,6 +66,12 @@ pub enum OperationError {
 impl From<Invalid> for OperationError {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
+    }
+}
+
+impl From<WriteRefusal> for OperationError {
+    fn from(refusal: WriteRefusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 
@@ -125,6 +141,7 @@ impl From<PlanError> for OperationError {
             PlanError::NoSuchRevision { .. } => Self::NotNow(
                 "the required policy revision is unavailable; try again later".to_owned(),
             ),
+            PlanError::RevisionLost { at_least, latest } => Self::RevisionLost { at_least, latest },
             PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),
         }
     }

@@ -3,15 +3,20 @@
 
 mod demanded;
 mod error;
+mod histories;
 mod load;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_engine::{Plan, ResourcePattern};
+use portcullis_model::Timestamp;
+use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
-use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, tenants};
+use portcullis_storage::{
+    Committed, Position, RevisionNotice, Store, StoreError, Tx, epoch, tenants,
+};
 use tokio::time::Instant;
 
 use crate::compilations::{Compilations, OverBudgetLog};
@@ -19,8 +24,11 @@ use crate::freshness::Freshness;
 use crate::metrics::PlanMetrics;
 use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
+use histories::{Continuity, Histories};
 
 pub use error::PlanError;
+use load::LoadedPlan;
+
 pub use load::load;
 
 /// The plans of every tenant, and the only way to commit a change to their rules.
@@ -33,6 +41,8 @@ pub struct Plans {
     turns: Turns,
     over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
+    histories: Histories,
+    clock: Clock,
     metrics: PlanMetrics,
 }
 
@@ -41,6 +51,7 @@ impl Plans {
         store: Store,
         max_bytes: u64,
         max_staleness: Duration,
+        clock: Clock,
         metrics: PlanMetrics,
     ) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -52,6 +63,8 @@ impl Plans {
             turns: Turns::new(TurnLimits::of_loads(cores)),
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
+            histories: Histories::default(),
+            clock,
             metrics,
         }
     }
@@ -84,7 +97,7 @@ impl Plans {
         self.require_proof()?;
         // A plan in memory may be of a later revision than the last one that was published here.
         if let Some(cached) = self.cache.find(tenant, resource, at_least) {
-            return Ok(cached);
+            return not_lost(cached, at_least);
         }
         if self.cache.latest(tenant).unwrap_or_default() < at_least {
             self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
@@ -97,20 +110,33 @@ impl Plans {
         }
         match cached.revision() {
             latest if latest < at_least => Err(PlanError::NoSuchRevision { at_least, latest }),
-            _ => Ok(cached),
+            _ => not_lost(cached, at_least),
         }
     }
 
     /// Loads a plan when it is the turn of the tenant.
     async fn load(&self, tenant: &str, resource: &str) -> Result<Plan, PlanError> {
+        let before = self.histories.last(tenant);
+        let mut loaded = self.read_plan(tenant, resource).await?;
+        let position = loaded.position.clone();
+        if let Continuity::Lost(revision) =
+            self.histories.note_read(tenant, before.as_ref(), position)
+        {
+            self.begin_epoch(tenant, revision).await?;
+            loaded = self.read_plan(tenant, resource).await?;
+        }
+        self.over_budget.report(tenant, &loaded.plan);
+        Ok(loaded.plan)
+    }
+
+    async fn read_plan(&self, tenant: &str, resource: &str) -> Result<LoadedPlan, PlanError> {
         let Some(turn) = self.turns.begin(tenant).await else {
             self.metrics.refused_loads.inc();
             return Err(PlanError::TooManyLoads);
         };
         self.metrics.loads.inc();
-        let plan = load::load_within(turn, &self.store, tenant, resource).await?;
-        self.over_budget.report(tenant, &plan);
-        Ok(plan)
+        let outdated = self.cache.outdated(tenant, resource);
+        Ok(load::load_within(turn, &self.store, tenant, resource, outdated).await?)
     }
 
     async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {
@@ -124,29 +150,49 @@ impl Plans {
     /// Commits `tx` and publishes its change: every check that begins after the return sees it.
     pub async fn commit(&self, tx: Tx) -> Result<Committed, StoreError> {
         let mut committed = tx.commit().await?;
-        if let Some(touched) = committed.touched.take() {
-            self.cache.publish(&committed.tenant, committed.revision, touched);
+        let Some(touched) = committed.touched.take() else { return Ok(committed) };
+        let (tenant, position) = (&committed.tenant, &committed.position);
+        self.cache.publish(tenant, position.revision, touched);
+        if let Continuity::Lost(revision) = self.histories.note_commit(tenant, position.clone()) {
+            committed.position = self.begin_epoch(tenant, revision).await?;
         }
         Ok(committed)
+    }
+
+    /// Begins an epoch of `tenant` after the database lost revision `lost`, and returns the place in the new history. No
+    /// later check is decided by a plan of the old one. Other processes learn of it as of any change.
+    async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<Position, StoreError> {
+        self.cache.forget(tenant);
+        let now = Timestamp::from(self.clock.now());
+        let turn = self.store.patient_turn(tenant).await?;
+        let mut tx = self.store.write_in(turn, now.millis()).await?;
+        tenants::begin_epoch(&mut tx, lost).await?;
+        // Nobody decided on this change: the database made it.
+        tx.pass_gates();
+        let position = tx.commit().await?.position;
+        self.histories.forget(tenant);
+        let revision = position.revision;
+        tracing::warn!(
+            tenant,
+            lost,
+            revision,
+            "the database lost changes; all plans are loaded again"
+        );
+        Ok(position)
     }
 
     /// Compares every tenant's revision with the published one, in endless rounds. A revision that the last round
     /// read and that is still not published comes from another process; its change may touch anything.
     pub async fn poll(&self) {
-        let mut before: HashMap<String, u64> = HashMap::new();
+        let mut before: HashMap<String, Position> = HashMap::new();
         let mut read_before = Instant::now();
         loop {
             let read_at = Instant::now();
-            match self.revisions().await {
-                Ok(revisions) => {
-                    for (tenant, revision) in before {
-                        if self.cache.latest(&tenant).is_some_and(|latest| latest < revision) {
-                            self.cache.publish(&tenant, revision, vec![ResourcePattern::Any]);
-                        }
-                    }
+            match self.round(&before).await {
+                Ok(positions) => {
                     // Every revision that the last round read is published now.
                     self.freshness.prove(read_before);
-                    (before, read_before) = (revisions, read_at);
+                    (before, read_before) = (positions, read_at);
                 }
                 Err(error) => tracing::warn!(%error, "cannot read changes from the database"),
             }
@@ -154,11 +200,55 @@ impl Plans {
         }
     }
 
-    async fn revisions(&self) -> Result<HashMap<String, u64>, StoreError> {
+    /// Reads the places of all tenants in their histories, and publishes the revisions that the last round read.
+    async fn round(
+        &self,
+        last: &HashMap<String, Position>,
+    ) -> Result<HashMap<String, Position>, StoreError> {
+        let known = self.histories.all();
         let mut tx = self.store.read_all().await?;
-        let revisions = tenants::revisions(&mut tx).await?;
+        let positions: HashMap<_, _> = tenants::positions(&mut tx).await?.into_iter().collect();
         tx.end().await?;
-        Ok(revisions.into_iter().collect())
+        for (tenant, last) in last {
+            if self.cache.latest(tenant).is_some_and(|latest| latest < last.revision) {
+                self.cache.publish(tenant, last.revision, vec![ResourcePattern::Any.into()]);
+                self.read_position(tenant).await?;
+            }
+        }
+        let mut failed: HashSet<&str> = HashSet::new();
+        for (tenant, before) in &known {
+            // A later revision may hide that this one was lost. Its ids are read when it is published.
+            let found = positions.get(&**tenant).filter(|now| now.revision <= before.revision);
+            let Some(position) = found else { continue };
+            if let Err(error) = self.note_read(tenant, Some(before), position.clone()).await {
+                tracing::warn!(tenant, %error, "cannot begin an epoch after lost changes");
+                failed.insert(tenant);
+            }
+        }
+        let has_plans = |tenant: &str| self.cache.latest(tenant).is_some();
+        self.histories.retain(|tenant| has_plans(tenant) || failed.contains(tenant));
+        Ok(positions)
+    }
+
+    /// Reads the place of `tenant` in its history.
+    async fn read_position(&self, tenant: &str) -> Result<(), StoreError> {
+        let before = self.histories.last(tenant);
+        let mut tx = self.store.read(tenant).await?;
+        let position = tenants::position(&mut tx).await?;
+        tx.end().await?;
+        self.note_read(tenant, before.as_ref(), position).await
+    }
+
+    async fn note_read(
+        &self,
+        tenant: &str,
+        before: Option<&Position>,
+        position: Position,
+    ) -> Result<(), StoreError> {
+        match self.histories.note_read(tenant, before, position) {
+            Continuity::Continues => Ok(()),
+            Continuity::Lost(revision) => self.begin_epoch(tenant, revision).await.map(drop),
+        }
     }
 
     /// Drops what is in memory of `tenant`: nobody may ask about it any more.
@@ -167,12 +257,20 @@ impl Plans {
     }
 
     /// Publishes a change that another replica committed.
-    pub fn publish(&self, notice: &RevisionNotice) {
-        self.cache.publish(&notice.tenant, notice.revision, notice.touched());
+    pub async fn publish(&self, notice: &RevisionNotice) -> Result<(), StoreError> {
+        let (tenant, position) = (&notice.tenant, &notice.position);
+        self.cache.publish(tenant, position.revision, notice.touched());
+        if self.cache.latest(tenant).is_none() {
+            return Ok(());
+        }
+        match self.histories.note_commit(tenant, position.clone()) {
+            Continuity::Continues => Ok(()),
+            Continuity::Lost(revision) => self.begin_epoch(tenant, revision).await.map(drop),
+        }
     }
 
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
-    pub fn measure(&self) -> [(&'static str, usize); 6] {
+    pub fn measure(&self) -> [(&'static str, usize); 7] {
         let size = self.cache.size();
         self.metrics.cache_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
         [
@@ -182,6 +280,21 @@ impl Plans {
             ("plan_load_tenants", self.turns.len()),
             ("compilation_tenants", self.compilations.len()),
             ("demanded_revisions", self.demanded.len()),
+            ("histories", self.histories.len()),
         ]
     }
+}
+
+/// Returns the plan unless the check demands a revision of an earlier epoch: the database lost it.
+fn not_lost(cached: Arc<CachedPlan>, at_least: u64) -> Result<Arc<CachedPlan>, PlanError> {
+    let latest = cached.revision();
+    match is_lost(at_least, latest) {
+        true => Err(PlanError::RevisionLost { at_least, latest }),
+        false => Ok(cached),
+    }
+}
+
+/// Returns whether `at_least`, a revision that a check demands or 0, is of an earlier epoch than the plan's.
+pub(crate) fn is_lost(at_least: u64, latest: u64) -> bool {
+    at_least > 0 && epoch(at_least) < epoch(latest)
 }

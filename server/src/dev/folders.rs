@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use portcullis_bundle::{Bundle, TENANT_FILE};
+use portcullis_bundle::{Bundle, LIST_FOLDERS, TENANT_FILE};
 
 /// The most directories that are watched. A folder with more of them is no folder of tenants.
 const MAX_WATCHED: usize = 1_000;
@@ -57,7 +57,7 @@ pub(super) fn component(folder: &Path, module: &str) -> Result<Vec<u8>, String> 
 }
 
 /// Returns the directories whose changes matter for `dir`: itself, the folders in it that are or become tenant folders,
-/// and the folders of resolvers. The folders inside those are left out: builds write there.
+/// and in those the folders of lists and of resolvers. The folders inside those are left out: builds write there.
 pub(super) fn watched(dir: &Path) -> BTreeSet<PathBuf> {
     let mut all = BTreeSet::from([dir.to_owned()]);
     if !dir.join(TENANT_FILE).is_file() {
@@ -70,6 +70,9 @@ pub(super) fn watched(dir: &Path) -> BTreeSet<PathBuf> {
                 all.insert(resolvers);
             }
         }
+        all.extend(
+            LIST_FOLDERS.map(|list| folder.join(list)).into_iter().filter(|list| list.is_dir()),
+        );
         all.insert(folder);
     }
     // Two paths may name one directory.
@@ -94,19 +97,26 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let real = root.path().canonicalize().expect("a path");
         let at = |path: &str| real.join(path);
-        for folder in ["acme/resolvers/own/target/debug", "resolvers/shared", "other/notes", ".git"]
-        {
+        for folder in [
+            "acme/resolvers/own/target/debug",
+            "acme/policies/old",
+            "resolvers/shared",
+            "other/notes",
+            ".git",
+        ] {
             fs::create_dir_all(at(folder)).expect("writable");
         }
         fs::write(at("acme/tenant.yaml"), "").expect("writable");
-        let expected = ["", "acme", "acme/resolvers", "acme/resolvers/own", "other"].map(at);
+        let expected =
+            ["", "acme", "acme/policies", "acme/resolvers", "acme/resolvers/own", "other"].map(at);
         let shared = ["resolvers", "resolvers/shared"].map(at);
         let expected: BTreeSet<PathBuf> = expected.into_iter().chain(shared).collect();
         // A path that ends with `/` is equal to one that does not.
         assert_eq!(watched(&real), expected);
         assert_eq!(tenant_folders(&real), Ok(vec![at("acme")]));
         assert_eq!(tenant_folders(&at("acme")), Ok(vec![at("acme")]));
-        let of_tenant = ["acme", "acme/resolvers", "acme/resolvers/own"].map(at).into_iter();
+        let of_tenant = ["acme", "acme/policies", "acme/resolvers", "acme/resolvers/own"].map(at);
+        let of_tenant = of_tenant.into_iter();
         let of_tenant = of_tenant.chain(["resolvers", "resolvers/shared"].map(at));
         assert_eq!(watched(&at("acme")), of_tenant.collect());
         let error = tenant_folders(&at("other")).expect_err("no tenant");

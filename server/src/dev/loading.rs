@@ -1,7 +1,7 @@
 //! Stores the tenants that `portcullis dev` serves.
 
-use portcullis_bundle::ObjectChange;
 use portcullis_operations::app::App;
+use portcullis_operations::folders::ObjectChange;
 use portcullis_storage::tenants;
 
 use super::resolvers;
@@ -40,11 +40,13 @@ pub(super) async fn make_equal(
     let mut tx = app.store.write(name, by.at.millis()).await?;
     resolvers::store(&mut tx, &update).await?;
     let mut changes = update.changes.clone();
-    changes.extend(portcullis_bundle::apply(&mut tx, &tenant.bundle, &by, &app.ids).await?);
+    changes.extend(
+        portcullis_operations::folders::apply(&mut tx, &tenant.bundle, &by, &app.ids).await?,
+    );
     if changes.is_empty() {
         tx.end().await?;
     } else {
-        app.commit(tx).await?;
+        app.commit_as_operator(tx).await?;
     }
     resolvers::activate(app, name, update).await;
     Ok(changes)
@@ -56,8 +58,8 @@ pub(super) async fn clear(app: &App, tenant: &str) -> anyhow::Result<()> {
     let update = resolvers::removal(app, tenant).await?;
     let mut tx = app.store.write(tenant, by.at.millis()).await?;
     resolvers::store(&mut tx, &update).await?;
-    portcullis_bundle::clear(&mut tx, &by, &app.ids).await?;
-    app.commit(tx).await?;
+    portcullis_operations::folders::clear(&mut tx, &by, &app.ids).await?;
+    app.commit_as_operator(tx).await?;
     resolvers::activate(app, tenant, update).await;
     Ok(())
 }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use portcullis_bundle::{Bundle, ChangeKind, ObjectChange};
+use portcullis_bundle::Bundle;
+use portcullis_operations::folders::{ChangeKind, ObjectChange};
 
 use super::cases::CaseResults;
 

@@ -10,12 +10,13 @@ use url::Url;
 use super::directory;
 use super::folders;
 use super::tenants::{ServedTenant, Source};
-use portcullis_bundle::{Bundle, ChangeKind, ObjectChange, SampleResolver, embedded_resolver_file};
+use portcullis_bundle::{Bundle, SampleResolver, embedded_resolver_file};
 use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::{Manifest, StoredResolver};
 use portcullis_operations::app::App;
+use portcullis_operations::folders::{ChangeKind, ObjectChange};
 use portcullis_operations::resolvers::{self as operations, PreparedResolver};
 use portcullis_resolvers::secrets;
 use portcullis_storage::{Tx, resolvers};
@@ -192,7 +193,7 @@ pub(super) async fn follow(
         is_changed |= resolvers::update(&mut tx, &record, &secrets, None).await?;
     }
     if is_changed {
-        app.commit(tx).await?;
+        app.commit_as_operator(tx).await?;
     } else {
         tx.end().await?;
     }

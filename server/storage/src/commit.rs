@@ -1,9 +1,11 @@
 //! The commit of a transaction: stores its audit records and events, raises the revision, and notifies other replicas.
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::Touched;
+use portcullis_model::settings::Gates;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::history::Position;
 use crate::tx::{Inner, Tx, WebhookWrites};
 use crate::{audit, events, notices, quotas, tenants};
 
@@ -11,10 +13,10 @@ use crate::{audit, events, notices, quotas, tenants};
 #[derive(Debug)]
 pub struct Committed {
     pub tenant: String,
-    /// The revision of the tenant after the transaction.
-    pub revision: u64,
+    /// The place in the tenant's history after the transaction.
+    pub position: Position,
     /// The resources that it touched; `None` if it changed nothing.
-    pub touched: Option<Vec<ResourcePattern>>,
+    pub touched: Option<Vec<Touched>>,
     pub writes: WebhookWrites,
     /// The service keys that it revoked.
     pub revoked_keys: Vec<Uuid>,
@@ -25,20 +27,25 @@ impl Tx {
     /// replicas are notified.
     ///
     /// # Errors
-    /// [`StoreError::Quota`] if the tenant would have more than a quota allows; else the database failed.
+    /// [`StoreError::Quota`] if the tenant would have more than a quota allows, [`StoreError::GatesNotPassed`] if nobody
+    /// judged the changes of a tenant with gates; else the database failed.
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
+        if self.gates != Gates::default() && self.concerns_gates() && !self.passed_gates {
+            return Err(StoreError::GatesNotPassed);
+        }
         audit::write(&mut self).await?;
         quotas::settle(&mut self).await?;
         events::write(&mut self).await?;
-        let revision = match self.touched.take() {
-            None => tenants::revision(&mut self).await?,
+        let position = match self.touched.take() {
+            None => tenants::position(&mut self).await?,
             Some(touched) => {
-                let revision = tenants::raise_revision(&mut self).await?;
+                let position = tenants::raise_revision(&mut self).await?;
                 if let Inner::Postgres(connection) = &mut self.inner {
-                    notices::send_revision(connection, &self.tenant, revision, &touched).await?;
+                    let recent = position.recent();
+                    notices::send_revision(connection, &self.tenant, recent, &touched).await?;
                 }
                 self.touched = Some(touched);
-                revision
+                position
             }
         };
         if let Inner::Postgres(connection) = &mut self.inner {
@@ -50,6 +57,6 @@ impl Tx {
             Inner::Postgres(inner) => inner.commit().await?,
         }
         let Self { tenant, touched, writes, revoked_keys, .. } = self;
-        Ok(Committed { tenant, revision, touched, writes, revoked_keys })
+        Ok(Committed { tenant, position, touched, writes, revoked_keys })
     }
 }

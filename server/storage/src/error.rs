@@ -29,9 +29,15 @@ pub enum StoreError {
     /// The database did not answer in time.
     #[error("the database did not answer in time")]
     TimedOut,
+    /// The system gives no random numbers for the id of a commit.
+    #[error("the system gives no random numbers")]
+    Random,
     /// Too many writes of the tenant wait.
     #[error("too many writes of this tenant are waiting")]
     Busy,
+    /// The tenant has gates, and nobody judged the changes of the transaction.
+    #[error("the changes did not pass the gates of the tenant")]
+    GatesNotPassed,
     /// The name of the tenant is `*`, which stands for every tenant.
     #[error("`*` is not the name of a tenant")]
     NotATenant,
@@ -64,8 +70,10 @@ impl StoreError {
             Self::Unreachable(_) | Self::TimedOut => true,
             Self::Corrupt { .. }
             | Self::TenantClosed
+            | Self::GatesNotPassed
             | Self::NotATenant
             | Self::Quota(_)
+            | Self::Random
             | Self::Busy => false,
         }
     }

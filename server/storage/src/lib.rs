@@ -5,7 +5,9 @@
 //! SQLite and PostgreSQL both read (`$1`, `ON CONFLICT`, `RETURNING`), and runs through the macros of `macros.rs`.
 
 pub mod audit;
+pub mod bulk;
 mod commit;
+pub mod content_size;
 mod database;
 pub mod deliveries;
 pub mod delivery_queues;
@@ -14,6 +16,7 @@ pub mod encryption;
 pub mod erasure;
 mod error;
 pub mod events;
+mod history;
 mod json_list;
 mod macros;
 mod migrations;
@@ -21,6 +24,7 @@ mod notices;
 mod paging;
 pub mod policies;
 mod postgres;
+pub mod proposals;
 pub mod providers;
 mod quotas;
 mod reachability;
@@ -35,6 +39,8 @@ pub mod service_keys;
 mod sqlite;
 mod sqlite_files;
 mod store;
+pub mod tenant_cases;
+pub mod tenant_settings;
 pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -44,6 +50,7 @@ mod write_turns;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
+pub use history::{Position, epoch};
 pub use notices::{Notice, Notices, RevisionNotice};
 pub use store::{Store, StoreLimits};
 pub use tx::{Tx, WebhookWrites};

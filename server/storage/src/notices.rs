@@ -1,12 +1,13 @@
 //! Notifications between replicas, by `LISTEN` and `NOTIFY` of PostgreSQL.
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::{ResourcePattern, Touched};
 use serde::{Deserialize, Serialize};
 use sqlx::postgres::PgListener;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::history::Position;
 use crate::tx::WebhookWrites;
 
 /// The channel of changes of decision data.
@@ -37,15 +38,22 @@ pub enum Notice {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct RevisionNotice {
     pub tenant: String,
-    pub revision: u64,
+    /// The place in the tenant's history after the change.
+    #[serde(flatten)]
+    pub position: Position,
     touched: Vec<String>,
+    /// The rule that changed, for each part of `touched`; a replica of version 0.1 sends none.
+    #[serde(default)]
+    rules: Vec<Option<Uuid>>,
 }
 
 impl RevisionNotice {
-    /// The resources that the change touched.
-    pub fn touched(&self) -> Vec<ResourcePattern> {
+    /// Returns what the change touched.
+    pub fn touched(&self) -> Vec<Touched> {
         let parse = |text: &String| ResourcePattern::parse(text).unwrap_or(ResourcePattern::Any);
-        self.touched.iter().map(parse).collect()
+        let rules = self.rules.iter().copied().chain(std::iter::repeat(None));
+        let touched = self.touched.iter().zip(rules);
+        touched.map(|(text, rule)| Touched { resources: parse(text), rule }).collect()
     }
 }
 
@@ -53,14 +61,15 @@ impl RevisionNotice {
 pub(crate) async fn send_revision(
     connection: &mut PgConnection,
     tenant: &str,
-    revision: u64,
-    touched: &[ResourcePattern],
+    position: Position,
+    touched: &[Touched],
 ) -> Result<(), sqlx::Error> {
-    let touched = touched.iter().map(ToString::to_string).collect();
-    let mut notice = RevisionNotice { tenant: tenant.to_owned(), revision, touched };
+    let (texts, rules) = touched.iter().map(|one| (one.resources.to_string(), one.rule)).unzip();
+    let tenant = tenant.to_owned();
+    let mut notice = RevisionNotice { tenant, position, touched: texts, rules };
     let mut payload = serde_json::json!(notice).to_string();
     if payload.len() > MAX_PAYLOAD {
-        notice.touched = vec![ResourcePattern::Any.to_string()];
+        (notice.touched, notice.rules) = (vec![ResourcePattern::Any.to_string()], Vec::new());
         payload = serde_json::json!(notice).to_string();
     }
     send(connection, CHANGES, &payload).await

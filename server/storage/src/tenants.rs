@@ -1,15 +1,18 @@
 //! The tenants, their revisions and their states.
 
+use portcullis_engine::ResourcePattern;
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::settings::Gates;
 use portcullis_model::tenant::{TenantRecord, TenantState};
 
-use crate::delivery_queues;
 use crate::error::StoreError;
+use crate::history::{Position, epoch, in_epoch};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::tx::Tx;
+use crate::{delivery_queues, resolvers};
 
 struct Row {
     id: String,
@@ -39,23 +42,69 @@ fn state(suspended_at: Option<i64>, deleting_at: Option<i64>) -> Option<TenantSt
     deleting.or(suspended_at.map(|_| TenantState::Suspended))
 }
 
+/// The columns that the lock of a tenant reads.
+struct LockRow {
+    suspended_at: Option<i64>,
+    deleting_at: Option<i64>,
+    gate_cases: bool,
+    gate_approval: bool,
+}
+
+from_row!(LockRow { suspended_at, deleting_at, gate_cases, gate_approval });
+
 /// Locks the row of the tenant until the transaction ends, so that the writes of one tenant run one after the other.
-/// Creates the row if it is missing. Fails if the tenant is closed.
+/// Creates the row if it is missing, and gives the transaction the gates of the tenant. Fails if the tenant is closed.
 pub(crate) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
-        ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING suspended_at, deleting_at";
-    let locked = fetch_optional!(tx, (Option<i64>, Option<i64>), SQL, &tx.tenant, now)?;
-    match locked.and_then(|(suspended_at, deleting_at)| state(suspended_at, deleting_at)) {
-        None => Ok(()),
-        Some(_) => Err(StoreError::TenantClosed),
+        ON CONFLICT (id) DO UPDATE SET id = excluded.id \
+        RETURNING suspended_at, deleting_at, gate_cases, gate_approval";
+    let Some(row) = fetch_optional!(tx, LockRow, SQL, &tx.tenant, now)? else { return Ok(()) };
+    if state(row.suspended_at, row.deleting_at).is_some() {
+        return Err(StoreError::TenantClosed);
+    }
+    tx.gates = Gates { cases: row.gate_cases, approval: row.gate_approval };
+    Ok(())
+}
+
+/// Raises the revision by one and returns the new place in the tenant's history. The transaction has locked the tenant.
+pub(crate) async fn raise_revision(tx: &mut Tx) -> Result<Position, StoreError> {
+    let next = position(tx).await?.next()?;
+    set_position(tx, &next).await?;
+    Ok(next)
+}
+
+/// Begins an epoch after `lost`, the last revision that this process knows of a history that was replaced. The commit
+/// raises the revision as any change does. Resolvers get versions that no lost change gave them.
+///
+/// Does nothing if another process has begun an epoch after `lost`.
+pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<(), StoreError> {
+    let mut position = position(tx).await?;
+    if epoch(position.revision) > epoch(lost) {
+        return Ok(());
+    }
+    position.revision = in_epoch(position.revision, epoch(lost) + 1);
+    set_position(tx, &position).await?;
+    resolvers::skip_versions(tx).await?;
+    tx.touch([ResourcePattern::Any.into()]);
+    Ok(())
+}
+
+async fn set_position(tx: &mut Tx, position: &Position) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE tenants SET revision = $2, history = $3 WHERE id = $1";
+    let corrupt = |_| StoreError::Corrupt { what: "tenants.revision" };
+    let revision = i64::try_from(position.revision).map_err(corrupt)?;
+    match execute!(tx, SQL, &tx.tenant, revision, position.history())? {
+        0 => Err(StoreError::Corrupt { what: "tenants.id" }),
+        _ => Ok(()),
     }
 }
 
-/// Raises the revision by one and returns the new one.
-pub(crate) async fn raise_revision(tx: &mut Tx) -> Result<u64, StoreError> {
-    const SQL: &str = "UPDATE tenants SET revision = revision + 1 WHERE id = $1 RETURNING revision";
-    let raised = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
-    raised.map(to_revision).ok_or(StoreError::Corrupt { what: "tenants.id" })
+/// Reads the place in the tenant's history; revision 0 for a tenant without a write.
+pub async fn position(tx: &mut Tx) -> Result<Position, StoreError> {
+    const SQL: &str = "SELECT revision, history FROM tenants WHERE id = $1";
+    let row = fetch_optional!(tx, (i64, String), SQL, &tx.tenant)?;
+    let (revision, history) = row.unwrap_or_default();
+    Ok(Position::read(to_revision((revision,)), &history))
 }
 
 /// Reads the revision; 0 for a tenant without a write.
@@ -69,11 +118,12 @@ fn to_revision((revision,): (i64,)) -> u64 {
     u64::try_from(revision).unwrap_or_default()
 }
 
-/// Lists every tenant's revision, so that a replica can compare them with its own.
-pub async fn revisions(tx: &mut Tx) -> Result<Vec<(String, u64)>, StoreError> {
-    const SQL: &str = "SELECT id, revision FROM tenants";
-    let rows = fetch_all!(tx, (String, i64), SQL)?;
-    Ok(rows.into_iter().map(|(id, revision)| (id, to_revision((revision,)))).collect())
+/// Lists every tenant's revision with the id of its last commit, so that a replica can compare them with its own.
+pub async fn positions(tx: &mut Tx) -> Result<Vec<(String, Position)>, StoreError> {
+    const SQL: &str = "SELECT id, revision, substr(history, 1, 16) FROM tenants";
+    let rows = fetch_all!(tx, (String, i64, String), SQL)?;
+    let position = |revision, history: &str| Position::read(to_revision((revision,)), history);
+    Ok(rows.into_iter().map(|(id, revision, last)| (id, position(revision, &last))).collect())
 }
 
 /// Inserts a tenant of `saas` mode. False if its slug is taken.

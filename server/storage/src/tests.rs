@@ -68,16 +68,19 @@ async fn insert(store: &Store, tenant: &str, rule: &RuleRecord) -> Committed {
 
 async fn a_commit_raises_the_revision_by_one_whatever_it_holds(database: TestDatabase) {
     let store = database.open().await;
-    assert_eq!(insert(&store, "acme", &rule(1, "doc:read")).await.revision, 1);
+    assert_eq!(insert(&store, "acme", &rule(1, "doc:read")).await.position.revision, 1);
     let mut tx = store.write("acme", 0).await.expect("begins");
     for id in 2..5 {
         rules::insert(&mut tx, &rule(id, &format!("doc:{id}"))).await.expect("works");
     }
     let committed = tx.commit().await.expect("commits");
-    assert_eq!((committed.revision, committed.touched.map(|touched| touched.len())), (2, Some(3)));
+    assert_eq!(
+        (committed.position.revision, committed.touched.map(|touched| touched.len())),
+        (2, Some(3))
+    );
     let nothing = store.write("acme", 0).await.expect("begins").commit().await.expect("commits");
-    assert_eq!((nothing.revision, nothing.touched), (2, None));
-    assert_eq!(insert(&store, "other", &rule(1, "doc:read")).await.revision, 1);
+    assert_eq!((nothing.position.revision, nothing.touched), (2, None));
+    assert_eq!(insert(&store, "other", &rule(1, "doc:read")).await.position.revision, 1);
 }
 
 async fn what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart(
@@ -126,7 +129,7 @@ async fn a_tuple_has_one_rule(database: TestDatabase) {
     let refused =
         !rules::update(&mut tx, &rule(2, "doc:write"), &moved, &by()).await.expect("works");
     assert!(refused);
-    assert_eq!(tx.commit().await.expect("commits").revision, 2, "nothing changed");
+    assert_eq!(tx.commit().await.expect("commits").position.revision, 2, "nothing changed");
 }
 
 async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(database: TestDatabase) {
@@ -199,12 +202,14 @@ async fn a_missing_file_is_created_only_on_demand() {
 fn statements() -> Vec<String> {
     let sources = [
         include_str!("audit.rs"),
+        include_str!("content_size.rs"),
         include_str!("deliveries.rs"),
         include_str!("delivery_queues.rs"),
         include_str!("denial_queues.rs"),
         include_str!("events.rs"),
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
+        include_str!("proposals.rs"),
         include_str!("providers.rs"),
         include_str!("quotas.rs"),
         include_str!("reserved.rs"),
@@ -214,6 +219,8 @@ fn statements() -> Vec<String> {
         include_str!("rules.rs"),
         include_str!("erasure.rs"),
         include_str!("service_keys.rs"),
+        include_str!("tenant_cases.rs"),
+        include_str!("tenant_settings.rs"),
         include_str!("tenants.rs"),
         include_str!("webhooks.rs"),
     ];
@@ -473,7 +480,7 @@ async fn writes_of_one_tenant_happen_one_after_the_other(database: TestDatabase)
             let before = tenants::revision(&mut tx).await.expect("works");
             let new = rule(id, &format!("doc:{id}"));
             rules::insert(&mut tx, &new).await.expect("works");
-            (before, tx.commit().await.expect("commits").revision)
+            (before, tx.commit().await.expect("commits").position.revision)
         })
     });
     let mut revisions = Vec::new();
@@ -498,7 +505,11 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     let mut tx = store.write("acme", 0).await.expect("begins");
     service_keys::insert(&mut tx, &key).await.expect("works");
     assert!(providers::insert(&mut tx, &provider).await.expect("works"));
-    assert_eq!(tx.commit().await.expect("commits").revision, 0, "no decision depends on them");
+    assert_eq!(
+        tx.commit().await.expect("commits").position.revision,
+        0,
+        "no decision depends on them"
+    );
     let mut tx = store.write("other", 0).await.expect("begins");
     let taken =
         portcullis_model::provider::ProviderRecord { id: Uuid::from_u128(9), ..provider.clone() };

@@ -1,14 +1,16 @@
 //! The transaction: bound to one tenant, it collects the changes and events that its commit writes.
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::Touched;
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_model::event::Event;
 use portcullis_model::quota::{PerQuota, Quota, Quotas};
+use portcullis_model::settings::Gates;
 use sqlx::{Postgres, Sqlite, Transaction};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::tenant_cases::StoredCases;
 use crate::write_turns::WriteTurn;
 
 /// The tenant of transactions of the service itself, which see the rows of every tenant.
@@ -20,10 +22,18 @@ pub struct Tx {
     pub(crate) tenant: String,
     pub(crate) inner: Inner,
     /// The resources that the changes so far touch; `None` while there is no change.
-    pub(crate) touched: Option<Vec<ResourcePattern>>,
+    pub(crate) touched: Option<Vec<Touched>>,
     /// The recorded events that are not stored yet.
     pub(crate) events: Vec<Event>,
     pub(crate) writes: WebhookWrites,
+    /// The gates of the tenant from before the transaction.
+    pub(crate) gates: Gates,
+    /// Whether the changes so far concern the settings or the cases of the tenant.
+    pub(crate) touched_guards: bool,
+    /// The cases from before the transaction, if it stores other ones.
+    pub(crate) replaced_cases: Option<StoredCases>,
+    /// Whether the changes passed the gates.
+    pub(crate) passed_gates: bool,
     /// The service keys that the changes so far revoke.
     pub(crate) revoked_keys: Vec<Uuid>,
     /// The changes whose audit records are not stored yet.
@@ -77,6 +87,10 @@ impl Tx {
             touched: None,
             events: Vec::new(),
             writes: WebhookWrites::default(),
+            gates: Gates::default(),
+            touched_guards: false,
+            replaced_cases: None,
+            passed_gates: false,
             revoked_keys: Vec::new(),
             audited: Vec::new(),
             origin: Origin::service(),
@@ -95,8 +109,36 @@ impl Tx {
 
     /// Notes a change and the resources whose decisions it may alter. Every function that writes decision data
     /// calls it, so that no write can forget to raise the revision.
-    pub(crate) fn touch(&mut self, touched: impl IntoIterator<Item = ResourcePattern>) {
+    pub(crate) fn touch(&mut self, touched: impl IntoIterator<Item = Touched>) {
         self.touched.get_or_insert_default().extend(touched);
+    }
+
+    /// Notes a change of the settings or cases of the tenant, which its gates judge as they judge decision data.
+    pub(crate) fn touch_guards(&mut self) {
+        self.touched_guards = true;
+    }
+
+    /// Returns the gates that hold for the transaction: those that were stored before it. Only a transaction that locked
+    /// its tenant has any.
+    pub fn gates(&self) -> Gates {
+        self.gates
+    }
+
+    /// Returns whether the changes so far concern the settings or cases of the tenant.
+    pub fn concerns_guards(&self) -> bool {
+        self.touched_guards
+    }
+
+    /// Returns whether gates judge the changes so far: they may alter decisions, or concern settings or cases. A
+    /// registration without rules alters none.
+    pub fn concerns_gates(&self) -> bool {
+        self.touched_guards || self.touched.as_ref().is_some_and(|touched| !touched.is_empty())
+    }
+
+    /// Notes that the changes passed the gates, or that none binds their author. A transaction that gates judge does not
+    /// commit without it.
+    pub fn pass_gates(&mut self) {
+        self.passed_gates = true;
     }
 
     /// Notes that the tenant has `change` more of what a quota limits. Every function that writes such a record calls

@@ -11,6 +11,10 @@ use anyhow::{Context, bail};
 
 use answers::{FirstTenant, ask, why_default};
 
+use portcullis_bundle::SCHEMAS;
+
+use crate::schema;
+
 pub use answers::InitArguments;
 pub(crate) use answers::is_plain;
 
@@ -32,6 +36,7 @@ pub fn run(
         let file = folder.join(name);
         write_new(&file, &text).with_context(|| file.display().to_string())?;
     }
+    schema::write(&folder.join(files::SCHEMA_FOLDER), &SCHEMAS)?;
     told(folder, &first, out)?;
     if let Some(why) = why_default(arguments, &name, &first) {
         writeln!(out, "\n{why}")?;
@@ -39,9 +44,10 @@ pub fn run(
     Ok(())
 }
 
-/// Refuses a folder that has one of the files.
+/// Refuses a folder that has one of the files, or the folder of schemas.
 fn must_be_free(folder: &Path) -> anyhow::Result<()> {
-    let existing = files::NAMES.iter().filter(|name| folder.join(name).exists());
+    let names = files::NAMES.iter().chain([&files::SCHEMA_FOLDER]);
+    let existing = names.filter(|name| folder.join(name).exists());
     let existing: Vec<String> = existing.map(|name| format!("`{name}`")).collect();
     if existing.is_empty() {
         return Ok(());

@@ -1,14 +1,22 @@
-//! The commands `init`, `check`, `test`, `import`, `keys`, `tenants`, `audit`, `secrets` and `resolver` of the binary.
+//! The commands of the binary that work on files of tenants, on the API of a service, or on its database: from `init` and
+//! `check` to `apply`.
 
+pub mod as_code;
 pub mod audit;
 pub mod check;
+pub mod convert;
+pub mod fmt;
 pub mod humanize;
 pub mod import;
 pub mod init;
 pub mod keys;
+pub mod lint;
+pub mod matrix;
 mod operator;
 pub mod policy_test;
+pub mod report_format;
 pub mod resolver_cli;
+pub mod schema;
 pub mod secrets;
 mod service_url;
 pub mod tenants;

@@ -4,11 +4,9 @@ mod cases;
 mod coverage;
 mod error;
 mod folders;
-mod instant;
 mod junit;
 mod resolvers;
 mod results;
-mod undetermined;
 
 use std::fs;
 use std::io::Write;
@@ -21,8 +19,8 @@ use portcullis_engine::AttributeAnswers;
 
 use coverage::{Coverage, Points};
 pub use error::TestError;
+pub(crate) use folders::tenant_folders;
 pub use folders::{TenantFolder, read_all};
-pub use instant::DEFAULT_NOW;
 use resolvers::FolderResolvers;
 use results::TenantResults;
 
@@ -76,7 +74,7 @@ pub async fn answers(
     let resolvers = FolderResolvers::open(folder, bundle, variables).await?;
     let mut all = Vec::with_capacity(bundle.cases.len());
     for case in &bundle.cases {
-        let check = cases::check_of(bundle, case)?;
+        let check = case.to_check(&bundle.users, &bundle.tenant)?;
         let plan = bundle.rulebook.plan(check.resource);
         all.push(resolvers.answers(&bundle.tenant, &plan, &check, case).await);
     }
@@ -85,7 +83,7 @@ pub async fn answers(
 
 /// A failed case, with the explanation as pairs of a label and a text.
 #[derive(Debug, PartialEq)]
-pub struct FailedCase {
+pub struct ReportedCase {
     pub name: String,
     pub lines: Vec<(&'static str, String)>,
 }
@@ -98,14 +96,14 @@ pub async fn failed_cases(
     folder: &Path,
     bundle: &Bundle,
     variables: &Variables,
-) -> Result<Vec<FailedCase>, TestError> {
+) -> Result<Vec<ReportedCase>, TestError> {
     let resolvers = FolderResolvers::open(folder, bundle, variables).await?;
     let mut coverage = Coverage::new(&bundle.rulebook);
     let mut failed = Vec::new();
     for case in &bundle.cases {
         let result = cases::decide(bundle, &resolvers, case, &mut coverage).await?;
         if !result.passed() {
-            failed.push(FailedCase { name: case.name.clone(), lines: result.lines() });
+            failed.push(ReportedCase { name: case.name.clone(), lines: result.lines() });
         }
     }
     Ok(failed)

@@ -101,6 +101,18 @@ impl Cluster {
         written.expect("the configuration is ours");
     }
 
+    /// Returns a shell with the programs of PostgreSQL, which connect to this server as superuser.
+    #[must_use]
+    pub fn shell(&self, script: &str) -> Command {
+        let mut shell = self.run.command(Path::new("sh"));
+        let path = std::env::var("PATH").unwrap_or_default();
+        shell.args(["-e", "-c", script]).current_dir(&self.directory);
+        shell.env("PATH", format!("{}:{path}", self.programs.display()));
+        shell.env("PGHOST", &self.directory).env("PGPORT", PORT.to_string());
+        shell.env("PGUSER", SUPERUSER);
+        shell
+    }
+
     /// Stops the server: sessions end with SQLSTATE 57P01, and new connections fail.
     #[track_caller]
     pub fn stop(&mut self) {
@@ -111,6 +123,34 @@ impl Cluster {
     #[track_caller]
     pub fn start(&mut self) {
         self.control("start");
+    }
+
+    /// Stops the server, and keeps a copy of its data for [`Cluster::restore`]. The server starts again.
+    #[track_caller]
+    pub fn save(&mut self) {
+        self.stop();
+        self.copy(&self.data(), &self.saved());
+        self.start();
+    }
+
+    /// Puts the saved data in place of that of the server, as a failover to a standby that lagged does, and starts the
+    /// server again.
+    #[track_caller]
+    pub fn restore(&mut self) {
+        self.stop();
+        fs::remove_dir_all(self.data()).expect("the directory is ours");
+        self.copy(&self.saved(), &self.data());
+        self.start();
+    }
+
+    fn saved(&self) -> PathBuf {
+        self.directory.join("saved")
+    }
+
+    #[track_caller]
+    fn copy(&self, from: &Path, to: &Path) {
+        let mut copy = self.run.command(Path::new("cp"));
+        self.succeed(copy.arg("--archive").arg(from).arg(to));
     }
 
     /// Returns the directory of the socket.

@@ -91,6 +91,12 @@ impl Cluster {
         }
     }
 
+    /// Returns a database of this server that exists already.
+    #[must_use]
+    pub fn existing(&self, name: &str) -> Database {
+        Database { url: self.url(name), name: name.to_owned(), socket: self.socket() }
+    }
+
     fn create(&self, template: &str) -> Result<Database, SqlError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));

@@ -53,7 +53,7 @@ impl Tenant {
     fn change_and_decide(&self) -> bool {
         let revision = self.revision.get() + 1;
         self.revision.set(revision);
-        let touched = pattern(&self.resource).into_iter().collect();
+        let touched = pattern(&self.resource).into_iter().map(Into::into).collect();
         self.cache.publish(DOMAIN, revision, touched);
         self.decide()
     }

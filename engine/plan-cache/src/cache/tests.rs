@@ -4,6 +4,8 @@ use parking_lot::Mutex;
 use portcullis_workloads::measure::kept;
 use tokio::sync::{Semaphore, oneshot};
 
+use portcullis_engine::ResourcePattern;
+
 use super::*;
 use crate::changes::{REMEMBERED_CHANGES, REMEMBERED_PATTERNS};
 
@@ -55,8 +57,8 @@ async fn revision_of(cache: &Cache, store: &Store, resource: &str) -> u64 {
     get(cache, store, resource).await.plan().revision()
 }
 
-fn exact(resource: &str) -> Vec<ResourcePattern> {
-    vec![ResourcePattern::Exact(resource.to_owned())]
+fn exact(resource: &str) -> Vec<Touched> {
+    vec![ResourcePattern::Exact(resource.to_owned()).into()]
 }
 
 /// A write is committed and published while a plan that was read before it is still being loaded.
@@ -95,6 +97,40 @@ async fn without_the_freshness_rule_that_write_is_missed() {
 }
 
 #[tokio::test]
+async fn changes_of_rules_alone_leave_an_outdated_plan() {
+    let (cache, store) = (Cache::new(1 << 20), Store::open());
+    let rule = |id: u128, resource: &str| {
+        let resource = ResourcePattern::parse(resource).expect("a pattern");
+        vec![Touched::by_rule(Uuid::from_u128(id), resource)]
+    };
+    let outdated = || {
+        let outdated = cache.outdated("acme", "doc:read")?;
+        Some((outdated.revision, outdated.rules.iter().map(|id| id.as_u128()).collect::<Vec<_>>()))
+    };
+    assert_eq!(outdated(), None, "no plan is in memory");
+    revision_of(&cache, &store, "doc:read").await;
+    for (id, resource) in [(7, "doc:*"), (8, "bill:read"), (7, "*")] {
+        cache.publish("acme", store.commit(), rule(id, resource));
+    }
+    assert_eq!(outdated(), Some((4, vec![7])));
+    // The next revision is not published yet.
+    store.commit();
+    cache.publish("acme", store.commit(), rule(9, "doc:read"));
+    assert_eq!(outdated(), None);
+    cache.publish("acme", 5, exact("bill:read"));
+    assert_eq!(outdated(), Some((6, vec![7, 9])));
+    cache.publish("acme", store.commit(), exact("doc:read"));
+    assert_eq!(outdated(), None, "a policy changed");
+    revision_of(&cache, &store, "doc:read").await;
+    for id in 0..=MAX_CHANGED_RULES as u128 {
+        cache.publish("acme", store.commit(), rule(id, "doc:read"));
+    }
+    assert_eq!(outdated(), None, "too many to read one by one");
+    cache.forget("acme");
+    assert_eq!(outdated(), None);
+}
+
+#[tokio::test]
 async fn a_change_reloads_what_it_touches_and_nothing_else() {
     let (cache, store) = (Cache::new(1 << 20), Store::open());
     for resource in ["doc:read", "doc:write", "bill:read"] {
@@ -108,7 +144,7 @@ async fn a_change_reloads_what_it_touches_and_nothing_else() {
     ] {
         let revision = store.commit();
         let pattern = ResourcePattern::parse(touched).expect("a pattern");
-        cache.publish("acme", revision, vec![pattern]);
+        cache.publish("acme", revision, vec![pattern.into()]);
         let before = store.loads.load(Ordering::SeqCst);
         for resource in ["doc:read", "doc:write", "bill:read"] {
             let fresh = revision_of(&cache, &store, resource).await == revision;
@@ -146,7 +182,7 @@ async fn a_change_that_is_published_twice_counts_once() {
     revision_of(&cache, &store, "doc:read").await;
     let revision = store.commit();
     cache.publish("acme", revision, exact("bill:read"));
-    cache.publish("acme", revision, vec![ResourcePattern::Any]);
+    cache.publish("acme", revision, vec![ResourcePattern::Any.into()]);
     assert_eq!(revision_of(&cache, &store, "doc:read").await, 1, "still valid");
     assert_eq!(cache.latest("acme"), Some(2));
     assert_eq!(cache.latest("nobody"), None);
@@ -212,7 +248,7 @@ async fn a_failed_load_is_not_cached_and_tenants_do_not_mix() {
     assert!(failed.is_err_and(|error| error == "down"));
     let store = Store::open();
     assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
-    cache.publish("other", 9, vec![ResourcePattern::Any]);
+    cache.publish("other", 9, vec![ResourcePattern::Any.into()]);
     assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
     assert_eq!(store.loads.load(Ordering::SeqCst), 1);
 }
@@ -279,7 +315,8 @@ async fn a_log_of_many_patterns_forgets_its_oldest_changes() {
     let (cache, store) = (Cache::new(1 << 20), Store::open());
     revision_of(&cache, &store, "doc:read").await;
     let patterns = |count: usize| {
-        (0..count).map(|n| ResourcePattern::Exact(format!("bill-{n}:read"))).collect::<Vec<_>>()
+        let pattern = |n| Touched::from(ResourcePattern::Exact(format!("bill-{n}:read")));
+        (0..count).map(pattern).collect::<Vec<_>>()
     };
     let most = REMEMBERED_PATTERNS / 64;
     for _ in 0..most {
@@ -314,7 +351,7 @@ fn checks_during_writes(cache: Cache) -> (u64, u64, u64) {
             for write in 0..WRITES {
                 let touched = if write % 8 == 0 { "doc:*" } else { "bill:read" };
                 let touched = ResourcePattern::parse(touched).expect("a pattern");
-                cache.publish("acme", store.commit(), vec![touched]);
+                cache.publish("acme", store.commit(), vec![touched.into()]);
                 acknowledged.store(store.revision.load(Ordering::SeqCst), Ordering::SeqCst);
                 // Leaves time for checks: without it no plan stays hot between writes.
                 for _ in 0..50 {

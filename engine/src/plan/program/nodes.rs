@@ -63,7 +63,7 @@ impl Operation {
     }
 
     /// Returns the heap bytes, for the weight of a plan.
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         match self {
             Self::All(children) | Self::Any(children) => size_of_val::<[Child]>(children),
             Self::Not(_) => 0,

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
-use portcullis_bundle::SampleUser;
+use portcullis_bundle::{DEFAULT_NOW, SampleUser};
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
 use portcullis_engine::{Condition, Json, ResourcePattern};
-use portcullis_tools::policy_test::DEFAULT_NOW;
 
 use super::draft::{Draft, string};
 use crate::tenant::Tenant;

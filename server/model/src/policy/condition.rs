@@ -4,13 +4,13 @@
 use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
 use portcullis_engine::during::WEEKDAYS;
 use serde_json::json;
-use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaType, Type};
 
 use super::rule_data::MAX_RULE_DATA;
 use crate::document;
 use crate::schema::{
-    AnySchema, Input, boolean, choice, formatted, input, instant, list, named, one_of, string,
-    typed,
+    AnySchema, Input, about, boolean, choice, formatted, input, instant, list, named, one_of,
+    string, typed,
 };
 
 /// A condition tree, as the document names it.
@@ -21,24 +21,28 @@ document!(ConditionTree as "Condition" => tree());
 fn tree() -> OneOfBuilder {
     let tree = named::<ConditionTree>;
     let nodes = [
-        node(["AND", "OR"]).required("children", list(tree()).min_items(Some(1))),
-        node(["NOT"]).required("child", tree()),
-        test(["eq", "ne", "contains"]).required("value", or_attribute(scalar())),
-        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number())),
-        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()))),
-        test(["starts_with", "ends_with"]).required("value", or_attribute(string())),
-        test(["before", "after"]).required("value", or_attribute(instant())),
+        node(["AND", "OR"]).titled("All or any").required("children", children()),
+        node(["NOT"])
+            .titled("Negation")
+            .required("child", about(tree(), "The condition that is negated")),
+        test(["eq", "ne"]).required("value", or_attribute(scalar(), SINGLE)),
+        test_of(["contains"], ANY).required("value", or_attribute(scalar(), SINGLE)),
+        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number(), SINGLE)),
+        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()), ANY)),
+        test(["starts_with", "ends_with"]).required("value", or_attribute(string(), SINGLE)),
+        test(["before", "after"]).required("value", or_attribute(instant(), SINGLE)),
         test(["matches"]).required("value", regular_expression()),
-        test(["ip_in"]).required("value", one_of([network(), literals(network())])),
+        test(["ip_in"]).required("value", networks()),
         test(["during"]).required("value", time_window()),
-        node(["CONDITION"])
-            .required("attribute", attribute())
-            .required("operator", choice(["exists"]))
-            .member("value", typed(Type::Null))
-            .member("if_missing", typed(Type::Null)),
+        comparison(["exists"], ANY)
+            .member("value", typed(Type::Null).description(Some("`exists` has no value")))
+            .member(
+                "if_missing",
+                typed(Type::Null).description(Some("`exists` is never undetermined")),
+            ),
     ];
     let nodes = nodes.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item);
-    nodes.description(Some(about())).examples([example()])
+    nodes.description(Some(meaning())).examples([example()])
 }
 
 /// The `rule_data` of a policy whose `format` is `casbin`, as the document names it.
@@ -50,7 +54,7 @@ document!(Matcher => {
     let example =
         "r.obj.vip && !(r.obj.ward == r.sub.ward || r.act in (\"read\", \"list\"))";
     input()
-        .required("matcher", formatted("casbin-matcher"))
+        .required("matcher", formatted("casbin-matcher").description(Some("The matcher's text")))
         .about(about)
         .example(json!({"matcher": example}))
 });
@@ -61,15 +65,17 @@ pub struct ConditionExpression;
 document!(ConditionExpression as "Expression" => {
     let about = "A condition as text, one to one with condition trees: `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, \
         `contains`, `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in(…)`, `during(…)`, `exists(…)`, \
-        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute";
+        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, `resource.<name>`, \
+        `token.<path>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, `resource`, `object` (the \
+        resource without its verb), `action`, `domain`, `time` or `roles`";
     let example = "request.roles contains \"nurse\" && !((resource.ward == user.ward) ?? false)";
     input()
-        .required("expression", formatted("condition-expression"))
+        .required("expression", formatted("condition-expression").description(Some("The expression's text")))
         .about(about)
         .example(json!({"expression": example}))
 });
 
-fn about() -> String {
+fn meaning() -> String {
     format!(
         "A condition over attributes: true, false or, where an attribute is absent or of a type that the \
          operator does not compare, undetermined. At most {MAX_DEPTH} nodes deep, {MAX_NODES} nodes, and \
@@ -87,37 +93,66 @@ fn example() -> serde_json::Value {
 }
 
 fn node<const N: usize>(types: [&'static str; N]) -> Input {
-    input().required("type", choice(types))
+    let about =
+        "`AND` and `OR` combine `children`, `NOT` negates `child`, `CONDITION` tests an attribute";
+    input().required("type", choice(types).description(Some(about)))
 }
 
-/// A test of an attribute by one of these operators.
+fn children() -> ArrayBuilder {
+    let about = "The conditions that are combined: with `AND` all, with `OR` at least one";
+    list(named::<ConditionTree>()).min_items(Some(1)).description(Some(about))
+}
+
+/// A test of an attribute with a path of this pattern, by one of these operators, without the value.
+fn comparison<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
+    let operator =
+        choice(operators).description(Some("The comparison of the attribute with `value`"));
+    let title = format!("Test with {}", operators.join(", "));
+    let test = node(["CONDITION"]).titled(&title);
+    test.required("attribute", attribute(path)).required("operator", operator)
+}
+
+/// A test of an attribute that is no list, by one of these operators.
 fn test<const N: usize>(operators: [&'static str; N]) -> Input {
-    let if_missing = "What an absent attribute gives, instead of undetermined";
-    node(["CONDITION"])
-        .required("attribute", attribute())
-        .required("operator", choice(operators))
-        .optional("if_missing", boolean().description(Some(if_missing)))
+    test_of(operators, SINGLE)
 }
 
-fn attribute() -> AnySchema {
+/// A test of an attribute with a path of this pattern, by one of these operators.
+fn test_of<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
+    let if_missing = "What an absent attribute gives, instead of undetermined";
+    comparison(operators, path).optional("if_missing", boolean().description(Some(if_missing)))
+}
+
+/// The pattern of every path.
+const ANY: &str = concat!(
+    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
+    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+);
+/// The pattern of every path but `request.roles`, which is a list.
+const SINGLE: &str = concat!(
+    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
+    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+);
+
+fn attribute(path: &'static str) -> AnySchema {
     string()
-        .pattern(Some(
-            concat!(
-                r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|action|domain|time|roles)",
-                r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
-            ),
-        ))
+        .pattern(Some(path))
         .description(Some(
             "`<kind>.<name>`: `user.*` and `resource.*` come from the check, `request.*` is the check \
-             itself, `token.*` are the caller's verified claims, and any other kind is the namespace of a \
-             resolver",
+             itself (`request.object` is the resource without its verb, `request.roles` a list), `token.*` are the \
+             caller's verified claims, and any other kind is the namespace of a resolver",
         ))
         .into()
 }
 
 /// A literal, or `{"attribute": "<path>"}` to compare two attributes.
-fn or_attribute(literal: impl Into<AnySchema>) -> AnySchema {
-    one_of([literal.into(), input().required("attribute", attribute()).into()])
+fn or_attribute(literal: impl Into<AnySchema>, path: &'static str) -> AnySchema {
+    let other = input().required("attribute", attribute(path));
+    let compared = one_of([literal.into(), other.into()]);
+    about(
+        compared,
+        "A literal, or `{\"attribute\": \"<path>\"}` for the value of another attribute",
+    )
 }
 
 fn scalar() -> AnySchema {
@@ -149,20 +184,28 @@ fn time_window() -> AnySchema {
         `from` and `to` the whole day. `to` itself is outside; a `to` that is not after `from` is on the next day.";
     let window = || {
         let days = list(choice(WEEKDAYS)).min_items(Some(1)).unique_items(true);
+        let days = days.description(Some("The weekdays; when absent every day"));
         let zone = formatted("iana-time-zone");
         let zone = zone.description(Some("An IANA time zone, such as `Europe/Berlin`"));
         input().optional("days", days).required("zone", zone)
     };
     let hours = window().required("from", time_of_day()).required("to", time_of_day());
-    let whole_day =
-        window().member("from", typed(Type::Null)).member("to", typed(Type::Null)).about(about);
+    let whole_day = window().member("from", no_time()).member("to", no_time()).about(about);
     one_of([hours.about(about).into(), whole_day.into()])
+}
+
+fn no_time() -> ObjectBuilder {
+    typed(Type::Null).description(Some("Absent together with the other time: the whole day"))
 }
 
 fn time_of_day() -> ObjectBuilder {
     typed(Type::String)
         .pattern(Some("^([01][0-9]|2[0-3]):[0-5][0-9]$"))
         .description(Some("Hours and minutes, such as `08:00`; midnight is `00:00`"))
+}
+
+fn networks() -> AnySchema {
+    about(one_of([network(), literals(network())]), "One network, or a list of networks")
 }
 
 fn network() -> AnySchema {

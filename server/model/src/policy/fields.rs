@@ -18,12 +18,17 @@ pub(super) const MAX_DESCRIPTION: usize = 4_096;
 pub(super) const IN_PLACE_OF_WHEN: &str =
     "\"format\": \"expression\", \"rule_data\": {\"expression\": \"<expression>\"}";
 
+/// The descriptions of members.
+const FORMAT: &str = "The form of `rule_data`: `json` is a condition tree";
+const WHEN: &str = "The condition as an expression, such as `user.ward == resource.ward && !(resource.vip == true)`; \
+    `(test) ?? true` says what an absent attribute gives";
+
 /// The format that a body names. A bad one is `Some(None)`: it is noted, and `rule_data` cannot be read without it.
 pub(super) fn sent_format<'j>(form: Option<Format>) -> impl Field<'j, Value = Option<Format>> {
     field(
         |json, at, problems| Some(Format::read(json, at, problems)),
         move || match form {
-            Some(format) => schema::choice([format.as_str()]),
+            Some(format) => schema::choice([format.as_str()]).description(Some(FORMAT)),
             None => format_schema(),
         },
     )
@@ -51,12 +56,12 @@ pub(super) fn rule_data<'j>(
 pub(super) fn when<'j>() -> impl Field<'j, Value = CompiledRuleData> {
     field(
         |json: &Json<'_>, at, problems| CompiledRuleData::read_expression(json, at, problems),
-        || schema::formatted("condition-expression"),
+        || schema::formatted("condition-expression").description(Some(WHEN)),
     )
 }
 
 pub(super) fn format_schema() -> ObjectBuilder {
-    schema::choice(Format::ALL.map(Format::as_str))
+    schema::choice(Format::ALL.map(Format::as_str)).description(Some(FORMAT))
 }
 
 pub(super) fn rule_data_schema() -> AnySchema {

@@ -15,6 +15,11 @@ use crate::fields::{boolean, effect, resource_pattern, short, text};
 use crate::input::{self, Field, Members};
 use crate::{Authorship, document, schema};
 
+/// The description of the name.
+const NAME: &str = "The name in decisions, explanations and test cases";
+/// A name in a file: any but `default-deny`.
+const FILE_NAME: &str = r"^(?!default-deny$)[^\x00]*$";
+
 /// The body that creates a policy.
 #[derive(Clone, Debug)]
 pub struct NewPolicy {
@@ -91,13 +96,17 @@ impl NewPolicy {
         members: &mut Members<'_, '_>,
         condition: impl FnOnce(&mut Members<'_, '_>) -> Option<CompiledRuleData>,
     ) -> Option<Self> {
-        let name = members.required("name", text(MAX_NAME));
-        let description = members.optional("description", short(MAX_DESCRIPTION));
+        let name = text(MAX_NAME).about(NAME);
+        let description = short(MAX_DESCRIPTION).about("A sentence for people: why it exists");
+        let effect = effect().about("The decision where the condition is true");
+        let enabled = boolean().default_is(true).about("`false` is as if it did not exist");
+        let name = members.required("name", name);
+        let description = members.optional("description", description);
         let resource = members.required("resource", resource_pattern());
-        let effect = members.required("effect", effect());
+        let effect = members.required("effect", effect);
         let rule_data = condition(members);
         let priority = members.required("priority", priority());
-        let enabled = members.optional("enabled", boolean().default_is(true));
+        let enabled = members.optional("enabled", enabled);
         Some(Self {
             name: name?,
             description,
@@ -126,6 +135,7 @@ impl NewPolicy {
             created_at: by.at,
             updated_by: None,
             updated_at: None,
+            managed_by: None,
         }
     }
 }
@@ -158,6 +168,24 @@ document!(NewPolicy, naming ConditionTree, Matcher, ConditionExpression => {
         "rule_data": {"expression": "user.shift == \"night\""},
     }));
     schema::one_of([tree.into(), matcher.into(), expression.into()])
+});
+
+/// A policy in a file: in place of `rule_data` it may have an expression as `when`.
+pub struct FilePolicy;
+
+document!(FilePolicy as "Policy", naming ConditionTree, Matcher, ConditionExpression => {
+    let condition = |members: &mut Members<'_, '_>| members.required("when", when());
+    let text = input::describe(|members| NewPolicy::with_condition(members, condition));
+    let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
+    // Cases name a policy by its name, and `default-deny` is none.
+    let name = || schema::text(MAX_NAME).pattern(Some(FILE_NAME)).description(Some(NAME));
+    let forms = [
+        text.titled("Policy with an expression"),
+        form(Format::Json).titled("Policy with a condition tree"),
+        form(Format::Casbin).titled("Policy with a Casbin matcher"),
+        form(Format::Expression).titled("Policy with an expression as rule_data"),
+    ];
+    schema::one_of(forms.map(|form| form.member("name", name()).into()))
 });
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ impl CompiledRuleData {
         }
         let text = short_enough(json, at, problems)?;
         let condition = format.condition(json, at, problems)?;
+        condition.check_roles(format, at, problems);
         Some(Self { format, json: RuleData::from_stored(text).ok()?, condition })
     }
 
@@ -61,6 +62,7 @@ impl CompiledRuleData {
         let text = short_enough(&object, at, problems)?;
         let condition =
             expression::parse(expression).map_err(|fault| problems.push(at, fault)).ok()?;
+        condition.check_roles_of_text(at, problems);
         let json = RuleData::from_stored(text).ok()?;
         Some(Self { format: Format::Expression, json, condition })
     }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+use portcullis_engine::Json;
 use portcullis_engine::resolver_contract::EndpointMethod;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::fields::{Names, map, map_schema, value};
+use super::fields::{MAX_VALUE, Names, map, map_schema, value};
 use super::secrets::{Secrets, is_name};
 use super::stored;
 use crate::egress_rules::EgressRules;
@@ -22,6 +23,10 @@ const HEADER: &str = concat!(
     r"^(?!(connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$)",
     r"[a-z0-9!#$%&'*+.^_`|~-]+$"
 );
+/// The template of a header in a file: `${name}` is a secret, and the rest is text that a header may have.
+const TEMPLATE: &str = r"^([\t -#%-~]|\$(?!\{)|\$\{[A-Za-z0-9_.-]{1,64}\})*$";
+/// A URL in a file, of any host, without query and fragment.
+const ANY_BASE_URL: &str = r"^[\x01-\x20]*[Hh][Tt][Tt][Pp][Ss]?:[^\x00?#]+$";
 /// Headers that belong to the connection, and so to the client.
 const RESERVED_HEADERS: [&str; 8] = [
     "connection",
@@ -68,8 +73,10 @@ impl Endpoint {
 
     pub(super) fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
         let url = members.required("url", base_url(rules));
-        let methods = members.optional("methods", one_or_more(method(), "method"));
-        let headers = members.optional("headers", headers());
+        let methods = one_or_more(method(), "method")
+            .about("The methods that the module may use; `GET` and `HEAD` when absent");
+        let methods = members.optional("methods", methods);
+        let headers = members.optional("headers", headers(rules));
         Some(Self {
             url: url?,
             methods: methods.unwrap_or_else(|| vec![EndpointMethod::Get, EndpointMethod::Head]),
@@ -146,9 +153,16 @@ fn render(template: &str, secrets: &Secrets) -> Result<HeaderValue, Fault> {
 }
 
 /// Headers that the host adds, by their names.
-fn headers<'j>() -> impl Field<'j, Value = BTreeMap<String, String>> {
+fn headers<'j>(rules: &EgressRules) -> impl Field<'j, Value = BTreeMap<String, String>> {
     let names = Names { fault: header_fault, schema: || schema::string().pattern(Some(HEADER)) };
-    map(MAX_HEADERS, names, value()).about(
+    let template = field(
+        |json: &'j Json<'j>, at, problems| value().read(json, at, problems),
+        || match rules.allow_http {
+            true => schema::short(MAX_VALUE).pattern(Some(TEMPLATE)),
+            false => schema::short(MAX_VALUE),
+        },
+    );
+    map(MAX_HEADERS, names, template).about(
         "What the service adds to each request; `${name}` stands for the secret of that name",
     )
 }
@@ -176,6 +190,9 @@ fn base_url<'j>(rules: &EgressRules) -> impl Field<'j, Value = Url> {
             }
             Some(url)
         },
-        schema::url,
+        || match rules.allow_http {
+            true => schema::any_url().pattern(Some(ANY_BASE_URL)),
+            false => schema::url(),
+        },
     )
 }

@@ -10,6 +10,7 @@ use portcullis_engine::resolver_contract::{Limits, MEMORY_BYTES, NAME_BYTES, TIM
 use portcullis_engine::{Invalid, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use utoipa::openapi::schema::Type;
 
 use super::endpoint::{Endpoint, Fault};
 use super::fields::{MAX_ENTRIES, Names, integer, map, value};
@@ -36,6 +37,8 @@ const MIB: usize = 1 << 20;
 /// A namespace that is not among [`RESERVED`].
 const NAMESPACE: &str = r"^(?!(user|resource|request|token|action|context)$)[a-z][a-z0-9_]*$";
 const HOST: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
+/// A host in a file: a name or an address, with a port if it is not 443.
+const ANY_HOST: &str = r"^[^A-Z/?#@\\\s\x00]+$";
 
 /// A manifest: with its [`Secrets`], or with their names alone, as the store keeps it and the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,9 +86,11 @@ impl Manifest {
         manifest.check(at, problems).then_some(manifest)
     }
 
-    fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
+    pub(super) fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
         let namespace = members.required("namespace", namespace());
-        let description = members.optional("description", short(MAX_DESCRIPTION));
+        let description =
+            short(MAX_DESCRIPTION).about("A sentence for people: what the attributes say");
+        let description = members.optional("description", description);
         let config = members.optional("config", config());
         let secrets = members.optional("secrets", Secrets::field());
         let endpoints = members.optional("endpoints", endpoints(rules));
@@ -230,7 +235,10 @@ pub(super) fn hosts<'j>(rules: &EgressRules) -> impl Field<'j, Value = Vec<Strin
     field(
         |json, at, problems| read_hosts(json, at, problems, rules),
         || {
-            let host = schema::text(NAME_BYTES).pattern(Some(HOST));
+            let host = match rules.allow_http {
+                true => schema::typed(Type::String).pattern(Some(ANY_HOST)),
+                false => schema::text(NAME_BYTES).pattern(Some(HOST)),
+            };
             schema::list(host).max_items(Some(MAX_HOSTS)).unique_items(true).description(Some(
                 "For each an endpoint of its name: `https://<host>/`, GET and HEAD, no headers",
             ))
@@ -280,15 +288,18 @@ fn read_host(
 }
 
 pub(super) fn limits<'j>() -> impl Field<'j, Value = Limits> {
-    object(declare_limits)
+    object(declare_limits).about("The limits of one call of the module")
 }
 
 fn declare_limits(members: &mut Members<'_, '_>) -> Option<Limits> {
     let most_ms = u32::try_from(TIMEOUT_MAX.as_millis()).unwrap_or(u32::MAX);
     let most_mib = (MEMORY_BYTES / MIB) as u32;
-    let timeout = members.optional("timeout_ms", integer(1, most_ms, "milliseconds"));
-    let memory = members.optional("memory_mib", integer(1, most_mib, "MiB"));
     let default = Limits::default();
+    let timeout =
+        integer(1, most_ms, "milliseconds").about("The time of one call, in milliseconds");
+    let memory = integer(1, most_mib, "MiB").about("The memory of one call, in MiB");
+    let timeout = members.optional("timeout_ms", timeout);
+    let memory = members.optional("memory_mib", memory);
     Some(Limits {
         timeout: timeout.map_or(default.timeout, |ms| Duration::from_millis(ms.into())),
         memory_bytes: memory.map_or(default.memory_bytes, |mib| mib as usize * MIB),

@@ -6,9 +6,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::{MAX_ENTRIES, Names, map, value};
+use super::fields::{MAX_ENTRIES, MAX_VALUE, Names, map, map_schema, value};
 use crate::input::Field;
-use crate::schema;
+use crate::schema::{self, AnySchema};
 
 /// Longest name, in characters.
 const MAX_NAME: usize = 64;
@@ -26,6 +26,18 @@ impl Secrets {
                 "For the headers of endpoints. Encrypted at rest, never shown again, and never given to the module",
             )
             .map(Self)
+    }
+
+    /// The schema of secrets in a file: `null` keeps the value that the service has.
+    pub(super) fn schema_of_file() -> AnySchema {
+        let value = schema::nullable(schema::short(MAX_VALUE));
+        let value = schema::about(
+            value,
+            "The secret, `${env:NAME}` for that of a variable, or `null` for the stored one",
+        );
+        let names = schema::string().pattern(Some(NAME));
+        let map = map_schema(MAX_ENTRIES, value).property_names(Some(names));
+        map.description(Some("Secrets by name, for the headers of endpoints")).into()
     }
 
     /// The secret of this name.

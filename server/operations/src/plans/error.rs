@@ -16,6 +16,9 @@ pub enum PlanError {
     /// The store does not have the revision that the check requires.
     #[error("the request requires revision {at_least}, but the database has {latest}")]
     NoSuchRevision { at_least: u64, latest: u64 },
+    /// The check requires a revision of a history that the database lost.
+    #[error("the request requires revision {at_least}, which the database lost; it has {latest}")]
+    RevisionLost { at_least: u64, latest: u64 },
     /// The load waited too long, because others of the same tenant use its share.
     #[error("too many plans of this tenant are being loaded")]
     TooManyLoads,

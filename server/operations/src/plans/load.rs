@@ -1,8 +1,16 @@
 //! Loads plans from the store.
 
 use portcullis_engine::Plan;
-use portcullis_storage::{Store, StoreError, policies, resolvers, rules, tenants};
+use portcullis_plan_cache::OutdatedPlan;
+use portcullis_storage::{Position, Store, StoreError, policies, resolvers, rules, tenants};
 use tokio::runtime::Handle;
+
+/// A plan with the place in the tenant's history of the snapshot that it was read in.
+#[derive(Debug)]
+pub(super) struct LoadedPlan {
+    pub(super) plan: Plan,
+    pub(super) position: Position,
+}
 
 /// Loads a plan on a thread that serves no requests: a plan of a thousand policies takes tens of milliseconds to read and
 /// compile, for which the requests of that thread would wait. A client that goes away does not cancel the load: after
@@ -12,21 +20,23 @@ pub fn load(
     tenant: &str,
     resource: &str,
 ) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-    load_within((), store, tenant, resource)
+    let loading = load_within((), store, tenant, resource, None);
+    async move { Ok(loading.await?.plan) }
 }
 
-/// Loads a plan as [`load`] does, and drops `turn` when the load ends, even if nobody waits for it any more.
+/// Loads a plan as [`load`] does, from an outdated one if that is possible, and drops `turn` when the load ends, even if nobody waits for it any more.
 pub(super) fn load_within<T: Send + 'static>(
     turn: T,
     store: &Store,
     tenant: &str,
     resource: &str,
-) -> impl Future<Output = Result<Plan, StoreError>> + use<T> {
+    outdated: Option<OutdatedPlan>,
+) -> impl Future<Output = Result<LoadedPlan, StoreError>> + use<T> {
     let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
     async move {
         let runtime = Handle::current();
         let loading = tokio::task::spawn_blocking(move || {
-            let loaded = runtime.block_on(load_snapshot(store, tenant, resource));
+            let loaded = runtime.block_on(load_snapshot(store, tenant, resource, outdated));
             drop(turn);
             loaded
         });
@@ -37,17 +47,30 @@ pub(super) fn load_within<T: Send + 'static>(
     }
 }
 
-/// Reads the rules and the revision in one snapshot, so that they belong together.
-async fn load_snapshot(store: Store, tenant: String, resource: String) -> Result<Plan, StoreError> {
+/// Reads the rules and the revision in one snapshot, so that they belong together. Of an outdated plan it reads only the
+/// rules that changed, unless the tenant has changed again since.
+async fn load_snapshot(
+    store: Store,
+    tenant: String,
+    resource: String,
+    outdated: Option<OutdatedPlan>,
+) -> Result<LoadedPlan, StoreError> {
     let mut tx = store.read(&tenant).await?;
-    let revision = tenants::revision(&mut tx).await?;
+    let position = tenants::position(&mut tx).await?;
+    if let Some(outdated) = outdated.filter(|plan| plan.revision == position.revision) {
+        let changed = rules::of_ids(&mut tx, &outdated.rules).await?;
+        tx.end().await?;
+        let plan = outdated.plan.plan().with_rules(position.revision, &changed);
+        return Ok(LoadedPlan { plan, position });
+    }
     let rules = rules::of_plan(&mut tx, &resource).await?;
     let records = policies::of_plan(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
     tx.end().await?;
     let policies = records.into_iter().map(policies::planned);
-    let plan = Plan::compile(&resource, revision, &rules, policies);
-    Ok(plan.with_resolvers(|namespace| resolvers.get(namespace).copied()))
+    let resolver = |namespace: &str| resolvers.get(namespace).copied();
+    let plan = Plan::compile_with(&resource, position.revision, &rules, policies, resolver);
+    Ok(LoadedPlan { plan, position })
 }
 
 /// Reads the revision of `tenant`, in a task of its own for the same reason.

@@ -17,7 +17,23 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 13] = [
+const ROWS: [(&str, &str); 16] = [
+    (
+        "tenant_settings",
+        "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
+        VALUES ($1, '{}', 'a', 0)",
+    ),
+    (
+        "tenant_cases",
+        "INSERT INTO tenant_cases (tenant_id, domain, cases, users, skipped, updated_by, updated_at) \
+        VALUES ($1, 'd', '[]', '[]', '[]', 'a', 0)",
+    ),
+    (
+        "proposals",
+        "INSERT INTO proposals (tenant_id, id, state, owner, domain, request, plan, fingerprint, \
+        proposed_by, proposed_at, expires_at) \
+        VALUES ($1, $2, 'open', 'o', 'd', $3, '{}', 'f', 'a', 0, 0)",
+    ),
     (
         "resources",
         "INSERT INTO resources (tenant_id, id, name, default_roles, created_at) \

@@ -37,7 +37,7 @@ fn resolver(tenant: &str, id: u128, namespace: &str, sha256: &str) -> StoredReso
 
 async fn inserted(store: &Store, resolver: &StoredResolver, module: &[u8]) -> bool {
     let mut tx = store.write(&resolver.tenant_id, 0).await.expect("begins");
-    let inserted = insert(&mut tx, resolver, b"sealed", module).await.expect("works");
+    let inserted = insert(&mut tx, resolver, b"sealed", Some(module)).await.expect("works");
     let committed = tx.commit().await.expect("commits");
     assert_eq!(
         committed.touched.is_some(),
@@ -88,7 +88,7 @@ async fn a_namespace_has_one_resolver(database: TestDatabase) {
     let mut tx = store.write("acme", 0).await.expect("begins");
     second.manifest.namespace = "hr".to_owned();
     assert!(!update(&mut tx, &second, b"", None).await.expect("works"));
-    assert_eq!(tx.commit().await.expect("commits").revision, 2, "nothing changed");
+    assert_eq!(tx.commit().await.expect("commits").position.revision, 2, "nothing changed");
 }
 
 async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: TestDatabase) {
@@ -102,7 +102,7 @@ async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: TestDatabas
     assert!(has_module(&store, "acme", "aa").await && has_module(&store, "acme", "bb").await);
     let mut tx = store.write("acme", 0).await.expect("begins");
     delete(&mut tx, second.id).await.expect("works");
-    assert_eq!(tx.commit().await.expect("commits").revision, 4);
+    assert_eq!(tx.commit().await.expect("commits").position.revision, 4);
     assert!(!has_module(&store, "acme", "aa").await && has_module(&store, "acme", "bb").await);
     assert!(inserted(&store, &resolver("bolt", 3, "hr", "bb"), b"b").await);
     assert!(inserted(&store, &resolver("bolt", 4, "geo", "cc"), b"c").await);

@@ -23,6 +23,7 @@ fn resource(tenant: &str, id: u128, name: &str) -> ResourceRecord {
         },
         created_at: Timestamp::from_millis(1_000),
         updated_at: None,
+        managed_by: None,
     }
 }
 
@@ -63,5 +64,5 @@ async fn patterns_and_verbs_are_compared_with_the_names_of_the_tenant(database: 
     delete(&mut tx, &first).await.expect("works");
     assert!(find(&mut tx, first.id).await.expect("works").is_none());
     assert!(!have_verb(&mut tx, "read").await.expect("works"), "it went with its resource");
-    assert_eq!(tx.commit().await.expect("commits").revision, 3);
+    assert_eq!(tx.commit().await.expect("commits").position.revision, 3);
 }

@@ -21,6 +21,7 @@ fn webhook(id: u128, tenant: &str) -> WebhookRecord {
         created_by: "ann".to_owned(),
         created_at: Timestamp::from_millis(1_000),
         updated_at: None,
+        managed_by: None,
     }
 }
 
@@ -30,7 +31,11 @@ async fn insert_all(store: &Store, tenant: &str, ids: &[u128]) {
         insert(&mut tx, &webhook(*id, tenant), b"encrypted").await.expect("works");
     }
     let committed = tx.commit().await.expect("commits");
-    assert_eq!((committed.revision, committed.touched), (0, None), "webhooks are no rules");
+    assert_eq!(
+        (committed.position.revision, committed.touched),
+        (0, None),
+        "webhooks are no rules"
+    );
 }
 
 async fn secret(tx: &mut Tx, id: u128) -> Vec<u8> {

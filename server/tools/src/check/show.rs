@@ -27,9 +27,15 @@ fn explain(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
         let applies = if is(policy, "applies") { "applies" } else { "does not apply" };
         let decides = decides(policy);
         writeln!(out, "  {effect} `{name}`, priority {priority}: {outcome}, {applies}{decides}")?;
-        if let Some(condition) = policy.get("condition").filter(|condition| condition.is_object()) {
-            node(condition, 2, out)?;
+        let Some(condition) = policy.get("condition").filter(|condition| condition.is_object())
+        else {
+            continue;
+        };
+        // A single test shows its expression itself.
+        if let Some(expression) = condition.get("expression").filter(|_| !is_test(condition)) {
+            writeln!(out, "    when {}", text(Some(expression)))?;
         }
+        node(condition, 2, out)?;
     }
     writeln!(out, "\nrules that match:")?;
     for rule in items(explanation, "rules") {
@@ -50,21 +56,30 @@ fn explain(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
 fn node(node: &Value, depth: usize, out: &mut dyn Write) -> io::Result<()> {
     let indent = "  ".repeat(depth);
     let [kind, outcome] = ["type", "outcome"].map(|field| text(node.get(field)));
-    if kind == "CONDITION" {
-        let [attribute, operator] = ["attribute", "operator"].map(|field| text(node.get(field)));
-        let value = node.get("value").map(|value| format!(" {value}")).unwrap_or_default();
+    if is_test(node) {
+        let (test, because) = (test(node), because(node));
         let actual = node.get("actual").map_or("absent".to_owned(), Value::to_string);
-        let because = because(node);
-        return writeln!(
-            out,
-            "{indent}{outcome}: {attribute} {operator}{value} (it is {actual}){because}"
-        );
+        return writeln!(out, "{indent}{outcome}: {test} (it is {actual}){because}");
     }
     writeln!(out, "{indent}{outcome}: {kind}")?;
     for child in items(node, "children").iter().chain(node.get("child")) {
         self::node(child, depth + 1, out)?;
     }
     Ok(())
+}
+
+fn is_test(node: &Value) -> bool {
+    node.get("type").and_then(Value::as_str) == Some("CONDITION")
+}
+
+/// Returns a test as an expression. No expression stands for a search, and one that is very long is left out.
+fn test(node: &Value) -> String {
+    if let Some(expression) = node.get("expression") {
+        return text(Some(expression));
+    }
+    let [attribute, operator] = ["attribute", "operator"].map(|field| text(node.get(field)));
+    let value = node.get("value").map(|value| format!(" {value}")).unwrap_or_default();
+    format!("{attribute} {operator}{value}")
 }
 
 fn items<'v>(value: &'v Value, field: &str) -> &'v [Value] {

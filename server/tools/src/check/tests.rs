@@ -75,7 +75,7 @@ async fn an_explanation_shows_candidates_and_json_is_one_line() {
     let (_, out, _) = check(folder.path(), &arguments).await.expect("a decision");
     for line in [
         "  deny `locked`, priority 10: true, applies; it decides",
-        "    true: resource.locked eq true (it is true)",
+        "    true: (resource.locked == true) ?? false (it is true)",
         "  allow `reader, acme, wiki:read, read`",
         "  resource.locked = true (request)",
     ] {

@@ -2,11 +2,15 @@
 
 use std::fmt::Write as _;
 
+use portcullis_bundle::SCHEMAS;
+
 use super::answers::FirstTenant;
 
 /// The names of the files.
 pub(super) const NAMES: [&str; 5] =
     ["tenant.yaml", "resources.yaml", "rules.yaml", "policies.yaml", "cases.yaml"];
+/// The folder of the schemas, from which editors make completion and checks.
+pub(super) const SCHEMA_FOLDER: &str = "schemas";
 /// The users, one for each role.
 pub(super) const USERS: [&str; 8] =
     ["alice", "bob", "carol", "david", "erin", "frank", "grace", "heidi"];
@@ -17,10 +21,15 @@ const RULES: &str = include_str!("template/rules.yaml.template");
 const POLICIES: &str = include_str!("template/policies.yaml.template");
 const CASES: &str = include_str!("template/cases.yaml.template");
 
-/// Returns each file with its name.
+/// Returns each file with its name. The first line names the schema of the file.
 pub(super) fn all(first: &FirstTenant) -> Vec<(&'static str, String)> {
     let templates = [TENANT, RESOURCES, RULES, POLICIES, CASES];
-    NAMES.into_iter().zip(templates.map(|template| filled(template, first))).collect()
+    let text = |(name, template): (&'static str, &str)| {
+        let schema = SCHEMAS.into_iter().find(|schema| schema.file == name);
+        let line = schema.map(|schema| schema.first_line(SCHEMA_FOLDER) + "\n").unwrap_or_default();
+        (name, line + filled(template, first).as_str())
+    };
+    NAMES.into_iter().zip(templates).map(text).collect()
 }
 
 /// Returns a template with its placeholders filled in.

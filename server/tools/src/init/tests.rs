@@ -5,6 +5,7 @@ use std::io::Cursor;
 
 use portcullis_bundle::Bundle;
 use portcullis_config::Variables;
+use portcullis_test_schemas::JudgingSchema;
 
 use super::*;
 use crate::policy_test::failed_cases;
@@ -100,6 +101,22 @@ fn arguments_that_cannot_be_used_are_named_and_nothing_is_written() {
         let error = init(&dir, flags, None).expect_err("refused");
         assert!(error.starts_with(expected), "{error}");
         assert!(!dir.exists());
+    }
+}
+
+#[test]
+fn each_file_names_its_schema_which_accepts_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path().join("acme");
+    init(&dir, [None, None, None], None).expect("written");
+    for file in files::NAMES {
+        let text = fs::read_to_string(dir.join(file)).expect("readable");
+        let line = text.lines().next().expect("a line");
+        let schema = line.strip_prefix("# yaml-language-server: $schema=").expect(line);
+        let schema = fs::read_to_string(dir.join(schema)).expect("readable");
+        let schema = JudgingSchema::new(&serde_json::from_str(&schema).expect("JSON"));
+        let content = serde_saphyr::from_str(&text).expect("YAML");
+        assert_eq!(schema.faults(&content), [""; 0], "{file}");
     }
 }
 

@@ -34,7 +34,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<TenantFolder>, Vec<TestError>> 
 }
 
 /// Returns the tenant folder that `path` is, or those directly inside it, sorted.
-fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
+pub(crate) fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     if is_tenant(path) {
         return Ok(vec![path.to_owned()]);
     }

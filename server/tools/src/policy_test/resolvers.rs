@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use futures_util::future::{BoxFuture, FutureExt as _};
-use portcullis_bundle::{
-    Bundle, CannedResponses, Case, DESCRIPTOR_FILE, GivenAnswers, SampleResolver,
-};
+use portcullis_bundle::{Bundle, CannedResponses, Case, DESCRIPTOR_FILE, SampleResolver};
 use portcullis_config::Variables;
 use portcullis_engine::{
     AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Plan, Verdict,
@@ -100,7 +98,7 @@ impl FolderResolvers {
     ) -> Vec<AttributeAnswer> {
         let AttributeRequest { namespace, attributes, .. } = request;
         if case.resolved.namespaces.contains(&**namespace) {
-            return attributes.iter().map(|name| given(&case.resolved, namespace, name)).collect();
+            return attributes.iter().map(|name| case.resolved.answer(namespace, name)).collect();
         }
         let mut all = self.0.iter();
         let Some(resolver) = all.find(|one| *one.manifest.namespace == **namespace) else {
@@ -215,12 +213,6 @@ fn component(folder: &Path, variables: &Variables) -> anyhow::Result<Project> {
          `portcullis resolver inspect --json {0} > {0}/{DESCRIPTOR_FILE}`",
         folder.display()
     )
-}
-
-/// Returns the answer that a case gives for an attribute.
-fn given(given: &GivenAnswers, namespace: &str, name: &str) -> AttributeAnswer {
-    let found = given.answers.get(namespace, name).cloned();
-    found.unwrap_or_else(|| failed(&format!("`resolved` has no `{namespace}.{name}`")))
 }
 
 fn failed(cause: &str) -> AttributeAnswer {

@@ -103,6 +103,7 @@ fn a_mismatch_shows_what_came_instead_and_why() {
           expected  deny by `default-deny`
           got       deny by `locked`
           why       ABAC policy `locked` denies: its condition is true
+          when      `locked` is true: (resource.locked == true) ?? false
 ";
     assert!(out.contains(expected), "{out}");
     assert!(out.ends_with("\n0 passed, 2 failed\n"), "{out}");
@@ -246,8 +247,9 @@ fn results_are_written_for_other_programs() {
     <testcase classname=\"acme\" name=\"a reader &lt;reads&gt; &amp; &quot;writes&quot;\"/>
     <testcase classname=\"acme\" name=\"demo: nobody reads what is locked\">
       <failure message=\"expected: deny by `default-deny`; got: deny by `locked`; why: ABAC policy `locked` denies: \
-                    its condition is true\">expected: deny by `default-deny`&#10;got: deny by `locked`&#10;why: \
-                    ABAC policy `locked` denies: its condition is true</failure>
+                    its condition is true; when: `locked` is true: (resource.locked == true) ?? false\">expected: deny by `default-deny`&#10;got: deny by `locked`&#10;why: \
+                    ABAC policy `locked` denies: its condition is true&#10;when: `locked` is true: \
+                    (resource.locked == true) ?? false</failure>
     </testcase>
   </testsuite>
 </testsuites>

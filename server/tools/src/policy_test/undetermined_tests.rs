@@ -49,10 +49,12 @@ fn a_case_that_rests_on_something_undetermined_fails() {
   FAILED  nothing says that it is locked
           got       deny by `locked`, as expected
           but       the condition of `locked` is undetermined: attribute `resource.locked` is missing
+          when      resource.locked == true
 {advice}
   FAILED  nobody is known to be high
           got       deny by `default-deny`, as expected
           but       the condition of `high` is undetermined: attribute `user.level` is missing
+          when      user.level >= 3
 {advice}
   ok      a missing attribute that changes nothing
   ok      an allow does not beat a deny of RBAC

@@ -2,11 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use portcullis_bundle::CannedResponses;
-use portcullis_engine::fields::{Fields, list, string, text};
+use portcullis_engine::fields::{list as read_list, string as read_string, text as read_text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_SUBJECT;
-use portcullis_engine::request::instant;
 use portcullis_engine::{Caller, Check, CheckBody, Invalid, Json};
+use portcullis_model::check::FileCheck;
+use portcullis_model::fields::{instant, list, string, text};
+use portcullis_model::file_schema::FileSchema;
+use portcullis_model::input::{self, Field, Members, field};
+use portcullis_model::{document, schema};
+use utoipa::openapi::schema::Type;
 
 /// Longest name of a check, in characters.
 const MAX_NAME: usize = 256;
@@ -14,6 +19,15 @@ const MAX_NAME: usize = 256;
 const ERROR_HINT: &str = "; an expected failure is `\"error\": \"<a part of its text>\"` beside `check`, in the place of `expect`";
 /// The tenant, and the domain of a check that has no domain.
 pub(super) const TENANT: &str = "test";
+
+/// The schema of a file of checks.
+pub(crate) const CHECKS_SCHEMA: FileSchema = FileSchema::list_of::<Sample<'static>>(
+    "checks",
+    "checks.json",
+    "ResolverCheck",
+    "Checks of a resolver with the answers that are expected; `portcullis resolver test` runs them",
+)
+.at_least_one();
 
 /// A check, and the expected answer of the component.
 #[derive(Debug)]
@@ -43,7 +57,7 @@ pub(super) enum ExpectedAnswer<'j> {
 /// Reads the checks of a file. All faults are reported together.
 pub(super) fn read<'j>(json: &'j Json<'j>) -> Result<Vec<Sample<'j>>, Invalid> {
     let (at, mut problems) = (Place::root(), Problems::default());
-    let samples = list(Sample::read)(json, &at, &mut problems);
+    let samples = read_list(Sample::read)(json, &at, &mut problems);
     if samples.as_ref().is_some_and(Vec::is_empty) {
         problems.expected(&at, "at least one check");
     }
@@ -74,21 +88,41 @@ pub(super) fn fit(samples: &[Sample<'_>], attributes: &[Box<str>]) -> Result<(),
     problems.into_result()
 }
 
+document!(Sample<'_> as "Sample", naming FileCheck => {
+    let absent = |about| schema::typed(Type::Null).description(Some(about));
+    let values = input::describe(Sample::declare)
+        .member("error", absent("With `expect` there is no `error`"))
+        .titled("Check with values")
+        .about("A check, and the values that are expected");
+    let failure = input::describe(Sample::declare)
+        .required("error", error().schema())
+        .member("expect", absent("With `error` there is no `expect`"))
+        .titled("Check with a failure")
+        .about("A check whose failure is expected");
+    schema::one_of([values.into(), failure.into()])
+});
+
 impl<'j> Sample<'j> {
     fn read(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let name = fields.required("name", text(MAX_NAME));
-        let body = fields.required("check", CheckBody::read);
-        let responses = fields.optional("responses", CannedResponses::read);
-        let now = fields.optional("now", instant);
-        let roles = fields.optional("roles", list(text(MAX_SUBJECT)));
-        let wanted = fields.optional("wanted", list(string));
-        let values = fields.optional("expect", values);
-        let error = fields.optional("error", string);
+        input::read(json, at, problems, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
+        let now = instant().about("The time of the check; the time of the run when absent");
+        let roles = list(text(MAX_SUBJECT))
+            .about("The roles of the subject's token, in place of those of the check");
+        let wanted = list(string()).about("The attributes to request; all when absent");
+        let name = members.required("name", name());
+        let body = members.required("check", body());
+        let responses = members.optional("responses", CannedResponses::field());
+        let now = members.optional("now", now);
+        let roles = members.optional("roles", roles);
+        let wanted = members.optional("wanted", wanted);
+        let values = members.optional("expect", expected_values());
+        let error = members.optional("error", error());
         if values.is_some() && error.is_some() {
-            fields.expected_at("error", "either `error` or `expect`, not both");
+            members.expected_at("error", "either `error` or `expect`, not both");
         }
-        fields.close();
         let expected = match (values, error) {
             (_, Some(error)) => ExpectedAnswer::Error(error),
             (values, None) => ExpectedAnswer::Values(values.unwrap_or_default()),
@@ -98,7 +132,7 @@ impl<'j> Sample<'j> {
             body: body?,
             responses: responses.unwrap_or_default(),
             now,
-            roles: roles.map(|roles| roles.into_iter().map(str::to_owned).collect()),
+            roles,
             wanted: wanted.map(|names| names.into_iter().map(Box::from).collect()),
             expected,
         })
@@ -123,6 +157,26 @@ impl<'j> Sample<'j> {
     }
 }
 
+/// The name of a check, which is not copied.
+fn name<'j>() -> impl Field<'j, Value = &'j str> {
+    field(read_text(MAX_NAME), || schema::text(MAX_NAME)).about("What the check shows")
+}
+
+fn body<'j>() -> impl Field<'j, Value = CheckBody<'j>> {
+    field(|json, at, problems| CheckBody::read(json, at, problems), schema::named::<FileCheck>)
+}
+
+fn error<'j>() -> impl Field<'j, Value = &'j str> {
+    field(|json, at, problems| read_string(json, at, problems), schema::string)
+        .about("A part of the text of the failure that is expected, in place of `expect`")
+}
+
+fn expected_values<'j>() -> impl Field<'j, Value = Vec<(&'j str, Option<&'j Json<'j>>)>> {
+    field(values, || schema::typed(Type::Object)).about(
+        "The expected values by attribute; `null` is an absent attribute. Other attributes may be answered too",
+    )
+}
+
 /// Reads the expected values; `null` stands for an absent attribute.
 fn values<'j>(
     json: &'j Json<'j>,
@@ -135,6 +189,13 @@ fn values<'j>(
     };
     let value = |json: &'j Json<'j>| (*json != Json::Null).then_some(json);
     Some(members.iter().map(|(name, json)| (&**name, value(json))).collect())
+}
+
+/// Returns the faults of a file of checks.
+#[cfg(test)]
+pub(crate) fn faults_of_checks(text: &[u8]) -> String {
+    let json = portcullis_engine::json::parse(text).unwrap_or(Json::Null);
+    read(&json).map_or_else(|faults| faults.to_string(), |_| String::new())
 }
 
 #[cfg(test)]

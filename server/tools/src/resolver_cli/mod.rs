@@ -19,6 +19,10 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use portcullis_config::Variables;
 
+pub(crate) use checks::CHECKS_SCHEMA;
+#[cfg(test)]
+pub(crate) use checks::faults_of_checks;
+
 /// The commands for resolvers.
 #[derive(Debug, Subcommand)]
 pub enum ResolverCommand {

@@ -1,0 +1,33 @@
+//! Attributes whose absence a condition leaves undetermined without saying so.
+
+use crate::condition::{AttributePath, Condition, Operand, Predicate};
+
+/// Returns the attributes of the request and the token whose absence leaves a test undetermined, in the order of the
+/// tree: `if_missing` does not stand for it, and the condition does not ask whether the attribute exists.
+///
+/// Attributes of resolvers are left out: a resolver that fails leaves a test undetermined whatever `if_missing` says.
+pub fn implicit_attributes(condition: &Condition) -> Vec<&AttributePath> {
+    let tests = condition.tests();
+    let is_asked_for = |path: &AttributePath| {
+        tests.iter().any(|test| test.attribute == *path && test.predicate == Predicate::Exists)
+    };
+    let mut found: Vec<&AttributePath> = Vec::new();
+    for test in &tests {
+        let left = Some(&test.attribute)
+            .filter(|_| test.if_missing.is_none() && test.predicate != Predicate::Exists);
+        let right = match &test.predicate {
+            Predicate::Compare(_, Operand::Attribute(path)) => Some(path),
+            _ => None,
+        };
+        for path in [left, right].into_iter().flatten() {
+            if may_be_absent(path) && !found.contains(&path) && !is_asked_for(path) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn may_be_absent(path: &AttributePath) -> bool {
+    matches!(path, AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_))
+}

@@ -1,0 +1,41 @@
+//! Instants with which tests have wanted truths.
+
+use chrono::{DateTime, Utc};
+
+use super::demand::Demand;
+use super::outcomes::{agree, of_value};
+use super::scope::Scope;
+use super::truth_set::TruthSet;
+use crate::condition::{Operand, Predicate, Test};
+use crate::operator::Operator;
+use crate::value::AttributeValue;
+
+/// Returns whether an instant may meet all demands: one of the literals, or one between two neighbours of them.
+pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    let literal = |demand: &Demand<'_>| match demand.test.predicate {
+        Predicate::Compare(_, Operand::Instant(instant)) => Some(instant),
+        _ => None,
+    };
+    let mut literals: Vec<DateTime<Utc>> = demands.iter().filter_map(literal).collect();
+    literals.sort_unstable();
+    literals.dedup();
+    let is_met = |instant: &DateTime<Utc>| {
+        agree(demands, |test| of_value(test, AttributeValue::Instant(*instant), scope))
+    };
+    let is_met_before = |place: usize| agree(demands, |test| below(test, literals.get(place)));
+    literals.iter().any(is_met) || (0..=literals.len()).any(is_met_before)
+}
+
+/// Returns the truths that a test may have for an instant just before `bound`, after every earlier literal; after all
+/// literals if there is no bound.
+fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
+    match &test.predicate {
+        Predicate::Compare(operator, Operand::Instant(literal)) => {
+            let is_before = bound.is_some_and(|bound| bound <= literal);
+            TruthSet::of(Some(is_before == (*operator == Operator::Before)))
+        }
+        Predicate::During(_) => TruthSet::DETERMINED,
+        // An instant is no address.
+        _ => TruthSet::UNDETERMINED,
+    }
+}

@@ -1,0 +1,48 @@
+//! Numbers with which tests have wanted truths.
+
+use std::cmp::Ordering;
+
+use super::demand::Demand;
+use super::outcomes::{agree, of_value};
+use super::scope::Scope;
+use super::truth_set::TruthSet;
+use crate::condition::{Operand, Predicate, Test};
+use crate::number::Number;
+use crate::operator::Operator;
+use crate::value::AttributeValue;
+
+/// Returns whether a number may meet all demands: one of the literals, or one between two neighbours of them.
+pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    let mut literals: Vec<Number> = Vec::new();
+    for demand in demands {
+        match &demand.test.predicate {
+            Predicate::Compare(_, Operand::Number(number)) => literals.push(*number),
+            Predicate::Compare(_, Operand::List(list)) => literals.extend(list.numbers()),
+            _ => {}
+        }
+    }
+    literals.sort_unstable();
+    literals.dedup();
+    let is_met = |number: &Number| {
+        agree(demands, |test| of_value(test, AttributeValue::Number(*number), scope))
+    };
+    let is_met_below =
+        |place: usize| agree(demands, |test| below(test, literals.get(place).copied(), scope));
+    literals.iter().any(is_met) || (0..=literals.len()).any(is_met_below)
+}
+
+/// Returns the truths that a test may have for a number just below `bound`, above every smaller literal; above all
+/// literals if there is no bound.
+fn below(test: &Test, bound: Option<Number>, scope: &Scope<'_>) -> TruthSet {
+    match &test.predicate {
+        Predicate::Compare(operator, Operand::Number(literal)) => {
+            let is_less = bound.is_some_and(|bound| bound <= *literal);
+            let order = if is_less { Ordering::Less } else { Ordering::Greater };
+            TruthSet::of(operator.holds_in_order(order))
+        }
+        Predicate::Compare(Operator::In, Operand::List(_)) => TruthSet::FALSE,
+        Predicate::Compare(Operator::NotIn, Operand::List(_)) => TruthSet::TRUE,
+        // No other test depends on which number it is.
+        _ => of_value(test, AttributeValue::Number(Number::from(0u64)), scope),
+    }
+}

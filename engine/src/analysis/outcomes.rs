@@ -1,0 +1,83 @@
+//! The truths that tests may have for one value.
+
+use super::demand::Demand;
+use super::kinds::ComparedKind;
+use super::relation;
+use super::scope::Scope;
+use super::truth_set::TruthSet;
+use crate::condition::{Operand, Predicate, Test};
+use crate::operator::Operator;
+use crate::value::AttributeValue;
+
+/// Returns whether all demands are met at the same time if each test has one of its `possible` truths. Tests of one
+/// predicate have one truth.
+pub(super) fn agree(demands: &[Demand<'_>], possible: impl Fn(&Test) -> TruthSet) -> bool {
+    let mut shared: Vec<(SharedPredicate<'_>, TruthSet)> = Vec::new();
+    for demand in demands {
+        let possible = possible(demand.test);
+        if !possible.has(demand.truths) {
+            return false;
+        }
+        if possible.is_settled() {
+            continue;
+        }
+        let (predicate, is_negated) = SharedPredicate::of(&demand.test.predicate);
+        let truths = possible.and(demand.truths);
+        let truths = if is_negated { truths.negated() } else { truths };
+        match shared.iter_mut().find(|(known, _)| *known == predicate) {
+            None => shared.push((predicate, truths)),
+            Some((_, known)) if known.has(truths) => *known = known.and(truths),
+            Some(_) => return false,
+        }
+    }
+    true
+}
+
+/// A predicate, without a negation in its operator.
+#[derive(PartialEq)]
+enum SharedPredicate<'c> {
+    Compare(Operator, &'c Operand),
+    Other(&'c Predicate),
+}
+
+impl<'c> SharedPredicate<'c> {
+    /// Returns the predicate, and whether its operator is the negation of the shared one.
+    fn of(predicate: &'c Predicate) -> (Self, bool) {
+        let Predicate::Compare(operator, operand) = predicate else {
+            return (Self::Other(predicate), false);
+        };
+        let (operator, is_negated) = match operator {
+            Operator::Ne => (Operator::Eq, true),
+            Operator::NotIn => (Operator::In, true),
+            Operator::Gte => (Operator::Lt, true),
+            Operator::Gt => (Operator::Lte, true),
+            other => (*other, false),
+        };
+        (Self::Compare(operator, operand), is_negated)
+    }
+}
+
+/// Returns the truths that a test may have for a text, a number, a boolean or an instant.
+pub(super) fn of_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_>) -> TruthSet {
+    let text = if let AttributeValue::Text(text) = value { Some(text) } else { None };
+    match &test.predicate {
+        Predicate::Exists => TruthSet::TRUE,
+        Predicate::Compare(operator, Operand::Attribute(right)) => {
+            let kind = match value {
+                AttributeValue::Number(_) => ComparedKind::Number,
+                AttributeValue::Bool(_) => ComparedKind::Bool,
+                _ => ComparedKind::Text,
+            };
+            relation::truths(*operator, kind, right, scope)
+        }
+        Predicate::Compare(operator, literal) => {
+            TruthSet::of(operator.holds(value, literal.literal()))
+        }
+        // A pattern may be over a budget, and then the test is undetermined.
+        Predicate::Matches(_) => text.map_or(TruthSet::UNDETERMINED, |_| TruthSet::ANY),
+        Predicate::IpIn(networks) => TruthSet::of(text.and_then(|text| networks.contain(text))),
+        Predicate::During(window) => {
+            TruthSet::of(value.instant().map(|instant| window.covers(instant)))
+        }
+    }
+}

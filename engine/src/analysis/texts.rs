@@ -1,0 +1,181 @@
+//! Texts with which tests have wanted truths.
+
+use super::demand::Demand;
+use super::instants;
+use super::kinds::ComparedKind;
+use super::outcomes::{agree, of_value};
+use super::scope::Scope;
+use super::truth_set::TruthSet;
+use super::{addresses, relation};
+use crate::condition::{AttributePath, Operand, Predicate, RequestField, Test};
+use crate::operator::Operator;
+use crate::value::AttributeValue;
+
+/// Returns whether a text may meet all demands: one of the literals, or any other.
+pub(super) fn exist(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    let is_met = |text: &str| {
+        scope.admits(path, text)
+            && agree(demands, |test| of_value(test, AttributeValue::Text(text), scope))
+    };
+    if let Some(only) = scope.only(path) {
+        return is_met(only);
+    }
+    demands.iter().any(|demand| is_literal(demand.test, is_met))
+        || (is_other(scope, demands) && is_special(path, scope, demands))
+}
+
+/// Returns whether `is_met` holds for a text of the right side of a test.
+fn is_literal(test: &Test, is_met: impl Fn(&str) -> bool) -> bool {
+    match &test.predicate {
+        Predicate::Compare(_, Operand::Text(text)) => is_met(text),
+        Predicate::Compare(_, Operand::List(list)) => list.texts().any(is_met),
+        _ => false,
+    }
+}
+
+/// A place between texts in their order: before a text, or after the last text that begins with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut<'c> {
+    text: &'c str,
+    is_after: bool,
+}
+
+impl Ord for Cut<'_> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        use std::cmp::Ordering::{Greater, Less};
+        if self.text == other.text {
+            return self.is_after.cmp(&other.is_after);
+        }
+        if self.is_after && other.text.starts_with(self.text) {
+            return Greater;
+        }
+        if other.is_after && self.text.starts_with(other.text) {
+            return Less;
+        }
+        self.text.cmp(other.text)
+    }
+}
+
+impl PartialOrd for Cut<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Returns whether a text that is no literal may meet the demands, except those of [`is_special`].
+fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    if has_conflict(demands) {
+        return false;
+    }
+    let mut cuts: Vec<Cut<'_>> = Vec::new();
+    for demand in demands {
+        if let Predicate::Compare(operator, Operand::Text(text)) = &demand.test.predicate {
+            let is_prefix = *operator == Operator::StartsWith;
+            if operator.orders() || is_prefix {
+                cuts.push(Cut { text, is_after: false });
+            }
+            if is_prefix {
+                cuts.push(Cut { text, is_after: true });
+            }
+        }
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    let before = |place: usize| cuts.get(place).copied();
+    (0..=cuts.len()).any(|place| agree(demands, |test| below(test, before(place), scope)))
+}
+
+/// Returns the truths that a test may have for a text just before `bound`, after every smaller cut, that is no literal;
+/// after all cuts if there is no bound.
+fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
+    let is_before = |cut: Cut<'_>| bound.is_some_and(|bound| bound <= cut);
+    match &test.predicate {
+        Predicate::Exists => TruthSet::TRUE,
+        Predicate::Compare(operator, Operand::Attribute(right)) => {
+            relation::truths(*operator, ComparedKind::Text, right, scope)
+        }
+        Predicate::Compare(Operator::StartsWith, Operand::Text(text)) => {
+            let (start, end) = (Cut { text, is_after: false }, Cut { text, is_after: true });
+            TruthSet::of(Some(!is_before(start) && is_before(end)))
+        }
+        Predicate::Compare(Operator::EndsWith | Operator::Contains, Operand::Text(_)) => {
+            TruthSet::DETERMINED
+        }
+        Predicate::Compare(operator, Operand::Text(text)) => {
+            use std::cmp::Ordering::{Greater, Less};
+            let order = if is_before(Cut { text, is_after: false }) { Less } else { Greater };
+            TruthSet::of(operator.holds_in_order(order))
+        }
+        Predicate::Compare(Operator::In, Operand::List(_)) => TruthSet::FALSE,
+        Predicate::Compare(Operator::NotIn, Operand::List(_)) => TruthSet::TRUE,
+        // `is_special` judges these.
+        Predicate::Compare(_, Operand::Instant(_))
+        | Predicate::IpIn(_)
+        | Predicate::During(_)
+        | Predicate::Matches(_) => TruthSet::ANY,
+        Predicate::Compare(operator, literal) => {
+            TruthSet::of(operator.holds(AttributeValue::Text(""), literal.literal()))
+        }
+    }
+}
+
+/// Returns whether two demands on parts of a text exclude each other.
+fn has_conflict(demands: &[Demand<'_>]) -> bool {
+    let parts: Vec<(Part<'_>, TruthSet)> =
+        demands.iter().filter_map(|demand| Some((Part::of(demand.test)?, demand.truths))).collect();
+    let with = parts.iter().filter(|(_, truths)| !truths.has(TruthSet::FALSE));
+    with.into_iter().any(|(part, _)| {
+        parts.iter().any(|(other, truths)| {
+            let is_excluded = !truths.has(TruthSet::TRUE) && part.implies(*other);
+            let is_required = !truths.has(TruthSet::FALSE);
+            is_excluded || (is_required && part.excludes(*other))
+        })
+    })
+}
+
+/// A part that a text has.
+#[derive(Clone, Copy, Debug)]
+struct Part<'c> {
+    place: Operator,
+    text: &'c str,
+}
+
+impl<'c> Part<'c> {
+    fn of(test: &'c Test) -> Option<Self> {
+        let Predicate::Compare(place, Operand::Text(text)) = &test.predicate else { return None };
+        let is_part =
+            matches!(place, Operator::StartsWith | Operator::EndsWith | Operator::Contains);
+        is_part.then_some(Self { place: *place, text })
+    }
+
+    /// Returns whether every text with this part has the other one.
+    fn implies(self, other: Self) -> bool {
+        match other.place {
+            Operator::Contains => self.text.contains(other.text),
+            place if place != self.place => false,
+            Operator::EndsWith => self.text.ends_with(other.text),
+            _ => self.text.starts_with(other.text),
+        }
+    }
+
+    /// Returns whether no text ends with both parts. Two beginnings are exact without this.
+    fn excludes(self, other: Self) -> bool {
+        let both = (self.place, other.place) == (Operator::EndsWith, Operator::EndsWith);
+        both && !self.implies(other) && !other.implies(self)
+    }
+}
+
+/// Returns whether a text may meet the demands that look at it as an instant or an address. No text is both.
+fn is_special(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    let special = |demand: &&Demand<'_>| {
+        matches!(
+            demand.test.predicate,
+            Predicate::Compare(_, Operand::Instant(_)) | Predicate::IpIn(_) | Predicate::During(_)
+        )
+    };
+    let demands: Vec<Demand<'_>> = demands.iter().filter(special).copied().collect();
+    let is_time = matches!(path, AttributePath::Request(RequestField::Time));
+    instants::exist(scope, &demands)
+        || (!is_time
+            && (agree(&demands, |_| TruthSet::UNDETERMINED) || addresses::exist(scope, &demands)))
+}

@@ -1,0 +1,82 @@
+//! Values of one attribute with which several tests of it have wanted truths.
+//!
+//! Equality, membership, prefixes, orders, networks, instants and presence are exact, as long as the right side is a
+//! literal. Of everything else, the truths may be more than are possible, and never fewer: an answer "there is no such
+//! value" is always right. Budgets (`docs/semantics.md`, section 4.8) are left aside.
+
+use super::demand::Demand;
+use super::kinds::{ComparedKind, kinds};
+use super::outcomes::{agree, of_value};
+use super::scope::Scope;
+use super::truth_set::TruthSet;
+use super::{numbers, relation, texts};
+use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::operator::Operator;
+use crate::value::AttributeValue;
+
+/// Returns whether the attribute at `path` may have a value, or be absent, so that all demands are met.
+pub(super) fn exists(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    if scope.lacks(path) {
+        return is_met_absent(demands);
+    }
+    match path {
+        AttributePath::Request(_) => is_met_present(path, scope, demands),
+        AttributePath::User(_) | AttributePath::Resource(_) => {
+            is_met_absent(demands) || is_met_present(path, scope, demands)
+        }
+        // A claim may be an object, which no operator compares.
+        AttributePath::Token(_) => {
+            is_met_absent(demands)
+                || is_met_present(path, scope, demands)
+                || agree(demands, |test| match test.predicate {
+                    Predicate::Exists => TruthSet::TRUE,
+                    _ => TruthSet::UNDETERMINED,
+                })
+        }
+        // A failure of the resolver leaves every test undetermined.
+        AttributePath::Resolver(_) => {
+            is_met_absent(demands)
+                || is_met_present(path, scope, demands)
+                || agree(demands, |_| TruthSet::UNDETERMINED)
+        }
+    }
+}
+
+/// Returns whether some present value meets all demands.
+pub(super) fn is_met_present(
+    path: &AttributePath,
+    scope: &Scope<'_>,
+    demands: &[Demand<'_>],
+) -> bool {
+    let has = |kind| kinds(path).contains(&kind);
+    let bools = [true, false].map(AttributeValue::Bool);
+    let is_met = |value| agree(demands, |test| of_value(test, value, scope));
+    (has(ComparedKind::Text) && texts::exist(path, scope, demands))
+        || (has(ComparedKind::Number) && numbers::exist(scope, demands))
+        || (has(ComparedKind::Bool) && bools.into_iter().any(is_met))
+        || (has(ComparedKind::List) && agree(demands, |test| of_list(path, test, scope)))
+}
+
+fn is_met_absent(demands: &[Demand<'_>]) -> bool {
+    agree(demands, |test| match test.predicate {
+        Predicate::Exists => TruthSet::FALSE,
+        _ => TruthSet::of(test.if_missing),
+    })
+}
+
+/// Returns the truths that a test may have for a list.
+fn of_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
+    match &test.predicate {
+        Predicate::Exists => TruthSet::TRUE,
+        Predicate::Compare(operator, Operand::Attribute(right)) => {
+            relation::truths(*operator, ComparedKind::List, right, scope)
+        }
+        Predicate::Compare(Operator::Contains, item) => match (path, item) {
+            (AttributePath::Request(_), Operand::Text(_)) => TruthSet::DETERMINED,
+            // Roles are texts.
+            (AttributePath::Request(_), _) => TruthSet::FALSE,
+            _ => TruthSet::DETERMINED,
+        },
+        _ => TruthSet::UNDETERMINED,
+    }
+}

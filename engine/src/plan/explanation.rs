@@ -1,0 +1,166 @@
+//! The parts of an explanation (`docs/semantics.md`, section 2.8).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::json::Json;
+use crate::rbac::Effect;
+
+/// Every policy, rule and attribute that one check considers (`docs/semantics.md`, section 2.8).
+#[derive(Debug, Serialize)]
+pub struct Explanation<'e> {
+    /// Every enabled policy for the resource, in the order in which they decide. The first that applies decides,
+    /// unless an RBAC rule denies.
+    pub policies: Vec<ExplainedPolicy<'e>>,
+    /// Every RBAC rule that matches.
+    pub rules: Vec<ExplainedRule<'e>>,
+    /// Every attribute that a condition reads.
+    pub attributes: Vec<ExplainedAttribute<'e>>,
+}
+
+/// A policy and its result for the check.
+#[derive(Debug, Serialize)]
+pub struct ExplainedPolicy<'e> {
+    /// The policy's id.
+    pub id: Uuid,
+    /// The policy's name.
+    pub name: &'e str,
+    /// The effect if the policy applies.
+    pub effect: Effect,
+    /// The priority: the highest decides.
+    pub priority: i32,
+    /// True if the condition is true, or if it is undetermined and the policy denies.
+    pub applies: bool,
+    /// True if this decided the check.
+    pub decides: bool,
+    /// The truth of the condition.
+    pub outcome: TruthValue,
+    /// The condition; `None` if the stored condition does not compile.
+    pub condition: Option<ExplainedNode<'e>>,
+}
+
+/// The truth of a condition, or of a part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum TruthValue {
+    True,
+    False,
+    Undetermined,
+}
+
+impl fmt::Display for TruthValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::True => "true",
+            Self::False => "false",
+            Self::Undetermined => "undetermined",
+        })
+    }
+}
+
+impl From<Option<bool>> for TruthValue {
+    fn from(truth: Option<bool>) -> Self {
+        match truth {
+            Some(true) => Self::True,
+            Some(false) => Self::False,
+            None => Self::Undetermined,
+        }
+    }
+}
+
+/// A node of a condition tree, as written, and its truth.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "UPPERCASE")]
+#[expect(missing_docs, reason = "the fields are those of the tree")]
+pub enum ExplainedNode<'e> {
+    And {
+        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+        children: Vec<ExplainedNode<'e>>,
+    },
+    Or {
+        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+        children: Vec<ExplainedNode<'e>>,
+    },
+    Not {
+        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expression: Option<String>,
+        child: Box<ExplainedNode<'e>>,
+    },
+    Condition(ExplainedTest<'e>),
+}
+
+impl ExplainedNode<'_> {
+    /// Returns the expression that stands for the node; `None` if none does, or if it is too long to be shown.
+    pub fn expression(&self) -> Option<&str> {
+        match self {
+            Self::And { expression, .. }
+            | Self::Or { expression, .. }
+            | Self::Not { expression, .. }
+            | Self::Condition(ExplainedTest { expression, .. }) => expression.as_deref(),
+        }
+    }
+}
+
+/// A `CONDITION` node and its truth.
+#[derive(Debug, Serialize)]
+pub struct ExplainedTest<'e> {
+    /// The truth of the test.
+    pub outcome: TruthValue,
+    /// The test as an expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
+    /// The cause, if the test is undetermined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// The attribute's path.
+    pub attribute: String,
+    /// The operator's name.
+    pub operator: &'static str,
+    /// The right side of the operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json<'e>>,
+    /// The truth for an absent attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_missing: Option<bool>,
+    /// The attribute's value, or its beginning as text if it is long; `None` if it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual: Option<Json<'e>>,
+}
+
+/// An RBAC rule that matches.
+#[derive(Debug, Serialize)]
+#[expect(missing_docs, reason = "the fields are those of the rule")]
+pub struct ExplainedRule<'e> {
+    pub id: Uuid,
+    pub sub: &'e str,
+    pub dom: &'e str,
+    pub obj: String,
+    pub act: &'e str,
+    pub effect: Effect,
+    /// True if this decided the check.
+    pub decides: bool,
+}
+
+/// An attribute that a condition reads.
+#[derive(Debug, Serialize)]
+pub struct ExplainedAttribute<'e> {
+    /// The attribute's path.
+    pub attribute: String,
+    /// The source of the value: `request`, `token` or `resolver:<namespace>`.
+    pub source: Cow<'static, str>,
+    /// The value; `None` if it is absent or not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json<'e>>,
+    /// The cause, if a resolver gave no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}

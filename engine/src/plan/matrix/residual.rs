@@ -1,0 +1,135 @@
+//! The part of a plan that decides once the unknown attributes are known.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crate::condition::Condition;
+use crate::expression;
+use crate::policy::PlannedPolicy;
+use crate::rbac::Effect;
+
+/// The policies that can change the decision on a cell, and what each depends on.
+#[derive(Debug)]
+pub struct Residual<'p> {
+    policies: Box<[&'p PlannedPolicy]>,
+    /// `None` beyond the limit of their size.
+    conditions: Option<Box<[Condition]>>,
+    otherwise: Effect,
+    /// Written when it is first read.
+    text: OnceLock<Option<Box<str>>>,
+}
+
+/// A policy of a residual, with its residual condition.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenPolicy<'r> {
+    /// The policy.
+    pub policy: &'r PlannedPolicy,
+    /// The rest of its condition.
+    pub condition: &'r Condition,
+}
+
+/// The conditions of policies that follow each other and have one effect, by their texts.
+type Group<'r> = (Effect, BTreeMap<String, &'r Condition>);
+
+impl<'p> Residual<'p> {
+    pub(super) fn new(
+        policies: Box<[&'p PlannedPolicy]>,
+        conditions: Option<Vec<Condition>>,
+        otherwise: Effect,
+    ) -> Self {
+        let conditions = conditions.map(Into::into);
+        Self { policies, conditions, otherwise, text: OnceLock::new() }
+    }
+
+    /// Returns the policies that can change the decision, in the order in which they decide.
+    pub fn policies(&self) -> &[&'p PlannedPolicy] {
+        &self.policies
+    }
+
+    /// Returns each policy with its residual condition, in the order in which they decide: the first that applies decides
+    /// the cell. `None` if the conditions are too large to be shown.
+    pub fn open_policies(&self) -> Option<impl Iterator<Item = OpenPolicy<'_>>> {
+        let conditions = self.conditions.as_ref()?;
+        let pairs = self.policies.iter().zip(conditions);
+        Some(pairs.map(|(policy, condition)| OpenPolicy { policy, condition }))
+    }
+
+    /// Returns the decision if none of the policies applies.
+    pub fn otherwise(&self) -> Effect {
+        self.otherwise
+    }
+
+    /// Returns the condition under which a request of the cell is allowed, as text: `<allows> unless <denies>`. `None` if
+    /// it is too large to be shown. Equal texts mean equal decisions.
+    pub fn text(&self) -> Option<&str> {
+        self.text.get_or_init(|| self.write().map(Into::into)).as_deref()
+    }
+
+    fn write(&self) -> Option<String> {
+        let mut rest = Rest::Always(self.otherwise);
+        for (effect, conditions) in self.groups()?.into_iter().rev() {
+            rest = rest.after(effect, &any_of(conditions));
+        }
+        Some(rest.into_text())
+    }
+
+    /// Returns the conditions in the order in which they decide. The order inside a group does not matter.
+    fn groups(&self) -> Option<Vec<Group<'_>>> {
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for OpenPolicy { policy, condition } in self.open_policies()? {
+            let text = expression::print(condition);
+            match groups.last_mut() {
+                Some((effect, texts)) if *effect == policy.effect => {
+                    texts.insert(text, condition);
+                }
+                _ => groups.push((policy.effect, BTreeMap::from([(text, condition)]))),
+            }
+        }
+        Some(groups)
+    }
+}
+
+/// Returns the expression that is true if one of the conditions is.
+fn any_of(conditions: BTreeMap<String, &Condition>) -> String {
+    if conditions.len() > 1 {
+        let all = conditions.into_values().cloned().collect();
+        return expression::print(&Condition::Or(all));
+    }
+    conditions.into_keys().collect()
+}
+
+/// The text of the policies that come after a group.
+enum Rest {
+    /// No policy is left: this is the decision.
+    Always(Effect),
+    /// An expression alone.
+    Expression(String),
+    /// An expression with `unless` or `or`.
+    Combined(String),
+}
+
+impl Rest {
+    /// Puts a group of policies before these.
+    fn after(self, effect: Effect, conditions: &str) -> Self {
+        match (effect, self) {
+            (Effect::Allow, Self::Always(_)) => Self::Expression(conditions.to_owned()),
+            (Effect::Allow, rest) => {
+                Self::Combined(format!("{conditions}, or ({})", rest.into_text()))
+            }
+            (Effect::Deny, Self::Always(_)) => Self::Combined(format!("unless {conditions}")),
+            (Effect::Deny, Self::Expression(rest)) => {
+                Self::Combined(format!("{rest} unless {conditions}"))
+            }
+            (Effect::Deny, Self::Combined(rest)) => {
+                Self::Combined(format!("({rest}) unless {conditions}"))
+            }
+        }
+    }
+
+    fn into_text(self) -> String {
+        match self {
+            Self::Always(effect) => effect.as_str().to_owned(),
+            Self::Expression(text) | Self::Combined(text) => text,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Outcomes of cells, as text.
+
+use uuid::Uuid;
+
+use super::{MatrixCell, Outcome, PlanMatrix};
+use crate::plan::Plan;
+use crate::policy::Policy;
+use crate::rbac::{Effect, Rule, RuleTuple};
+use crate::request::Attributes;
+use crate::resource::ResourcePattern;
+use crate::{expression, invalid};
+
+type Sample = (&'static [&'static str], &'static [(&'static str, i32, &'static str)], &'static str);
+
+/// Rules as `<subject> <effect>`, policies as effect, priority and condition, and the outcome for an editor.
+const SAMPLES: [Sample; 16] = [
+    (&["editor allow"], &[], "allow"),
+    (&["viewer allow"], &[], "deny"),
+    (&["editor allow"], &[("deny", 0, r#"user.a == 1"#)], "unless user.a == 1"),
+    (&[], &[("deny", 0, r#"user.a == 1"#)], "deny"),
+    (&["editor deny"], &[("allow", 0, r#"user.a == 1"#)], "deny"),
+    (&[], &[("allow", 0, r#"user.a == 1"#)], "user.a == 1"),
+    // Known parts drop out.
+    (
+        &[],
+        &[("allow", 0, r#"request.roles contains "editor" && user.a == 1 && user.b == 2"#)],
+        "user.a == 1 && user.b == 2",
+    ),
+    (&[], &[("allow", 0, r#"request.roles contains "viewer" && user.a == 1"#)], "deny"),
+    (&["editor allow"], &[("deny", 0, r#"!(user.a == 1 || request.domain == "er")"#)], "allow"),
+    // A test that compares no such types is undetermined: no allow, and a deny.
+    (&[], &[("allow", 0, r#"user.a == 1 || request.domain > 1"#)], "user.a == 1"),
+    (&[], &[("allow", 0, r#"user.a == 1 && request.domain > 1"#)], "deny"),
+    (
+        &["editor allow"],
+        &[("deny", 0, r#"user.a == 1 && request.domain > 1"#)],
+        "unless user.a == 1",
+    ),
+    // Several policies: the first that applies decides.
+    (
+        &[],
+        &[("deny", 2, "user.c == 3"), ("allow", 1, "user.b == 2"), ("allow", 0, "user.a == 1")],
+        "user.a == 1 || user.b == 2 unless user.c == 3",
+    ),
+    (
+        &["editor allow"],
+        &[("allow", 2, "user.c == 3"), ("deny", 1, "user.b == 2")],
+        "user.c == 3, or (unless user.b == 2)",
+    ),
+    (
+        &[],
+        &[
+            ("deny", 3, "user.d == 4"),
+            ("allow", 2, "user.c == 3"),
+            ("deny", 1, "user.b == 2"),
+            ("allow", 0, "(user.a == 1) ?? true"),
+        ],
+        "(user.c == 3, or ((user.a == 1) ?? true unless user.b == 2)) unless user.d == 4",
+    ),
+    // A policy that applies for certain hides those after it.
+    (
+        &["editor allow"],
+        &[("allow", 1, r#"request.domain == "er""#), ("deny", 0, "user.a == 1")],
+        "allow",
+    ),
+];
+
+fn plan(
+    resource: &str,
+    rules: &[&str],
+    policies: &[(&str, i32, &str)],
+) -> Result<Plan, invalid::Fault> {
+    let effect = |text: &str| Effect::parse(text).unwrap_or(Effect::Deny);
+    let rules: Vec<Rule> = (1..)
+        .zip(rules)
+        .map(|(id, text)| {
+            let (sub, name) = text.split_once(' ').unwrap_or_default();
+            let tuple = RuleTuple {
+                sub: sub.to_owned(),
+                dom: "*".to_owned(),
+                obj: ResourcePattern::Any,
+                act: "*".to_owned(),
+            };
+            Rule { id: Uuid::from_u128(id), tuple, effect: effect(name) }
+        })
+        .collect();
+    let policies: Vec<Policy> = (100..)
+        .zip(policies)
+        .map(|(id, (name, priority, text))| {
+            Ok(Policy {
+                id: Uuid::from_u128(id),
+                name: format!("policy {id}"),
+                resource: ResourcePattern::Any,
+                effect: effect(name),
+                priority: *priority,
+                condition: Ok(expression::parse(text)?),
+            })
+        })
+        .collect::<Result<_, invalid::Fault>>()?;
+    Ok(Plan::compile(resource, 1, &rules, policies))
+}
+
+/// Returns the outcome for an editor who reads in `er`, as text.
+fn shown(plan: &Plan) -> String {
+    let roles = ["editor".to_owned()];
+    let cell =
+        MatrixCell { subject: None, roles: &roles, domain: Some("er"), action: Some("read") };
+    match PlanMatrix::new(plan, Attributes::default()).outcome(&cell) {
+        Outcome::Allow => "allow".to_owned(),
+        Outcome::Deny => "deny".to_owned(),
+        Outcome::Depends(residual) => residual.text().unwrap_or("too large").to_owned(),
+    }
+}
+
+#[test]
+fn outcomes_say_what_they_depend_on() -> Result<(), invalid::Fault> {
+    for (rules, policies, expected) in SAMPLES {
+        let plan = plan("chart:read", rules, policies)?;
+        assert_eq!(shown(&plan), expected, "{rules:?} {policies:?}");
+    }
+    Ok(())
+}
+
+/// The plan of a pattern stands for resources that nothing names.
+#[test]
+fn a_pattern_leaves_its_resource_open() -> Result<(), invalid::Fault> {
+    for (resource, condition, expected) in [
+        ("chart:read", r#"request.resource == "chart:read""#, "allow"),
+        ("chart:*", r#"request.resource == "chart:read""#, r#"request.resource == "chart:read""#),
+        ("chart:*", r#"request.object == "chart""#, "allow"),
+        ("*", r#"request.object == "chart""#, r#"request.object == "chart""#),
+    ] {
+        let plan = plan(resource, &[], &[("allow", 0, condition)])?;
+        assert_eq!(shown(&plan), expected, "{resource}: {condition}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_large_residual_names_its_policies_only() -> Result<(), invalid::Fault> {
+    let long = "x".repeat(9_000);
+    let condition = format!(r#"user.a == "{long}""#);
+    let policies = [("allow", 1, "user.b == 2"), ("allow", 0, condition.as_str())];
+    let plan = plan("chart:read", &[], &policies)?;
+    assert_eq!(shown(&plan), "too large");
+    let cell = MatrixCell { subject: None, roles: &[], domain: None, action: None };
+    let outcome = PlanMatrix::new(&plan, Attributes::default()).outcome(&cell);
+    let Outcome::Depends(residual) = outcome else { panic!("it depends on two policies") };
+    let names: Vec<&str> = residual.policies().iter().map(|policy| &*policy.name).collect();
+    assert_eq!(names, ["policy 100", "policy 101"]);
+    Ok(())
+}
+
+#[test]
+fn only_cells_that_policies_tell_apart_cost_policies() -> Result<(), invalid::Fault> {
+    for (condition, expected) in [
+        ("user.a == 1", 0),
+        (r#"request.object == "chart""#, 0),
+        (r#"request.roles contains "a""#, 1),
+        (r#"resource.owner == request.subject"#, 1),
+    ] {
+        let plan = plan("chart:read", &[], &[("allow", 0, condition)])?;
+        let matrix = PlanMatrix::new(&plan, Attributes::default());
+        assert_eq!(matrix.policies_per_cell(), expected, "{condition}");
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Condition trees as JSON (`docs/semantics.md`, section 4.2).
+
+use std::borrow::Cow;
+
+use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
+use crate::json::{Json, Member};
+use crate::value::date_time;
+
+impl Condition {
+    /// Returns the condition tree as JSON. [`Condition::parse`] reads it into the same condition. `None` if the condition
+    /// has a search, for which a tree has no operator.
+    pub fn to_json(&self) -> Option<Json<'_>> {
+        Some(Json::Object(match self {
+            Self::And(children) => joined("AND", children)?,
+            Self::Or(children) => joined("OR", children)?,
+            Self::Not(child) => {
+                vec![member("type", text("NOT")), member("child", child.to_json()?)]
+            }
+            Self::Test(test) => test_members(test)?,
+        }))
+    }
+
+    /// Replaces each search by a pattern of the whole text that matches the same texts.
+    #[must_use]
+    pub fn without_searches(self) -> Self {
+        let all =
+            |children: Box<[Self]>| children.into_iter().map(Self::without_searches).collect();
+        match self {
+            Self::And(children) => Self::And(all(children)),
+            Self::Or(children) => Self::Or(all(children)),
+            Self::Not(child) => Self::Not(Box::new(child.without_searches())),
+            Self::Test(Test { attribute, predicate: Predicate::Matches(pattern), if_missing }) => {
+                let predicate = Predicate::Matches(pattern.whole());
+                Self::Test(Test { attribute, predicate, if_missing })
+            }
+            test @ Self::Test(_) => test,
+        }
+    }
+
+    /// Returns whether the condition has a search, which only Casbin's functions make.
+    pub fn has_search(&self) -> bool {
+        match self {
+            Self::And(children) | Self::Or(children) => children.iter().any(Self::has_search),
+            Self::Not(child) => child.has_search(),
+            Self::Test(test) => {
+                matches!(&test.predicate, Predicate::Matches(pattern) if pattern.is_search())
+            }
+        }
+    }
+}
+
+impl<A> Predicate<A> {
+    /// Returns the right side of the operator as a tree has it; `None` for `exists`. `name` names an attribute.
+    pub(crate) fn right_side<'c>(&'c self, name: impl Fn(&A) -> String) -> Option<Json<'c>> {
+        Some(match self {
+            Self::Exists => return None,
+            Self::Matches(pattern) => text(pattern.source()),
+            Self::During(window) => window.to_json(),
+            Self::IpIn(networks) => {
+                Json::Array(networks.iter().map(|network| text(network.to_string())).collect())
+            }
+            Self::Compare(_, operand) => match operand {
+                Operand::Attribute(attribute) => {
+                    Json::Object(vec![member("attribute", text(name(attribute)))])
+                }
+                Operand::Text(literal) => text(&**literal),
+                Operand::Number(number) => Json::Number(*number),
+                Operand::Bool(value) => Json::Bool(*value),
+                Operand::List(list) => Json::Array(
+                    list.texts().map(text).chain(list.numbers().map(Json::Number)).collect(),
+                ),
+                Operand::Instant(instant) => text(date_time(*instant)),
+            },
+        })
+    }
+}
+
+fn test_members(test: &Test) -> Option<Vec<Member<'_>>> {
+    if matches!(&test.predicate, Predicate::Matches(pattern) if pattern.is_search()) {
+        return None;
+    }
+    let mut members = vec![
+        member("type", text("CONDITION")),
+        member("attribute", text(test.attribute.to_string())),
+        member("operator", text(test.predicate.operator_name())),
+    ];
+    members
+        .extend(test.predicate.right_side(AttributePath::to_string).map(|it| member("value", it)));
+    members.extend(test.if_missing.map(|truth| member("if_missing", Json::Bool(truth))));
+    Some(members)
+}
+
+fn joined<'c>(kind: &'static str, children: &'c [Condition]) -> Option<Vec<Member<'c>>> {
+    let children = children.iter().map(Condition::to_json).collect::<Option<Vec<_>>>()?;
+    Some(vec![member("type", text(kind)), member("children", Json::Array(children))])
+}
+
+fn member<'c>(name: &'static str, value: Json<'c>) -> Member<'c> {
+    (name.into(), value)
+}
+
+fn text<'c>(text: impl Into<Cow<'c, str>>) -> Json<'c> {
+    Json::String(text.into())
+}

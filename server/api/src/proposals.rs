@@ -1,0 +1,90 @@
+//! Proposals: applies that wait for a second manager (`docs/semantics.md`, section 10.10).
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::Uri;
+use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::proposal::ProposalRecord;
+use portcullis_operations::app::App;
+use portcullis_operations::{apply, proposals};
+
+use crate::apply::answered;
+use crate::callers::TenantManager;
+use crate::deadline::Deadline;
+use crate::error::ApiError;
+use crate::openapi::{Conflict, QuotaExceeded};
+use crate::paging::{self, Requested};
+use crate::path::RecordId;
+
+/// Lists the tenant's proposals.
+#[utoipa::path(
+    get, path = "/api/v1/proposals", tag = "Policies as code", operation_id = "listProposals",
+    security(("bearer" = [])), params(Requested),
+    responses((status = 200, description = "A page", body = [ProposalRecord], headers(("Link")))),
+)]
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: TenantManager,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let page = paging::requested(&uri, "proposals", caller.tenant(), "")?;
+    let records = proposals::list(&app, &caller, page.fetch()).await?;
+    Ok(page.respond(records, |record| record.id))
+}
+
+/// Shows a proposal.
+#[utoipa::path(
+    get, path = "/api/v1/proposals/{id}", tag = "Policies as code", operation_id = "getProposal",
+    security(("bearer" = [])), params(RecordId),
+    responses((status = 200, description = "The record", body = ProposalRecord)),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: TenantManager,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    Ok(Json(proposals::get(&app, &caller, id.known("proposal")?).await?).into_response())
+}
+
+/// Approves a proposal, and applies it.
+///
+/// Neither the manager who proposed it nor the one who created the service key that did may approve it.
+#[utoipa::path(
+    post, path = "/api/v1/proposals/{id}/approve", tag = "Policies as code",
+    operation_id = "approveProposal", security(("bearer" = [])), params(RecordId),
+    responses(
+        (status = 200, description = "The plan, which was carried out", body = ApplyAnswer,
+            headers(("X-Policy-Revision"))),
+        Conflict,
+        QuotaExceeded,
+    ),
+)]
+pub(super) async fn approve(
+    State(app): State<App>,
+    caller: TenantManager,
+    id: RecordId,
+    deadline: Deadline,
+) -> Result<Response, ApiError> {
+    // The request takes as much memory as it took when it was sent.
+    let _turn = app.uploads.begin(caller.tenant()).await?;
+    let id = id.known("proposal")?;
+    Ok(answered(apply::approve(&app, &caller, id, deadline.instant()).await?))
+}
+
+/// Rejects a proposal.
+#[utoipa::path(
+    post, path = "/api/v1/proposals/{id}/reject", tag = "Policies as code",
+    operation_id = "rejectProposal", security(("bearer" = [])), params(RecordId),
+    responses(
+        (status = 200, description = "The record", body = ProposalRecord),
+        Conflict,
+    ),
+)]
+pub(super) async fn reject(
+    State(app): State<App>,
+    caller: TenantManager,
+    id: RecordId,
+) -> Result<Response, ApiError> {
+    Ok(Json(proposals::reject(&app, &caller, id.known("proposal")?).await?).into_response())
+}

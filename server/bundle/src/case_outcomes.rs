@@ -1,0 +1,216 @@
+//! Decides cases against rules and policies, without calls of resolvers.
+
+use std::collections::BTreeMap;
+
+use portcullis_engine::{AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, Plan, Verdict};
+
+use crate::case_set::CaseSet;
+use crate::cases::{Case, Expected};
+use crate::rulebook::Rulebook;
+use crate::verdict::{CaseVerdict, UndeterminedPolicy};
+
+/// Most work for all cases together, in bytes of compiled plans. The compilation of 64 MiB takes some two seconds of one
+/// core, in which no other write of the tenant runs.
+const MAX_WORK: usize = 64 * 1024 * 1024;
+/// The part of a plan's bytes that the explanation of one case costs. It visits each policy, and compiles none.
+const EXPLAINED_PART: usize = 16;
+/// The bytes that each rule and policy of the tenant costs for each plan, for the comparison with the plan's resource.
+const COMPARED: usize = 8;
+
+/// The results of cases.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaseOutcomes {
+    /// The number of cases that passed.
+    pub passed: usize,
+    pub failed: Vec<CaseFailure>,
+    pub skipped: Vec<UndecidedCase>,
+}
+
+/// A case with another decision than the expected one, or with one that rests on an undetermined condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseFailure {
+    pub case: String,
+    pub expected: Expected,
+    /// `None` if the case could not be decided.
+    pub actual: Option<Expected>,
+    /// The reason of the decision, or why the case has none that counts.
+    pub reason: String,
+}
+
+/// A case that was not decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndecidedCase {
+    pub case: String,
+    pub expected: Expected,
+    pub cause: SkipCause,
+}
+
+/// The cause for which a case is not decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SkipCause {
+    /// The decision depends on the resolver of this namespace, which `resolved` does not name.
+    Resolver(String),
+    /// The cases before it took all the work that is allowed.
+    TooMuchWork,
+}
+
+impl UndecidedCase {
+    /// Returns the case as a failure, for whom it must be decided.
+    pub fn into_failure(self) -> CaseFailure {
+        let reason = self.cause.reason();
+        CaseFailure { case: self.case, expected: self.expected, actual: None, reason }
+    }
+}
+
+impl SkipCause {
+    /// Returns the cause as a sentence.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Resolver(namespace) => format!(
+                "the decision depends on the resolver `{namespace}`; give its answers as `resolved.{namespace}`"
+            ),
+            Self::TooMuchWork => format!(
+                "the plans of all cases together have more than {} MiB; write cases about fewer resources",
+                MAX_WORK / 1024 / 1024
+            ),
+        }
+    }
+}
+
+impl CaseOutcomes {
+    /// Decides the cases of `set` against `rulebook`. Failed and skipped cases are in the order of the set.
+    pub fn of(rulebook: &Rulebook, set: &CaseSet) -> Self {
+        Self::within(rulebook, set, MAX_WORK)
+    }
+
+    fn within(rulebook: &Rulebook, set: &CaseSet, max_work: usize) -> Self {
+        let mut outcomes: Vec<(usize, Outcome)> = Vec::with_capacity(set.cases.len());
+        let mut work = 0_usize;
+        for (resource, cases) in by_resource(&set.cases) {
+            let all = rulebook.policies().len() + rulebook.rules().len();
+            work = work.saturating_add(all * COMPARED);
+            if work > max_work {
+                outcomes.extend(cases.iter().map(|(index, _)| (*index, Outcome::TooMuchWork)));
+                continue;
+            }
+            let plan = rulebook.plan(resource);
+            work = work.saturating_add(plan.weight());
+            for (index, case) in cases {
+                work = work.saturating_add(plan.weight() / EXPLAINED_PART);
+                let outcome = match work > max_work {
+                    true => Outcome::TooMuchWork,
+                    false => Outcome::of(rulebook, &plan, set, case),
+                };
+                outcomes.push((index, outcome));
+            }
+        }
+        outcomes.sort_by_key(|(index, _)| *index);
+        let mut report = Self::default();
+        for (case, (_, outcome)) in set.cases.iter().zip(outcomes) {
+            report.add(case, outcome);
+        }
+        report
+    }
+
+    fn add(&mut self, case: &Case, outcome: Outcome) {
+        let name = case.name.clone();
+        let expected = case.expected.clone();
+        match outcome {
+            Outcome::Decided(CaseVerdict::Passed) => self.passed += 1,
+            Outcome::Decided(CaseVerdict::Otherwise { got, reason, .. }) => {
+                self.failed.push(CaseFailure { case: name, expected, actual: Some(got), reason });
+            }
+            Outcome::Decided(CaseVerdict::Undetermined(policies)) => {
+                let (actual, reason) = (Some(expected.clone()), undetermined(&policies));
+                self.failed.push(CaseFailure { case: name, expected, actual, reason });
+            }
+            Outcome::NeedsResolver(namespace) => {
+                let cause = SkipCause::Resolver(namespace);
+                self.skipped.push(UndecidedCase { case: name, expected, cause });
+            }
+            Outcome::TooMuchWork => {
+                let cause = SkipCause::TooMuchWork;
+                self.skipped.push(UndecidedCase { case: name, expected, cause });
+            }
+        }
+    }
+}
+
+/// The outcome of a case.
+enum Outcome {
+    Decided(CaseVerdict),
+    NeedsResolver(String),
+    TooMuchWork,
+}
+
+impl Outcome {
+    fn of(rulebook: &Rulebook, plan: &Plan, set: &CaseSet, case: &Case) -> Self {
+        match decide(rulebook, plan, set, case) {
+            Ok(outcome) => outcome,
+            // A stored case has a valid body; if it does not, the case cannot hold.
+            Err(fault) => Self::Decided(CaseVerdict::Otherwise {
+                got: Expected { decision: Effect::Deny, rule: DEFAULT_DENY.to_owned() },
+                reason: format!("the check of the case is invalid: {fault}"),
+                conditions: Vec::new(),
+            }),
+        }
+    }
+}
+
+fn decide(
+    rulebook: &Rulebook,
+    plan: &Plan,
+    set: &CaseSet,
+    case: &Case,
+) -> Result<Outcome, Invalid> {
+    let check = case.to_check(&set.users, &set.domain)?;
+    let answers = match answers(plan, &check, case) {
+        Ok(answers) => answers,
+        Err(namespace) => return Ok(Outcome::NeedsResolver(namespace)),
+    };
+    let decision = plan.evaluate_with(&check, &answers);
+    let explanation = plan.explain(&check, &answers, decision.rule_id());
+    Ok(Outcome::Decided(case.verdict(rulebook, &decision, &explanation)))
+}
+
+/// Returns the answers on which the decision depends, or the namespace that the case does not answer.
+fn answers(plan: &Plan, check: &Check<'_>, case: &Case) -> Result<AttributeAnswers, String> {
+    let mut answers = AttributeAnswers::default();
+    let Verdict::NeedsAttributes(requests) = plan.decide(check, &answers) else {
+        return Ok(answers);
+    };
+    for request in requests {
+        if !case.resolved.namespaces.contains(&*request.namespace) {
+            return Err(request.namespace.into());
+        }
+        for name in &request.attributes {
+            answers.insert(
+                &request.namespace,
+                name,
+                case.resolved.answer(&request.namespace, name),
+            );
+        }
+    }
+    Ok(answers)
+}
+
+/// Groups the cases by their resource, so that each plan is compiled once and one at a time.
+fn by_resource(cases: &[Case]) -> BTreeMap<&str, Vec<(usize, &Case)>> {
+    let mut groups: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+    for (index, case) in cases.iter().enumerate() {
+        let resource = case.check.get("resource").and_then(|json| json.as_str());
+        groups.entry(resource.unwrap_or_default()).or_default().push((index, case));
+    }
+    groups
+}
+
+/// Returns why a decision rests on these policies.
+fn undetermined(policies: &[UndeterminedPolicy]) -> String {
+    let Some(UndeterminedPolicy { name, because, .. }) = policies.first() else {
+        return String::new();
+    };
+    format!("the condition of `{name}` is undetermined: {because}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Cases that pass, fail and are skipped.
+
+use portcullis_engine::{Condition, Effect, Policy, ResourcePattern, Rule, RuleTuple, json};
+use uuid::Uuid;
+
+use super::*;
+
+const CASES: &str = r#"[
+    {"name": "passes", "check": {"subject": "ann", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "allow", "rule": "ann, acme, doc:read, read"}},
+    {"name": "another decision", "check": {"subject": "ann", "resource": "doc:write", "action": "write"},
+     "expect": {"decision": "allow", "rule": "open"}},
+    {"name": "another rule", "check": {"subject": "ann", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "allow", "rule": "open"}},
+    {"name": "undetermined", "check": {"subject": "ann", "resource": "vault:open", "action": "open"},
+     "expect": {"decision": "deny", "rule": "locked"}},
+    {"name": "undetermined on purpose", "undetermined": "allowed",
+     "check": {"subject": "ann", "resource": "vault:open", "action": "open"},
+     "expect": {"decision": "deny", "rule": "locked"}},
+    {"name": "of a resolver", "check": {"subject": "ann", "resource": "geo:see", "action": "see"},
+     "expect": {"decision": "allow", "rule": "abroad"}},
+    {"name": "answered", "check": {"subject": "ann", "resource": "geo:see", "action": "see"},
+     "resolved": {"geo": {"country": "fr"}}, "expect": {"decision": "allow", "rule": "abroad"}}
+]"#;
+
+fn policy(id: u128, name: &str, resource: &str, effect: Effect, condition: &str) -> Policy {
+    let condition = json::parse(condition.as_bytes()).expect("JSON");
+    Policy {
+        id: Uuid::from_u128(id),
+        name: name.to_owned(),
+        resource: ResourcePattern::parse(resource).expect("a pattern"),
+        effect,
+        priority: 1,
+        condition: Ok(Condition::parse(&condition).expect("a condition")),
+    }
+}
+
+fn rulebook() -> Rulebook {
+    let obj = ResourcePattern::parse("doc:read").expect("a resource");
+    let tuple = RuleTuple { sub: "ann".into(), dom: "acme".into(), obj, act: "read".into() };
+    let rule = Rule { id: Uuid::from_u128(9), tuple, effect: Effect::Allow };
+    let locked =
+        r#"{"type": "CONDITION", "attribute": "resource.locked", "operator": "eq", "value": true}"#;
+    let abroad =
+        r#"{"type": "CONDITION", "attribute": "geo.country", "operator": "ne", "value": "de"}"#;
+    Rulebook::of_stored(
+        vec![rule],
+        vec![
+            policy(1, "locked", "vault:*", Effect::Deny, locked),
+            policy(2, "abroad", "geo:see", Effect::Allow, abroad),
+        ],
+    )
+}
+
+fn set() -> CaseSet {
+    CaseSet::of_stored("acme", CASES, "[]").expect("valid")
+}
+
+#[test]
+fn each_case_passes_fails_or_is_skipped_with_its_cause() {
+    let report = CaseOutcomes::of(&rulebook(), &set());
+    assert_eq!(report.passed, 3);
+    let failed: Vec<_> = report
+        .failed
+        .iter()
+        .map(|failure| {
+            let actual = failure.actual.as_ref().expect("it is decided");
+            (&*failure.case, &*actual.rule, actual.decision)
+        })
+        .collect();
+    assert_eq!(
+        failed,
+        [
+            ("another decision", "default-deny", Effect::Deny),
+            ("another rule", "ann, acme, doc:read, read", Effect::Allow),
+            ("undetermined", "locked", Effect::Deny),
+        ]
+    );
+    assert_eq!(
+        report.failed[2].reason,
+        "the condition of `locked` is undetermined: attribute `resource.locked` is missing"
+    );
+    let cause = SkipCause::Resolver("geo".to_owned());
+    let skipped: Vec<_> = report.skipped.iter().map(|one| (&*one.case, &one.cause)).collect();
+    assert_eq!(skipped, [("of a resolver", &cause)]);
+}
+
+#[test]
+fn cases_beyond_the_work_are_skipped() {
+    let report = CaseOutcomes::within(&rulebook(), &set(), 0);
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (0, 0, 7));
+    assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchWork));
+    // The plan of the first resource takes all of it, and the cases of later resources are skipped.
+    let one = rulebook().plan("doc:read").weight() + 1_000;
+    let report = CaseOutcomes::within(&rulebook(), &set(), one);
+    assert!(report.passed > 0 && !report.skipped.is_empty(), "{report:?}");
+}

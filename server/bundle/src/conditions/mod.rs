@@ -1,0 +1,39 @@
+//! The conditions of `policies.yaml` and of the files beside it, edited in place.
+
+mod document;
+mod format;
+mod meaning;
+mod scalar;
+mod when;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::list_files::POLICIES;
+
+pub use format::format_conditions;
+pub use scalar::FORMAT_WIDTH;
+pub use when::{WithWhen, write_as_when};
+
+/// Returns the files of a tenant folder that have policies: `policies.yaml`, and those of the folder `policies` in the
+/// order of their names.
+///
+/// # Errors
+/// The folder `policies` cannot be read.
+pub fn policy_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let further = folder.join(POLICIES.folder);
+    if further.is_dir() {
+        for entry in further.read_dir()? {
+            let name = entry?.file_name();
+            files.extend(name.to_str().and_then(|name| POLICIES.file_in_folder(name)));
+        }
+    }
+    files.sort_unstable();
+    let first = folder.join(POLICIES.file);
+    let first = Some(first).filter(|file| file.is_file());
+    Ok(first.into_iter().chain(files.iter().map(|file| folder.join(file))).collect())
+}
+
+#[cfg(test)]
+mod tests;

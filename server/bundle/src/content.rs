@@ -1,0 +1,177 @@
+//! The content of a tenant as `POST /api/v1/apply` takes it (`docs/semantics.md`, section 10.1).
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+
+use portcullis_engine::{Json, json};
+use portcullis_model::folder_webhook::FolderWebhook;
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::resource::Registration;
+use portcullis_model::rule::NewRule;
+
+use crate::resolvers::SampleResolver;
+use crate::users::SampleUser;
+use crate::{Bundle, SecretUse};
+
+/// The members that every token has; the others are further claims of a user.
+const TOKEN_CLAIMS: [&str; 3] = ["sub", "dom", "realm_access"];
+
+/// The values of secrets, by the names of their variables.
+pub type SecretValues = BTreeMap<String, String>;
+
+/// The component of a resolver, as the service gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleContent {
+    /// In hexadecimal.
+    pub sha256: String,
+    /// The bytes in base64, if the service needs them.
+    pub bytes: Option<String>,
+}
+
+impl Bundle {
+    /// Returns the references to variables that `values` lacks.
+    pub fn missing_secrets(&self, values: &SecretValues) -> Vec<&SecretUse> {
+        let is_missing = |used: &&SecretUse| !values.contains_key(used.reference.variable());
+        self.secrets.iter().filter(is_missing).collect()
+    }
+
+    /// Returns the content of the tenant: each kind that the folder has. `modules` are those of its resolvers, in their
+    /// order. A secret without a value in `secrets` stays a reference.
+    pub fn content(&self, secrets: &SecretValues, modules: &[ModuleContent]) -> Json<'static> {
+        let mut kinds = vec![
+            ("resources", array(&self.resources, resource)),
+            ("rules", array(&self.rules, rule)),
+            ("policies", array(&self.policies, policy)),
+        ];
+        if self.has_resolvers {
+            let resolvers = self.resolvers.iter().zip(modules);
+            let resolvers = resolvers.map(|(one, module)| resolver(one, module, secrets));
+            kinds.push(("resolvers", Json::Array(resolvers.collect())));
+        }
+        if let Some(webhooks) = &self.webhooks {
+            kinds.push(("webhooks", array(webhooks, |one| webhook(one, secrets))));
+        }
+        if let Some(settings) = &self.settings {
+            kinds.push(("settings", settings.clone()));
+        }
+        let named: HashSet<&str> =
+            self.cases.iter().filter_map(|case| case.caller.as_deref()).collect();
+        let users = self.users.iter().filter(|one| named.contains(&*one.sub));
+        kinds.push(("cases", array(&self.cases, |case| case.json.clone())));
+        kinds.push(("users", Json::Array(users.map(user).collect())));
+        object(kinds)
+    }
+}
+
+fn array<T>(items: &[T], write: impl Fn(&T) -> Json<'static>) -> Json<'static> {
+    Json::Array(items.iter().map(write).collect())
+}
+
+fn object(members: Vec<(&'static str, Json<'static>)>) -> Json<'static> {
+    Json::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
+}
+
+fn text(text: &str) -> Json<'static> {
+    Json::String(Cow::Owned(text.to_owned()))
+}
+
+fn optional(value: Option<&str>) -> Json<'static> {
+    value.map_or(Json::Null, text)
+}
+
+fn integer(value: i32) -> Json<'static> {
+    Json::Number(i64::from(value).into())
+}
+
+fn resource(one: &Registration) -> Json<'static> {
+    object(vec![
+        ("name", text(&one.name)),
+        ("displayName", optional(one.display_name.as_deref())),
+        ("serviceName", optional(one.service_name.as_deref())),
+        ("defaultRoles", array(&one.default_roles, |role| text(role))),
+    ])
+}
+
+fn rule(one: &NewRule) -> Json<'static> {
+    object(vec![
+        ("sub", text(&one.tuple.sub)),
+        ("dom", text(&one.tuple.dom)),
+        ("obj", text(&one.tuple.obj.to_string())),
+        ("act", text(&one.tuple.act)),
+        ("effect", text(one.effect.as_str())),
+    ])
+}
+
+fn policy(one: &NewPolicy) -> Json<'static> {
+    object(vec![
+        ("name", text(&one.name)),
+        ("description", optional(one.description.as_deref())),
+        ("resource", text(&one.resource.to_string())),
+        ("effect", text(one.effect.as_str())),
+        ("priority", integer(one.priority)),
+        ("enabled", Json::Bool(one.enabled)),
+        ("format", text(one.rule_data.format.as_str())),
+        ("rule_data", parsed(one.rule_data.json.text())),
+    ])
+}
+
+/// Returns JSON that this program wrote.
+fn parsed(written: &str) -> Json<'static> {
+    json::parse(written.as_bytes()).map_or(Json::Null, Json::into_owned)
+}
+
+fn resolver(one: &SampleResolver, module: &ModuleContent, secrets: &SecretValues) -> Json<'static> {
+    let manifest = manifest(one, secrets);
+    let mut members = manifest.as_object().unwrap_or_default().to_vec();
+    if !one.enabled {
+        members.push(("enabled".into(), Json::Bool(false)));
+    }
+    members.push(("sha256".into(), text(&module.sha256)));
+    if let Some(bytes) = &module.bytes {
+        members.push(("module".into(), text(bytes)));
+    }
+    Json::Object(members)
+}
+
+fn manifest(one: &SampleResolver, values: &SecretValues) -> Json<'static> {
+    let SampleResolver { manifest, references, kept_secrets, .. } = one;
+    let shown = serde_json::to_string(&manifest.without_secrets()).unwrap_or_default();
+    let written = parsed(&String::from_utf8_lossy(&manifest.secrets.to_plain()));
+    let secrets = written.as_object().unwrap_or_default().iter().map(|(name, written)| {
+        if kept_secrets.contains(&**name) {
+            return (name.clone(), Json::Null);
+        }
+        let value = references.get(&**name).and_then(|one| values.get(one.variable()));
+        (name.clone(), value.map_or_else(|| written.clone(), |value| text(value)))
+    });
+    let secrets = Json::Object(secrets.collect());
+    let shown = parsed(&shown);
+    let members = shown.as_object().unwrap_or_default().iter().map(|(name, value)| {
+        let value = if name == "secrets" { secrets.clone() } else { value.clone() };
+        (name.clone(), value)
+    });
+    Json::Object(members.collect())
+}
+
+fn webhook(one: &FolderWebhook, values: &SecretValues) -> Json<'static> {
+    let secret = one.secret.as_ref().map_or(Json::Null, |reference| {
+        let value = values.get(reference.variable());
+        value.map_or_else(|| text(&reference.to_string()), |value| text(value))
+    });
+    object(vec![
+        ("url", text(&one.url)),
+        ("events", array(&one.events, |event| text(event.as_str()))),
+        ("secret", secret),
+    ])
+}
+
+fn user(one: &SampleUser) -> Json<'static> {
+    let claims = one.claims.as_object().unwrap_or_default().iter();
+    let claims = claims.filter(|(name, _)| !TOKEN_CLAIMS.contains(&&**name)).cloned();
+    object(vec![
+        ("sub", text(&one.sub)),
+        ("roles", array(&one.roles, |role| text(role))),
+        ("description", optional(one.description.as_deref())),
+        ("claims", Json::Object(claims.collect())),
+    ])
+}

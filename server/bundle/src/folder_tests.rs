@@ -1,0 +1,165 @@
+//! The files of a tenant folder: lists in several files, webhooks, settings, and references to secrets.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::fixture::{edit, write_tenant};
+use super::{Bundle, LIST_FOLDERS};
+
+const LOCKED_TWICE: &str = "- name: locked
+  resource: wiki:read
+  effect: deny
+  priority: 1
+  when: exists(user.id)
+";
+const WEBHOOKS: &str = "- url: https://audit.example.com/hook
+  events: [access.denied, access.denied]
+  secret: ${env:HOOK_SECRET}
+- {url: https://other.example.com/, events: [policy.rbac.changed]}
+";
+const SETTINGS: &str = "gates: {cases: true}
+max_deletes: 20
+owners: {'git:acme': {keys: [019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62]}}
+";
+
+fn tenant() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    folder
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+    fs::write(path, text).expect("writable");
+}
+
+/// Returns the message about a folder that is refused, without the folder's name.
+fn refusal(folder: &Path) -> String {
+    let error = Bundle::read_folder(folder).expect_err("the folder must be refused").to_string();
+    error.replace(&format!("{}/", folder.display()), "")
+}
+
+#[test]
+fn a_list_may_be_a_folder_of_files() {
+    let folder = tenant();
+    for list in LIST_FOLDERS {
+        let (file, into) = (format!("{list}.yaml"), folder.path().join(list));
+        fs::create_dir(&into).expect("writable");
+        fs::rename(folder.path().join(&file), into.join("all.yaml")).expect("movable");
+    }
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let counts = [bundle.resources.len(), bundle.rules.len(), bundle.policies.len()];
+    assert_eq!((counts, bundle.cases.len()), ([1, 1, 2], 2));
+    assert_eq!(bundle.warnings, [""; 0]);
+}
+
+#[test]
+fn files_of_a_list_follow_one_another_by_name() {
+    let folder = tenant();
+    for (file, sub) in [("b", "second"), ("a", "first"), (".c", "hidden")] {
+        let rule = format!("- {{sub: {sub}, obj: wiki:read, act: read, effect: allow}}\n");
+        write(folder.path(), &format!("rules/{file}.yaml"), &rule);
+    }
+    write(folder.path(), "rules/none.yaml", "[]\n");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let subjects: Vec<_> = bundle.rules.iter().map(|rule| &*rule.tuple.sub).collect();
+    assert_eq!(subjects, ["writer", "first", "second"]);
+}
+
+#[test]
+fn a_name_is_unique_in_all_files_of_a_list() {
+    let folder = tenant();
+    write(folder.path(), "policies/more.yaml", LOCKED_TWICE);
+    let expected = "policies/more.yaml:1:3: at `/0`: expected a unique `name`, but an item of \
+        `policies.yaml` also has `locked`";
+    assert_eq!(refusal(folder.path()), expected);
+}
+
+#[test]
+fn a_warning_names_the_file_of_a_list() {
+    let folder = tenant();
+    let rule = "- {sub: a, obj: blog:read, act: read, effect: allow}\n";
+    write(folder.path(), "rules/a.yaml", "[]\n");
+    write(folder.path(), "rules/b.yaml", rule);
+    write(folder.path(), "rules/c.yml", rule);
+    write(folder.path(), "rules/deep/d.yaml", rule);
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let place = format!("{}/rules/", folder.path().display());
+    let warnings: Vec<_> =
+        bundle.warnings.iter().map(|line| line.replacen(&place, "", 1)).collect();
+    assert!(warnings[0].starts_with("b.yaml:1:17: "), "{warnings:?}");
+    assert_eq!(warnings[1..], ["c.yml: this file is not read", "deep: this file is not read"]);
+}
+
+#[test]
+fn webhooks_and_settings_are_read_if_they_are_there() {
+    let folder = tenant();
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    assert!(bundle.webhooks.is_none() && bundle.settings.is_none());
+    write(folder.path(), "webhooks.yaml", WEBHOOKS);
+    write(folder.path(), "settings.yaml", SETTINGS);
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let webhooks = bundle.webhooks.expect("webhooks");
+    assert_eq!(webhooks[0].events.len(), 1);
+    assert_eq!(webhooks[0].secret.as_ref().map(|one| one.variable()), Some("HOOK_SECRET"));
+    assert_eq!(webhooks[1].secret, None);
+    assert_eq!(
+        bundle.settings.expect("settings").to_string(),
+        r#"{"gates":{"cases":true},"max_deletes":20,"owners":{"git:acme":{"keys":["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62"]}}}"#
+    );
+    let place = format!("{}/webhooks.yaml:3:11", folder.path().display());
+    assert_eq!(bundle.secrets.len(), 1);
+    assert_eq!(bundle.secrets[0].place, place);
+}
+
+#[test]
+fn faults_of_webhooks_and_settings_are_named() {
+    let secret = "webhooks.yaml:3:11: at `/0/secret`: expected a reference such as `${env:HOOK_SECRET}`, because \
+        files are no place for secrets";
+    for (file, from, to, expected) in [
+        ("webhooks.yaml", "${env:HOOK_SECRET}", "0123456789abcdef", secret),
+        ("webhooks.yaml", "HOOK_SECRET", "1HOOK", secret),
+        ("webhooks.yaml", "HOOK_SECRET", "", secret),
+        (
+            "webhooks.yaml",
+            "https://other.example.com/",
+            "https://audit.example.com/hook",
+            "webhooks.yaml:4:3: at `/1`: expected a unique `url`, but an earlier item also has \
+             `https://audit.example.com/hook`",
+        ),
+        (
+            "settings.yaml",
+            "cases:",
+            "case:",
+            "settings.yaml:1:9: at `/gates`: field `case` is unknown; did you mean `cases`?",
+        ),
+        (
+            "settings.yaml",
+            "20",
+            "101",
+            "settings.yaml:2:14: at `/max_deletes`: expected an integer from 0 to 100, in percent",
+        ),
+        (
+            "settings.yaml",
+            "019e301f-05c0",
+            "x",
+            "settings.yaml:3:30: at `/owners/git:acme/keys/0`: expected a UUID",
+        ),
+        (
+            "settings.yaml",
+            "git:acme",
+            "git acme",
+            "settings.yaml:3:22: at `/owners/git acme`: expected a name of 1 to 256 printable characters \
+             without white space",
+        ),
+    ] {
+        let folder = tenant();
+        write(folder.path(), "webhooks.yaml", WEBHOOKS);
+        write(folder.path(), "settings.yaml", SETTINGS);
+        edit(folder.path(), file, from, to);
+        assert_eq!(refusal(folder.path()), expected);
+    }
+}

@@ -1,0 +1,77 @@
+//! The cells of one resource: every role, domain and action that makes a difference.
+
+use std::collections::BTreeSet;
+
+use portcullis_engine::matrix::MatrixCell;
+use portcullis_engine::rbac::WILDCARD;
+use portcullis_engine::resource::split_resource;
+
+use super::decision_set::Matching;
+use super::roles_in::roles_in;
+
+/// The values of each axis. The last value of an axis is `None`: everything that has no value of its own.
+pub(super) struct Axes<'s> {
+    /// Each role as the only one of a subject; no role stands for every role that nothing names.
+    pub(super) roles: Vec<Vec<String>>,
+    /// False if only some roles are wanted.
+    pub(super) has_all_roles: bool,
+    pub(super) domains: Vec<Option<&'s str>>,
+    pub(super) actions: Vec<Option<&'s str>>,
+}
+
+impl<'s> Axes<'s> {
+    /// Returns the axes of `resource`, whose rules and policies are these, in one or more sets.
+    pub(super) fn new(resource: &'s str, sets: &[&Matching<'s>]) -> Self {
+        let (mut roles, mut domains) = (BTreeSet::new(), BTreeSet::new());
+        let mut actions: BTreeSet<&str> = BTreeSet::new();
+        for matching in sets {
+            for rule in &matching.rules {
+                roles.insert(&*rule.tuple.sub);
+                domains.insert(&*rule.tuple.dom);
+                actions.insert(&rule.tuple.act);
+            }
+            let conditions = matching.policies.iter().filter_map(|it| it.condition.as_ref().ok());
+            conditions.for_each(|condition| roles_in(condition, &mut roles));
+        }
+        actions.extend(split_resource(resource).map(|(_, verb)| verb));
+        let roles = named(roles).map(|role| vec![role.to_owned()]);
+        let open = || std::iter::once(None);
+        Self {
+            roles: roles.chain([Vec::new()]).collect(),
+            has_all_roles: true,
+            domains: named(domains).map(Some).chain(open()).collect(),
+            actions: named(actions).map(Some).chain(open()).collect(),
+        }
+    }
+
+    /// Replaces the roles by these, if there are any.
+    pub(super) fn of_roles(self, wanted: &[String]) -> Self {
+        if wanted.is_empty() {
+            return self;
+        }
+        let roles = wanted.iter().map(|role| vec![role.clone()]).collect();
+        Self { roles, has_all_roles: false, ..self }
+    }
+
+    /// Returns the number of cells.
+    pub(super) fn cells(&self) -> usize {
+        self.roles.len().saturating_mul(self.domains.len()).saturating_mul(self.actions.len())
+    }
+
+    /// Visits every cell with its places on the axes.
+    pub(super) fn for_each<'a>(&'a self, mut visit: impl FnMut([usize; 3], MatrixCell<'a>)) {
+        for (role, roles) in self.roles.iter().enumerate() {
+            for (domain, named_domain) in self.domains.iter().enumerate() {
+                for (action, named_action) in self.actions.iter().enumerate() {
+                    let place = [role, domain, action];
+                    let (domain, action) = (*named_domain, *named_action);
+                    visit(place, MatrixCell { subject: None, roles, domain, action });
+                }
+            }
+        }
+    }
+}
+
+fn named<'s>(values: BTreeSet<&'s str>) -> impl Iterator<Item = &'s str> {
+    values.into_iter().filter(|value| *value != WILDCARD)
+}

@@ -1,0 +1,110 @@
+//! The rules and policies that decide together, found by resource.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use portcullis_engine::{Plan, Policy, ResourcePattern, Rule, expression};
+use uuid::Uuid;
+
+/// The rules and enabled policies of a tenant, with the resources that are registered.
+pub struct DecisionSet<'s> {
+    /// By resource pattern, as text.
+    by_pattern: BTreeMap<String, Matching<'s>>,
+    policies: HashMap<Uuid, &'s Policy>,
+    registered: BTreeSet<&'s str>,
+}
+
+/// The rules and policies of one pattern, or of several that match one resource.
+#[derive(Default)]
+pub(super) struct Matching<'s> {
+    pub(super) rules: Vec<&'s Rule>,
+    pub(super) policies: Vec<&'s Policy>,
+}
+
+/// A rule or policy as far as it decides, as text.
+type Content = [String; 5];
+
+impl<'s> DecisionSet<'s> {
+    /// Collects what decides. `policies` are the enabled ones.
+    pub fn new(
+        rules: &'s [Rule],
+        policies: &'s [Policy],
+        registered: impl IntoIterator<Item = &'s str>,
+    ) -> Self {
+        let mut by_pattern: BTreeMap<String, Matching<'s>> = BTreeMap::new();
+        for rule in rules {
+            by_pattern.entry(rule.tuple.obj.to_string()).or_default().rules.push(rule);
+        }
+        for policy in policies {
+            by_pattern.entry(policy.resource.to_string()).or_default().policies.push(policy);
+        }
+        let policies = policies.iter().map(|policy| (policy.id, policy)).collect();
+        Self { by_pattern, policies, registered: registered.into_iter().collect() }
+    }
+
+    /// Returns the resources that are registered, or that a rule or policy names, and the patterns that stand for those
+    /// that nothing names.
+    pub(super) fn resources(&self) -> impl Iterator<Item = &str> {
+        self.registered.iter().copied().chain(self.by_pattern.keys().map(String::as_str))
+    }
+
+    /// Returns the rules and policies that match `resource`.
+    pub(super) fn matching(&self, resource: &str) -> Matching<'s> {
+        let mut all = Matching::default();
+        for pattern in patterns_of(resource) {
+            if let Some(of_pattern) = self.by_pattern.get(&pattern) {
+                all.rules.extend(&of_pattern.rules);
+                all.policies.extend(&of_pattern.policies);
+            }
+        }
+        all
+    }
+
+    /// Returns the policy of an id.
+    pub(super) fn policy(&self, id: Uuid) -> Option<&'s Policy> {
+        self.policies.get(&id).copied()
+    }
+
+    /// Returns the patterns whose rules or policies differ between two sets.
+    pub(super) fn changed_patterns<'p>(&'p self, other: &'p DecisionSet<'_>) -> BTreeSet<&'p str> {
+        let all = self.by_pattern.keys().chain(other.by_pattern.keys());
+        let contents = |set: &DecisionSet<'_>, pattern: &str| {
+            set.by_pattern.get(pattern).map(Matching::contents).unwrap_or_default()
+        };
+        all.filter(|pattern| contents(self, pattern) != contents(other, pattern))
+            .map(String::as_str)
+            .collect()
+    }
+}
+
+impl Matching<'_> {
+    /// Compiles the plan of `resource`, which all of these match.
+    pub(super) fn plan(&self, resource: &str) -> Plan {
+        let rules: Vec<Rule> = self.rules.iter().copied().cloned().collect();
+        Plan::compile(resource, 0, &rules, self.policies.iter().copied().cloned())
+    }
+
+    /// Returns what decides in these: no ids, no names, no order.
+    fn contents(&self) -> BTreeSet<Content> {
+        let of_rule = |rule: &&Rule| {
+            let tuple = rule.tuple.clone();
+            [rule.effect.to_string(), tuple.sub, tuple.dom, tuple.obj.to_string(), tuple.act]
+        };
+        let of_policy = |policy: &&Policy| {
+            let condition = policy.condition.as_ref().map(expression::print);
+            [
+                policy.effect.to_string(),
+                policy.priority.to_string(),
+                policy.resource.to_string(),
+                // No resource is empty, so that no rule looks like this.
+                String::new(),
+                condition.unwrap_or_default(),
+            ]
+        };
+        self.rules.iter().map(of_rule).chain(self.policies.iter().map(of_policy)).collect()
+    }
+}
+
+/// Returns every pattern that matches `resource`, which may be a pattern itself, once each.
+pub(super) fn patterns_of(resource: &str) -> BTreeSet<String> {
+    ResourcePattern::matching(resource).into()
+}

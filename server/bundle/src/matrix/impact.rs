@@ -1,0 +1,104 @@
+//! The change of decisions between two sets of rules and policies.
+
+use std::collections::{BTreeSet, HashMap};
+
+use portcullis_engine::matrix::PlanMatrix;
+use portcullis_engine::request::Attributes;
+use serde::{Deserialize, Serialize};
+
+use super::axes::Axes;
+use super::budget::Budget;
+use super::decision_set::{DecisionSet, patterns_of};
+use super::grid::{Grid, Line};
+use super::outcome::{CellDecision, is_same};
+
+/// The maximum number of changes in a list. Nobody reads more, and each may take kilobytes.
+const MAX_CHANGES: usize = 1_000;
+
+/// The cells whose outcomes differ between two sets (`docs/semantics.md`, section 2.13).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Impact {
+    /// True if nothing is left out.
+    pub complete: bool,
+    /// The part that is left out, and why.
+    pub note: Option<String>,
+    /// The changes, by resource, role, domain and action.
+    pub changes: Vec<ImpactChange>,
+}
+
+/// Cells with one change. In `role`, `domain` and `action`, `*` is every one, and `None` is each that no rule or condition
+/// names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImpactChange {
+    /// The role.
+    pub role: Option<String>,
+    /// The domain.
+    pub domain: Option<String>,
+    /// The resource, or a pattern for the resources that nothing names.
+    pub resource: String,
+    /// The action.
+    pub action: Option<String>,
+    /// The outcome before.
+    pub before: CellDecision,
+    /// The outcome after.
+    pub after: CellDecision,
+}
+
+/// Compares what two sets of rules and policies decide.
+pub fn impact(before: &DecisionSet<'_>, after: &DecisionSet<'_>) -> Impact {
+    let changed = before.changed_patterns(after);
+    let is_changed =
+        |name: &&str| patterns_of(name).iter().any(|pattern| changed.contains(&**pattern));
+    let resources: BTreeSet<&str> =
+        before.resources().chain(after.resources()).filter(is_changed).collect();
+    let mut budget = Budget::new();
+    let mut changes: Vec<ImpactChange> = Vec::new();
+    for resource in resources {
+        changes.extend(changes_of(resource, before, after, &mut budget).unwrap_or_default());
+    }
+    let all = changes.len();
+    changes.truncate(MAX_CHANGES);
+    let cut =
+        (all > MAX_CHANGES).then(|| format!("only {MAX_CHANGES} of {all} changes are listed"));
+    let notes: Vec<String> = budget.note().into_iter().chain(cut).collect();
+    Impact {
+        complete: notes.is_empty(),
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
+        changes,
+    }
+}
+
+/// Returns the changes of one resource. `None` if they do not fit into the budget, which notes that.
+fn changes_of<'s>(
+    resource: &'s str,
+    before: &DecisionSet<'s>,
+    after: &DecisionSet<'s>,
+    budget: &mut Budget<'s>,
+) -> Option<Vec<ImpactChange>> {
+    let (old, new) = (before.matching(resource), after.matching(resource));
+    let axes = Axes::new(resource, &[&old, &new]);
+    budget.take_resource(resource, old.policies.len() + new.policies.len(), axes.cells())?;
+    let (old, new) = (old.plan(resource), new.plan(resource));
+    let mut old = PlanMatrix::new(&old, Attributes::default());
+    let mut new = PlanMatrix::new(&new, Attributes::default());
+    let per_cell = old.policies_per_cell() + new.policies_per_cell();
+    budget.take_evaluations(resource, per_cell, axes.cells())?;
+    let mut grid = Grid::new(&axes);
+    let mut known = HashMap::new();
+    axes.for_each(|place, cell| {
+        let (was, is) = (old.outcome(&cell), new.outcome(&cell));
+        if is_same((&was, before), (&is, after)) {
+            return;
+        }
+        let next = known.len() + 1;
+        let pair = (CellDecision::from(&was), CellDecision::from(&is));
+        grid.set(place, *known.entry(pair).or_insert(next));
+    });
+    let pairs: HashMap<_, _> = known.iter().map(|(pair, value)| (*value, pair)).collect();
+    let change = |line: Line| {
+        let (before, after) = pairs.get(&line.value).copied()?.clone();
+        let (role, domain, action) = (line.role, line.domain, line.action);
+        Some(ImpactChange { role, domain, resource: resource.to_owned(), action, before, after })
+    };
+    Some(grid.lines().into_iter().filter_map(change).collect())
+}

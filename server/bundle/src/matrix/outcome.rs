@@ -1,0 +1,80 @@
+//! The outcome of a cell, as answers and reports show it.
+
+use portcullis_engine::matrix::{Outcome, Residual};
+use portcullis_engine::{Condition, Effect};
+use serde::{Deserialize, Serialize};
+
+use super::decision_set::DecisionSet;
+
+/// The number of policies that an outcome names.
+const NAMED: usize = 10;
+
+/// The decision on all requests of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "lowercase")]
+pub enum CellDecision {
+    /// Each is allowed.
+    Allow,
+    /// Each is denied.
+    Deny,
+    /// The unknown attributes decide.
+    Depends {
+        /// The condition under which a request is allowed; `None` if it is too large to be shown.
+        condition: Option<String>,
+        /// The names of the first policies that can change the decision.
+        policies: Vec<String>,
+        /// The number of further such policies.
+        more_policies: usize,
+    },
+}
+
+impl From<&Outcome<'_>> for CellDecision {
+    fn from(outcome: &Outcome<'_>) -> Self {
+        match outcome {
+            Outcome::Allow => Self::Allow,
+            Outcome::Deny => Self::Deny,
+            Outcome::Depends(residual) => {
+                let policies = residual.policies();
+                Self::Depends {
+                    condition: residual.text().map(str::to_owned),
+                    policies: policies.iter().take(NAMED).map(|it| it.name.to_string()).collect(),
+                    more_policies: policies.len().saturating_sub(NAMED),
+                }
+            }
+        }
+    }
+}
+
+/// Returns whether two outcomes decide each request the same, as far as their text or, if that is too large, their whole
+/// policies show.
+pub(super) fn is_same(
+    (before, old): (&Outcome<'_>, &DecisionSet<'_>),
+    (after, new): (&Outcome<'_>, &DecisionSet<'_>),
+) -> bool {
+    match (before, after) {
+        (Outcome::Allow, Outcome::Allow) | (Outcome::Deny, Outcome::Deny) => true,
+        (Outcome::Depends(before), Outcome::Depends(after)) => {
+            match (before.text(), after.text()) {
+                (Some(before), Some(after)) => before == after,
+                (None, None) => {
+                    before.otherwise() == after.otherwise()
+                        && before.policies().len() == after.policies().len()
+                        && contents(before, old).eq(contents(after, new))
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Returns the effect and the whole condition of each open policy.
+fn contents<'r>(
+    residual: &'r Residual<'_>,
+    set: &'r DecisionSet<'_>,
+) -> impl Iterator<Item = (Effect, Option<&'r Condition>)> {
+    residual.policies().iter().map(|policy| {
+        let condition = set.policy(policy.id).and_then(|known| known.condition.as_ref().ok());
+        (policy.effect, condition)
+    })
+}

@@ -1,0 +1,99 @@
+//! The outcomes of one set of rules and policies as a table.
+
+use std::collections::{BTreeSet, HashMap};
+
+use portcullis_engine::ResourcePattern;
+use portcullis_engine::matrix::{Outcome, PlanMatrix};
+use portcullis_engine::request::Attributes;
+use serde::Serialize;
+
+use super::axes::Axes;
+use super::budget::Budget;
+use super::decision_set::DecisionSet;
+use super::grid::{Grid, Line};
+use super::outcome::CellDecision;
+
+/// The part of a table that is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct MatrixFilter {
+    /// The roles; all if empty.
+    pub roles: Vec<String>,
+    /// The resources, or patterns of resources; all if empty.
+    pub resources: Vec<ResourcePattern>,
+}
+
+/// The outcomes of cells. A cell without a row is denied.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MatrixTable {
+    /// True if nothing is left out.
+    pub complete: bool,
+    /// The part that is left out, and why.
+    pub note: Option<String>,
+    /// The rows, by resource, role, domain and action.
+    pub cells: Vec<MatrixRow>,
+}
+
+/// Cells with one outcome. In `role`, `domain` and `action`, `*` is every one, and `None` is each that no rule or condition
+/// names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MatrixRow {
+    /// The role.
+    pub role: Option<String>,
+    /// The domain.
+    pub domain: Option<String>,
+    /// The resource, or a pattern for the resources that nothing names.
+    pub resource: String,
+    /// The action.
+    pub action: Option<String>,
+    /// The outcome.
+    #[serde(flatten)]
+    pub outcome: CellDecision,
+}
+
+/// Decides every cell of the resources that are registered or named.
+pub fn table(set: &DecisionSet<'_>, filter: &MatrixFilter) -> MatrixTable {
+    let is_wanted = |name: &&str| {
+        filter.resources.is_empty()
+            || filter.resources.iter().any(|it| it.matches(name) || it.to_string() == **name)
+    };
+    let resources: BTreeSet<&str> = set.resources().filter(is_wanted).collect();
+    let mut budget = Budget::new();
+    let mut cells = Vec::new();
+    for resource in resources {
+        cells.extend(rows_of(resource, set, &filter.roles, &mut budget).unwrap_or_default());
+    }
+    let note = budget.note();
+    MatrixTable { complete: note.is_none(), note, cells }
+}
+
+/// Returns the rows of one resource. `None` if they do not fit into the budget, which notes that.
+fn rows_of<'s>(
+    resource: &'s str,
+    set: &DecisionSet<'s>,
+    roles: &[String],
+    budget: &mut Budget<'s>,
+) -> Option<Vec<MatrixRow>> {
+    let matching = set.matching(resource);
+    let axes = Axes::new(resource, &[&matching]).of_roles(roles);
+    budget.take_resource(resource, matching.policies.len(), axes.cells())?;
+    let plan = matching.plan(resource);
+    let mut matrix = PlanMatrix::new(&plan, Attributes::default());
+    budget.take_evaluations(resource, matrix.policies_per_cell(), axes.cells())?;
+    let mut grid = Grid::new(&axes);
+    let mut known = HashMap::new();
+    axes.for_each(|place, cell| {
+        let outcome = matrix.outcome(&cell);
+        if matches!(outcome, Outcome::Deny) {
+            return;
+        }
+        let next = known.len() + 1;
+        grid.set(place, *known.entry(CellDecision::from(&outcome)).or_insert(next));
+    });
+    let outcomes: HashMap<_, _> = known.iter().map(|(outcome, value)| (*value, outcome)).collect();
+    let row = |line: Line| {
+        let outcome = outcomes.get(&line.value).copied()?.clone();
+        let (role, domain, action) = (line.role, line.domain, line.action);
+        Some(MatrixRow { role, domain, resource: resource.to_owned(), action, outcome })
+    };
+    Some(grid.lines().into_iter().filter_map(row).collect())
+}

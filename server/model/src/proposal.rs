@@ -1,0 +1,104 @@
+//! Proposals: applies that wait for a second manager (`docs/semantics.md`, section 11.8).
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{Timestamp, document, schema};
+
+/// The state of a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProposalState {
+    /// It waits for a second manager.
+    Open,
+    Approved,
+    Rejected,
+    /// Nobody decided it in time.
+    Expired,
+}
+
+impl ProposalState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Approved, Self::Rejected, Self::Expired];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Approved => "approved",
+            Self::Rejected => "rejected",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// Returns the state with this name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+impl Serialize for ProposalState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+document!(ProposalState => schema::string()
+    .enum_values(Some(ProposalState::ALL.map(ProposalState::as_str))));
+
+/// A proposal as the store keeps it and the API shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b71",
+    "tenant_id": "general-hospital",
+    "state": "open",
+    "owner": "git:github.com/acme/authz",
+    "message": "doctors write charts",
+    "fingerprint": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "plan": {"counts": {"create": 0, "update": 1, "delete": 0, "adopt": 0, "unchanged": 41}},
+    "proposed_by": "key:019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64",
+    "proposed_at": "2026-05-16T09:30:00.000Z",
+    "expires_at": "2026-05-23T09:30:00.000Z",
+    "decided_by": null,
+    "decided_at": null,
+})))]
+pub struct ProposalRecord {
+    pub id: Uuid,
+    pub tenant_id: String,
+    pub state: ProposalState,
+    pub owner: String,
+    #[schema(required)]
+    pub message: Option<String>,
+    /// The fingerprint of what the plan read.
+    pub fingerprint: String,
+    /// The answer to the apply: its changes, tests and warnings.
+    #[schema(value_type = Object)]
+    pub plan: Value,
+    pub proposed_by: String,
+    pub proposed_at: Timestamp,
+    /// Nobody can approve it from then on.
+    pub expires_at: Timestamp,
+    #[schema(required)]
+    pub decided_by: Option<String>,
+    #[schema(required)]
+    pub decided_at: Option<Timestamp>,
+    /// Whoever created the service key that proposed it.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub key_creator: Option<String>,
+}
+
+impl ProposalRecord {
+    /// Returns the proposal as it is at `now`: one that nobody decided in time is expired.
+    #[must_use]
+    pub fn at(self, now: Timestamp) -> Self {
+        let is_late = self.state == ProposalState::Open && now >= self.expires_at;
+        let state = if is_late { ProposalState::Expired } else { self.state };
+        Self { state, ..self }
+    }
+
+    /// Returns whether `actor` proposed it, directly or by a service key that `actor` created.
+    pub fn is_of(&self, actor: &str) -> bool {
+        self.proposed_by == actor || self.key_creator.as_deref() == Some(actor)
+    }
+}

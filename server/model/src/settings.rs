@@ -1,0 +1,224 @@
+//! Settings of a tenant (`docs/semantics.md`, section 10.6).
+
+use std::collections::BTreeMap;
+
+use portcullis_engine::Json;
+use portcullis_engine::invalid::{Place, Problems};
+use serde::Serialize;
+use serde_json::json;
+use utoipa::openapi::schema::Type;
+use uuid::Uuid;
+
+use crate::fields::{boolean, id, list};
+use crate::input::{self, Field, Members, field, object};
+use crate::owner::{MAX_OWNER, is_owner};
+use crate::{document, schema};
+
+/// Most owners that a tenant binds to keys.
+const MAX_OWNERS: usize = 64;
+/// Most keys of one owner.
+const MAX_KEYS: usize = 64;
+/// The part of an owner's objects that one apply may delete when a tenant says nothing, in percent.
+const MAX_DELETES: u32 = 20;
+
+/// The settings of a tenant that its manager keeps with its policies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TenantSettings {
+    pub gates: Gates,
+    /// The part of an owner's objects that one apply may delete, in percent.
+    pub max_deletes: u32,
+    /// The owners that only some keys may apply as.
+    pub owners: BTreeMap<String, OwnerKeys>,
+}
+
+/// The conditions that a write of decision content must meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Gates {
+    /// The cases of the tenant must pass.
+    pub cases: bool,
+    /// A second manager must approve.
+    pub approval: bool,
+}
+
+/// The service keys that may apply as one owner.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OwnerKeys {
+    pub keys: Vec<Uuid>,
+}
+
+impl Default for TenantSettings {
+    fn default() -> Self {
+        Self { gates: Gates::default(), max_deletes: MAX_DELETES, owners: BTreeMap::new() }
+    }
+}
+
+impl TenantSettings {
+    /// Reads the settings at `at`. An absent member has its default.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        input::read(json, at, problems, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let default = Self::default();
+        let gates =
+            object(Gates::declare).about("The conditions of every change of decision content");
+        let max_deletes = percent().default_is(MAX_DELETES);
+        let gates = members.optional("gates", gates);
+        let max_deletes = members.optional("max_deletes", max_deletes);
+        let owners = members.optional("owners", owners());
+        Some(Self {
+            gates: gates.unwrap_or(default.gates),
+            max_deletes: max_deletes.unwrap_or(default.max_deletes),
+            owners: owners.unwrap_or(default.owners),
+        })
+    }
+
+    /// Returns whether the service key `key` may apply as `owner`.
+    pub fn admits(&self, owner: &str, key: &str) -> bool {
+        let Some(bound) = self.owners.get(owner) else { return true };
+        bound.keys.iter().any(|known| known.to_string() == key)
+    }
+}
+
+document!(TenantSettings => {
+    input::describe(TenantSettings::declare)
+        .about("The settings of the tenant; an absent member has its default")
+        .example(json!({
+            "gates": {"cases": true, "approval": false},
+            "max_deletes": 20,
+            "owners": {"git:github.com/acme/authz": {"keys": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64"]}},
+        }))
+});
+
+impl Gates {
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let cases = boolean().default_is(false).about("Every case must pass after the change");
+        let approval = boolean().default_is(false).about("A second manager must approve an apply");
+        let cases = members.optional("cases", cases);
+        let approval = members.optional("approval", approval);
+        Some(Self { cases: cases.unwrap_or(false), approval: approval.unwrap_or(false) })
+    }
+}
+
+impl OwnerKeys {
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let keys = list(id()).about("The ids of the service keys");
+        members.required("keys", keys).map(|keys| Self { keys })
+    }
+}
+
+fn percent<'j>() -> impl Field<'j, Value = u32> {
+    field(
+        |json: &Json<'_>, at, problems| {
+            let number = match json {
+                Json::Number(number) => number.as_i32(),
+                _ => None,
+            };
+            let number = number.and_then(|number| u32::try_from(number).ok());
+            let number = number.filter(|percent| *percent <= 100);
+            if number.is_none() {
+                problems.expected(at, "an integer from 0 to 100, in percent");
+            }
+            number
+        },
+        || {
+            let about = "The part of an owner's objects that one apply may delete, in percent";
+            schema::integer(0, 100).description(Some(about))
+        },
+    )
+}
+
+fn owners<'j>() -> impl Field<'j, Value = BTreeMap<String, OwnerKeys>> {
+    field(read_owners, || {
+        let name = schema::text(MAX_OWNER);
+        schema::typed(Type::Object)
+            .additional_properties(Some(object(OwnerKeys::declare).schema()))
+            .property_names(Some(name))
+            .max_properties(Some(MAX_OWNERS))
+            .description(Some("Owners that only these keys, and managers, apply as"))
+    })
+}
+
+fn read_owners(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<BTreeMap<String, OwnerKeys>> {
+    let Some(members) = json.as_object() else {
+        problems.expected(at, format!("an object, not {}", json.kind()));
+        return None;
+    };
+    if members.len() > MAX_OWNERS {
+        problems.expected(at, format!("at most {MAX_OWNERS} owners"));
+        return None;
+    }
+    let mut owners = BTreeMap::new();
+    for (name, json) in members {
+        let at = at.key(name);
+        if !is_owner(name) {
+            problems.expected(
+                &at,
+                format!("a name of 1 to {MAX_OWNER} printable characters without white space"),
+            );
+            continue;
+        }
+        let Some(keys) = input::read(json, &at, problems, OwnerKeys::declare) else { continue };
+        if keys.keys.len() > MAX_KEYS {
+            problems.expected(&at.key("keys"), format!("at most {MAX_KEYS} keys"));
+        }
+        owners.insert(name.to_string(), keys);
+    }
+    Some(owners)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<TenantSettings, String> {
+        let json = portcullis_engine::json::parse(text.as_bytes()).expect("JSON");
+        let mut problems = Problems::default();
+        let settings = TenantSettings::read(&json, &Place::root(), &mut problems);
+        problems.finish(settings).map_err(|invalid| invalid.to_string())
+    }
+
+    #[test]
+    fn what_is_absent_has_its_default() {
+        assert_eq!(read("{}"), Ok(TenantSettings::default()));
+        let gates = Gates { cases: true, approval: false };
+        let expected = TenantSettings { gates, max_deletes: 0, ..TenantSettings::default() };
+        assert_eq!(read(r#"{"gates": {"cases": true}, "max_deletes": 0}"#), Ok(expected));
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        for (text, fault) in [
+            ("[]", "expected an object, not an array"),
+            (
+                r#"{"max_deletes": 101}"#,
+                "at `/max_deletes`: expected an integer from 0 to 100, in percent",
+            ),
+            (
+                r#"{"gates": {"case": true}}"#,
+                "at `/gates`: field `case` is unknown; did you mean `cases`?",
+            ),
+            (
+                r#"{"owners": {"a b": {"keys": []}}}"#,
+                "at `/owners/a b`: expected a name of 1 to 256 printable characters without white space",
+            ),
+            (r#"{"owners": {"a": {"keys": ["x"]}}}"#, "at `/owners/a/keys/0`: expected a UUID"),
+        ] {
+            assert_eq!(read(text).expect_err(text), fault);
+        }
+    }
+
+    #[test]
+    fn an_owner_that_is_bound_admits_its_keys_alone() {
+        let key = "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64";
+        let text = format!(r#"{{"owners": {{"git:a": {{"keys": ["{key}"]}}}}}}"#);
+        let settings = read(&text).expect("sound");
+        assert!(settings.admits("git:a", key));
+        assert!(!settings.admits("git:a", "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b65"));
+        assert!(settings.admits("git:b", key));
+    }
+}

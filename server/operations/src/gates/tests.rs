@@ -1,0 +1,171 @@
+//! Gates on every database: each way past a gate is refused with it, and taken without it.
+
+use portcullis_engine::{Effect, ResourcePattern, RuleTuple, json};
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::rule::{NewRule, RuleOrigin};
+use portcullis_model::settings::Gates;
+use portcullis_model::{Authorship, Timestamp, ids::Ids};
+use portcullis_storage::testing::{TestDatabase, on_every_database};
+use portcullis_storage::{Store, tenant_settings};
+
+use super::*;
+use crate::policies::insert as insert_policy;
+use crate::rules::insert as insert_rule;
+
+on_every_database!(
+    a_change_that_fails_a_case_is_refused,
+    a_change_needs_approval,
+    settings_and_cases_from_before_judge_their_own_change,
+    a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate,
+);
+
+const OPEN: Gates = Gates { cases: false, approval: false };
+const CASES: Gates = Gates { cases: true, approval: false };
+const APPROVAL: Gates = Gates { cases: false, approval: true };
+
+/// `eve` must not read, and `ann` must.
+const MUST_HOLD: &str = r#"[
+    {"name": "eve", "check": {"subject": "eve", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "deny", "rule": "default-deny"}},
+    {"name": "ann", "check": {"subject": "ann", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "allow", "rule": "ann, acme, doc:read, read"}}
+]"#;
+/// A deny of those whom the resolver `geo` places abroad.
+const ABROAD: &str = r#"{"name": "abroad", "resource": "doc:*", "effect": "deny", "priority": 1,
+    "rule_data": {"type": "CONDITION", "attribute": "geo.country", "operator": "ne", "value": "de"}}"#;
+
+fn by() -> Authorship {
+    Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(1_000) }
+}
+
+fn cases(cases: &str) -> StoredCases {
+    let (cases, users) = (cases.to_owned(), "[]".to_owned());
+    StoredCases { domain: "acme".to_owned(), cases, users, skipped: Vec::new() }
+}
+
+async fn allow(tx: &mut Tx, sub: &str) {
+    let obj = ResourcePattern::parse("doc:read").expect("a resource");
+    let tuple = RuleTuple { sub: sub.into(), dom: "acme".into(), obj, act: "read".into() };
+    let rule = NewRule { tuple, effect: Effect::Allow };
+    insert_rule(tx, rule, RuleOrigin::Explicit, &by(), &Ids::new()).await.expect("works");
+}
+
+async fn add_policy(tx: &mut Tx, text: &str) {
+    let json = json::parse(text.as_bytes()).expect("JSON");
+    let policy = NewPolicy::parse(&json).expect("valid");
+    insert_policy(tx, policy, &by(), &Ids::new()).await.expect("works");
+}
+
+async fn set_gates(tx: &mut Tx, gates: Gates) {
+    tenant_settings::store(tx, "{}", gates, &by()).await.expect("works");
+}
+
+/// Begins a transaction of a tenant with these gates and cases, in which `ann` may read.
+async fn tenant(database: &TestDatabase, gates: Gates, must_hold: &str) -> (Store, Tx) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    allow(&mut tx, "ann").await;
+    tenant_cases::store(&mut tx, &cases(must_hold), &by()).await.expect("works");
+    set_gates(&mut tx, gates).await;
+    pass(&mut tx, Passage::default()).await.expect("no gate was stored before");
+    tx.commit().await.expect("commits");
+    let tx = store.write("acme", 0).await.expect("begins");
+    (store, tx)
+}
+
+/// Returns the names of the cases for which the transaction is refused; empty if it passes.
+async fn refused_cases(tx: &mut Tx) -> Vec<String> {
+    match pass(tx, Passage::default()).await {
+        Ok(()) => Vec::new(),
+        Err(OperationError::CasesFailed(failed)) => {
+            failed.into_iter().map(|one| one.case).collect()
+        }
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+async fn a_change_that_fails_a_case_is_refused(database: TestDatabase) {
+    let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
+    allow(&mut tx, "bob").await;
+    assert!(refused_cases(&mut tx).await.is_empty(), "the cases say nothing of `bob`");
+    allow(&mut tx, "eve").await;
+    assert_eq!(refused_cases(&mut tx).await, ["eve"]);
+    drop(tx);
+    // The control: the same change without the gate.
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    set_gates(&mut tx, OPEN).await;
+    pass(&mut tx, Passage::default()).await.expect("the cases pass");
+    tx.commit().await.expect("commits");
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    allow(&mut tx, "eve").await;
+    assert!(refused_cases(&mut tx).await.is_empty());
+    tx.commit().await.expect("commits");
+}
+
+async fn a_change_needs_approval(database: TestDatabase) {
+    let (store, mut tx) = tenant(&database, APPROVAL, "[]").await;
+    allow(&mut tx, "eve").await;
+    let refused = pass(&mut tx, Passage::default()).await;
+    assert!(matches!(refused, Err(OperationError::ApprovalRequired)));
+    let approved = Passage { is_approved: true, ..Passage::default() };
+    pass(&mut tx, approved).await.expect("a second manager approved");
+    tx.commit().await.expect("commits");
+    // The gate itself is behind the gate.
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    set_gates(&mut tx, OPEN).await;
+    let refused = pass(&mut tx, Passage::default()).await;
+    assert!(matches!(refused, Err(OperationError::ApprovalRequired)));
+}
+
+async fn settings_and_cases_from_before_judge_their_own_change(database: TestDatabase) {
+    let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
+    // Each loosens the gate in the transaction that needs it open.
+    allow(&mut tx, "eve").await;
+    set_gates(&mut tx, OPEN).await;
+    assert_eq!(refused_cases(&mut tx).await, ["eve"]);
+    drop(tx);
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    allow(&mut tx, "eve").await;
+    tenant_cases::store(&mut tx, &cases("[]"), &by()).await.expect("works");
+    tenant_cases::store(&mut tx, &cases("[]"), &by()).await.expect("works");
+    assert_eq!(refused_cases(&mut tx).await, ["eve"]);
+    drop(tx);
+    // A new case that fails is refused as well.
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    let other = MUST_HOLD.replace("\"eve\"", "\"bob\"").replace("\"allow\"", "\"deny\"");
+    tenant_cases::store(&mut tx, &cases(&other), &by()).await.expect("works");
+    assert_eq!(refused_cases(&mut tx).await, ["ann"]);
+    drop(tx);
+    // The control: cases that hold may go.
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    tenant_cases::store(&mut tx, &cases("[]"), &by()).await.expect("works");
+    assert!(refused_cases(&mut tx).await.is_empty());
+}
+
+async fn a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate(database: TestDatabase) {
+    let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
+    add_policy(&mut tx, ABROAD).await;
+    assert_eq!(refused_cases(&mut tx).await, ["ann"]);
+    drop(tx);
+    // Cases that bring no answer of the resolver may stay undecided if they were stored so.
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    set_gates(&mut tx, OPEN).await;
+    pass(&mut tx, Passage::default()).await.expect("the cases pass");
+    tx.commit().await.expect("commits");
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    add_policy(&mut tx, ABROAD).await;
+    pass(&mut tx, Passage::default()).await.expect("no gate");
+    tx.commit().await.expect("commits");
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    set_gates(&mut tx, CASES).await;
+    let judgement = judge(&mut tx).await.expect("works");
+    assert_eq!(judgement.report.skipped.len(), 1);
+    pass(&mut tx, Passage::default()).await.expect("no gate was stored before");
+    tx.commit().await.expect("commits");
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    allow(&mut tx, "bob").await;
+    assert!(refused_cases(&mut tx).await.is_empty());
+    allow(&mut tx, "eve").await;
+    let refused = refused_cases(&mut tx).await;
+    assert!(refused == ["eve"], "a case that is decided stays so: {refused:?}");
+}

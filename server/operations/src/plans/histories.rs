@@ -1,0 +1,131 @@
+//! Notices that the database lost commits, for example by a failover to a standby that lagged, or by a restored backup
+//! (`docs/semantics.md`, section 2.9).
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use portcullis_storage::{Position, epoch};
+
+/// The last place in the history of each tenant that has plans in memory. Plans of another history decide wrongly, and
+/// their revisions say nothing about it.
+#[derive(Debug, Default)]
+pub(super) struct Histories(Mutex<HashMap<Box<str>, Position>>);
+
+/// The relation of a place in a history to the last one that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Continuity {
+    /// Both can be places of one history, or another process has begun an epoch since.
+    Continues,
+    /// The database lost the commit of this revision, the last one that is known.
+    Lost(u64),
+}
+
+impl Histories {
+    /// Returns the last known place of `tenant`.
+    pub(super) fn last(&self, tenant: &str) -> Option<Position> {
+        self.0.lock().get(tenant).cloned()
+    }
+
+    /// Returns the last known places of all tenants, with the id of the last commit alone.
+    pub(super) fn all(&self) -> HashMap<Box<str>, Position> {
+        let known = self.0.lock();
+        known.iter().map(|(tenant, position)| (tenant.clone(), position.recent())).collect()
+    }
+
+    /// Notes the place that a commit of any process reached. Commits may come out of order.
+    pub(super) fn note_commit(&self, tenant: &str, position: Position) -> Continuity {
+        let mut known = self.0.lock();
+        let Some(last) = known.get_mut(tenant) else {
+            known.insert(tenant.into(), position);
+            return Continuity::Continues;
+        };
+        let continuity = compare(last, &position);
+        if continuity == Continuity::Continues && position.revision > last.revision {
+            *last = match epoch(last.revision) == epoch(position.revision) {
+                true => position.after(last),
+                false => position,
+            };
+        }
+        continuity
+    }
+
+    /// Notes a place that was read from the database; `before` is the last one that was known when the read began. A
+    /// database never goes back.
+    pub(super) fn note_read(
+        &self,
+        tenant: &str,
+        before: Option<&Position>,
+        position: Position,
+    ) -> Continuity {
+        match before {
+            Some(before) if position.revision < before.revision => {
+                Continuity::Lost(before.revision)
+            }
+            _ => self.note_commit(tenant, position),
+        }
+    }
+
+    /// Forgets the history of `tenant`.
+    pub(super) fn forget(&self, tenant: &str) {
+        self.0.lock().remove(tenant);
+    }
+
+    /// Keeps the tenants for which `keeps` holds.
+    pub(super) fn retain(&self, keeps: impl Fn(&str) -> bool) {
+        self.0.lock().retain(|tenant, _| keeps(tenant));
+    }
+
+    /// Returns the number of tenants.
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+}
+
+fn compare(last: &Position, position: &Position) -> Continuity {
+    let (known, new) = (epoch(last.revision), epoch(position.revision));
+    match new > known || (new == known && last.agrees_with(position)) {
+        true => Continuity::Continues,
+        false => Continuity::Lost(last.revision),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn position(revision: u64, commits: &[u64]) -> Position {
+        let position = json!({"revision": revision, "commits": commits});
+        serde_json::from_value(position).expect("a position")
+    }
+
+    #[test]
+    fn a_commit_in_place_of_a_known_one_tells_that_it_was_lost() {
+        let histories = Histories::default();
+        let commit =
+            |revision, commits: &[u64]| histories.note_commit("t", position(revision, commits));
+        assert_eq!(commit(5, &[5, 4]), Continuity::Continues);
+        assert_eq!(commit(7, &[7, 6]), Continuity::Continues);
+        // Notices come out of order.
+        assert_eq!(commit(6, &[6, 5]), Continuity::Continues);
+        assert_eq!(commit(7, &[70, 60]), Continuity::Lost(7));
+        assert_eq!(commit(8, &[80, 70]), Continuity::Lost(7));
+        // What other processes lost is theirs to say.
+        assert_eq!(commit(1 << 32, &[80]), Continuity::Continues);
+        assert_eq!(commit(8, &[8, 7]), Continuity::Lost(1 << 32));
+    }
+
+    #[test]
+    fn a_database_never_goes_back() {
+        let histories = Histories::default();
+        let read = |before: Option<&Position>, revision, commits: &[u64]| {
+            histories.note_read("t", before, position(revision, commits))
+        };
+        assert_eq!(read(None, 6, &[6, 5]), Continuity::Continues);
+        let before = histories.last("t");
+        assert_eq!(read(before.as_ref(), 5, &[5]), Continuity::Lost(6));
+        // The read began before the commit of revision 6.
+        assert_eq!(read(None, 5, &[5]), Continuity::Continues);
+    }
+}

@@ -1,0 +1,95 @@
+//! The table of cases, of which a tenant has one row.
+
+use portcullis_model::Authorship;
+use portcullis_model::audit::AuditAction;
+use portcullis_model::quota::Quota;
+
+use crate::error::StoreError;
+use crate::json_list::{from_json_list, to_json_list};
+use crate::macros::{execute, fetch_optional, from_row};
+use crate::tx::Tx;
+
+/// The cases of a tenant, as they are stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredCases {
+    /// The domain of checks without a domain, and of the users' tokens.
+    pub domain: String,
+    /// A JSON array.
+    pub cases: String,
+    /// A JSON array.
+    pub users: String,
+    /// The names of the cases that could not be decided when they were last judged.
+    pub skipped: Vec<String>,
+}
+
+struct Row {
+    domain: String,
+    cases: String,
+    users: String,
+    skipped: String,
+}
+
+from_row!(Row { domain, cases, users, skipped });
+
+impl StoredCases {
+    /// Returns whether there is no case.
+    pub fn is_empty(&self) -> bool {
+        matches!(&*self.cases, "" | "[]")
+    }
+
+    fn bytes(&self) -> i64 {
+        i64::try_from(self.cases.len() + self.users.len()).unwrap_or(i64::MAX)
+    }
+}
+
+/// Returns the cases; `None` if the tenant has none.
+pub async fn find(tx: &mut Tx) -> Result<Option<StoredCases>, StoreError> {
+    const SQL: &str = "SELECT domain, cases, users, skipped FROM tenant_cases WHERE tenant_id = $1";
+    let Some(row) = fetch_optional!(tx, Row, SQL, &tx.tenant)? else { return Ok(None) };
+    let Row { domain, cases, users, skipped } = row;
+    let skipped = from_json_list(&skipped, "tenant_cases.skipped")?;
+    Ok(Some(StoredCases { domain, cases, users, skipped }))
+}
+
+/// Returns the cases from before the transaction if it stored other ones.
+pub fn replaced(tx: &Tx) -> Option<&StoredCases> {
+    tx.replaced_cases.as_ref()
+}
+
+/// Stores the cases in place of those that the tenant has.
+pub async fn store(tx: &mut Tx, new: &StoredCases, by: &Authorship) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO tenant_cases (tenant_id, domain, cases, users, skipped, \
+        updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+        ON CONFLICT (tenant_id) DO UPDATE SET domain = excluded.domain, cases = excluded.cases, \
+        users = excluded.users, skipped = excluded.skipped, updated_by = excluded.updated_by, \
+        updated_at = excluded.updated_at";
+    let old = find(tx).await?.unwrap_or_default();
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        &new.domain,
+        &new.cases,
+        &new.users,
+        to_json_list(&new.skipped),
+        &by.actor,
+        by.at.millis(),
+    )?;
+    tx.count(Quota::StoredBytes, new.bytes() - old.bytes());
+    // What the transaction itself stored before is not what was stored before it.
+    tx.replaced_cases.get_or_insert(old);
+    tx.touch_guards();
+    let tenant = tx.tenant.clone();
+    tx.audit(AuditAction::CasesUpdated, tenant);
+    Ok(())
+}
+
+/// Stores the names of the cases that could not be decided now.
+pub async fn note_skipped(tx: &mut Tx, skipped: &[String]) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE tenant_cases SET skipped = $2 WHERE tenant_id = $1";
+    execute!(tx, SQL, &tx.tenant, to_json_list(skipped))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

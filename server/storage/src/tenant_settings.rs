@@ -1,0 +1,46 @@
+//! The table of settings, of which a tenant has one row.
+
+use portcullis_model::Authorship;
+use portcullis_model::audit::AuditAction;
+use portcullis_model::quota::Quota;
+use portcullis_model::settings::Gates;
+
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_optional};
+use crate::tx::Tx;
+
+/// Returns the settings as JSON; `None` if the tenant has none.
+pub async fn find(tx: &mut Tx) -> Result<Option<String>, StoreError> {
+    const SQL: &str = "SELECT settings FROM tenant_settings WHERE tenant_id = $1";
+    let row = fetch_optional!(tx, (String,), SQL, &tx.tenant)?;
+    Ok(row.map(|(settings,)| settings))
+}
+
+/// Stores the settings as JSON, and the gates that they have. The gates of this transaction stay those from before.
+pub async fn store(
+    tx: &mut Tx,
+    settings: &str,
+    gates: Gates,
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
+        VALUES ($1, $2, $3, $4) ON CONFLICT (tenant_id) DO UPDATE SET \
+        settings = excluded.settings, updated_by = excluded.updated_by, \
+        updated_at = excluded.updated_at";
+    const GATES: &str = "UPDATE tenants SET gate_cases = $2, gate_approval = $3 WHERE id = $1";
+    let old = find(tx).await?.map_or(0, |old| old.len());
+    execute!(tx, SQL, &tx.tenant, settings, &by.actor, by.at.millis())?;
+    execute!(tx, GATES, &tx.tenant, gates.cases, gates.approval)?;
+    tx.count(Quota::StoredBytes, length(settings.len()) - length(old));
+    tx.touch_guards();
+    let tenant = tx.tenant.clone();
+    tx.audit(AuditAction::SettingsUpdated, tenant);
+    Ok(())
+}
+
+fn length(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,34 @@
+//! `portcullis export`, `plan`, `apply` and `drift`: keep the content of a tenant in files, and apply it to a running
+//! service (`docs/policies-as-code.md`).
+
+mod answer;
+mod apply;
+mod arguments;
+mod drift;
+mod export;
+mod lines;
+mod markdown;
+mod modules;
+mod plan;
+mod plan_file;
+mod refusal;
+mod request;
+mod service;
+mod shown;
+mod text;
+mod upload;
+
+pub use apply::{ApplyArguments, run as apply};
+pub use arguments::OutputFormat;
+pub use drift::{DriftArguments, run as drift};
+pub use export::{ExportArguments, run as export};
+pub use plan::{PlanArguments, run as plan};
+
+pub(crate) use apply::report as apply_report;
+pub(crate) use arguments::owner;
+pub(crate) use request::SentApply;
+pub(crate) use service::Service;
+pub(crate) use upload::{Planned, apply_content};
+
+#[cfg(test)]
+mod tests;

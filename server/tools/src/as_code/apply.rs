@@ -1,0 +1,98 @@
+//! `portcullis apply`: makes the objects of an owner those of a folder.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use portcullis_config::Variables;
+
+use super::answer::PlanAnswer;
+use super::arguments::{ContentArguments, OutputFormat, SourceArguments};
+use super::lines::has_changes;
+use super::plan_file::PlanFile;
+use super::request::SentApply;
+use super::service::Service;
+use super::shown::visible;
+use super::upload::{FolderContent, Planned};
+use super::{markdown, text};
+
+/// The arguments of `portcullis apply`.
+#[derive(Debug, clap::Args)]
+pub struct ApplyArguments {
+    #[command(flatten)]
+    content: ContentArguments,
+    /// Carry out this plan of `portcullis plan --out`, if nothing that it read has changed.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["no_prune", "force", "allow_deletes"])]
+    plan: Option<PathBuf>,
+    /// Apply only if the tenant has this revision.
+    #[arg(long, value_name = "N")]
+    expect_revision: Option<u64>,
+    #[command(flatten)]
+    source: SourceArguments,
+}
+
+/// Applies the folder, and prints what changed.
+///
+/// # Errors
+/// The folder is not valid, is not that of the plan, or the service refuses it. Nothing is changed then.
+pub async fn run(
+    arguments: &ApplyArguments,
+    variables: &Variables,
+    out: &mut (dyn Write + Send),
+    err: &mut (dyn Write + Send),
+) -> anyhow::Result<ExitCode> {
+    let ApplyArguments { content, plan, expect_revision, source } = arguments;
+    let service = Service::new(&content.service, variables)?;
+    let plan = plan.as_deref().map(PlanFile::read).transpose()?;
+    let mut folder = FolderContent::read(content, variables, err)?;
+    if let Some(plan) = &plan {
+        if content.owner.is_none() {
+            folder.owner.clone_from(&plan.owner);
+        }
+        plan.fits(&folder.owner, &folder.digest())?;
+    }
+    let request = SentApply {
+        owner: &folder.owner,
+        source: Some(source),
+        keeps_others: plan.as_ref().map_or(content.no_prune, |plan| !plan.prune),
+        force: plan.as_ref().map_or(content.force, |plan| plan.force),
+        allow_deletes: plan.as_ref().map_or(content.allow_deletes, |plan| plan.allow_deletes),
+        expect_revision: *expect_revision,
+        expect_fingerprint: plan.as_ref().map(|plan| &*plan.fingerprint),
+        ..SentApply::default()
+    };
+    let planned = folder.send(&service, &request, false).await?;
+    out.write_all(shown(content.format, &folder.owner, &planned).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the outcome in the form that the arguments name.
+fn shown(format: OutputFormat, owner: &str, planned: &Planned) -> String {
+    let Planned { text, answer } = planned;
+    match format {
+        OutputFormat::Json => format!("{text}\n"),
+        OutputFormat::Markdown => {
+            markdown::plan(&format!("Portcullis: {}", outcome(answer)), owner, answer)
+        }
+        OutputFormat::Text => text::plan(&format!("{owner}: {}", outcome(answer)), answer),
+    }
+}
+
+/// Returns the outcome as text, without the objects that are new.
+pub(crate) fn report(owner: &str, answer: &PlanAnswer) -> String {
+    text::short_plan(&format!("{owner}: {}", outcome(answer)), answer)
+}
+
+fn outcome(answer: &PlanAnswer) -> String {
+    let revision = answer.revision;
+    match &answer.proposal {
+        Some(proposal) => {
+            format!(
+                "proposed as {}: it waits for the approval of another manager",
+                visible(&proposal.id)
+            )
+        }
+        None if has_changes(answer) => format!("applied as revision {revision}"),
+        None => format!("nothing to do at revision {revision}"),
+    }
+}

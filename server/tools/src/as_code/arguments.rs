@@ -1,0 +1,86 @@
+//! The arguments that several commands have.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use portcullis_model::owner::is_owner;
+use url::Url;
+
+use crate::service_url::service_url;
+
+/// The service that a command calls, and the credential.
+#[derive(Debug, clap::Args)]
+pub(super) struct ServiceArguments {
+    /// The URL of the service.
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8080",
+        value_parser = service_url
+    )]
+    pub(super) url: Url,
+    /// The token of a manager; better in the variable TOKEN, because other users of the machine see arguments.
+    #[arg(long, conflicts_with = "key")]
+    pub(super) token: Option<String>,
+    /// A service key; better in the variable SERVICE_API_KEY.
+    #[arg(long)]
+    pub(super) key: Option<String>,
+}
+
+/// The folder, and what an apply of it means.
+#[derive(Debug, clap::Args)]
+pub(super) struct ContentArguments {
+    /// The tenant folder.
+    pub(super) dir: PathBuf,
+    #[command(flatten)]
+    pub(super) service: ServiceArguments,
+    /// The owner of the objects, such as `git:github.com/acme/authz` (default: `files:` and the tenant's id).
+    #[arg(long, value_parser = owner)]
+    pub(super) owner: Option<String>,
+    /// Leave the owner's objects that the folder does not have, instead of deleting them.
+    #[arg(long)]
+    pub(super) no_prune: bool,
+    /// Take over objects of other owners. It needs the permission `policies:force`.
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Delete any number of objects. It needs the permission `policies:force`.
+    #[arg(long)]
+    pub(super) allow_deletes: bool,
+    /// The form of the output.
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(super) format: OutputFormat,
+}
+
+/// The origin of a change, for its audit records.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct SourceArguments {
+    /// The commit that the folder is of.
+    #[arg(long, value_name = "ID")]
+    pub(super) commit: Option<String>,
+    /// The branch or tag that the folder is of.
+    #[arg(long = "ref", value_name = "NAME")]
+    pub(super) reference: Option<String>,
+    /// A page about the change, such as that of the commit.
+    #[arg(long, value_name = "URL")]
+    pub(super) source_url: Option<String>,
+    /// The reason for the change.
+    #[arg(long, value_name = "TEXT")]
+    pub(super) message: Option<String>,
+}
+
+/// The form of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Lines for people.
+    Text,
+    /// The answer of the service, on one line.
+    Json,
+    /// A comment for a pull request.
+    Markdown,
+}
+
+/// Reads the name of an owner.
+pub(crate) fn owner(text: &str) -> Result<String, &'static str> {
+    let expected = "expected 1 to 256 printable characters without white space, such as `git:github.com/acme/authz`";
+    is_owner(text).then(|| text.to_owned()).ok_or(expected)
+}

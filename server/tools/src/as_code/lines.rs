@@ -1,0 +1,176 @@
+//! The parts of a plan as lines, for every form of output.
+
+use serde_json::Value;
+
+use super::answer::{
+    AnsweredChange, ChangeAction, ChangeCounts, ChangedField, Impact, ImpactDecision, OwnedObject,
+    PlanAnswer, PlanWarning, TestCounts, TestDecision,
+};
+use super::shown::{value, visible};
+
+/// The sign before an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Added,
+    Changed,
+    Removed,
+    /// Only its owner changes.
+    Owner,
+    /// A line about the object before it.
+    Detail,
+}
+
+/// A line with its sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SignedLine {
+    pub(super) sign: Sign,
+    pub(super) text: String,
+}
+
+impl SignedLine {
+    pub(super) fn new(sign: Sign, text: String) -> Self {
+        Self { sign, text }
+    }
+}
+
+/// Returns the lines about changes: one for each object, and one for each of its fields.
+pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<SignedLine> {
+    let mut lines = Vec::new();
+    for change in changes {
+        let name = object(&change.kind, &change.name);
+        let (sign, name) = match change.action {
+            ChangeAction::Create => (Sign::Added, name),
+            ChangeAction::Update => (Sign::Changed, name),
+            ChangeAction::Delete => (Sign::Removed, name),
+            ChangeAction::Adopt if change.fields.is_empty() => {
+                (Sign::Owner, format!("{name} (adopted)"))
+            }
+            ChangeAction::Adopt => (Sign::Changed, format!("{name} (adopted)")),
+            ChangeAction::Release => (Sign::Owner, format!("{name} (released)")),
+        };
+        lines.push(SignedLine::new(sign, name));
+        lines.extend(change.fields.iter().map(|field| {
+            let text = format!("{}: {}", visible(&field.path), before_and_after(field));
+            SignedLine::new(Sign::Detail, text)
+        }));
+    }
+    lines
+}
+
+fn before_and_after(field: &ChangedField) -> String {
+    // Secrets have no values.
+    if field.before.is_null() && field.after.is_null() {
+        return "changed".to_owned();
+    }
+    let shown = |side: &Value| field_value(&field.path, side);
+    format!("{} → {}", shown(&field.before), shown(&field.after))
+}
+
+/// Returns the value of the field at `path`. An expression stands without quotes.
+pub(super) fn field_value(path: &str, side: &Value) -> String {
+    match side {
+        Value::String(text) if path == "/when" => visible(text),
+        side => value(side),
+    }
+}
+
+pub(super) fn object(kind: &str, name: &str) -> String {
+    format!("{} `{}`", visible(kind), visible(name))
+}
+
+/// Returns the line with the numbers of changes.
+pub(super) fn counts(counts: &ChangeCounts) -> String {
+    let ChangeCounts { create, update, delete, adopt, unchanged } = counts;
+    format!(
+        "{create} to create, {update} to update, {delete} to delete, {adopt} to adopt, {unchanged} unchanged"
+    )
+}
+
+/// Returns the lines about objects of other owners.
+pub(super) fn conflicts(conflicts: &[OwnedObject]) -> Vec<String> {
+    let line = |one: &OwnedObject| {
+        let owner = visible(one.managed_by.as_deref().unwrap_or("another owner"));
+        format!("{} belongs to {owner}", object(&one.kind, &one.name))
+    };
+    conflicts.iter().map(line).collect()
+}
+
+/// Returns the line with the numbers of cases; `None` if there are none.
+pub(super) fn test_counts(tests: &TestCounts) -> Option<String> {
+    let TestCounts { passed, failed, skipped } = tests;
+    let (failed, skipped) = (failed.len(), skipped.len());
+    let any = *passed > 0 || failed > 0 || skipped > 0;
+    any.then(|| format!("{passed} passed, {failed} failed, {skipped} skipped"))
+}
+
+/// Returns the lines about cases that fail or are skipped.
+pub(super) fn tests(tests: &TestCounts) -> Vec<String> {
+    let failed = tests.failed.iter().map(|one| {
+        let (expected, actual) = (decision(&one.expected), decision(&one.actual));
+        format!("FAILED `{}`: expected {expected}, not {actual}", visible(&one.name))
+    });
+    let skipped = tests
+        .skipped
+        .iter()
+        .map(|one| format!("skipped `{}`: {}", visible(&one.name), visible(&one.reason)));
+    failed.chain(skipped).collect()
+}
+
+fn decision(decision: &TestDecision) -> String {
+    match &decision.rule {
+        Some(rule) => format!("{} by `{}`", visible(&decision.decision), visible(rule)),
+        None => visible(&decision.decision),
+    }
+}
+
+/// Returns the lines about decisions that change.
+pub(super) fn impact(impact: &Impact) -> Vec<String> {
+    let mut lines: Vec<String> = impact
+        .changes
+        .iter()
+        .map(|one| {
+            let role = visible(one.role.as_deref().unwrap_or("everybody"));
+            let domain = one.domain.as_deref().map(|domain| format!(" in {}", visible(domain)));
+            format!(
+                "{role}{}: {} on {}: {} → {}",
+                domain.unwrap_or_default(),
+                visible(&one.action),
+                visible(&one.resource),
+                outcome(&one.before),
+                outcome(&one.after)
+            )
+        })
+        .collect();
+    if let Some(note) = &impact.note {
+        lines.push(format!("note: {}", visible(note)));
+    } else if !impact.complete {
+        lines.push("note: there may be more".to_owned());
+    }
+    if lines.is_empty() {
+        lines.push("no decision of a role changes".to_owned());
+    }
+    lines
+}
+
+fn outcome(decision: &ImpactDecision) -> String {
+    match &decision.condition {
+        Some(condition) => format!("depends on {}", visible(condition)),
+        None => visible(&decision.decision),
+    }
+}
+
+/// Returns the lines about warnings.
+pub(super) fn warnings(warnings: &[PlanWarning]) -> Vec<String> {
+    let line = |one: &PlanWarning| match &one.path {
+        Some(path) if !path.is_empty() => {
+            format!("{} (at `{}`)", visible(&one.message), visible(path))
+        }
+        _ => visible(&one.message),
+    };
+    warnings.iter().map(line).collect()
+}
+
+/// Returns whether the plan changes anything.
+pub(super) fn has_changes(plan: &PlanAnswer) -> bool {
+    !plan.changes.is_empty()
+}

@@ -1,0 +1,95 @@
+//! `portcullis plan`: shows what an apply of a folder changes.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use portcullis_config::Variables;
+
+use super::arguments::{ContentArguments, OutputFormat};
+use super::lines::has_changes;
+use super::plan_file::{PlanFacts, PlanFile};
+use super::request::SentApply;
+use super::service::Service;
+use super::upload::{FolderContent, Planned};
+use super::{markdown, text};
+
+/// The exit code of a plan that changes something, or of drift.
+pub(super) const CHANGES: u8 = 2;
+
+/// The arguments of `portcullis plan`.
+#[derive(Debug, clap::Args)]
+pub struct PlanArguments {
+    #[command(flatten)]
+    content: ContentArguments,
+    /// Write the plan to this file, for `portcullis apply --plan`.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Show the decisions of roles that change.
+    #[arg(long)]
+    impact: bool,
+}
+
+/// Prints the plan. The exit code is 0 if it changes nothing, 2 if it changes something, and 1 if the service would refuse
+/// it.
+///
+/// # Errors
+/// The folder is not valid, or the service gives no plan.
+pub async fn run(
+    arguments: &PlanArguments,
+    variables: &Variables,
+    out: &mut (dyn Write + Send),
+    err: &mut (dyn Write + Send),
+) -> anyhow::Result<ExitCode> {
+    let PlanArguments { content, out: file, impact } = arguments;
+    let service = Service::new(&content.service, variables)?;
+    let folder = FolderContent::read(content, variables, err)?;
+    let request = SentApply {
+        owner: &folder.owner,
+        keeps_others: content.no_prune,
+        force: content.force,
+        allow_deletes: content.allow_deletes,
+        impact: *impact,
+        ..SentApply::default()
+    };
+    let planned = folder.send(&service, &request, true).await?;
+    out.write_all(shown(content.format, &folder.owner, &planned).as_bytes())?;
+    if !planned.answer.conflicts.is_empty() {
+        writeln!(err, "portcullis: objects belong to other owners; --force takes them over")?;
+        return Ok(ExitCode::FAILURE);
+    }
+    if let Some(file) = file {
+        let facts = PlanFacts {
+            owner: &folder.owner,
+            content: folder.digest(),
+            fingerprint: &planned.answer.fingerprint,
+            prune: !content.no_prune,
+            force: content.force,
+            allow_deletes: content.allow_deletes,
+        };
+        PlanFile::new(facts, &planned.text)?.write(file)?;
+    }
+    Ok(match has_changes(&planned.answer) {
+        true => ExitCode::from(CHANGES),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+/// Returns the plan in the form that the arguments name.
+fn shown(format: OutputFormat, owner: &str, planned: &Planned) -> String {
+    let Planned { text, answer } = planned;
+    match format {
+        OutputFormat::Json => format!("{text}\n"),
+        OutputFormat::Markdown => {
+            let title = match has_changes(answer) {
+                true => "Portcullis: plan",
+                false => "Portcullis: nothing would change",
+            };
+            markdown::plan(title, owner, answer)
+        }
+        OutputFormat::Text => {
+            let title = format!("plan for {owner}, revision {}", answer.revision);
+            text::plan(&title, answer)
+        }
+    }
+}

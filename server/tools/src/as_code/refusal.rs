@@ -1,0 +1,265 @@
+//! Answers that refuse a request, as errors of a command.
+
+use http::{Method, StatusCode};
+use portcullis_egress::Answer;
+use serde_json::Value;
+use url::Url;
+
+use super::shown::visible;
+
+/// The most lines about one refusal.
+const MAX_LINES: usize = 20;
+/// The number of characters of an answer that is no JSON which the error shows.
+const SHOWN: usize = 300;
+
+/// A request that was refused.
+#[derive(Clone, Debug)]
+pub(super) struct Call<'a> {
+    pub(super) base: &'a Url,
+    pub(super) method: Method,
+    /// The route in `/api/v1`.
+    pub(super) route: &'static str,
+    /// The content in the body, for the names of its items.
+    pub(super) bundle: Option<&'a Value>,
+    /// The size of the body in bytes.
+    pub(super) body_bytes: usize,
+    /// The namespaces of the resolvers whose modules are in the body.
+    pub(super) modules: &'a [String],
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn get(base: &'a Url, route: &'static str) -> Self {
+        Self { base, method: Method::GET, route, bundle: None, body_bytes: 0, modules: &[] }
+    }
+}
+
+/// Returns the error about a call that the service refuses.
+pub(super) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
+    let (base, status) = (call.base, answer.status);
+    let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
+        let text: String = String::from_utf8_lossy(&answer.body).chars().take(SHOWN).collect();
+        return anyhow::anyhow!(
+            "`{base}` answers {status} without a JSON object, so it is not the URL of a Portcullis service: `{}`",
+            visible(&text)
+        );
+    };
+    let message = body["message"].as_str().map(visible).unwrap_or_default();
+    let mut text = format!(
+        "`{base}` refuses {} /api/v1/{} with {status}: {message}{}",
+        call.method,
+        call.route,
+        hint(call, status, body["error"].as_str().unwrap_or_default())
+    );
+    let lines = details(call, &body["details"]);
+    for line in lines.iter().take(MAX_LINES) {
+        text += &format!("\n  {line}");
+    }
+    if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
+        text += &format!("\n  and {more} more");
+    }
+    anyhow::Error::msg(text)
+}
+
+/// Returns advice that the message of the service cannot give.
+fn hint(call: &Call<'_>, status: StatusCode, code: &str) -> String {
+    match (status, code) {
+        (_, "OWNED_BY_ANOTHER") => "; --force takes the objects over".to_owned(),
+        (_, "DELETE_LIMIT") => "; --allow-deletes lifts the limit".to_owned(),
+        (_, "PLAN_STALE") => "; run `portcullis plan` again".to_owned(),
+        (_, "REVISION_CHANGED") => "; look at the change with `portcullis drift`, and plan again".to_owned(),
+        (StatusCode::UNAUTHORIZED, _) => {
+            "; give a token in TOKEN, or a service key in SERVICE_API_KEY".to_owned()
+        }
+        (StatusCode::FORBIDDEN, _) => {
+            "; a manager may do it, or a service key with the permission of every kind in the folder".to_owned()
+        }
+        (StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED, _) => {
+            "; --url is the address of a Portcullis service of version 0.2 or later, without `/api/v1`".to_owned()
+        }
+        (StatusCode::PAYLOAD_TOO_LARGE, _) => too_large(call),
+        _ => String::new(),
+    }
+}
+
+fn too_large(call: &Call<'_>) -> String {
+    let size = format!("; the body has {} bytes", call.body_bytes);
+    if call.modules.is_empty() {
+        return format!(
+            "{size}: raise APPLY_BODY_BYTES of the service, or apply parts of the tenant as several owners"
+        );
+    }
+    format!(
+        "{size}, with the modules of the resolvers `{}`: run `portcullis resolver push` for each first, and then \
+         this command again, which sends no module that the service has",
+        call.modules.join("`, `")
+    )
+}
+
+/// Returns the lines about what the service names in `details`.
+fn details(call: &Call<'_>, details: &Value) -> Vec<String> {
+    let list = |name: &str| details[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |value: &Value| visible(value.as_str().unwrap_or_default());
+    let mut lines = Vec::new();
+    let errors = list("errors");
+    // One fault is in the message already.
+    for error in errors {
+        let path = error["path"].as_str().unwrap_or_default();
+        let item = item(call, path).map(|item| format!(" ({item})")).unwrap_or_default();
+        lines.push(format!("at `{}`{item}: {}", visible(path), text(&error["message"])));
+    }
+    for one in list("conflicts") {
+        let (kind, name) = (text(&one["kind"]), text(&one["name"]));
+        lines.push(format!("{kind} `{name}` belongs to {}", text(&one["managed_by"])));
+    }
+    for one in list("failed") {
+        let decision =
+            |side: &Value| format!("{} by `{}`", text(&side["decision"]), text(&side["rule"]));
+        let (expected, actual) = (decision(&one["expected"]), decision(&one["actual"]));
+        lines.push(format!("FAILED `{}`: expected {expected}, not {actual}", text(&one["case"])));
+    }
+    lines
+}
+
+/// Returns the name of the item of the content that a JSON pointer leads into.
+fn item(call: &Call<'_>, path: &str) -> Option<String> {
+    let mut segments = path.strip_prefix("/bundle/")?.split('/');
+    let (kind, index) = (segments.next()?, segments.next()?.parse::<usize>().ok()?);
+    let item = call.bundle?.get(kind)?.get(index)?;
+    let text = |name: &str| item.get(name).and_then(Value::as_str);
+    let named = ["name", "namespace", "url"].into_iter().find_map(text).map(str::to_owned);
+    let tuple = || Some([text("sub")?, text("dom")?, text("obj")?, text("act")?].join(", "));
+    let name = named.or_else(tuple).or_else(|| text("sub").map(str::to_owned))?;
+    Some(format!("`{}`", visible(&name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderMap;
+    use serde_json::json;
+
+    use super::*;
+
+    fn error(status: u16, body: &str, modules: &[String]) -> String {
+        let base = "http://pdp.example/".parse().expect("a URL");
+        let bundle = json!({"policies": [{"name": "own"}], "rules": [{"sub": "a", "dom": "b", "obj": "c:d", "act": "e"}]});
+        let call = Call {
+            base: &base,
+            method: Method::POST,
+            route: "apply",
+            bundle: Some(&bundle),
+            body_bytes: 9,
+            modules,
+        };
+        let status = StatusCode::from_u16(status).expect("a status");
+        refusal(&call, &Answer { status, headers: HeaderMap::new(), body: body.into() }).to_string()
+    }
+
+    #[test]
+    fn each_refusal_says_what_to_do() {
+        let geo = ["geo".to_owned()];
+        for (status, body, modules, expected) in [
+            (
+                401,
+                json!({"error": "UNAUTHENTICATED", "message": "m"}),
+                &[][..],
+                "401 Unauthorized: m; give a token in TOKEN",
+            ),
+            (403, json!({"error": "ACCESS_DENIED", "message": "m"}), &[], "m; a manager may do it"),
+            (
+                404,
+                json!({"error": "NOT_FOUND", "message": "no such route"}),
+                &[],
+                "refuses POST /api/v1/apply with 404 Not Found: no such route; --url is the address of a Portcullis service of version 0.2",
+            ),
+            (
+                409,
+                json!({"error": "PLAN_STALE", "message": "m"}),
+                &[],
+                "m; run `portcullis plan` again",
+            ),
+            (
+                409,
+                json!({"error": "REVISION_CHANGED", "message": "m"}),
+                &[],
+                "m; look at the change with `portcullis drift`",
+            ),
+            (
+                413,
+                json!({"error": "PAYLOAD_TOO_LARGE", "message": "m"}),
+                &[],
+                "m; the body has 9 bytes: raise APPLY_BODY_BYTES",
+            ),
+            (
+                413,
+                json!({"error": "PAYLOAD_TOO_LARGE", "message": "m"}),
+                &geo,
+                "resolvers `geo`: run `portcullis resolver push`",
+            ),
+            (
+                422,
+                json!({"error": "DELETE_LIMIT", "message": "m"}),
+                &[],
+                "m; --allow-deletes lifts the limit",
+            ),
+            (
+                503,
+                json!({"error": "UNAVAILABLE", "message": "later"}),
+                &[],
+                "503 Service Unavailable: later",
+            ),
+        ] {
+            let error = error(status, &body.to_string(), modules);
+            assert!(error.contains(expected), "{error}");
+            assert!(
+                error.starts_with("`http://pdp.example/` refuses POST /api/v1/apply with "),
+                "{error}"
+            );
+        }
+        let page = "<!doctype html>\n".repeat(100);
+        let error = error(502, &page, &[]);
+        assert!(
+            error.contains("not the URL of a Portcullis service") && error.len() < 600,
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn objects_and_cases_of_a_refusal_are_named() {
+        for (code, details, expected) in [
+            (
+                "VALIDATION_ERROR",
+                json!({"errors": [{"path": "/bundle/policies/0/priority", "message": "expected an integer"}]}),
+                "\n  at `/bundle/policies/0/priority` (`own`): expected an integer",
+            ),
+            (
+                "VALIDATION_ERROR",
+                json!({"errors": [{"path": "/bundle/rules/0", "message": "x"}]}),
+                "\n  at `/bundle/rules/0` (`a, b, c:d, e`): x",
+            ),
+            (
+                "VALIDATION_ERROR",
+                json!({"errors": [{"path": "/owner", "message": "x"}]}),
+                "\n  at `/owner`: x",
+            ),
+            (
+                "OWNED_BY_ANOTHER",
+                json!({"conflicts": [{"kind": "rule", "name": "r", "managed_by": "git:x"}]}),
+                "--force takes the objects over\n  rule `r` belongs to git:x",
+            ),
+            (
+                "CASES_FAILED",
+                json!({"failed": [{"case": "c", "expected": {"decision": "deny", "rule": "p"}, "actual": {"decision": "allow", "rule": "q"}}]}),
+                "\n  FAILED `c`: expected deny by `p`, not allow by `q`",
+            ),
+        ] {
+            let body = json!({"error": code, "message": "m", "details": details});
+            let error = error(409, &body.to_string(), &[]);
+            assert!(error.ends_with(expected), "{error}");
+        }
+        let many: Vec<_> =
+            (0..25).map(|n| json!({"path": format!("/{n}"), "message": "x"})).collect();
+        let body =
+            json!({"error": "VALIDATION_ERROR", "message": "m", "details": {"errors": many}});
+        assert!(error(400, &body.to_string(), &[]).ends_with("\n  and 5 more"));
+    }
+}

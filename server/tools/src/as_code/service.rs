@@ -1,0 +1,131 @@
+//! Calls of a running service.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use http::header::{CONTENT_TYPE, LINK};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use portcullis_config::Variables;
+use portcullis_egress::{Answer, Client};
+use serde_json::Value;
+use url::Url;
+
+use super::arguments::ServiceArguments;
+use super::refusal::{Call, refusal};
+
+/// The time limit of one request. An apply may compile resolvers, which takes up to 30 s each.
+const TIMEOUT: Duration = Duration::from_secs(300);
+/// The largest answer that is read, in bytes: an export has 64 MiB of content at most.
+const MAX_ANSWER: usize = 80 << 20;
+/// The most pages of a list.
+const MAX_PAGES: usize = 1_000;
+
+/// A running service, and the credential for it.
+pub(crate) struct Service {
+    pub(super) base: Url,
+    credential: (HeaderName, HeaderValue),
+    client: Client,
+}
+
+impl Service {
+    pub(super) fn new(arguments: &ServiceArguments, variables: &Variables) -> anyhow::Result<Self> {
+        let ServiceArguments { url, token, key } = arguments;
+        let credential = variables.manager_credential(token.as_deref(), key.as_deref())?;
+        Self::with_credential(url, credential)
+    }
+
+    /// Returns the service at `base`, which may end with a path.
+    pub(crate) fn with_credential(
+        base: &Url,
+        credential: (HeaderName, HeaderValue),
+    ) -> anyhow::Result<Self> {
+        Ok(Self { base: base.clone(), credential, client: Client::trusted(TIMEOUT)? })
+    }
+
+    /// Returns the URL of a route of `/api/v1`, such as `export`.
+    pub(super) fn route(&self, route: &str, query: &[(&str, &str)]) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}/api/v1/{route}", self.base.path().trim_end_matches('/')));
+        url.set_query(None);
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    /// Returns the answer to a request, whatever its status is.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        url: Url,
+        body: Option<Vec<u8>>,
+    ) -> anyhow::Result<Answer> {
+        let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let headers = HeaderMap::from_iter([json, self.credential.clone()]);
+        let answer = self.client.send(method, url, headers, body, MAX_ANSWER).await;
+        let answer = answer.with_context(|| {
+            format!("`{}` gives no answer; is the service running there?", self.base)
+        })?;
+        anyhow::ensure!(
+            answer.body.len() < MAX_ANSWER,
+            "the answer of `{}` is larger than {MAX_ANSWER} bytes",
+            self.base
+        );
+        Ok(answer)
+    }
+
+    /// Returns the body of the answer to a `GET`.
+    pub(super) async fn get(
+        &self,
+        route: &'static str,
+        query: &[(&str, &str)],
+    ) -> anyhow::Result<Vec<u8>> {
+        let answer = self.send(Method::GET, self.route(route, query), None).await?;
+        match answer.status.is_success() {
+            true => Ok(answer.body),
+            false => Err(refusal(&Call::get(&self.base, route), &answer)),
+        }
+    }
+
+    /// Returns the records of a list.
+    pub(super) async fn list(&self, route: &'static str) -> anyhow::Result<Vec<Value>> {
+        self.pages(route).await?.map_err(|answer| refusal(&Call::get(&self.base, route), &answer))
+    }
+
+    /// Returns the records of a list; `None` if the credential may not see them.
+    pub(super) async fn list_if_allowed(
+        &self,
+        route: &'static str,
+    ) -> anyhow::Result<Option<Vec<Value>>> {
+        match self.pages(route).await? {
+            Ok(records) => Ok(Some(records)),
+            Err(answer) if answer.status == StatusCode::FORBIDDEN => Ok(None),
+            Err(answer) => Err(refusal(&Call::get(&self.base, route), &answer)),
+        }
+    }
+
+    /// Returns the records of a list, or the answer that refuses them.
+    async fn pages(&self, route: &str) -> anyhow::Result<Result<Vec<Value>, Answer>> {
+        let (mut url, mut records) = (self.route(route, &[]), Vec::new());
+        for _ in 0..MAX_PAGES {
+            let answer = self.send(Method::GET, url.clone(), None).await?;
+            if !answer.status.is_success() {
+                return Ok(Err(answer));
+            }
+            let page: Vec<Value> = serde_json::from_slice(&answer.body)
+                .with_context(|| format!("the answer to GET /api/v1/{route}"))?;
+            records.extend(page);
+            match next_page(&answer.headers) {
+                Some(next) => url = url.join(next)?,
+                None => return Ok(Ok(records)),
+            }
+        }
+        anyhow::bail!("`{}` has more than {MAX_PAGES} pages of {route}", self.base)
+    }
+}
+
+/// Returns the URL in `Link: <…>; rel="next"`.
+fn next_page(headers: &HeaderMap) -> Option<&str> {
+    let link = headers.get(LINK)?.to_str().ok()?;
+    link.strip_prefix('<')?.split_once('>').map(|(url, _)| url)
+}

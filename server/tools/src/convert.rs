@@ -1,0 +1,290 @@
+//! `portcullis convert`: writes a condition in another form.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use portcullis_bundle::{FORMAT_WIDTH, policy_files, write_as_when};
+use portcullis_engine::{Condition, casbin, expression, json};
+
+use crate::policy_test::tenant_folders;
+
+/// The exit code if everything has the other form.
+const CONVERTED: u8 = 0;
+/// The exit code if a part has no counterpart in the other form.
+const NO_COUNTERPART: u8 = 1;
+/// The exit code if the input cannot be read.
+const REFUSED: u8 = 2;
+/// The longest input, in bytes: that of a condition in indented JSON.
+const MAX_INPUT: u64 = 4 << 20;
+/// The attributes of a matcher that have no dot after `r.`.
+const OF_MATCHERS: [&str; 5] = ["r.sub", "r.obj", "r.act", "r.dom", "r.time"];
+
+/// The arguments of `portcullis convert`.
+#[derive(Debug, clap::Args)]
+pub struct ConvertArguments {
+    /// The form to write.
+    #[arg(long, value_enum)]
+    pub to: ConditionForm,
+    /// The form of the input. Without it: `{` begins a tree, `r.sub`, `r.obj` and so on are of a matcher, and any other
+    /// text is an expression.
+    #[arg(long, value_enum)]
+    pub from: Option<ConditionForm>,
+    /// Write the policies of a tenant folder with `when` in place of `rule_data`; needs `--to expression`.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["from", "file"])]
+    pub folder: Option<PathBuf>,
+    /// A file with one condition (default: standard input, as `-`).
+    pub file: Option<PathBuf>,
+}
+
+/// A form of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ConditionForm {
+    /// A condition tree in JSON.
+    Tree,
+    /// An expression.
+    Expression,
+    /// A Casbin matcher.
+    Matcher,
+}
+
+/// Writes the condition on `input` or in the file in another form to `out`, and faults to `err`; or rewrites a folder.
+///
+/// # Errors
+/// A file or a stream cannot be read or written.
+pub fn run(
+    arguments: &ConvertArguments,
+    input: &mut dyn Read,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    if let Some(folder) = &arguments.folder {
+        return convert_folder(arguments.to, folder, out, err);
+    }
+    let file = arguments.file.as_deref().filter(|file| *file != Path::new("-"));
+    let (name, mut text) =
+        (file.map_or("standard input".into(), Path::to_string_lossy), String::new());
+    match file {
+        Some(file) => {
+            let file = fs::File::open(file).with_context(|| format!("{name}: cannot be read"))?;
+            file.take(MAX_INPUT).read_to_string(&mut text)
+        }
+        None => input.take(MAX_INPUT).read_to_string(&mut text),
+    }
+    .with_context(|| format!("{name}: cannot be read"))?;
+    let condition = match read(&text, arguments.from) {
+        Ok(condition) => condition,
+        Err(fault) => {
+            writeln!(err, "portcullis: {name}: {fault}")?;
+            return Ok(ExitCode::from(REFUSED));
+        }
+    };
+    match write(condition, arguments.to) {
+        Ok(text) => {
+            writeln!(out, "{text}")?;
+            Ok(ExitCode::from(CONVERTED))
+        }
+        Err(reason) => {
+            writeln!(err, "portcullis: {name}: {reason}")?;
+            Ok(ExitCode::from(NO_COUNTERPART))
+        }
+    }
+}
+
+/// Reads a condition of this form, or of the form that it appears to have. An object with `matcher` or `expression` is
+/// read as `rule_data`.
+fn read(text: &str, form: Option<ConditionForm>) -> Result<Condition, String> {
+    let form = form.unwrap_or_else(|| apparent_form(text));
+    let no = |kind: &str, fault: &dyn std::fmt::Display| {
+        format!("{kind} is expected, but {fault}; --from names another form")
+    };
+    match form {
+        ConditionForm::Expression => {
+            expression::parse(text).map_err(|fault| no("an expression", &fault))
+        }
+        ConditionForm::Matcher => casbin::parse(text).map_err(|fault| no("a matcher", &fault)),
+        ConditionForm::Tree => {
+            let json = json::parse(text.as_bytes()).map_err(|fault| no("a tree", &fault))?;
+            let member = |name| json.get(name).and_then(json::Json::as_str);
+            if let Some(text) = member("expression") {
+                return read(text, Some(ConditionForm::Expression));
+            }
+            if let Some(text) = member("matcher") {
+                return read(text, Some(ConditionForm::Matcher));
+            }
+            Condition::parse(&json).map_err(|fault| no("a tree", &fault))
+        }
+    }
+}
+
+fn apparent_form(text: &str) -> ConditionForm {
+    if text.trim_start().starts_with('{') {
+        return ConditionForm::Tree;
+    }
+    let of_matcher = |token: &&str| {
+        OF_MATCHERS.contains(token) || token.starts_with("r.sub.") || token.starts_with("r.obj.")
+    };
+    match casbin::tokens(text) {
+        Ok(tokens) if tokens.iter().any(of_matcher) => ConditionForm::Matcher,
+        _ => ConditionForm::Expression,
+    }
+}
+
+/// Writes a condition in this form, or returns what has no counterpart in it.
+fn write(condition: Condition, form: ConditionForm) -> Result<String, String> {
+    if form == ConditionForm::Matcher {
+        let text = casbin::print(&condition).map_err(|parts| {
+            let lines = parts.iter().map(|it| format!("\n  `{}`: {}", it.part, it.reason));
+            format!("a part has no counterpart in a matcher:{}", lines.collect::<String>())
+        })?;
+        return match casbin::parse(&text) {
+            Ok(_) => Ok(text),
+            Err(fault) => Err(format!("no matcher within the limits stands for it: {fault}")),
+        };
+    }
+    let condition = condition.without_searches();
+    let line = expression::print(&condition);
+    // The pattern in place of a search may exceed a limit that the search does not.
+    if let Err(fault) = expression::parse(&line) {
+        return Err(format!("no condition within the limits stands for `{line}`: {fault}"));
+    }
+    match form {
+        ConditionForm::Tree => {
+            let tree = condition.to_json().ok_or("a search has no counterpart in a tree")?;
+            serde_json::to_string_pretty(&tree).map_err(|error| error.to_string())
+        }
+        _ => Ok(expression::layout(&condition, FORMAT_WIDTH)),
+    }
+}
+
+/// Rewrites the files of policies of the tenant folders that a path is or contains.
+fn convert_folder(
+    to: ConditionForm,
+    path: &Path,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    if to != ConditionForm::Expression {
+        bail!("--folder writes expressions; give `--to expression`");
+    }
+    let mut code = CONVERTED;
+    for folder in tenant_folders(path)? {
+        for file in policy_files(&folder).with_context(|| folder.display().to_string())? {
+            let name = file.display().to_string();
+            let text =
+                fs::read_to_string(&file).with_context(|| format!("{name}: cannot be read"))?;
+            let written = match write_as_when(&name, &text) {
+                Ok(written) => written,
+                Err(error) => {
+                    writeln!(err, "{error}")?;
+                    code = REFUSED;
+                    continue;
+                }
+            };
+            if written.converted > 0 {
+                fs::write(&file, written.text)
+                    .with_context(|| format!("{name}: cannot be written"))?;
+                writeln!(
+                    out,
+                    "{name}: {} of its conditions are written as `when`",
+                    written.converted
+                )?;
+            }
+            for line in &written.left {
+                writeln!(err, "{line}")?;
+                code = code.max(NO_COUNTERPART);
+            }
+        }
+    }
+    Ok(ExitCode::from(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_bundle::fixture::write_tenant;
+
+    use super::*;
+
+    const TREE: &str = r#"{"type": "NOT", "child": {"type": "CONDITION", "attribute": "user.a", "operator": "in", "value": ["b"]}}"#;
+
+    fn convert(
+        text: &str,
+        to: ConditionForm,
+        from: Option<ConditionForm>,
+    ) -> Result<String, String> {
+        write(read(text, from)?, to)
+    }
+
+    #[test]
+    fn each_form_becomes_each_other() {
+        use ConditionForm::{Expression, Matcher, Tree};
+        let tree = serde_json::from_str::<serde_json::Value>(TREE).expect("JSON");
+        let (expression, matcher) = ("!(user.a in [\"b\"])", "!(r.sub.a in [\"b\"])");
+        let data = [("expression", expression), ("matcher", matcher)]
+            .map(|(name, text)| serde_json::json!({name: text}).to_string());
+        for text in [TREE, expression, matcher, &data[0], &data[1]] {
+            assert_eq!(convert(text, Expression, None).as_deref(), Ok(expression));
+            assert_eq!(convert(text, Matcher, None).as_deref(), Ok(matcher));
+            let written = convert(text, Tree, None).expect("a tree");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&written).expect("JSON"), tree);
+        }
+        // A namespace of a resolver may be `r`.
+        let text = "r.sub == \"a\"";
+        assert_eq!(convert(text, Expression, None).as_deref(), Ok("request.subject == \"a\""));
+        assert_eq!(convert(text, Expression, Some(Expression)).as_deref(), Ok(text));
+        assert_eq!(
+            convert("keyMatch2(r.obj.path, '/a/:id')", Expression, None).as_deref(),
+            Ok("resource.path matches \"/a/[^/]+\"")
+        );
+    }
+
+    #[test]
+    fn what_has_no_counterpart_is_named() {
+        use ConditionForm::{Expression, Matcher, Tree};
+        let error = convert("exists(user.a) && token.b == 1 && user.c == 1", Matcher, None);
+        assert_eq!(
+            error.expect_err("refused"),
+            "a part has no counterpart in a matcher:\n  `exists(user.a)`: a matcher does not ask whether an attribute \
+             is present\n  `token.b == 1`: a matcher does not read the token"
+        );
+        for (text, from, expected) in [
+            ("user.a = 1", None, "an expression is expected, but expected `==`"),
+            ("r.sub.a = 1", None, "a matcher is expected, but expected "),
+            ("{\"type\": \"XOR\"}", None, "a tree is expected, but at `/type`: expected"),
+            ("{", Some(Tree), "a tree is expected, but the text is no valid JSON"),
+        ] {
+            let error = convert(text, Expression, from).expect_err(text);
+            assert!(
+                error.starts_with(expected) && error.ends_with("names another form"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_folder_gets_expressions() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_tenant(folder.path());
+        let file = folder.path().join("policies.yaml");
+        let policy = "- name: a # b\n  rule_data:\n    # c\n    {type: CONDITION, attribute: user.a, operator: exists}\n";
+        let braces =
+            "- {name: b, rule_data: {type: CONDITION, attribute: user.a, operator: exists}}\n";
+        fs::write(&file, format!("{policy}{braces}")).expect("written");
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let code = convert_folder(ConditionForm::Expression, folder.path(), &mut out, &mut err);
+        assert_eq!(code.expect("files"), ExitCode::from(NO_COUNTERPART));
+        let expected = format!("- name: a # b\n  # c\n  when: exists(user.a)\n{braces}");
+        assert_eq!(fs::read_to_string(&file).expect("read"), expected);
+        let [out, err] = [out, err].map(|bytes| String::from_utf8(bytes).expect("text"));
+        assert!(
+            out.ends_with("policies.yaml: 1 of its conditions are written as `when`\n"),
+            "{out}"
+        );
+        assert!(err.contains("policies.yaml:5:3: `b` keeps its `rule_data`: "), "{err}");
+        let code =
+            convert_folder(ConditionForm::Tree, folder.path(), &mut Vec::new(), &mut Vec::new());
+        assert!(code.is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! `portcullis lint`: finds mistakes in tenant folders that are valid, but not what anybody wants.
+
+mod cases;
+mod code;
+mod explain;
+mod finding;
+mod names;
+mod output;
+mod policies;
+mod predecessors;
+mod rules;
+mod silencers;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use portcullis_bundle::Bundle;
+
+use crate::policy_test::{TestError, read_all};
+pub use code::{LintCode, Severity};
+pub use finding::Finding;
+use finding::Places;
+use output::FindingCounts;
+pub use output::LintFormat;
+
+/// The exit code if there is no error, and no warning that counts as one.
+const CLEAN: u8 = 0;
+/// The exit code if there is an error, or a warning that counts as one.
+const FOUND: u8 = 1;
+/// The exit code if nothing was judged, because something is missing or invalid.
+const REFUSED: u8 = 2;
+
+/// The arguments of `portcullis lint`.
+#[derive(Debug, Default, clap::Args)]
+pub struct LintArguments {
+    /// The folder of a tenant, or a folder of such folders.
+    #[arg(default_value = ".")]
+    pub dirs: Vec<PathBuf>,
+    /// Leave out the findings with this code. May be given several times.
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<LintCode>,
+    /// Fail if there is a warning.
+    #[arg(long)]
+    pub deny_warnings: bool,
+    /// The form of the output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: LintFormat,
+    /// Print what a code means and what to do, and judge nothing.
+    #[arg(long, value_name = "CODE")]
+    pub explain: Option<LintCode>,
+}
+
+/// Judges the tenant folders that the arguments name or contain. Findings go to `out`, and errors to `err`.
+pub fn run(arguments: &LintArguments, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
+    ExitCode::from(status(arguments, out, err))
+}
+
+fn status(arguments: &LintArguments, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    match judge(arguments, out) {
+        Ok(true) => CLEAN,
+        Ok(false) => FOUND,
+        Err(errors) => {
+            for error in errors {
+                // If standard error is closed too, the exit code still reports the failure.
+                let _ = writeln!(err, "{error}");
+            }
+            REFUSED
+        }
+    }
+}
+
+/// Writes the findings. Returns whether nothing fails the command.
+fn judge(arguments: &LintArguments, out: &mut dyn Write) -> Result<bool, Vec<TestError>> {
+    let failed = |error: io::Error| vec![TestError::Output(error)];
+    if let Some(code) = arguments.explain {
+        let text = format!("{code}\n\n{}\n", explain::explanation(code));
+        out.write_all(text.as_bytes()).map_err(failed)?;
+        return Ok(true);
+    }
+    let found = read_all(&arguments.dirs)?;
+    let of_folder = |tenant: &crate::policy_test::TenantFolder| {
+        findings(&tenant.folder.display().to_string(), &tenant.bundle, &arguments.allow)
+    };
+    let all: Vec<Finding> = found.iter().flat_map(of_folder).collect();
+    arguments.format.write(&all, found.len(), out).map_err(failed)?;
+    let FindingCounts { errors, warnings, .. } = FindingCounts::of(&all);
+    Ok(errors == 0 && !(arguments.deny_warnings && warnings > 0))
+}
+
+/// Returns the findings about the tenant folder `folder`, whose content is `bundle`, without those with an `allowed`
+/// code. They are sorted by file and place.
+pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Finding> {
+    let places = Places::of(folder, bundle);
+    let doubts = [names::doubts, rules::doubts, policies::doubts, cases::doubts];
+    let doubts = doubts.into_iter().flat_map(|doubts| doubts(bundle));
+    let placed = doubts.map(|doubt| places.place(doubt)).collect();
+    let mut findings = silencers::silence(placed, &places, allowed);
+    findings.sort_by(|a, b| {
+        (&a.file, a.line, a.column, a.code).cmp(&(&b.file, b.line, b.column, b.code))
+    });
+    findings
+}
+
+#[cfg(test)]
+mod tests;

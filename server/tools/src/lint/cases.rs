@@ -1,0 +1,94 @@
+//! Cases that no longer test what they say, and policies without a case.
+
+use std::collections::{HashMap, HashSet};
+
+use portcullis_bundle::{Bundle, Case, Expected, ItemKind, rests_on};
+use portcullis_engine::excerpt::quoted;
+use portcullis_engine::{AttributeAnswers, Check, Plan, Verdict};
+
+use super::code::LintCode;
+use super::finding::{Doubt, LintSubject};
+
+/// Returns the findings about cases. A case that needs the call of a resolver is not judged.
+pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
+    let mut plans: HashMap<&str, Plan> = HashMap::new();
+    let mut doubts = Vec::new();
+    for (index, case) in bundle.cases.iter().enumerate() {
+        // The reader accepts valid checks only.
+        let Ok(check) = case.to_check(&bundle.users, &bundle.tenant) else { continue };
+        let plan =
+            plans.entry(check.resource).or_insert_with_key(|name| bundle.rulebook.plan(name));
+        let Some(undetermined) = undetermined(bundle, plan, &check, case) else { continue };
+        let name = quoted(&case.name);
+        let (code, message, advice) = match (undetermined.first(), case.undetermined_allowed) {
+            (Some(policy), false) => (
+                LintCode::UndeterminedCase,
+                format!(
+                    "the case {name} tests nothing: the condition of {} is undetermined",
+                    quoted(policy)
+                ),
+                "complete the case, or write `undetermined: allowed` if it is about this",
+            ),
+            (None, true) => (
+                LintCode::UnneededMark,
+                format!("the case {name} allows an undetermined condition, and there is none"),
+                "delete `undetermined: allowed`",
+            ),
+            _ => continue,
+        };
+        let subject = LintSubject::Item(ItemKind::Case, index, "");
+        doubts.push(Doubt { code, subject, message, advice: advice.to_owned() });
+    }
+    doubts.extend(without_case(bundle));
+    doubts
+}
+
+/// Returns the names of the undetermined policies on which the decision of a case rests. `None` if it needs the call of a
+/// resolver, or if the decision is not the expected one, which `portcullis test` reports.
+fn undetermined(
+    bundle: &Bundle,
+    plan: &Plan,
+    check: &Check<'_>,
+    case: &Case,
+) -> Option<Vec<String>> {
+    let answers = given_answers(plan, check, case)?;
+    let decision = plan.evaluate_with(check, &answers);
+    let (effect, rule) = (decision.effect(), bundle.rulebook.name(decision.rule_id()));
+    if (Expected { decision: effect, rule }) != case.expected {
+        return None;
+    }
+    let explanation = plan.explain(check, &answers, decision.rule_id());
+    Some(rests_on(&explanation, effect).into_iter().map(|policy| policy.name).collect())
+}
+
+/// Returns the answers that the case gives to the requests of the plan; `None` if one needs a call.
+fn given_answers(plan: &Plan, check: &Check<'_>, case: &Case) -> Option<AttributeAnswers> {
+    let mut answers = AttributeAnswers::default();
+    let Verdict::NeedsAttributes(requests) = plan.decide(check, &answers) else {
+        return Some(answers);
+    };
+    for request in requests {
+        if !case.resolved.namespaces.contains(&*request.namespace) {
+            return None;
+        }
+        for name in &request.attributes {
+            let answer = case.resolved.answer(&request.namespace, name);
+            answers.insert(&request.namespace, name, answer);
+        }
+    }
+    Some(answers)
+}
+
+/// Finds the enabled policies that no case expects to decide.
+fn without_case(bundle: &Bundle) -> Vec<Doubt> {
+    let expected: HashSet<&str> = bundle.cases.iter().map(|case| &*case.expected.rule).collect();
+    let policies = bundle.policies.iter().enumerate();
+    let silent = policies.filter(|(_, policy)| policy.enabled && !expected.contains(&*policy.name));
+    let doubt = |(index, policy): (usize, &portcullis_model::policy::NewPolicy)| Doubt {
+        code: LintCode::NoCase,
+        subject: LintSubject::Item(ItemKind::Policy, index, ""),
+        message: format!("no case expects policy {} to decide", quoted(&policy.name)),
+        advice: "add a case that it decides".to_owned(),
+    };
+    silent.map(doubt).collect()
+}

@@ -1,0 +1,140 @@
+//! Names that nothing has: resources, verbs, roles, resolvers, files.
+
+use std::collections::HashSet;
+
+use portcullis_bundle::{Bundle, ItemKind, ItemWarning, SampleResolver, StrayFile};
+use portcullis_engine::condition::{AttributePath, Operand, Predicate, RequestField};
+use portcullis_engine::excerpt::quoted;
+use portcullis_engine::nearest::nearest;
+use portcullis_engine::operator::Operator;
+use portcullis_engine::rbac::WILDCARD;
+use portcullis_engine::value::AttributeValue;
+use portcullis_engine::{CheckBody, Condition};
+
+use super::code::LintCode;
+use super::finding::{Doubt, LintSubject};
+
+/// The attribute of a request that has the roles of a subject other than the caller.
+const ROLES: &str = "roles";
+
+/// Returns the findings about names.
+pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
+    let mut doubts = unregistered(&bundle.rule_warnings, ItemKind::Rule);
+    doubts.extend(unregistered(&bundle.policy_warnings, ItemKind::Policy));
+    doubts.extend(unknown_roles(bundle));
+    doubts.extend(unused_resolvers(bundle));
+    doubts.extend(bundle.strays.iter().map(|StrayFile { name, meant }| Doubt {
+        code: LintCode::UnreadFile,
+        subject: LintSubject::File(name.clone()),
+        message: "this file is not read".to_owned(),
+        advice: match meant {
+            Some(meant) => format!("rename it to `{meant}`, or move it out of the folder"),
+            None => "move it out of the folder".to_owned(),
+        },
+    }));
+    doubts
+}
+
+fn unregistered(warnings: &[ItemWarning], kind: ItemKind) -> Vec<Doubt> {
+    let doubt = |ItemWarning { index, warning }: &ItemWarning| {
+        // The message of the API ends with the advice.
+        let (message, advice) = warning.message.rsplit_once("; ").unwrap_or((&warning.message, ""));
+        Doubt {
+            code: LintCode::Unregistered,
+            subject: LintSubject::Item(kind, *index, warning.path),
+            message: message.to_owned(),
+            advice: advice.to_owned(),
+        }
+    };
+    warnings.iter().map(doubt).collect()
+}
+
+/// Finds roles that a condition looks for and that no user, rule, resource or case has.
+fn unknown_roles(bundle: &Bundle) -> Vec<Doubt> {
+    let known = known_roles(bundle);
+    let mut doubts = Vec::new();
+    for (index, policy) in bundle.policies.iter().enumerate() {
+        let mut reported = HashSet::new();
+        for role in roles_of(&policy.rule_data.condition) {
+            if known.contains(role) || !reported.insert(role) {
+                continue;
+            }
+            let meant = nearest(role, known.iter().copied());
+            let meant = meant.map(|meant| format!("write `{meant}`, or ")).unwrap_or_default();
+            doubts.push(Doubt {
+                code: LintCode::UnknownRole,
+                subject: LintSubject::Item(ItemKind::Policy, index, ""),
+                message: format!(
+                    "policy {} looks for the role {}, which no user, rule, resource or case has",
+                    quoted(&policy.name),
+                    quoted(role)
+                ),
+                advice: format!("{meant}give the role to a user or a rule"),
+            });
+        }
+    }
+    doubts
+}
+
+fn known_roles(bundle: &Bundle) -> HashSet<&str> {
+    let users = bundle.users.iter().flat_map(|user| &user.roles);
+    let rules = bundle.rules.iter().map(|rule| &rule.tuple.sub).filter(|sub| *sub != WILDCARD);
+    let defaults = bundle.resources.iter().flat_map(|resource| &resource.default_roles);
+    let mut known: HashSet<&str> = users.chain(rules).chain(defaults).map(|role| &**role).collect();
+    for case in &bundle.cases {
+        let Ok(check) = CheckBody::parse(&case.check) else { continue };
+        known.extend(roles_of_check(&check));
+    }
+    known
+}
+
+/// Returns the roles that a check supplies for its subject.
+fn roles_of_check<'c>(check: &CheckBody<'c>) -> Vec<&'c str> {
+    let mut roles = Vec::new();
+    check.attributes.user.for_each(|name, value| match value {
+        AttributeValue::Text(role) if name == ROLES => roles.push(role),
+        AttributeValue::List(list) if name == ROLES => list.for_each(|item| {
+            if let AttributeValue::Text(role) = item {
+                roles.push(role);
+            }
+        }),
+        _ => {}
+    });
+    roles
+}
+
+/// Returns the roles that a condition looks for.
+fn roles_of(condition: &Condition) -> impl Iterator<Item = &str> {
+    condition.tests().into_iter().filter_map(|test| {
+        let is_of_roles = match &test.attribute {
+            AttributePath::Request(field) => *field == RequestField::Roles,
+            AttributePath::User(name) => **name == *ROLES,
+            _ => false,
+        };
+        match &test.predicate {
+            Predicate::Compare(Operator::Contains, Operand::Text(role)) if is_of_roles => {
+                Some(&**role)
+            }
+            _ => None,
+        }
+    })
+}
+
+fn unused_resolvers(bundle: &Bundle) -> Vec<Doubt> {
+    let read: HashSet<&str> = bundle
+        .policies
+        .iter()
+        .flat_map(|policy| policy.rule_data.condition.resolved_attributes())
+        .map(|attribute| &*attribute.namespace)
+        .collect();
+    let unused = |(index, resolver): (usize, &SampleResolver)| {
+        let namespace = &resolver.manifest.namespace;
+        (!read.contains(&**namespace)).then(|| Doubt {
+            code: LintCode::UnusedResolver,
+            subject: LintSubject::Item(ItemKind::Resolver, index, ""),
+            message: format!("no policy reads an attribute of the resolver `{namespace}`"),
+            advice: "delete the resolver, or read an attribute of it".to_owned(),
+        })
+    };
+    bundle.resolvers.iter().enumerate().filter_map(unused).collect()
+}

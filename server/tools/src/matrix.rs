@@ -1,0 +1,133 @@
+//! `portcullis matrix` and `portcullis diff`: the decisions of a tenant folder, and the change between two
+//! (`docs/semantics.md`, sections 2.12 and 2.13).
+
+mod cases;
+mod markdown;
+mod text;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use portcullis_bundle::Bundle;
+use portcullis_bundle::matrix::{DecisionSet, Impact, MatrixFilter, MatrixTable, impact, table};
+use portcullis_engine::ResourcePattern;
+use serde::Serialize;
+
+pub use cases::{CaseChange, CaseChanges, CaseDecision, SkippedCase};
+
+use crate::report_format::ReportFormat;
+
+/// The exit code of a comparison if a decision differs, or not everything could be compared.
+const DIFFERENT: u8 = 2;
+
+/// The arguments of `portcullis matrix`.
+#[derive(Debug, clap::Args)]
+pub struct MatrixArguments {
+    /// A tenant folder.
+    pub folder: PathBuf,
+    /// A second tenant folder: print what changes from the first to the second, as `diff` does.
+    #[arg(conflicts_with_all = ["role", "resource"])]
+    pub other: Option<PathBuf>,
+    /// Only this role, also if nothing names it. May be repeated.
+    #[arg(long)]
+    pub role: Vec<String>,
+    /// Only this resource, or the resources of a pattern such as `chart:*`. May be repeated.
+    #[arg(long, value_parser = resource_pattern)]
+    pub resource: Vec<ResourcePattern>,
+    /// The format of the output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ReportFormat,
+}
+
+/// The arguments of `portcullis diff`.
+#[derive(Debug, clap::Args)]
+pub struct DiffArguments {
+    /// The tenant folder before the change.
+    pub before: PathBuf,
+    /// The tenant folder after the change.
+    pub after: PathBuf,
+    /// The format of the output.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ReportFormat,
+}
+
+/// The difference between the decisions of two tenant folders.
+#[derive(Debug, Serialize)]
+pub struct MatrixDiff {
+    /// The cells whose outcomes differ.
+    #[serde(flatten)]
+    pub impact: Impact,
+    /// The cases of the folders that are decided otherwise.
+    pub cases: CaseChanges,
+}
+
+/// Prints the decisions of a folder, or the change between two.
+///
+/// # Errors
+/// A folder that is no tenant folder or has a fault; an output that cannot be written.
+pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let MatrixArguments { folder, other, role, resource, format } = arguments;
+    if let Some(other) = other {
+        let (before, after, format) = (folder.clone(), other.clone(), *format);
+        return diff(&DiffArguments { before, after, format }, out);
+    }
+    let bundle = read(folder)?;
+    let filter = MatrixFilter { roles: role.clone(), resources: resource.clone() };
+    let table: MatrixTable = table(&decisions(&bundle), &filter);
+    match format {
+        ReportFormat::Text => text::table(&table, out)?,
+        ReportFormat::Json => json(&table, out)?,
+        ReportFormat::Markdown => markdown::table(&table, out)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the change of decisions between two folders. The exit code is 0 if there is none, and 2 otherwise.
+///
+/// # Errors
+/// A folder that is no tenant folder or has a fault; an output that cannot be written.
+pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
+    let diff = MatrixDiff {
+        impact: impact(&decisions(&before), &decisions(&after)),
+        cases: cases::changes(&before, &after)?,
+    };
+    match arguments.format {
+        ReportFormat::Text => text::diff(&diff, out)?,
+        ReportFormat::Json => json(&diff, out)?,
+        ReportFormat::Markdown => markdown::diff(&diff, out)?,
+    }
+    Ok(if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) })
+}
+
+impl MatrixDiff {
+    /// Returns whether everything was compared and nothing differs.
+    fn is_empty(&self) -> bool {
+        self.impact.complete && self.impact.changes.is_empty() && self.cases.changed.is_empty()
+    }
+}
+
+fn read(folder: &Path) -> anyhow::Result<Bundle> {
+    Ok(Bundle::read_folder(folder)?)
+}
+
+/// Returns what decides in a folder.
+fn decisions(bundle: &Bundle) -> DecisionSet<'_> {
+    let registered = bundle.resources.iter().map(|resource| &*resource.name);
+    DecisionSet::new(bundle.rulebook.rules(), bundle.rulebook.policies(), registered)
+}
+
+fn json(report: &impl Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    writeln!(out).context("the report cannot be written")
+}
+
+fn resource_pattern(text: &str) -> Result<ResourcePattern, String> {
+    let expected = "expected a resource such as `chart:read`, or a pattern: `chart:*` or `*`";
+    ResourcePattern::parse(text).ok_or_else(|| expected.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! The cases of two folders that are decided otherwise in the second.
+
+use portcullis_bundle::{Bundle, Case};
+use portcullis_engine::{Effect, Invalid, Verdict};
+use serde::Serialize;
+
+/// The comparison of the cases' decisions.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CaseChanges {
+    /// The cases with another decision.
+    pub changed: Vec<CaseChange>,
+    /// The cases that cannot be compared without calling a resolver.
+    pub skipped: Vec<SkippedCase>,
+}
+
+/// A case with another decision.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct CaseChange {
+    /// The name of the case.
+    pub case: String,
+    /// The decision by the first folder.
+    pub before: CaseDecision,
+    /// The decision by the second folder.
+    pub after: CaseDecision,
+}
+
+/// The decision on a case.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct CaseDecision {
+    /// Allow or deny.
+    pub decision: Effect,
+    /// The name of what decided, as cases name it.
+    pub rule: String,
+}
+
+/// A case that is not compared.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct SkippedCase {
+    /// The name of the case.
+    pub case: String,
+    /// The cause.
+    pub reason: String,
+}
+
+/// Decides the cases of the second folder, and those of the first that the second does not have, by both folders.
+///
+/// # Errors
+/// The check of a case is not valid. Folders that were read have valid ones only.
+pub(super) fn changes(before: &Bundle, after: &Bundle) -> Result<CaseChanges, Invalid> {
+    let is_dropped = |case: &&Case| !after.cases.iter().any(|kept| kept.name == case.name);
+    let kept = after.cases.iter().map(|case| (after, case));
+    let dropped = before.cases.iter().filter(is_dropped).map(|case| (before, case));
+    let mut changes = CaseChanges::default();
+    for (owner, case) in kept.chain(dropped) {
+        let name = case.name.clone();
+        match (decide(owner, case, before)?, decide(owner, case, after)?) {
+            (Ok(was), Ok(is)) if was.decision == is.decision => {}
+            (Ok(before), Ok(after)) => {
+                changes.changed.push(CaseChange { case: name, before, after });
+            }
+            (Err(reason), _) | (_, Err(reason)) => {
+                changes.skipped.push(SkippedCase { case: name, reason });
+            }
+        }
+    }
+    Ok(changes)
+}
+
+/// Decides a case of `owner` by the rules and policies of `folder`. The inner error says which resolver would be called.
+fn decide(
+    owner: &Bundle,
+    case: &Case,
+    folder: &Bundle,
+) -> Result<Result<CaseDecision, String>, Invalid> {
+    let check = case.to_check(&owner.users, &owner.tenant)?;
+    let plan = folder.rulebook.plan(check.resource);
+    let given = &case.resolved;
+    if let Verdict::NeedsAttributes(requests) = plan.decide(&check, &given.answers) {
+        let called = requests.iter().find(|it| !given.namespaces.contains(&*it.namespace));
+        if let Some(request) = called {
+            return Ok(Err(format!("it calls the resolver `{}`", request.namespace)));
+        }
+    }
+    let decision = plan.evaluate_with(&check, &given.answers);
+    let rule = folder.rulebook.name(decision.rule_id());
+    Ok(Ok(CaseDecision { decision: decision.effect(), rule }))
+}

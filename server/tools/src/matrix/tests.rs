@@ -1,0 +1,169 @@
+//! The reports of two folders in each format, and their exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use portcullis_bundle::fixture::{edit, write_tenant};
+
+use super::{DiffArguments, MatrixArguments, diff, run};
+
+#[derive(Parser)]
+struct Matrix {
+    #[command(flatten)]
+    arguments: MatrixArguments,
+}
+
+#[derive(Parser)]
+struct Diff {
+    #[command(flatten)]
+    arguments: DiffArguments,
+}
+
+/// Makes two equal folders.
+fn folders() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    let directory = tempfile::tempdir().expect("a folder");
+    let [before, after] = ["before", "after"].map(|name| directory.path().join(name));
+    write_tenant(&before);
+    write_tenant(&after);
+    (directory, before, after)
+}
+
+/// Runs `matrix` with these arguments. Returns the exit code and the output, or the error.
+fn matrix(folders: &[&Path], flags: &[&str]) -> Result<(ExitCode, String), String> {
+    let folders = folders.iter().map(|folder| folder.display().to_string());
+    let arguments = ["matrix".to_owned()].into_iter().chain(folders);
+    let arguments = arguments.chain(flags.iter().map(|flag| (*flag).to_owned()));
+    let parsed = Matrix::try_parse_from(arguments).map_err(|error| error.to_string())?;
+    let mut out = Vec::new();
+    let code = run(&parsed.arguments, &mut out).map_err(|error| format!("{error:#}"))?;
+    Ok((code, String::from_utf8(out).expect("text")))
+}
+
+/// Runs `diff`. Returns the output of a difference, or of none.
+fn difference(before: &Path, after: &Path, format: &str) -> Result<String, String> {
+    let [before, after] = [before, after].map(|folder| folder.display().to_string());
+    let arguments = ["diff", &before, &after, "--format", format];
+    let parsed = Diff::try_parse_from(arguments).expect("arguments");
+    let mut out = Vec::new();
+    let code = diff(&parsed.arguments, &mut out).map_err(|error| format!("{error:#}"))?;
+    let text = String::from_utf8(out).expect("text");
+    let is_different = format!("{code:?}") == format!("{:?}", ExitCode::from(2));
+    assert_eq!(is_different, text != NO_CHANGE, "{code:?}: {text}");
+    Ok(text)
+}
+
+const NO_CHANGE: &str = "no decision changes\n";
+
+#[test]
+fn a_table_says_who_has_what() {
+    let (_directory, folder, _) = folders();
+    let condition = "unless (resource.locked == true) ?? false";
+    let expected = format!(
+        "guest has wiki:read in acme {condition}\nreader has wiki:read in acme {condition}\n"
+    );
+    let (code, text) = matrix(&[&folder], &[]).expect("a table");
+    assert_eq!((format!("{code:?}"), text), (format!("{:?}", ExitCode::SUCCESS), expected));
+    let (_, text) = matrix(&[&folder], &["--role", "guest", "--resource", "wiki:*"]).expect("one");
+    assert_eq!(text, format!("guest has wiki:read in acme {condition}\n"));
+    let (_, text) = matrix(&[&folder], &["--role", "clerk"]).expect("none");
+    assert_eq!(text, "everything is denied\n");
+    let (_, text) = matrix(&[&folder], &["--role", "guest", "--format", "json"]).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let expected = serde_json::json!({"complete": true, "note": null, "cells": [{
+        "role": "guest", "domain": "acme", "resource": "wiki:read", "action": "read",
+        "decision": "depends", "condition": condition, "policies": ["locked"], "more_policies": 0,
+    }]});
+    assert_eq!(json, expected);
+    let (_, text) =
+        matrix(&[&folder], &["--role", "guest", "--format", "markdown"]).expect("a table");
+    let row = format!("| guest | `wiki:read` | read | acme | `{condition}` |");
+    assert_eq!(text.lines().nth(2), Some(&*row), "{text}");
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    let (directory, folder, other) = folders();
+    let error = matrix(&[&folder], &["--resource", "wiki"]).expect_err("no pattern");
+    assert!(error.contains("expected a resource such as `chart:read`"), "{error}");
+    let error = matrix(&[&folder, &other], &["--role", "guest"]).expect_err("two folders");
+    assert!(error.contains("cannot be used with"), "{error}");
+    let error = matrix(&[directory.path()], &[]).expect_err("no tenant folder");
+    assert!(error.contains("tenant.yaml"), "{error}");
+}
+
+#[test]
+fn a_folder_that_decides_the_same_is_no_difference() {
+    let (_directory, before, after) = folders();
+    assert_eq!(difference(&before, &after, "text").as_deref(), Ok(NO_CHANGE));
+    edit(&after, "policies.yaml", "name: locked", "name: closed");
+    edit(&after, "cases.yaml", "rule: locked", "rule: closed");
+    // A disabled policy does not decide.
+    edit(&after, "policies.yaml", "priority: 20", "priority: 21");
+    assert_eq!(difference(&before, &after, "text").as_deref(), Ok(NO_CHANGE));
+}
+
+#[test]
+fn a_difference_says_who_gains_and_loses_what() {
+    let (_directory, before, after) = folders();
+    edit(&after, "rules.yaml", "effect: deny", "effect: allow");
+    edit(&after, "policies.yaml", "priority: 10", "priority: 10\n  enabled: false");
+    edit(
+        &after,
+        "cases.yaml",
+        "decision: deny, rule: locked",
+        "decision: deny, rule: default-deny",
+    );
+    edit(&after, "resources.yaml", "reader, writer, guest", "writer, guest");
+    edit(
+        &after,
+        "cases.yaml",
+        "decision: allow, rule: 'reader, acme, wiki:read, read'",
+        "decision: deny, rule: default-deny",
+    );
+    let condition = "unless (resource.locked == true) ?? false";
+    let text = difference(&before, &after, "text").expect("a difference");
+    let expected = format!(
+        "guest has wiki:read in acme without a condition (before: {condition})\n\
+         reader loses wiki:read in acme (before: {condition})\n\
+         writer gains wiki:read in acme\n\
+         case `a reader reads`: deny by `default-deny`, was allow by `reader, acme, wiki:read, read`\n"
+    );
+    assert_eq!(text, expected);
+    let (_, same) = matrix(&[&before, &after], &[]).expect("the same as `diff`");
+    assert_eq!(same, expected);
+    let json = difference(&before, &after, "json").expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        json["changes"][2],
+        serde_json::json!({
+            "role": "writer", "domain": "acme", "resource": "wiki:read", "action": "read",
+            "before": {"decision": "deny"}, "after": {"decision": "allow"},
+        })
+    );
+    assert_eq!(json["cases"]["changed"][0]["after"]["decision"], "deny", "{json}");
+    let markdown = difference(&before, &after, "markdown").expect("tables");
+    let expected = format!(
+        "| Role | Resource | Action | Domain | Before | After |\n\
+         | --- | --- | --- | --- | --- | --- |\n\
+         | guest | `wiki:read` | read | acme | `{condition}` | allow |\n\
+         | reader | `wiki:read` | read | acme | `{condition}` | deny |\n\
+         | writer | `wiki:read` | read | acme | deny | allow |\n\n\
+         | Case | Before | After |\n\
+         | --- | --- | --- |\n\
+         | a reader reads | allow by `reader, acme, wiki:read, read` | deny by `default-deny` |\n"
+    );
+    assert_eq!(markdown, expected);
+}
+
+/// A text of a folder changes neither a terminal nor a page.
+#[test]
+fn texts_of_folders_are_shown_on_one_line() {
+    let (_directory, before, after) = folders();
+    edit(&after, "rules.yaml", "sub: writer", r#""sub": "a|b`c\e[1m\n<i>""#);
+    let text = difference(&before, &after, "text").expect("a difference");
+    assert!(text.contains("writer gains") && !text.contains('\u{1b}'), "{text}");
+    edit(&after, "rules.yaml", "effect: deny", "effect: allow");
+    let markdown = difference(&before, &after, "markdown").expect("a table");
+    assert!(markdown.contains(r"| a\|b\`c�\[1m�\<i\> |"), "{markdown}");
+}

@@ -1,0 +1,52 @@
+//! The commands of `docs/operations.md` that back up and restore PostgreSQL do what the document says.
+
+use std::fs;
+
+use portcullis_test_postgres::Cluster;
+
+use crate::support::process::repository;
+use crate::support::{Provider, Settings, Tenant};
+
+/// Returns the commands of the document, in order.
+fn commands() -> String {
+    let document = fs::read_to_string(repository().join("docs/operations.md")).expect("it exists");
+    let (_, section) = document.split_once("\n## Backup\n").expect("a section about backups");
+    let (_, section) = section.split_once("\n### PostgreSQL\n").expect("one about PostgreSQL");
+    let blocks = section.split("```sh\n").skip(1);
+    blocks.filter_map(|block| block.split("```").next()).collect()
+}
+
+/// Runs a script beside `cluster`, and returns what it writes to its standard error.
+fn run(cluster: &Cluster, database: &str, script: &str) -> Result<(), String> {
+    let output = cluster.shell(script).env("DATABASE", database).output().expect("a shell");
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(()) } else { Err(complaint) }
+}
+
+#[test]
+fn a_dump_of_the_documented_role_has_everything() {
+    let Some(cluster) = Cluster::own() else { return };
+    let database = cluster.database();
+    let (name, settings) = (database.name().to_owned(), Settings::of(Provider::shared()));
+    let server = settings.on_database(database).start();
+    let tenant = Tenant::of(&server, Provider::shared(), "kept");
+    let rule = tenant.rule("alice", "doc:read", "read", "allow");
+    run(&cluster, &name, &commands()).expect("the commands of the document work");
+
+    let restored = cluster.existing(&format!("{name}_restored"));
+    let second = Settings::of(Provider::shared()).on_database(restored).start();
+    tenant.at(&second).decide("alice", "doc:read", "read").is("allow", &rule);
+    // The restored database is the service's own: it writes.
+    tenant.at(&second).rule("bob", "doc:read", "read", "allow");
+}
+
+#[test]
+fn a_dump_of_the_own_role_is_refused() {
+    let Some(cluster) = Cluster::own() else { return };
+    let database = cluster.database();
+    let name = database.name().to_owned();
+    let _server = Settings::of(Provider::shared()).on_database(database).start();
+    let dump = "pg_dump --username=portcullis --file=/dev/null \"$DATABASE\"";
+    let complaint = run(&cluster, &name, dump).expect_err("row-level security holds");
+    assert!(complaint.contains("row-level security"), "{complaint}");
+}
