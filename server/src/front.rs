@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use portcullis_api::listener::{ConnectionLimits, Listener, TlsError, TlsFiles, TlsIdentity};
-use portcullis_api::{BodyBudget, RouteSet, Router, router};
+use portcullis_api::{BodyBudget, HttpService, RouteSet, router};
 use portcullis_config::{ConfigError, EdgeConfig, TlsConfig};
 use portcullis_operations::app::App;
 use portcullis_operations::edge_metrics::ConnectionMetrics;
@@ -19,7 +19,7 @@ const OPERATOR_CONNECTIONS: usize = 128;
 /// A listener with its routes.
 pub(crate) struct Front {
     pub(crate) listener: Listener,
-    pub(crate) router: Router,
+    pub(crate) service: HttpService,
     pub(crate) limits: ConnectionLimits,
 }
 
@@ -34,7 +34,7 @@ impl Front {
             // An error says that the sender is gone, which is a stop, too.
             let _ = stopped.wait_for(|stopped| *stopped).await;
         };
-        self.listener.serve(self.router, self.limits, metrics, stop).await;
+        self.listener.serve(self.service, self.limits, metrics, stop).await;
     }
 }
 
@@ -76,7 +76,7 @@ impl Listeners {
         tracing::info!("listening on {}", public.url());
         let front = |listener, set, limits| Front {
             listener,
-            router: router(app.clone(), set, bodies.clone()),
+            service: router(app.clone(), set, bodies.clone()),
             limits,
         };
         let Some(operator) = operator else {

@@ -25,7 +25,7 @@ pub(crate) fn not_allowed(allow: String) -> Response {
 }
 
 /// Gives a 405 its body, which names the methods of the header `Allow`.
-pub(crate) async fn method_not_allowed(response: Response) -> Response {
+pub(crate) fn method_not_allowed(response: Response) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }
@@ -48,7 +48,7 @@ mod tests {
             (vec![HttpMethod::Post, HttpMethod::Put], "POST,PUT"),
         ] {
             let item = PathItem::from_http_methods(methods, Operation::default());
-            let answer = method_not_allowed(not_allowed(allowed(&item))).await;
+            let answer = method_not_allowed(not_allowed(allowed(&item)));
             assert_eq!(answer.headers()[ALLOW], expected);
             let body = answer.into_body().collect().await.expect("a body").to_bytes();
             let body: Value = serde_json::from_slice(&body).expect("JSON");

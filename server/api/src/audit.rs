@@ -1,9 +1,8 @@
 //! Audit records (`docs/semantics.md`, section 6.11).
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::State;
 use axum::response::Response;
-use http::{StatusCode, Uri};
+use http::Uri;
 use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord};
 use portcullis_model::schema;
 use portcullis_operations::app::App;
@@ -16,7 +15,6 @@ use crate::callers::{Admin, Allowed, AuditRead};
 use crate::error::ApiError;
 use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query, text_filter};
-use crate::sent_credential::SentCredential;
 
 /// Lists the audit records of the tenant, newest first.
 #[utoipa::path(
@@ -112,21 +110,4 @@ fn action_filter(value: &str) -> Result<AuditAction, ApiError> {
 fn record_filter(value: &str) -> Result<Uuid, ApiError> {
     let id = Uuid::try_parse(value);
     id.map_err(|_| ApiError::bad_request("the query parameter `record` must be a UUID"))
-}
-
-/// Notes each refused credential, so that it gets an audit record. A request without a credential has none to refuse.
-pub(super) async fn note_refusals(
-    State(app): State<App>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (parts, body) = request.into_parts();
-    let sent = SentCredential::of(&app, &parts);
-    let response = next.run(Request::from_parts(parts, body)).await;
-    if response.status() == StatusCode::UNAUTHORIZED
-        && let Some(sent) = sent
-    {
-        app.refusals.note(sent.into_origin(), app.clock.now().into());
-    }
-    response
 }

@@ -6,7 +6,6 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use http::header::HeaderName;
 use http::request::Parts;
 use portcullis_auth::{
     ADMIN_ACTOR, AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key,
@@ -20,10 +19,9 @@ use portcullis_operations::key_holders;
 use crate::credential::Credential;
 use crate::error::ApiError;
 use crate::raw_body::charge_body_to;
+use crate::request_id::RequestId;
 use crate::unknown_parameters::refuse_query_fault;
 use crate::{limits, managed_domain};
-
-pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The answer to a service key on the routes that manage service keys, which are all routes of a [`TenantManager`].
 const NO_KEYS_BY_KEY: &str = "this route needs a bearer token, not a key; the command `portcullis keys` manages \
@@ -267,10 +265,9 @@ fn of_request(app: &App, parts: &Parts, manager: Manager) -> Manager {
     manager.with_request(limits::client_address(app, parts), request_id(parts))
 }
 
-/// Returns the id of the request, which the layer `observe` has made valid.
+/// Returns the id of the request.
 fn request_id(parts: &Parts) -> Option<String> {
-    let id = parts.headers.get(&REQUEST_ID)?.to_str().ok()?;
-    Some(id.to_owned())
+    parts.extensions.get().map(RequestId::text)
 }
 
 /// The operator, with an admin key.

@@ -6,7 +6,7 @@ use portcullis_auth::{AuthError, Mode};
 
 use crate::error::ApiError;
 use crate::no_credential::no_credential;
-use crate::oversize::refuse_oversize;
+use crate::raw_body::refuse_oversize;
 
 pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 pub(crate) const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
@@ -23,24 +23,23 @@ impl<'h> Credential<'h> {
     pub(crate) fn of(mode: &Mode, parts: &'h Parts) -> Result<Self, ApiError> {
         refuse_oversize(parts)?;
         let headers = &parts.headers;
-        let sent = [AUTHORIZATION, SERVICE_KEY, ADMIN_KEY]
+        let mut sent = [AUTHORIZATION, SERVICE_KEY, ADMIN_KEY]
             .into_iter()
-            .flat_map(|name| headers.get_all(&name).iter().map(move |value| (name.clone(), value)))
-            .collect::<Vec<_>>();
-        let (name, value) = match sent.as_slice() {
-            [] => return Err(no_credential(mode, parts)),
-            [one] => one,
-            _ => {
+            .flat_map(|name| headers.get_all(&name).iter().map(move |value| (name.clone(), value)));
+        let (name, value) = match (sent.next(), sent.next()) {
+            (None, _) => return Err(no_credential(mode, parts)),
+            (Some(one), None) => one,
+            (Some(_), Some(_)) => {
                 return Err(ApiError::bad_request(
                     "more than one credential was sent: send exactly one",
                 ));
             }
         };
         let text = value.to_str().unwrap_or_default();
-        if *name == SERVICE_KEY {
+        if name == SERVICE_KEY {
             return Ok(Self::ServiceKey(text));
         }
-        if *name == ADMIN_KEY {
+        if name == ADMIN_KEY {
             return Ok(Self::AdminKey(text));
         }
         text.split_once(' ')

@@ -1,11 +1,7 @@
 //! The time limits of a request.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::FromRequestParts;
-use http::Extensions;
-use http::request::Parts;
 use tokio::time::Instant;
 
 /// Longest request, from its header to its answer.
@@ -18,23 +14,10 @@ const READY_WITHIN: Duration = Duration::from_secs(25);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline(Instant);
 
-impl<S: Send + Sync> FromRequestParts<S> for Deadline {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(&parts.extensions))
-    }
-}
-
 impl Deadline {
     /// Returns the deadline of a request that arrives now.
     pub(super) fn from_now() -> Self {
         Self(Instant::now() + READY_WITHIN)
-    }
-
-    /// Returns the deadline of the request with these extensions.
-    pub(super) fn of(extensions: &Extensions) -> Self {
-        extensions.get().copied().unwrap_or_else(Self::from_now)
     }
 
     /// Returns the instant.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::BoxError;
 use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
@@ -21,31 +22,35 @@ const DISCARD_PAUSE: Duration = Duration::from_millis(250);
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A body of which the unread part stays when the reader drops it.
-struct LentBody(Arc<Mutex<Shared>>);
+struct LentBody<B>(Arc<Mutex<Shared<B>>>);
 
 /// The part of a lent body that is not read yet.
-pub(crate) struct Leftover(Arc<Mutex<Shared>>);
+pub(crate) struct Leftover<B>(Arc<Mutex<Shared<B>>>);
 
-struct Shared {
-    body: Body,
+struct Shared<B> {
+    body: B,
     /// Whether the reader asked for a part of the body. A client that waits for a 100 sends the body then.
     is_begun: bool,
 }
 
 /// Returns `body` for a reader, and the part that the reader leaves.
-pub(crate) fn lend(body: Body) -> (Body, Leftover) {
+pub(crate) fn lend<B>(body: B) -> (Body, Leftover<B>)
+where
+    B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
+    B::Error: Into<BoxError>,
+{
     let shared = Arc::new(Mutex::new(Shared { body, is_begun: false }));
     (Body::new(LentBody(Arc::clone(&shared))), Leftover(shared))
 }
 
-impl HttpBody for LentBody {
+impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for LentBody<B> {
     type Data = Bytes;
-    type Error = axum::Error;
+    type Error = B::Error;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let mut shared = self.0.lock();
         shared.is_begun = true;
         Pin::new(&mut shared.body).poll_frame(context)
@@ -60,7 +65,7 @@ impl HttpBody for LentBody {
     }
 }
 
-impl Leftover {
+impl<B: HttpBody<Data = Bytes> + Unpin> Leftover<B> {
     /// Whether the reader asked for a part of the body.
     pub(crate) fn is_begun(&self) -> bool {
         self.0.lock().is_begun
@@ -69,7 +74,10 @@ impl Leftover {
     /// Reads and discards what the client still sends. A client whose connection closes while it sends does not see its
     /// answer. Call it when the reader is done.
     pub(crate) async fn discard(self) {
-        let mut body = std::mem::take(&mut self.0.lock().body);
+        let mut body = LentBody(self.0);
+        if body.is_end_stream() {
+            return;
+        }
         let all = async {
             let mut length = 0;
             while length < MAX_DISCARDED
@@ -119,7 +127,7 @@ mod tests {
         assert_eq!(first, "first");
         drop(reader);
         assert!(leftover.is_begun());
-        let mut rest = std::mem::take(&mut leftover.0.lock().body);
+        let mut rest = LentBody(leftover.0);
         let second = rest.frame().await.expect("a frame").expect("data").into_data().expect("data");
         assert_eq!(second, "second");
     }

@@ -16,12 +16,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use portcullis_operations::edge_metrics::ConnectionMetrics;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
+use crate::service::HttpService;
 use activity::Activity;
 use connection::{Connection, Serving};
 pub use limits::ConnectionLimits;
@@ -68,11 +68,11 @@ impl Listener {
         format!("{scheme}://{}", self.address)
     }
 
-    /// Serves `router` until `stop` is done. Then it accepts no connections, closes idle ones, and lets running
+    /// Serves by `service` until `stop` is done. Then it accepts no connections, closes idle ones, and lets running
     /// requests finish for ten seconds.
     pub async fn serve(
         self,
-        router: Router,
+        service: HttpService,
         limits: ConnectionLimits,
         metrics: ConnectionMetrics,
         stop: impl Future<Output = ()>,
@@ -80,7 +80,7 @@ impl Listener {
         let (stopping, stopped) = watch::channel(false);
         let builder = limits::connection_builder();
         let places = ConnectionPlaces::new(limits.most, metrics);
-        let serving = Serving { builder, router, tls: self.tls, limits, stopped };
+        let serving = Serving { builder, service, tls: self.tls, limits, stopped };
         let mut stop = std::pin::pin!(stop);
         let (mut failed, mut refused) = (Throttle::default(), Throttle::default());
         loop {

@@ -10,7 +10,6 @@ use portcullis_auth::Mode;
 use portcullis_model::schema as words;
 use portcullis_operations::app::App;
 use serde_json::{Map, Value, json};
-use tower::util::MapRequestLayer;
 use utoipa::IntoResponses;
 use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
@@ -18,10 +17,6 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use crate::allowed_methods::{allowed, not_allowed};
 use crate::error::{ErrorBody, schema as errors};
 use crate::managed_domain;
-use crate::unknown_parameters::KnownParameters;
-
-/// The routes that refuse query parameters that their descriptions do not have.
-const STRICT: &str = "/api/v1/";
 
 /// A route table in which every route has a description.
 pub(super) trait Table {
@@ -40,11 +35,6 @@ impl Table for OpenApiRouter<App> {
         if let Some(item) = item {
             let allow = allowed(item);
             methods = methods.fallback(move || async move { not_allowed(allow) });
-        }
-        if let Some(item) = item.filter(|_| path.starts_with(STRICT)) {
-            let known = KnownParameters::of(item);
-            methods =
-                methods.route_layer(MapRequestLayer::new(move |request| known.compare(request)));
         }
         self.routes((schemas, described, methods))
     }

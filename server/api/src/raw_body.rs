@@ -1,7 +1,9 @@
-//! Reads the body of a request, within the limits that the layer `limit_body` sets.
+//! Reads the body of a request, within its limits.
+
+use std::convert::Infallible;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{FromRequestParts, Request};
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
@@ -18,16 +20,35 @@ use crate::error::ApiError;
 pub(crate) struct BodyLimits {
     /// Most bytes of the body.
     most: usize,
+    /// The length that the request declares.
+    declared: Option<u64>,
     budget: BodyBudget,
     account: Account,
+    deadline: Deadline,
 }
 
 impl BodyLimits {
-    /// Returns the limits of a request whose sender is not known yet.
-    pub(crate) fn new(most: usize, budget: BodyBudget) -> Self {
-        let account = budget.account("");
-        Self { most, budget, account }
+    /// Returns the limits of a request that arrives now and whose sender is not known yet.
+    pub(crate) fn new(most: usize, budget: BodyBudget, headers: &HeaderMap) -> Self {
+        let (account, declared) = (budget.account(""), declared_length(headers));
+        Self { most, declared, budget, account, deadline: Deadline::from_now() }
     }
+}
+
+/// Refuses a request that declares a body that is too large. Every route checks this first: an unknown route or method
+/// comes before it in the order of faults, and only the router knows these.
+pub(crate) fn refuse_oversize(parts: &Parts) -> Result<(), ApiError> {
+    match parts.extensions.get() {
+        Some(BodyLimits { most, declared: Some(length), .. }) if *length > *most as u64 => {
+            Err(ApiError::PayloadTooLarge(*most))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the deadline of the request with these extensions.
+pub(crate) fn deadline_of(extensions: &Extensions) -> Deadline {
+    extensions.get().map_or_else(Deadline::from_now, |limits: &BodyLimits| limits.deadline)
 }
 
 /// Charges the body of a request to `tenant`, which sends it.
@@ -37,15 +58,20 @@ pub(crate) fn charge_body_to(parts: &mut Parts, tenant: &str) {
     }
 }
 
+impl<S: Send + Sync> FromRequestParts<S> for Deadline {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(deadline_of(&parts.extensions))
+    }
+}
+
 /// A body that is not read yet. An extractor of a body runs after those of the caller, so that nobody without the right
 /// makes the service read.
 #[derive(Debug)]
 pub(crate) struct UnreadBody {
     body: Body,
-    declared: Option<usize>,
     limits: BodyLimits,
-    /// The deadline of the request.
-    pub(crate) deadline: Deadline,
 }
 
 impl UnreadBody {
@@ -53,8 +79,12 @@ impl UnreadBody {
     pub(crate) fn of(request: Request) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         let limits = limits_of(&parts.extensions)?;
-        let declared = declared_length(&parts.headers).and_then(|length| length.try_into().ok());
-        Ok(Self { body, declared, limits, deadline: Deadline::of(&parts.extensions) })
+        Ok(Self { body, limits })
+    }
+
+    /// Returns the deadline of the request.
+    pub(crate) fn deadline(&self) -> Deadline {
+        self.limits.deadline
     }
 
     /// Reads the body to its end. The bytes are charged until the last copy of them is dropped.
@@ -62,19 +92,16 @@ impl UnreadBody {
     /// # Errors
     /// The body is too large, ends too early or takes too long, or the memory for bodies is spent.
     pub(crate) async fn read(self) -> Result<Bytes, ApiError> {
-        let Self { body, declared, limits, deadline } = self;
-        deadline.bound(read_all(body, declared, limits)).await.unwrap_or_else(|| {
+        let Self { body, limits } = self;
+        limits.deadline.bound(read_all(body, limits)).await.unwrap_or_else(|| {
             let what = "the body took too long, and nothing was written; try again later";
             Err(OperationError::NotNow(what.to_owned()).into())
         })
     }
 }
 
-async fn read_all(
-    mut body: Body,
-    declared: Option<usize>,
-    limits: BodyLimits,
-) -> Result<Bytes, ApiError> {
+async fn read_all(mut body: Body, limits: BodyLimits) -> Result<Bytes, ApiError> {
+    let declared = limits.declared.and_then(|length| length.try_into().ok());
     let mut charge = limits.budget.charge(limits.account);
     let mut kept = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -108,14 +135,13 @@ fn too_many() -> ApiError {
 }
 
 fn limits_of(extensions: &Extensions) -> Result<BodyLimits, ApiError> {
-    extensions
-        .get()
-        .cloned()
-        .ok_or_else(|| OperationError::Internal("the layer `limit_body` did not run".into()).into())
+    extensions.get().cloned().ok_or_else(|| {
+        OperationError::Internal("the request has no limits of its body".into()).into()
+    })
 }
 
 /// Returns the length that a request declares.
-pub(crate) fn declared_length(headers: &HeaderMap) -> Option<u64> {
+fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
@@ -149,7 +175,8 @@ mod tests {
         if declared {
             request.headers_mut().insert(CONTENT_LENGTH, length.into());
         }
-        request.extensions_mut().insert(BodyLimits::new(16 * MIB, budget.clone()));
+        let limits = BodyLimits::new(16 * MIB, budget.clone(), request.headers());
+        request.extensions_mut().insert(limits);
         request
     }
 

@@ -7,22 +7,23 @@ use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::allowed_methods::method_not_allowed;
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
 use crate::route_set::RouteSet;
+use crate::service::HttpService;
+use crate::unknown_parameters::KnownQueries;
 use crate::{
     admin, apply, audit, checks, docs, health, home, layers, limits, metrics, policies, proposals,
     resolvers, resources, rules, service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.
-pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> Router {
-    finish(routes(app, set), bodies)
+pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> HttpService {
+    finish(app.clone(), routes(app, set), bodies)
 }
 
-/// Returns the routes of `set`, without the outer layers.
+/// Returns the routes of `set`, without what is around them.
 pub fn routes(app: App, set: RouteSet) -> Router {
     let (everything, document) = described_routes(&app.mode);
     let routes = match set {
@@ -35,9 +36,8 @@ pub fn routes(app: App, set: RouteSet) -> Router {
             operator(&app.mode).merge(probes()).merge(page_at_root(set)).split_for_parts().0
         }
     };
-    let noting = middleware::from_fn_with_state(app.clone(), audit::note_refusals);
     let has_rates = app.limits.rates.are_limited();
-    let routes = routes.with_state(app).layer(noting);
+    let routes = routes.with_state(app);
     if has_rates { routes.layer(middleware::from_fn(limits::report_rates)) } else { routes }
 }
 
@@ -156,13 +156,11 @@ fn probes() -> OpenApiRouter<App> {
         .at("/healthz/ready", routes!(health::ready))
 }
 
-/// Adds the answers to unknown routes and methods, and the outer layers.
-pub fn finish(routes: Router, bodies: BodyBudget) -> Router {
-    routes
-        .fallback(unknown_route)
-        .layer(middleware::from_fn_with_state(bodies, layers::limit_body))
-        .layer(middleware::map_response(method_not_allowed))
-        .layer(middleware::from_fn(layers::observe))
+/// Adds the answer to unknown routes, and what is around all routes.
+pub fn finish(app: App, routes: Router, bodies: BodyBudget) -> HttpService {
+    let (_, described) = table(&app.mode).split_for_parts();
+    let queries = KnownQueries::of(&described.paths);
+    HttpService::new(app, bodies, queries, routes.fallback(unknown_route))
 }
 
 /// Answers a request for an unknown path.

@@ -8,9 +8,9 @@ use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::PresentedKey;
 use portcullis_operations::app::App;
 
-use crate::callers::REQUEST_ID;
 use crate::credential::{ADMIN_KEY, SERVICE_KEY};
 use crate::limits;
+use crate::request_id::RequestId;
 
 /// The credential of a request without its secret, for the audit record if it is refused.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct SentCredential {
     /// The service key, until its id is read from it.
     service_key: Option<HeaderValue>,
     address: Option<IpAddr>,
-    request_id: Option<HeaderValue>,
+    request_id: Option<RequestId>,
 }
 
 impl SentCredential {
@@ -41,18 +41,14 @@ impl SentCredential {
             CredentialKind::Token
         };
         let address = limits::client_address(app, parts);
-        Some(Self { kind, service_key, address, request_id: headers.get(REQUEST_ID).cloned() })
+        Some(Self { kind, service_key, address, request_id: parts.extensions.get().cloned() })
     }
 
     /// Returns the origin of the request. The secret is not part of it.
     pub(crate) fn into_origin(self) -> Origin {
-        let key = text(self.service_key.as_ref());
-        let key = key.and_then(|key| PresentedKey::parse(&key)).map(|key| key.id.to_string());
-        let request_id = text(self.request_id.as_ref());
+        let key = self.service_key.as_ref().and_then(|key| key.to_str().ok());
+        let key = key.and_then(PresentedKey::parse).map(|key| key.id.to_string());
+        let request_id = self.request_id.as_ref().map(RequestId::text);
         Origin { key, ..Origin::new("", self.kind).with_request(self.address, request_id) }
     }
-}
-
-fn text(value: Option<&HeaderValue>) -> Option<String> {
-    value.and_then(|value| value.to_str().ok()).map(str::to_owned)
 }

@@ -1,29 +1,71 @@
 //! Query parameters that a route of `/api/v1` does not know (`docs/semantics.md`, section 8.6).
 //!
-//! The description of a route for the API document is also what it knows. A layer compares the request with it, and the
-//! caller's extractor refuses the request once the caller's right is proved.
+//! The description of a route for the API document is also what it knows. The service compares each request that has a
+//! query with it, and the caller's extractor refuses the request once the caller's right is proved.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use axum::extract::Request;
 use http::request::Parts;
 use http::{Method, Uri};
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::nearest::nearest;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
+use utoipa::openapi::path::{Operation, ParameterIn, PathItem, Paths};
 
 use crate::error::ApiError;
 use crate::parameters::query;
 
+/// The paths below which a route knows its query parameters.
+const STRICT: &str = "/api/v1/";
+
+/// The query parameters that each route of `/api/v1` knows.
+#[derive(Debug)]
+pub(crate) struct KnownQueries(Vec<(String, KnownParameters)>);
+
+impl KnownQueries {
+    /// Returns the query parameters that the API document describes.
+    pub(crate) fn of(paths: &Paths) -> Self {
+        let strict = paths.paths.iter().filter(|(path, _)| path.starts_with(STRICT));
+        let mut known: Vec<_> =
+            strict.map(|(path, item)| (path.clone(), KnownParameters::of(item))).collect();
+        // As in the router, a path that is spelled out goes before one with an id.
+        known.sort_by_key(|(path, _)| path.matches('{').count());
+        Self(known)
+    }
+
+    /// Returns the first fault of the query of a request.
+    pub(crate) fn fault(&self, parts: &Parts) -> Option<QueryFault> {
+        parts.uri.query()?;
+        let path = parts.uri.path();
+        let (_, known) = self.0.iter().find(|(template, _)| is_of(template, path))?;
+        known.fault(&parts.method, &parts.uri).map(QueryFault)
+    }
+}
+
+/// Returns whether `path` is of the form of `template`, in which `{…}` stands for any segment that is not empty.
+fn is_of(template: &str, path: &str) -> bool {
+    let (mut expected, mut segments) = (template.split('/'), path.split('/'));
+    loop {
+        match (expected.next(), segments.next()) {
+            (None, None) => return true,
+            (Some(expected), Some(segment)) => {
+                let is_any = expected.starts_with('{') && !segment.is_empty();
+                if !is_any && expected != segment {
+                    return false;
+                }
+            }
+            _ => return false,
+        }
+    }
+}
+
 /// The query parameters that each method of a path knows.
-#[derive(Clone, Debug)]
-pub(crate) struct KnownParameters(Arc<[(Method, Vec<String>)]>);
+#[derive(Debug)]
+struct KnownParameters(Vec<(Method, Vec<String>)>);
 
 impl KnownParameters {
     /// Returns the query parameters that `item` describes.
-    pub(crate) fn of(item: &PathItem) -> Self {
+    fn of(item: &PathItem) -> Self {
         let operations = [
             (Method::GET, &item.get),
             (Method::POST, &item.post),
@@ -36,17 +78,8 @@ impl KnownParameters {
         Self(described.collect())
     }
 
-    /// Returns the request, with a [`QueryFault`] if its query has a parameter that the route does not know, or one twice.
-    pub(crate) fn compare(&self, mut request: Request) -> Request {
-        if let Some(fault) = self.fault(request.method(), request.uri()) {
-            request.extensions_mut().insert(QueryFault(fault));
-        }
-        request
-    }
-
-    /// Returns the first fault of a query.
+    /// Returns the first fault of a query: a parameter that the route does not know, or one twice.
     fn fault(&self, method: &Method, uri: &Uri) -> Option<String> {
-        uri.query()?;
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let (_, known) = self.0.iter().find(|(own, _)| own == method)?;
         let mut seen = HashSet::new();
@@ -95,7 +128,7 @@ fn unknown(name: &str, known: &[String]) -> String {
 
 /// The fault of a query, as an extension of the request.
 #[derive(Clone, Debug)]
-struct QueryFault(String);
+pub(crate) struct QueryFault(String);
 
 /// Refuses a request with a [`QueryFault`].
 pub(crate) fn refuse_query_fault(parts: &Parts) -> Result<(), ApiError> {
@@ -112,7 +145,7 @@ mod tests {
     #[test]
     fn a_fault_names_the_parameter_and_the_nearest_known_one() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let known = KnownParameters(Arc::new([
+        let known = KnownParameters(Vec::from([
             (Method::GET, names(&["sub", "obj", "limit", "cursor"])),
             (Method::POST, names(&[])),
         ]));
@@ -147,6 +180,20 @@ mod tests {
         assert_eq!(fault(Method::POST, "/?limit=1").as_deref(), Some(none));
         // axum answers a method that the route does not have.
         assert_eq!(fault(Method::PUT, "/?limit=1"), None);
+    }
+
+    #[test]
+    fn a_path_is_of_one_form() {
+        for (template, path, expected) in [
+            ("/api/v1/check", "/api/v1/check", true),
+            ("/api/v1/check", "/api/v1/check/", false),
+            ("/api/v1/check", "/api/v1", false),
+            ("/api/v1/webhooks/{id}/test", "/api/v1/webhooks/7/test", true),
+            ("/api/v1/webhooks/{id}/test", "/api/v1/webhooks//test", false),
+            ("/api/v1/webhooks/{id}", "/api/v1/webhooks/7/test", false),
+        ] {
+            assert_eq!(is_of(template, path), expected, "{template} {path}");
+        }
     }
 
     #[test]

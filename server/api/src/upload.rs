@@ -1,6 +1,6 @@
 //! Uploads of modules: `multipart/form-data` with the parts `module` and `manifest` (`docs/semantics.md`, section 5.11).
 //!
-//! The layer `limit_body` allows a larger body if [`is_upload`] says so. [`Upload`] is extracted after the credential and
+//! The service allows a larger body if [`is_upload`] says so. [`Upload`] is extracted after the credential and
 //! the right of the sender are checked. Its handler reads the body when the tenant has a turn.
 
 use std::fmt;
@@ -10,6 +10,7 @@ use axum::extract::multipart::Field;
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::{Place, Problems};
@@ -29,14 +30,14 @@ const MAX_MANIFEST: usize = 1 << 20;
 const FORM: &str = "multipart/form-data";
 
 /// Whether the route of a request takes an upload, and the body is one.
-pub(crate) fn is_upload(request: &Request) -> bool {
-    let path = request.uri().path();
-    let takes_modules = match *request.method() {
+pub(crate) fn is_upload(parts: &Parts) -> bool {
+    let path = parts.uri.path();
+    let takes_modules = match parts.method {
         Method::POST => path == "/api/v1/resolvers",
         Method::PUT => path.strip_prefix("/api/v1/resolvers/").is_some_and(|id| !id.contains('/')),
         _ => false,
     };
-    takes_modules && is_form(request.headers())
+    takes_modules && is_form(&parts.headers)
 }
 
 /// Whether the content type is that of a form.
@@ -124,7 +125,7 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
 impl Upload {
     /// Returns the deadline of the request.
     pub(crate) fn deadline(&self) -> Deadline {
-        self.body.deadline
+        self.body.deadline()
     }
 
     /// Reads the parts, once the tenant has a turn.

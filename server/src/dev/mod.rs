@@ -103,8 +103,8 @@ pub(crate) async fn run(
     let routes = http::with_link(routes, examples::LINK)
         .merge(directory::routes(resolvers::credentials(&Bundle::embedded()?))?);
     // Everybody gets a token here, so that a page on the internet must not reach it through the browser.
-    let router = http::finish(http::only_loopback(routes), bodies);
-    let front = Front { listener, router, limits };
+    let service = http::finish(app.clone(), http::only_loopback(routes), bodies);
+    let front = Front { listener, service, limits };
     // The answers that are printed come from the running service: a check calls the directory, which it serves.
     until_stopped(
         tell(examples, dir, variables),

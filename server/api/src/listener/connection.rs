@@ -6,13 +6,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -24,6 +22,7 @@ use super::answer::AnswerBody;
 use super::limits::ConnectionLimits;
 use super::opening::Opening;
 use crate::peer::PeerAddress;
+use crate::service::HttpService;
 
 /// Longest time for a TLS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -34,7 +33,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(super) struct Serving {
     pub(super) builder: auto::Builder<TokioExecutor>,
-    pub(super) router: Router,
+    pub(super) service: HttpService,
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) limits: ConnectionLimits,
     /// Becomes true when the service stops.
@@ -79,9 +78,9 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let Self { serving, peer, activity } = self;
-        let Serving { builder, router, limits, mut stopped, .. } = serving;
+        let Serving { builder, service, limits, mut stopped, .. } = serving;
         let io = TokioIo::new(Opening::new(stream));
-        let answers = answers(router, peer, Arc::clone(&activity), limits.write);
+        let answers = answers(service, peer, Arc::clone(&activity), limits.write);
         let mut connection = pin!(builder.serve_connection(io, answers));
         let mut idle = limits.idle;
         let mut says_goodbye = false;
@@ -109,9 +108,9 @@ impl Connection {
     }
 }
 
-/// Returns the service that answers the requests of a connection by `router`.
+/// Returns what answers the requests of a connection by `service`.
 fn answers(
-    router: Router,
+    service: HttpService,
     peer: IpAddr,
     activity: Arc<Activity>,
     write: Duration,
@@ -121,13 +120,12 @@ fn answers(
     Error = Infallible,
     Future: Send + 'static,
 > {
-    let router = TowerToHyperService::new(router);
     service_fn(move |mut request: Request<Incoming>| {
         let exchange = activity.exchange();
         request.extensions_mut().insert(PeerAddress(peer));
-        let answered = router.call(request);
+        let service = service.clone();
         async move {
-            let answer = answered.await?;
+            let answer = service.answer(request).await;
             Ok(answer.map(|body| AnswerBody::new(body, exchange, write)))
         }
     })

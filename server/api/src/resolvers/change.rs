@@ -8,6 +8,7 @@ use portcullis_operations::resolvers::ResolverChange;
 use crate::body::JsonBody;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
+use crate::raw_body::deadline_of;
 use crate::upload::{Upload, is_form};
 
 /// The body of an update.
@@ -24,7 +25,7 @@ impl<S: Send + Sync> FromRequest<S> for ChangeBody {
         if is_form(request.headers()) {
             return Ok(Self::Upload(Box::new(Upload::from_request(request, state).await?)));
         }
-        let deadline = Deadline::of(request.extensions());
+        let deadline = deadline_of(request.extensions());
         Ok(Self::Manifest(JsonBody::from_request(request, state).await?, deadline))
     }
 }

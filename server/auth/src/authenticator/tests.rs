@@ -62,10 +62,11 @@ impl Service {
         self.authenticator.apply(records, &ClosedTenants::default());
     }
 
-    fn close(&self, tenant: &str) {
-        let closed = ClosedTenants::default();
-        closed.replace(HashSet::from([tenant.to_owned()]));
-        self.authenticator.apply(vec![record()], &closed);
+    /// Replaces the providers as [`Service::register`] does, and frees no memory: a request that runs meanwhile may
+    /// remember its token after that.
+    fn register_alone(&self, records: Vec<ProviderRecord>, closed: &ClosedTenants) {
+        let Some(Issuers::Registered(registered)) = &self.authenticator.issuers else { return };
+        registered.replace(records, closed);
     }
 
     async fn verify_at(&self, token: &str, now: DateTime<Utc>) -> Result<Arc<TokenHolder>, String> {
@@ -90,6 +91,12 @@ impl Service {
         let again = self.verify(token).await.expect("a good token");
         assert!(Arc::ptr_eq(known, &again), "verified anew");
     }
+}
+
+fn closed(tenant: &str) -> ClosedTenants {
+    let closed = ClosedTenants::default();
+    closed.replace(HashSet::from([tenant.to_owned()]));
+    closed
 }
 
 fn record() -> ProviderRecord {
@@ -210,11 +217,15 @@ async fn a_provider_that_is_removed_ends_its_tokens() {
     let service = Service::with_keys(&[jwk(&EC, "ec")]);
     let token = sign(&header(), &claims());
     service.remember(&token).await;
-    service.register(Vec::new());
+    service.register_alone(Vec::new(), &ClosedTenants::default());
     refused(service.verify(&token).await, "not registered");
+    // The same record again is another provider.
+    service.register(vec![record()]);
+    let before = service.remember(&token).await;
+    service.register(Vec::new());
     assert_eq!(service.authenticator.remembered(), 0, "their memory is free");
     service.register(vec![record()]);
-    service.remember(&token).await;
+    assert!(!Arc::ptr_eq(&before, &service.remember(&token).await));
 }
 
 #[tokio::test]
@@ -225,13 +236,18 @@ async fn a_provider_that_is_changed_ends_its_tokens() {
     let token = sign(&header(), &claims);
     assert_eq!(service.remember(&token).await.identity.roles, ["reader"]);
     let by_groups = ClaimConfig { roles_claim: "groups".to_owned(), ..ClaimConfig::default() };
-    service.register(vec![ProviderRecord { claim_config: by_groups, ..record() }]);
+    let change = |record| service.register_alone(vec![record], &ClosedTenants::default());
+    change(ProviderRecord { claim_config: by_groups, ..record() });
     assert_eq!(service.remember(&token).await.identity.roles, ["writer"]);
-    service.register(vec![ProviderRecord { tenant_id: "other".to_owned(), ..record() }]);
+    change(ProviderRecord { tenant_id: "other".to_owned(), ..record() });
     assert_eq!(service.remember(&token).await.tenant(), "other");
-    assert_eq!(service.authenticator.remembered(), 1);
-    service.register(vec![ProviderRecord { audience: Some("portcullis".to_owned()), ..record() }]);
+    assert_eq!(service.authenticator.remembered(), 1, "one text, one token");
+    change(ProviderRecord { audience: Some("portcullis".to_owned()), ..record() });
     refused(service.verify(&token).await, "`aud`");
+    service.register(vec![record()]);
+    service.remember(&token).await;
+    service.register(vec![ProviderRecord { tenant_id: "other".to_owned(), ..record() }]);
+    assert_eq!(service.authenticator.remembered(), 0, "their memory is free");
 }
 
 #[tokio::test]
@@ -239,8 +255,10 @@ async fn a_closed_tenant_ends_its_tokens() {
     let service = Service::with_keys(&[jwk(&EC, "ec")]);
     let token = sign(&header(), &claims());
     service.remember(&token).await;
-    service.close("acme");
+    service.register_alone(vec![record()], &closed("acme"));
     refused(service.verify(&token).await, "TenantSuspended");
+    assert_eq!(service.authenticator.remembered(), 1);
+    service.authenticator.apply(vec![record()], &closed("acme"));
     assert_eq!(service.authenticator.remembered(), 0, "their memory is free");
     service.register(vec![record()]);
     service.remember(&token).await;

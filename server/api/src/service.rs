@@ -1,0 +1,180 @@
+//! The routes and everything around them: the request id and the log line, the time limit, the limits of the body, the
+//! audit records of refused credentials, and the 500 for a panic.
+//!
+//! This is one function and not a stack of layers: each layer of axum costs a request several allocations.
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::Router;
+use axum::body::{Body, HttpBody};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::request::Parts;
+use http::{Method, Request, StatusCode, Uri, Version};
+use portcullis_operations::app::App;
+use portcullis_operations::error::OperationError;
+use tokio::time::Instant;
+use tower::Service;
+
+use crate::allowed_methods::method_not_allowed;
+use crate::apply;
+use crate::body_budget::{BodyBudget, MAX_UPLOAD};
+use crate::deadline::REQUEST_TIMEOUT;
+use crate::error::{ApiError, LoggedCause, internal_body};
+use crate::leftover;
+use crate::raw_body::BodyLimits;
+use crate::request_id::{REQUEST_ID, RequestId};
+use crate::sent_credential::SentCredential;
+use crate::unknown_parameters::KnownQueries;
+use crate::upload;
+
+/// Largest request body, in bytes.
+const MAX_BODY: usize = 1024 * 1024;
+
+/// The routes with everything around them. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct HttpService(Arc<Surroundings>);
+
+/// The routes, and what serves all of them.
+#[derive(Debug)]
+struct Surroundings {
+    app: App,
+    bodies: BodyBudget,
+    queries: KnownQueries,
+    routes: Router,
+}
+
+impl HttpService {
+    pub(crate) fn new(app: App, bodies: BodyBudget, queries: KnownQueries, routes: Router) -> Self {
+        Self(Arc::new(Surroundings { app, bodies, queries, routes }))
+    }
+
+    /// Answers a request.
+    pub async fn answer<B>(self, request: Request<B>) -> Response
+    where
+        B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
+        let Surroundings { app, bodies, queries, routes } = &*self.0;
+        let (mut parts, body) = request.into_parts();
+        let exchange = Exchange::begin(&mut parts);
+        let sent = SentCredential::of(app, &parts);
+        let most = match parts.uri.path() {
+            _ if upload::is_upload(&parts) => MAX_UPLOAD,
+            apply::PATH => bodies.largest_apply(),
+            _ => MAX_BODY,
+        };
+        parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
+        if let Some(fault) = queries.fault(&parts) {
+            parts.extensions.insert(fault);
+        }
+        let routed = AssertUnwindSafe(route(routes.clone(), parts, body)).catch_unwind();
+        let answer = match tokio::time::timeout(REQUEST_TIMEOUT, routed).await {
+            Ok(Ok(answer)) => method_not_allowed(answer),
+            Ok(Err(panic)) => after_panic(&*panic),
+            Err(_) => after_timeout(),
+        };
+        if answer.status() == StatusCode::UNAUTHORIZED
+            && let Some(sent) = sent
+        {
+            app.refusals.note(sent.into_origin(), app.clock.now().into());
+        }
+        exchange.end(answer)
+    }
+}
+
+/// Answers a request by its route. The handler reads the body, once the route, the credential and the right of the sender
+/// are known. The part that no handler reads is discarded before the answer.
+async fn route<B>(mut routes: Router, parts: Parts, body: B) -> Response
+where
+    B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
+    B::Error: Into<axum::BoxError>,
+{
+    // An HTTP/2 client gets its answer on a stream that ends then, whatever it still sends.
+    if body.is_end_stream() || parts.version == Version::HTTP_2 {
+        return answered(routes.call(Request::from_parts(parts, Body::new(body))).await);
+    }
+    let waits = parts.headers.contains_key(EXPECT);
+    let (body, leftover) = leftover::lend(body);
+    let answer = answered(routes.call(Request::from_parts(parts, body)).await);
+    // A client that waits for a 100 gets its answer without one, and never sends the body.
+    if !waits || leftover.is_begun() {
+        leftover.discard().await;
+    }
+    answer
+}
+
+fn answered(answer: Result<Response, Infallible>) -> Response {
+    match answer {
+        Ok(answer) => answer,
+        Err(never) => match never {},
+    }
+}
+
+fn after_timeout() -> Response {
+    let cause = format!("no answer within {} s", REQUEST_TIMEOUT.as_secs());
+    ApiError::from(OperationError::Unavailable("the service", cause.into())).into_response()
+}
+
+fn after_panic(panic: &(dyn std::any::Any + Send)) -> Response {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
+    let message = format!("panic: {}", message.unwrap_or("no message"));
+    ApiError::from(OperationError::Internal(message.into())).into_response()
+}
+
+/// Drops the body of an answer to `HEAD`, and keeps its length. The routes have done so with their own answers.
+fn drop_body(answer: &mut Response) {
+    let body = std::mem::take(answer.body_mut());
+    if let Some(length) = body.size_hint().exact().filter(|_| !body.is_end_stream()) {
+        answer.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
+}
+
+/// A request and its answer, for the log line.
+struct Exchange {
+    id: RequestId,
+    method: Method,
+    uri: Uri,
+    began: Instant,
+}
+
+impl Exchange {
+    /// Begins with a request, which gets its id.
+    fn begin(parts: &mut Parts) -> Self {
+        let id = RequestId::of(&parts.headers);
+        parts.extensions.insert(id.clone());
+        Self { id, method: parts.method.clone(), uri: parts.uri.clone(), began: Instant::now() }
+    }
+
+    /// Writes the log line, and completes the answer.
+    fn end(self, mut answer: Response) -> Response {
+        let Self { id, method, uri, began } = self;
+        let path = uri.path();
+        if let Some(LoggedCause(cause)) = answer.extensions_mut().remove() {
+            let request_id = id.text();
+            tracing::error!(request_id, %method, path, %cause, "request failed");
+            if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
+                let status = answer.status();
+                answer = (status, Json(internal_body(&request_id))).into_response();
+            }
+        }
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            let (status, millis) = (answer.status().as_u16(), began.elapsed().as_secs_f64() * 1e3);
+            tracing::debug!(request_id = id.text(), %method, path, status, millis, "request");
+        }
+        if method == Method::HEAD {
+            drop_body(&mut answer);
+        }
+        let headers = answer.headers_mut();
+        headers.insert(REQUEST_ID, id.into_header());
+        // A browser must not take JSON that quotes a request for a page or a script.
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        answer
+    }
+}
