@@ -24,10 +24,9 @@ mod secrets;
 mod state;
 
 pub use after::after;
-pub use context::PlanContext;
 pub use execute::{Execution, execute};
 pub use export::{Export, export};
-pub use plan::{Deletions, Plan, Writes, plan};
+pub use plan::{Deletions, Plan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT, Source};
 pub use run::{apply, must_have_rights};
