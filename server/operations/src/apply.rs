@@ -29,10 +29,9 @@ mod stored_guards;
 
 pub use after::after;
 pub use approval::approve;
-pub use context::PlanContext;
 pub use execute::{Execution, execute};
 pub use export::{Export, export};
-pub use plan::{Deletions, Plan, Writes, plan};
+pub use plan::{Deletions, Plan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT, Source};
 pub use run::{Mandate, apply, must_have_rights};

@@ -11,7 +11,6 @@ use portcullis_model::webhook::WebhookRecord;
 use portcullis_storage::bulk::RecordWrite;
 
 use super::after::after;
-use super::context::PlanContext;
 use super::diff_rules::RuleBook;
 use super::draft::Draft;
 use super::fingerprint::fingerprint;
@@ -19,6 +18,8 @@ use super::request::ApplyRequest;
 use super::state::TenantState;
 use super::{diff_policies, diff_resolvers, diff_resources, diff_webhooks, namespaces};
 use crate::error::OperationError;
+
+pub use super::context::PlanContext;
 
 /// Most warnings of a plan, as in an invalid body: nobody mends more at once.
 const MAX_WARNINGS: usize = 100;

@@ -13,10 +13,9 @@ use portcullis_storage::bulk::RecordWrite;
 use tokio::time::Instant;
 
 use super::answer::{answer, case_report};
-use super::context::PlanContext;
 use super::execute::{Execution, execute};
 use super::guards::GuardWrites;
-use super::plan::{Plan, plan};
+use super::plan::{Plan, PlanContext, plan};
 use super::ready::{ReadyResolver, find_modules, make_ready};
 use super::request::ApplyRequest;
 use super::secrets;
