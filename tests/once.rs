@@ -10,6 +10,7 @@
 
 mod admin;
 mod api_tour;
+mod as_code;
 mod audit;
 mod bench;
 mod compilations;
@@ -40,6 +41,7 @@ mod policy_test;
 mod query_parameters;
 mod receivers;
 mod resolver_cli;
+mod schema_command;
 mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]

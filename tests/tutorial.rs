@@ -1,5 +1,5 @@
-//! `docs/tutorial.md` is true: every command in it is run, in order, in one shell that starts in an empty folder, and the
-//! document must be what comes out.
+//! The tutorials are true: every command in them is run, in order, in one shell that starts in an empty folder, and the
+//! document must be what comes out. What follows the heading [`END`] is no part of a tutorial.
 //!
 //! The blocks ```` ```sh ```` are the commands. The block behind one is its output: ```` ```text ````, or ```` ```json ````
 //! if it is JSON, which is laid out. Values that differ each time are placeholders, as in `docs/api.md`. The ports of the
@@ -13,28 +13,36 @@ use crate::support::openid::{available, skip};
 use crate::support::process::repository;
 use shell::Shell;
 
-const DOCUMENT: &str = "docs/tutorial.md";
+/// The heading behind a tutorial.
+const END: &str = "## Reference";
 const TOOLS: [&str; 3] = ["bash", "curl", "python3"];
 
 #[test]
 fn every_command_of_the_tutorial_prints_what_stands_behind_it() {
+    follow("docs/tutorial.md");
+}
+
+#[test]
+fn every_command_of_the_tutorial_of_policies_as_code_prints_what_stands_behind_it() {
+    follow("docs/policies-as-code.md");
+}
+
+/// Runs the commands of a document, and compares it with what comes out.
+fn follow(name: &str) {
     if let Some(missing) = TOOLS.into_iter().find(|tool| !available(tool)) {
         return skip(&format!("the tutorial needs `{missing}`"));
     }
-    let path = repository().join(DOCUMENT);
+    let path = repository().join(name);
     let document = std::fs::read_to_string(&path).unwrap();
-    let walked = through(&document);
+    let end = document.find(&format!("\n{END}\n")).map_or(document.len(), |end| end + 1);
+    let (tutorial, rest) = document.split_at(end);
+    let walked = through(tutorial) + rest;
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(path, walked).unwrap();
         return;
     }
     for (number, (written, walked)) in document.lines().zip(walked.lines()).enumerate() {
-        assert_eq!(
-            written,
-            walked,
-            "{DOCUMENT}, line {}: left as written, right as it is",
-            number + 1
-        );
+        assert_eq!(written, walked, "{name}, line {}: left as written, right as it is", number + 1);
     }
     assert_eq!(document, walked);
 }

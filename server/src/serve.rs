@@ -53,7 +53,8 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let metrics = Metrics::new();
     metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
-    let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
+    let edge = &config.edge;
+    let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let settings = StartSettings::of(&config);
     let app = wire(store, config, metrics)?;
     app.reload_tenants().await?;

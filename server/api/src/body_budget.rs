@@ -22,6 +22,8 @@ pub struct BodyBudget(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     most: usize,
+    /// Most bytes of the body of an apply.
+    largest_apply: usize,
     /// Most bytes of one account: a quarter, so that no tenant takes the memory of all.
     share: usize,
     used: AtomicUsize,
@@ -47,17 +49,23 @@ pub(crate) struct Charge {
 pub(crate) struct Spent;
 
 impl BodyBudget {
-    /// Returns a budget of `most` bytes, and at least two uploads.
-    pub fn new(most: u64, metrics: BodyMetrics) -> Self {
+    /// Returns a budget of `most` bytes, and at least two uploads. The body of an apply has at most `largest_apply` bytes.
+    pub fn new(most: u64, largest_apply: u64, metrics: BodyMetrics) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX).max(SMALLEST);
         Self(Arc::new(Shared {
             most,
+            largest_apply: usize::try_from(largest_apply).unwrap_or(usize::MAX),
             share: (most / 4).max(SMALLEST),
             used: AtomicUsize::new(0),
             accounts: (0..ACCOUNTS).map(|_| AtomicUsize::new(0)).collect(),
             hasher: RandomState::new(),
             metrics,
         }))
+    }
+
+    /// Returns the most bytes of the body of an apply.
+    pub(crate) fn largest_apply(&self) -> usize {
+        self.0.largest_apply
     }
 
     /// Returns the account of `tenant`. The operator and callers without a tenant have the account of the empty text.
@@ -123,7 +131,7 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     fn budget(mib: usize) -> BodyBudget {
-        BodyBudget::new((mib * MIB) as u64, BodyMetrics::default())
+        BodyBudget::new((mib * MIB) as u64, 0, BodyMetrics::default())
     }
 
     /// Returns charges of 1 MiB of one account until the budget refuses.

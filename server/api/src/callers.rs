@@ -143,8 +143,8 @@ impl<R> Deref for Allowed<R> {
 
 /// The right that a handler's parameter names.
 pub(crate) trait Right {
-    /// The permission that a service key needs.
-    const PERMISSION: Permission;
+    /// Refuses a caller without the permissions that it needs.
+    fn check(manager: &Manager) -> Result<(), AuthError>;
 }
 
 macro_rules! rights {
@@ -153,7 +153,9 @@ macro_rules! rights {
         pub(crate) enum $name {}
 
         impl Right for $name {
-            const PERMISSION: Permission = Permission::$name;
+            fn check(manager: &Manager) -> Result<(), AuthError> {
+                manager.must_have(Permission::$name)
+            }
         }
     )*};
 }
@@ -170,6 +172,37 @@ rights!(
     AuditRead
 );
 
+/// The right to send a bundle: some permission to write. Which ones it needs is known when it is read.
+#[derive(Debug)]
+pub(crate) enum BundleWrite {}
+
+impl Right for BundleWrite {
+    fn check(manager: &Manager) -> Result<(), AuthError> {
+        let others =
+            [Permission::ResourcesWrite, Permission::ResolversWrite, Permission::WebhooksWrite];
+        if others.into_iter().any(|one| manager.must_have(one).is_ok()) {
+            return Ok(());
+        }
+        manager.must_have(Permission::PoliciesWrite)
+    }
+}
+
+/// The right to read the whole content of a tenant.
+#[derive(Debug)]
+pub(crate) enum BundleRead {}
+
+impl Right for BundleRead {
+    fn check(manager: &Manager) -> Result<(), AuthError> {
+        let all = [
+            Permission::ResourcesRead,
+            Permission::PoliciesRead,
+            Permission::ResolversRead,
+            Permission::WebhooksRead,
+        ];
+        all.into_iter().try_for_each(|one| manager.must_have(one))
+    }
+}
+
 impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = ApiError;
 
@@ -183,7 +216,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
             }
             _ => TenantManager::verified(parts, app).await?,
         };
-        manager.must_have(R::PERMISSION)?;
+        R::check(&manager)?;
         refuse_query_fault(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
     }

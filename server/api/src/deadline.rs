@@ -1,8 +1,11 @@
 //! The time limits of a request.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::extract::FromRequestParts;
 use http::Extensions;
+use http::request::Parts;
 use tokio::time::Instant;
 
 /// Longest request, from its header to its answer.
@@ -14,6 +17,14 @@ const READY_WITHIN: Duration = Duration::from_secs(25);
 /// The instant at which a request gives up if it is not ready to write.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline(Instant);
+
+impl<S: Send + Sync> FromRequestParts<S> for Deadline {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(&parts.extensions))
+    }
+}
 
 impl Deadline {
     /// Returns the deadline of a request that arrives now.

@@ -1,5 +1,6 @@
 //! The errors of the API: the only error that becomes a response (`docs/semantics.md`, section 8.4).
 
+mod refusals;
 pub(crate) mod schema;
 
 use std::error::Error;
@@ -101,6 +102,7 @@ impl ApiError {
             Self::Operation(OperationError::QuotaExceeded(excess)) => {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
+            Self::Operation(OperationError::Refused(refusal)) => refusals::details(refusal),
             Self::Operation(OperationError::RevisionLost { latest, .. }) => {
                 json!({"revision": latest})
             }
@@ -150,6 +152,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         OperationError::PreconditionFailed => {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
+        OperationError::Refused(refusal) => refusals::status(refusal),
         OperationError::CasesFailed(_) => (StatusCode::UNPROCESSABLE_ENTITY, "CASES_FAILED"),
         OperationError::ApprovalRequired => (StatusCode::CONFLICT, "APPROVAL_REQUIRED"),
         OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
@@ -182,6 +185,7 @@ fn operation_message(error: &OperationError) -> String {
         OperationError::PreconditionFailed => {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
         }
+        OperationError::Refused(refusal) => refusals::message(refusal),
         OperationError::CasesFailed(failed) => format!(
             "{} of the tenant's cases would fail, and its gate `cases` refuses such a change; mend the change, or \
              change the cases first",

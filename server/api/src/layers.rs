@@ -14,6 +14,7 @@ use http::{HeaderName, HeaderValue, StatusCode, Version};
 use portcullis_operations::error::OperationError;
 use tokio::time::Instant;
 
+use crate::apply;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::deadline::{Deadline, REQUEST_TIMEOUT};
 use crate::error::{ApiError, LoggedCause, internal_body};
@@ -91,7 +92,11 @@ pub(super) async fn limit_body(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let limit = if upload::is_upload(&request) { MAX_UPLOAD } else { MAX_BODY };
+    let limit = match request.uri().path() {
+        _ if upload::is_upload(&request) => MAX_UPLOAD,
+        apply::PATH => budget.largest_apply(),
+        _ => MAX_BODY,
+    };
     request.extensions_mut().insert(BodyLimits::new(limit, budget));
     if declared_length(request.headers()).is_some_and(|length| length > limit as u64) {
         request.extensions_mut().insert(Oversize { limit });

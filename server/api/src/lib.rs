@@ -8,6 +8,7 @@
 
 mod admin;
 mod allowed_methods;
+mod apply;
 mod audit;
 mod body;
 mod body_budget;
@@ -19,6 +20,7 @@ mod docs;
 mod error;
 mod etag;
 mod explain;
+mod force;
 mod health;
 mod home;
 mod layers;

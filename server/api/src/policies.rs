@@ -18,7 +18,8 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
-use crate::openapi::{PreconditionFailed, QuotaExceeded};
+use crate::force::Force;
+use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{effect_filter, parameter, query, text_filter};
 use crate::path::RecordId;
@@ -125,11 +126,12 @@ pub(super) async fn show(
 /// Members that the body leaves out stay as they are. `resource` never changes.
 #[utoipa::path(
     put, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "updatePolicy",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch),
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch, Force),
     request_body = PolicyUpdate,
     responses(
         (status = 200, description = "The record", body = WrittenPolicy,
             headers(("ETag"), ("X-Policy-Revision"))),
+        Conflict,
         PreconditionFailed,
         QuotaExceeded,
     ),
@@ -139,13 +141,14 @@ pub(super) async fn update(
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
+    Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let read =
         move || -> Result<PolicyUpdate, ApiError> { Ok(PolicyUpdate::parse(&body.parse()?)?) };
     let update = app.plans.compilations().policy(caller.tenant(), read).await??;
     let id = id.known("policy")?;
-    let written = policies::update(&app, &caller, id, &precondition, &update).await?;
+    let written = policies::update(&app, &caller, id, &precondition, &update, force).await?;
     let Written { record, revision, warnings } = written;
     let tag = etag::header(&record);
     let answer = WrittenPolicy { record, warnings };
@@ -157,9 +160,10 @@ pub(super) async fn update(
 /// The record is retained, but no route returns it.
 #[utoipa::path(
     delete, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "deletePolicy",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch),
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
+        Conflict,
         PreconditionFailed,
     ),
 )]
@@ -168,8 +172,9 @@ pub(super) async fn delete(
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
+    Force(force): Force,
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
-    let revision = policies::delete(&app, &caller, id, &precondition).await?;
+    let revision = policies::delete(&app, &caller, id, &precondition, force).await?;
     Ok(deleted(revision))
 }

@@ -161,7 +161,7 @@ mod tests {
     #[tokio::test]
     async fn memory_is_charged_until_the_bytes_are_gone() {
         let metrics = BodyMetrics::default();
-        let budget = BodyBudget::new(64 * MIB as u64, metrics.clone());
+        let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         for (declared, charged) in [(true, 5), (false, 8)] {
             let bytes = read(request(&budget, 5, declared)).await.expect("a body");
             assert_eq!(bytes.len(), 5 * MIB);
@@ -177,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_that_has_no_room_is_a_503() {
         let metrics = BodyMetrics::default();
-        let budget = BodyBudget::new(64 * MIB as u64, metrics.clone());
+        let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         let held = [
             read(request(&budget, 16, true)).await.expect("a body"),
             read(request(&budget, 16, true)).await.expect("a body"),
@@ -198,7 +198,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_body_that_never_ends_is_given_up() {
         let metrics = BodyMetrics::default();
-        let budget = BodyBudget::new(64 * MIB as u64, metrics.clone());
+        let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         let (mut request, begun) = (request(&budget, 1, true), tokio::time::Instant::now());
         let first = stream::iter([Ok::<_, axum::Error>(vec![b'x'; 10])]);
         let unfinished = futures_util::StreamExt::chain(first, stream::pending());

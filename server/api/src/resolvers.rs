@@ -14,6 +14,7 @@ use portcullis_operations::resolvers::{self, FoundResolver};
 use crate::callers::{Allowed, ResolversRead, ResolversWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
+use crate::force::Force;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
@@ -95,7 +96,7 @@ pub(super) async fn show(
 /// place of the old one at once, and calls in flight finish on the old one. What enabled policies read must stay.
 #[utoipa::path(
     put, path = "/api/v1/resolvers/{id}", tag = "Resolvers", operation_id = "updateResolver",
-    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])), params(RecordId, IfMatch),
+    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])), params(RecordId, IfMatch, Force),
     request_body(content(
         (ManifestUpdate = "application/json"),
         (ChangeUpload = "multipart/form-data"),
@@ -113,10 +114,11 @@ pub(super) async fn update(
     caller: Allowed<ResolversWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
+    Force(force): Force,
     body: ChangeBody,
 ) -> Result<Response, ApiError> {
     let ready_by = body.deadline().instant();
-    let change = body.read(&app, caller.tenant()).await?;
+    let change = body.read(&app, caller.tenant(), force).await?;
     let id = id.known("resolver")?;
     let written = resolvers::update(&app, &caller, id, &precondition, &change, ready_by).await?;
     let (stored, revision) = (written.record, written.revision);
@@ -130,7 +132,7 @@ pub(super) async fn update(
 /// Not while an enabled policy reads its namespace: `details.policy_ids` names those that do.
 #[utoipa::path(
     delete, path = "/api/v1/resolvers/{id}", tag = "Resolvers", operation_id = "deleteResolver",
-    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])), params(RecordId, IfMatch),
+    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])), params(RecordId, IfMatch, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
         Conflict,
@@ -142,7 +144,8 @@ pub(super) async fn delete(
     caller: Allowed<ResolversWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
+    Force(force): Force,
 ) -> Result<Response, ApiError> {
     let id = id.known("resolver")?;
-    Ok(deleted(resolvers::delete(&app, &caller, id, &precondition).await?))
+    Ok(deleted(resolvers::delete(&app, &caller, id, &precondition, force).await?))
 }

@@ -7,19 +7,32 @@ use http::Uri;
 use portcullis_model::resource::{BulkRegistration, Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::schema;
+use portcullis_model::warning::Warning;
 use portcullis_operations::app::App;
 use portcullis_operations::resources;
-use utoipa::IntoParams;
+use serde::Serialize;
 use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
 use crate::error::ApiError;
+use crate::force::Force;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{flag, parameter};
 use crate::path::RecordId;
 use crate::respond::{created, deleted, revision_header};
+
+/// A registered resource, and the warnings about it.
+#[derive(Serialize, ToSchema)]
+struct WrittenResource {
+    #[serde(flatten)]
+    record: ResourceRecord,
+    /// Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+}
 
 /// Registers a resource, or replaces the one of that name.
 ///
@@ -27,11 +40,12 @@ use crate::respond::{created, deleted, revision_header};
 /// unless somebody changed that rule. A service key needs `policies:write` too if there are default roles, or were.
 #[utoipa::path(
     post, path = "/api/v1/resources", tag = "Resources", operation_id = "registerResource",
-    security(("bearer" = []), ("serviceKey" = ["resources:write"])), request_body = Registration,
+    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(Force),
+    request_body = Registration,
     responses(
-        (status = 201, description = "The new record", body = ResourceRecord,
+        (status = 201, description = "The new record", body = WrittenResource,
             headers(("Location"), ("X-Policy-Revision"))),
-        (status = 200, description = "The record, replaced", body = ResourceRecord,
+        (status = 200, description = "The record, replaced; or as it is, with a warning", body = WrittenResource,
             headers(("X-Policy-Revision"))),
         QuotaExceeded,
     ),
@@ -39,24 +53,27 @@ use crate::respond::{created, deleted, revision_header};
 pub(super) async fn register(
     State(app): State<App>,
     caller: Allowed<ResourcesWrite>,
+    Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let registration = Registration::parse(&body.parse()?)?;
-    let written = resources::register(&app, &caller, registration).await?;
+    let written = resources::register(&app, &caller, registration, force).await?;
     let (registered, revision) = (written.record, written.revision);
+    let answer = WrittenResource { record: registered.record, warnings: written.warnings };
     if registered.is_new {
-        let location = format!("/api/v1/resources/{}", registered.record.id);
-        return Ok(created(revision, &location, &registered.record));
+        let location = format!("/api/v1/resources/{}", answer.record.id);
+        return Ok(created(revision, &location, answer));
     }
-    Ok((revision_header(revision), Json(registered.record)).into_response())
+    Ok((revision_header(revision), Json(answer)).into_response())
 }
 
 /// Registers many resources, all or none.
 #[utoipa::path(
     post, path = "/api/v1/resources/list", tag = "Resources", operation_id = "registerResources",
-    security(("bearer" = []), ("serviceKey" = ["resources:write"])), request_body = BulkRegistration,
+    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(Force),
+    request_body = BulkRegistration,
     responses(
-        (status = 200, description = "The records, in order", body = [ResourceRecord],
+        (status = 200, description = "The records, in order", body = [WrittenResource],
             headers(("X-Policy-Revision"))),
         QuotaExceeded,
     ),
@@ -64,12 +81,16 @@ pub(super) async fn register(
 pub(super) async fn register_all(
     State(app): State<App>,
     caller: Allowed<ResourcesWrite>,
+    Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let turn = resources::turn(&app, &caller).await?;
     let BulkRegistration(registrations) = BulkRegistration::parse(&body.parse()?)?;
-    let written = resources::register_all(&app, &caller, turn, registrations).await?;
-    Ok((revision_header(written.revision), Json(written.record)).into_response())
+    let written = resources::register_all(&app, &caller, turn, registrations, force).await?;
+    let records = written.record.into_iter();
+    let answers = records.map(|one| WrittenResource { record: one.record, warnings: one.warnings });
+    let answers: Vec<WrittenResource> = answers.collect();
+    Ok((revision_header(written.revision), Json(answers)).into_response())
 }
 
 /// Lists the tenant's resources.
@@ -108,7 +129,7 @@ pub(super) async fn show(
 /// name. A service key needs `policies:write` too if any rule goes. More than 10,000 rules are a conflict.
 #[utoipa::path(
     delete, path = "/api/v1/resources/{id}", tag = "Resources", operation_id = "deleteResource",
-    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(RecordId, WithRules),
+    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(RecordId, WithRules, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
         Conflict,
@@ -119,10 +140,11 @@ pub(super) async fn delete(
     caller: Allowed<ResourcesWrite>,
     id: RecordId,
     uri: Uri,
+    Force(force): Force,
 ) -> Result<Response, ApiError> {
     let explicit_rules = flag(&uri, "rules")?;
     let id = id.known("resource")?;
-    Ok(deleted(resources::delete(&app, &caller, id, explicit_rules).await?))
+    Ok(deleted(resources::delete(&app, &caller, id, explicit_rules, force).await?))
 }
 
 /// The query parameter of [`delete`].

@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::openapi::{Document, Table};
 use crate::route_set::RouteSet;
 use crate::{
-    admin, audit, checks, docs, health, home, layers, limits, metrics, policies, proposals,
+    admin, apply, audit, checks, docs, health, home, layers, limits, metrics, policies, proposals,
     resolvers, resources, rules, service_keys, webhooks,
 };
 
@@ -90,9 +90,11 @@ fn public() -> OpenApiRouter<App> {
             routes!(webhooks::redeliver),
         )
         .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
+        .at("/api/v1/export", routes!(apply::export))
         .at("/api/v1/audit", routes!(audit::list))
         .at("/api/v1/proposals", routes!(proposals::list))
         .at("/api/v1/proposals/{id}", routes!(proposals::show))
+        .at("/api/v1/proposals/{id}/approve", routes!(proposals::approve))
         .at("/api/v1/proposals/{id}/reject", routes!(proposals::reject))
         .route_layer(Extension(Class::Management));
     let uploads = OpenApiRouter::new()
@@ -102,7 +104,11 @@ fn public() -> OpenApiRouter<App> {
             routes!(resolvers::show, resolvers::update, resolvers::delete),
         )
         .route_layer(Extension(Class::Uploads));
-    let management = management.merge(uploads);
+    // A bundle may bring modules, which take seconds to compile.
+    let bundles = OpenApiRouter::new()
+        .at(apply::PATH, routes!(apply::run))
+        .route_layer(Extension(Class::Uploads));
+    let management = management.merge(uploads).merge(bundles);
     let management = management.route_layer(middleware::from_fn(layers::run_to_completion));
     let pages = OpenApiRouter::new()
         .at("/docs", routes!(docs::page))

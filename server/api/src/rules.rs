@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
+use crate::force::Force;
 use crate::openapi::{Conflict, NotFound, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{effect_filter, parameter, query, text_filter};
@@ -141,7 +142,7 @@ fn only_id(uri: &Uri) -> Result<Option<Uuid>, ApiError> {
 /// changes. The rule is explicit from then on, even if a default role made it.
 #[utoipa::path(
     put, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "updateRule",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = RuleUpdate,
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(Force), request_body = RuleUpdate,
     responses(
         (status = 200, description = "The record", body = WrittenRule, headers(("X-Policy-Revision"))),
         NotFound, Conflict, QuotaExceeded,
@@ -150,10 +151,11 @@ fn only_id(uri: &Uri) -> Result<Option<Uuid>, ApiError> {
 pub(super) async fn update(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
+    Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = RuleUpdate::parse(&body.parse()?, caller.domain())?;
-    let written = rules::update(&app, &caller, &update).await?;
+    let written = rules::update(&app, &caller, &update, force).await?;
     let answer = WrittenRule { record: written.record, warnings: written.warnings };
     Ok((revision_header(written.revision), Json(answer)).into_response())
 }
@@ -163,18 +165,20 @@ pub(super) async fn update(
 /// The body names it, or `?id=` for clients that cannot send one: exactly one of the two.
 #[utoipa::path(
     delete, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "deleteRule",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(ById),
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(ById, Force),
     request_body(content = RuleName, description = "An `id`, or a tuple"),
-    responses((status = 204, description = "It is gone", headers(("X-Policy-Revision"))), NotFound),
+    responses((status = 204, description = "It is gone", headers(("X-Policy-Revision"))), NotFound,
+        Conflict),
 )]
 pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     uri: Uri,
+    Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = named(&uri, &body, caller.domain())?;
-    Ok(deleted(rules::delete(&app, &caller, &name).await?))
+    Ok(deleted(rules::delete(&app, &caller, &name, force).await?))
 }
 
 /// The query parameter that names a rule.

@@ -15,7 +15,8 @@ use uuid::Uuid;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, WebhooksRead, WebhooksWrite};
 use crate::error::ApiError;
-use crate::openapi::QuotaExceeded;
+use crate::force::Force;
+use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::{RecordId, Segments};
 use crate::respond::created_at;
@@ -74,33 +75,35 @@ pub(super) async fn show(
 /// Members that the body leaves out stay as they are.
 #[utoipa::path(
     put, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "updateWebhook",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId),
+    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId, Force),
     request_body = WebhookUpdate,
-    responses((status = 200, description = "The record", body = WebhookRecord)),
+    responses((status = 200, description = "The record", body = WebhookRecord), Conflict),
 )]
 pub(super) async fn update(
     State(app): State<App>,
     caller: Allowed<WebhooksWrite>,
     id: RecordId,
+    Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = WebhookUpdate::parse(&body.parse()?, &app.egress.rules)?;
     let id = id.known("webhook")?;
-    Ok(Json(webhooks::update(&app, &caller, id, &update).await?).into_response())
+    Ok(Json(webhooks::update(&app, &caller, id, &update, force).await?).into_response())
 }
 
 /// Deletes a webhook.
 #[utoipa::path(
     delete, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "deleteWebhook",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId),
-    responses((status = 204, description = "It is gone")),
+    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId, Force),
+    responses((status = 204, description = "It is gone"), Conflict),
 )]
 pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<WebhooksWrite>,
     id: RecordId,
+    Force(force): Force,
 ) -> Result<Response, ApiError> {
-    webhooks::delete(&app, &caller, id.known("webhook")?).await?;
+    webhooks::delete(&app, &caller, id.known("webhook")?, force).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 

@@ -4,7 +4,7 @@ use portcullis_engine::json::Member;
 use portcullis_engine::{Condition, Json, expression};
 
 /// Returns the members of `object` with these names, in this order. A `null` counts as absent.
-pub(super) fn members_in_order<'j>(object: &[Member<'j>], names: &[&str]) -> Vec<Member<'j>> {
+fn members_in_order<'j>(object: &[Member<'j>], names: &[&str]) -> Vec<Member<'j>> {
     let find = |name: &&str| {
         let member = object.iter().find(|(own, value)| own == name && *value != Json::Null);
         member.cloned()
@@ -24,6 +24,9 @@ pub(super) fn ordered<'j>(
     });
     members
 }
+
+/// The part of an owner's objects that one apply may delete by default, in percent (`docs/semantics.md`, section 10.6).
+const DEFAULT_MAX_DELETES: u64 = 20;
 
 const EMPTY_LIST: Json<'static> = Json::Array(Vec::new());
 const EMPTY_OBJECT: Json<'static> = Json::Object(Vec::new());
@@ -81,4 +84,15 @@ pub(super) fn user<'j>(json: &Json<'j>) -> Json<'j> {
 /// Returns a webhook without its secret, which the service keeps.
 pub(super) fn webhook<'j>(json: &Json<'j>) -> Json<'j> {
     Json::Object(ordered(json, &["url", "events"], &[]))
+}
+
+/// Returns the settings without those that have their default.
+pub(super) fn settings<'j>(settings: &[Member<'j>]) -> Vec<Member<'j>> {
+    let mut members = members_in_order(settings, &["gates", "max_deletes", "owners"]);
+    members.retain(|(name, value)| match (&**name, value) {
+        ("gates", Json::Object(gates)) => gates.iter().any(|(_, gate)| *gate != Json::Bool(false)),
+        ("max_deletes", value) => *value != Json::Number(DEFAULT_MAX_DELETES.into()),
+        (_, value) => *value != EMPTY_OBJECT,
+    });
+    members
 }

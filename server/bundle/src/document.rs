@@ -3,6 +3,7 @@
 use portcullis_engine::Json;
 use portcullis_engine::fields::{Fields, list};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_model::apply::ObjectKind;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resolver::WantedResolver;
@@ -44,44 +45,6 @@ pub struct SentPolicy {
 pub struct SentText<T> {
     pub value: T,
     pub text: String,
-}
-
-/// The kind of a managed object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ObjectKind {
-    Resource,
-    Rule,
-    Policy,
-    Resolver,
-    Webhook,
-}
-
-impl ObjectKind {
-    /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Resource, Self::Rule, Self::Policy, Self::Resolver, Self::Webhook];
-
-    /// Returns the name of one object of the kind.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Resource => "resource",
-            Self::Rule => "rule",
-            Self::Policy => "policy",
-            Self::Resolver => "resolver",
-            Self::Webhook => "webhook",
-        }
-    }
-
-    /// Returns the name of the list of such objects in a bundle.
-    pub fn list(self) -> &'static str {
-        match self {
-            Self::Resource => "resources",
-            Self::Rule => "rules",
-            Self::Policy => "policies",
-            Self::Resolver => "resolvers",
-            Self::Webhook => "webhooks",
-        }
-    }
 }
 
 /// The parts of a tenant that decide how its bundle is read.
@@ -131,6 +94,8 @@ impl BundleDocument {
             ObjectKind::Policy => self.policies.is_some(),
             ObjectKind::Resolver => self.resolvers.is_some(),
             ObjectKind::Webhook => self.webhooks.is_some(),
+            ObjectKind::Settings => self.settings.is_some(),
+            ObjectKind::Case => self.cases.is_some() || self.users.is_some(),
         }
     }
 

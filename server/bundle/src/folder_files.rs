@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use portcullis_engine::Json;
 use portcullis_engine::json::Member;
 
-use crate::canonical::{self, members_in_order};
+use crate::canonical;
 use crate::list_files::{CASES, POLICIES, RESOURCES, RULES};
 use crate::resolver_files::resolver_files;
 use crate::users::TENANT_FILE;
@@ -71,8 +71,11 @@ pub fn folder_files(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, Ex
         files.push(list_file("webhooks.yaml", &webhooks, ItemLayout::Block)?);
     }
     if let Some(settings) = content.kinds.get("settings").and_then(Json::as_object) {
-        let settings = members_in_order(settings, &["gates", "max_deletes", "owners"]);
-        files.push(object_file("settings.yaml", &settings)?);
+        let settings = canonical::settings(settings);
+        // Settings that nobody made stay out of the folder, so that an apply does not judge them.
+        if !settings.is_empty() {
+            files.push(object_file("settings.yaml", &settings)?);
+        }
     }
     Ok(files)
 }

@@ -5,7 +5,7 @@
 
 mod bundle;
 mod canonical;
-mod case_report;
+mod case_outcomes;
 mod case_set;
 mod cases;
 mod conditions;
@@ -38,12 +38,12 @@ mod yaml_scalar;
 mod yaml_writer;
 
 pub use bundle::{Bundle, SecretUse};
-pub use case_report::{CaseFailure, CaseReport, SkipCause, SkippedCase};
+pub use case_outcomes::{CaseFailure, CaseOutcomes, SkipCause, UndecidedCase};
 pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
 pub use conditions::{FORMAT_WIDTH, WithWhen, format_conditions, policy_files, write_as_when};
 pub use content::{ModuleContent, SecretValues};
-pub use document::{BundleDocument, DocumentContext, ObjectKind, SentPolicy, SentText};
+pub use document::{BundleDocument, DocumentContext, SentPolicy, SentText};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use folder_files::{ExportError, ExportedContent, FolderFile, folder_files};

@@ -53,8 +53,11 @@ impl<'b> RegisteredNames<'b> {
     }
 
     /// Returns the warnings about policies. Without registered resources there are none.
-    pub fn warnings_of_policies(&self, policies: &[NewPolicy]) -> Vec<ItemWarning> {
-        let items = policies.iter().enumerate();
+    pub fn warnings_of_policies<'p>(
+        &self,
+        policies: impl IntoIterator<Item = &'p NewPolicy>,
+    ) -> Vec<ItemWarning> {
+        let items = policies.into_iter().enumerate();
         let unknown = items.filter(|(_, policy)| !self.has_resource(&policy.resource));
         let warning = |(index, policy): (usize, &NewPolicy)| {
             let pattern = policy.resource.to_string();

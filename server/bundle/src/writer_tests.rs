@@ -181,7 +181,7 @@ fn content() -> impl Strategy<Value = Value> {
     (resources, rules, policies, webhooks, cases, name()).prop_map(|(resources, rules, policies, webhooks, cases, claim)| {
         value!({"resources": resources, "rules": rules, "policies": policies, "webhooks": webhooks, "cases": cases,
             "users": [{"sub": "ann", "roles": [], "description": null, "claims": {format!("x{claim}"): 1}}],
-            "settings": {"gates": {"cases": true}, "owners": {}}})
+            "settings": {"gates": {"cases": true}, "max_deletes": 10}})
     })
 }
 
@@ -293,4 +293,22 @@ fn a_secret_of_a_resolver_may_be_a_reference() {
     let values = SecretValues::from([("HR_TOKEN".to_owned(), "hunter2".to_owned())]);
     assert!(bundle.missing_secrets(&values).is_empty());
     assert_eq!(sent_resolvers(&bundle, &values)[0]["secrets"], value!({"token.1": "hunter2"}));
+}
+
+#[test]
+fn settings_with_their_defaults_have_no_file() {
+    for (settings, expected) in [
+        (
+            r#"{"gates": {"cases": false, "approval": false}, "max_deletes": 20, "owners": {}}"#,
+            None,
+        ),
+        (
+            r#"{"owners": {}, "max_deletes": 0, "gates": {"cases": true, "approval": false}}"#,
+            Some("gates: {cases: true, approval: false}\nmax_deletes: 0\n"),
+        ),
+    ] {
+        let files = files_of(&format!(r#"{{"settings": {settings}}}"#));
+        let file = files.iter().find(|file| file.name == "settings.yaml");
+        assert_eq!(file.map(|file| &*file.text), expected);
+    }
 }

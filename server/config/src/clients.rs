@@ -13,11 +13,6 @@ use crate::variables::Variables;
 const SERVICE_KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 
 impl Variables {
-    /// Returns the service key with which `import` calls a Portcullis service.
-    pub fn service_api_key(&self) -> Result<String, ConfigError> {
-        self.required_secret(SERVICE_API_KEY, "a service key with `policies:write`")
-    }
-
     /// Returns the header with which `resolver push` calls a Portcullis service.
     pub fn credential(&self) -> Result<(HeaderName, HeaderValue), ConfigError> {
         let expected = "a service key with `resolvers:read` and `resolvers:write`; or in TOKEN, a manager's token";

@@ -13,6 +13,9 @@ use crate::variables::Variables;
 /// Least memory for request bodies, in bytes: two uploads of 17 MiB.
 const LEAST_BODY_MEMORY: u64 = 2 * (MODULE_BYTES as u64 + (1 << 20));
 
+/// Least limit of the body of an apply, in bytes: that of other bodies. The greatest one is what a tenant may always use.
+const LEAST_APPLY_BODY: u64 = 1 << 20;
+
 /// The settings of listeners and connections.
 #[derive(Clone, Debug)]
 pub struct EdgeConfig {
@@ -21,6 +24,8 @@ pub struct EdgeConfig {
     pub tls: Option<TlsConfig>,
     /// Most bytes of request bodies in memory.
     pub body_memory: u64,
+    /// Most bytes of the body of an apply.
+    pub apply_body: u64,
     /// Most connections; derived from the number of file descriptors without it.
     pub max_connections: Option<usize>,
     /// Longest time of a connection without a request.
@@ -42,6 +47,8 @@ impl Default for EdgeConfig {
             admin_listen: None,
             tls: None,
             body_memory: 128 << 20,
+            // 10,000 policies of 500 bytes, and modules of a usual size in base64.
+            apply_body: 8 << 20,
             max_connections: None,
             // Longer than the pauses of most clients and proxies.
             idle_timeout: Duration::from_secs(60),
@@ -66,11 +73,20 @@ impl Variables {
             admin_listen: self.parsed("ADMIN_LISTEN_ADDR", address, |text| text.parse().ok())?,
             tls: self.tls()?,
             body_memory: body_memory.unwrap_or(default.body_memory),
+            apply_body: self.apply_body()?.unwrap_or(default.apply_body),
             max_connections,
             idle_timeout: self
                 .positive_duration("CONNECTION_IDLE_TIMEOUT", default.idle_timeout)?,
             write_timeout: self
                 .positive_duration("CONNECTION_WRITE_TIMEOUT", default.write_timeout)?,
+        })
+    }
+
+    fn apply_body(&self) -> Result<Option<u64>, ConfigError> {
+        let (least, most) = (LEAST_APPLY_BODY, LEAST_BODY_MEMORY);
+        let size = format!("a size from `{}MiB` to `{}MiB` {SIZE_UNITS}", least >> 20, most >> 20);
+        self.parsed("APPLY_BODY_BYTES", &size, |text| {
+            parse_size(text).filter(|bytes| (least..=most).contains(bytes))
         })
     }
 

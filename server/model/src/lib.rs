@@ -3,6 +3,7 @@
 //! An input is declared with [`input`], so that a refusal names every problem at once and the API's document describes
 //! exactly what is read.
 
+pub mod apply;
 pub mod audit;
 mod authorship;
 pub mod check;

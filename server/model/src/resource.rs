@@ -34,6 +34,9 @@ pub struct ResourceRecord {
     pub created_at: Timestamp,
     #[serde(rename = "updated_at")]
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    #[serde(rename = "managed_by")]
+    pub managed_by: Option<String>,
 }
 
 document!(ResourceRecord, naming Timestamp => {
@@ -46,6 +49,7 @@ document!(ResourceRecord, naming Timestamp => {
         .field("defaultRoles", schema::list(schema::string()))
         .field("created_at", schema::named::<Timestamp>())
         .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+        .field("managed_by", schema::nullable(schema::string()))
         .about("A registered resource")
         .example(json!({
             "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b63",
@@ -56,6 +60,7 @@ document!(ResourceRecord, naming Timestamp => {
             "defaultRoles": ["doctor"],
             "created_at": "2026-05-16T09:30:00.000Z",
             "updated_at": null,
+            "managed_by": null,
         }))
 });
 

@@ -54,6 +54,8 @@ pub struct RuleRecord {
     pub created_at: Timestamp,
     pub updated_by: Option<String>,
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    pub managed_by: Option<String>,
 }
 
 fn serialize_tuple<S: serde::Serializer>(
@@ -82,6 +84,7 @@ document!(RuleRecord, naming Timestamp, RuleOrigin => {
         .field("created_at", schema::named::<Timestamp>())
         .field("updated_by", schema::nullable(schema::string()))
         .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+        .field("managed_by", schema::nullable(schema::string()))
         .about("An RBAC rule")
         .example(json!({
             "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62",
@@ -95,6 +98,7 @@ document!(RuleRecord, naming Timestamp, RuleOrigin => {
             "created_at": "2026-05-16T09:30:00.000Z",
             "updated_by": null,
             "updated_at": null,
+            "managed_by": null,
         }))
 });
 
@@ -142,6 +146,7 @@ impl NewRule {
             created_at: by.at,
             updated_by: None,
             updated_at: None,
+            managed_by: None,
         }
     }
 }

@@ -64,6 +64,12 @@ impl Input {
         self
     }
 
+    /// With a title, by which an editor tells the forms of an object apart.
+    pub fn titled(mut self, title: &str) -> Self {
+        self.0.title = Some(title.to_owned());
+        self
+    }
+
     /// With a description.
     pub fn about(mut self, description: &str) -> Self {
         self.0.description = Some(description.to_owned());
@@ -95,6 +101,11 @@ impl Record {
     /// With a member that always exists.
     pub fn field(self, name: &str, schema: impl Into<AnySchema>) -> Self {
         Self(self.0.property(name, schema).required(name))
+    }
+
+    /// With a member that may be absent.
+    pub fn maybe(self, name: &str, schema: impl Into<AnySchema>) -> Self {
+        Self(self.0.property(name, schema))
     }
 
     /// With a description.
@@ -177,6 +188,11 @@ pub fn named<T: ToSchema>() -> AnySchema {
 pub fn collect<T: ToSchema>(schemas: &mut Vec<(String, AnySchema)>) {
     schemas.push((T::name().into_owned(), T::schema()));
     T::schemas(schemas);
+}
+
+/// Any value, `null` included.
+pub fn anything() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(SchemaType::AnyValue)
 }
 
 /// Any value of one type.

@@ -44,11 +44,13 @@ pub enum Permission {
     ResolversWrite,
     AuditRead,
     AccessEvaluate,
+    /// To change managed records, and to lift the limits of an apply.
+    PoliciesForce,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -59,6 +61,7 @@ impl Permission {
         Self::ResolversWrite,
         Self::AuditRead,
         Self::AccessEvaluate,
+        Self::PoliciesForce,
     ];
 
     /// The permissions of a key that is created without `permissions`. Later versions add none to them: a key must not
@@ -86,6 +89,7 @@ impl Permission {
             Self::ResolversWrite => "resolvers:write",
             Self::AuditRead => "audit:read",
             Self::AccessEvaluate => "access:evaluate",
+            Self::PoliciesForce => "policies:force",
         }
     }
 
@@ -179,7 +183,8 @@ impl NewServiceKey {
         let description = members.optional("description", short(MAX_DESCRIPTION));
         let permissions = members.optional(
             "permissions",
-            permissions.about("When absent, all but `audit:read` and `access:evaluate`"),
+            permissions
+                .about("When absent, all but `audit:read`, `access:evaluate` and `policies:force`"),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
         let domain = members.optional("domain", domain);
@@ -327,7 +332,10 @@ mod tests {
     fn audit_records_and_checks_are_for_keys_that_name_them() {
         let named = |permission| Permission::DEFAULT.contains(&permission);
         let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
-        assert_eq!(unnamed, [Permission::AuditRead, Permission::AccessEvaluate]);
+        assert_eq!(
+            unnamed,
+            [Permission::AuditRead, Permission::AccessEvaluate, Permission::PoliciesForce]
+        );
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Warning {
 pub enum WarningCode {
     /// No registered resource has the name or the verb.
     Unregistered,
+    /// The record belongs to an owner, and the write changed nothing.
+    Managed,
 }
 
 impl Warning {
@@ -34,6 +36,15 @@ impl Warning {
         let message =
             format!("no registered resource matches {name}; register it, or correct the name");
         Self { code: WarningCode::Unregistered, message, path }
+    }
+
+    /// Returns the warning that a registration met a resource of `owner`.
+    pub fn managed(owner: &str) -> Self {
+        let owner = quoted(owner);
+        let message = format!(
+            "{owner} manages this resource, and nothing was changed; change it there, or send `force=true`"
+        );
+        Self { code: WarningCode::Managed, message, path: "" }
     }
 
     /// Returns the warning that no registered resource has `verb`, the member at `path`.

@@ -95,6 +95,7 @@ document!(EventType => EventType::field().schema());
     "tenant_id": "hospital",
     "created_at": "2026-05-16T09:30:00.000Z",
     "updated_at": null,
+    "managed_by": null,
 })))]
 pub struct WebhookRecord {
     pub id: Uuid,
@@ -108,6 +109,9 @@ pub struct WebhookRecord {
     pub created_at: Timestamp,
     #[schema(required)]
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    #[schema(required)]
+    pub managed_by: Option<String>,
 }
 
 /// The signing secret of a webhook. It is never shown again, not even in a log.
@@ -184,6 +188,7 @@ impl NewWebhook {
             created_by: by.actor.clone(),
             created_at: by.at,
             updated_at: None,
+            managed_by: None,
         };
         (record, self.secret)
     }

@@ -15,6 +15,7 @@ use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
 use crate::plans::PlanError;
+use crate::write_refusal::WriteRefusal;
 
 /// The cause of a failure, for the log alone.
 pub type Cause = Box<dyn Error + Send + Sync>;
@@ -48,6 +49,8 @@ pub enum OperationError {
     RevisionLost { at_least: u64, latest: u64 },
     /// A dependency is down. The name is for the client, the cause for the log.
     Unavailable(&'static str, Cause),
+    /// A rule of the tenant's owners forbids the write.
+    Refused(WriteRefusal),
     /// The gate `cases` of the tenant refuses the change: these cases would not have the expected decisions.
     CasesFailed(Vec<CaseFailure>),
     /// The gate `approval` of the tenant refuses the change.
@@ -63,6 +66,12 @@ pub enum OperationError {
 impl From<Invalid> for OperationError {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
+    }
+}
+
+impl From<WriteRefusal> for OperationError {
+    fn from(refusal: WriteRefusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 

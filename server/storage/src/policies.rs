@@ -30,6 +30,7 @@ struct Row {
     created_at: i64,
     updated_by: Option<String>,
     updated_at: Option<i64>,
+    managed_by: Option<String>,
 }
 
 from_row!(Row {
@@ -46,7 +47,8 @@ from_row!(Row {
     created_by,
     created_at,
     updated_by,
-    updated_at
+    updated_at,
+    managed_by
 });
 
 impl TryFrom<Row> for PolicyRecord {
@@ -71,6 +73,7 @@ impl TryFrom<Row> for PolicyRecord {
             created_at: Timestamp::from_millis(row.created_at),
             updated_by: row.updated_by,
             updated_at: row.updated_at.map(Timestamp::from_millis),
+            managed_by: row.managed_by,
         })
     }
 }
@@ -118,6 +121,14 @@ pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<PolicyRecord>, S
     Ok(policies)
 }
 
+/// Lists all policies of the tenant, in order of creation.
+pub async fn all(tx: &mut Tx) -> Result<Vec<PolicyRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(PolicyRecord::try_from).collect()
+}
+
 /// Lists every enabled policy, as plans need them.
 pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
@@ -159,12 +170,17 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
         &policy.created_by,
         policy.created_at.millis(),
     )?;
+    note_insert(tx, policy);
+    Ok(())
+}
+
+/// Notes the consequences of the insertion of `policy`.
+pub(crate) fn note_insert(tx: &mut Tx, policy: &PolicyRecord) {
     tx.count(Quota::Policies, 1);
     tx.count(Quota::StoredBytes, policy_bytes(policy));
     tx.touch([policy.resource.clone().into()]);
     tx.record(Event::policy_created(policy));
     tx.audit(AuditAction::PolicyCreated, policy.id);
-    Ok(())
 }
 
 /// Stores `policy`, the updated form of `old`. The resource never changes.
@@ -192,21 +208,33 @@ pub async fn update(
         policy.updated_by.as_deref(),
         policy.updated_at.map(Timestamp::millis),
     )?;
+    note_update(tx, old, policy, by);
+    Ok(())
+}
+
+/// Notes the consequences of the update of `old` to `policy`. A change of the owner alone has no event.
+pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord, by: &Authorship) {
     tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
     tx.touch([policy.resource.clone().into()]);
-    tx.record(Event::policy_updated(old, policy, by));
+    if !policy.has_content_of(old) {
+        tx.record(Event::policy_updated(old, policy, by));
+    }
     tx.audit(AuditAction::PolicyUpdated, policy.id);
-    Ok(())
 }
 
 /// Marks `policy` as deleted; the record is retained.
 pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
     execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
+    note_delete(tx, policy, by);
+    Ok(())
+}
+
+/// Notes the consequences of the deletion of `policy`.
+pub(crate) fn note_delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) {
     // The bytes still count: the record is retained.
     tx.count(Quota::Policies, -1);
     tx.touch([policy.resource.clone().into()]);
     tx.record(Event::policy_deleted(policy, by));
     tx.audit(AuditAction::PolicyDeleted, policy.id);
-    Ok(())
 }

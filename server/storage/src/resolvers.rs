@@ -27,6 +27,7 @@ struct Row {
     created_at: i64,
     updated_by: Option<String>,
     updated_at: Option<i64>,
+    managed_by: Option<String>,
 }
 
 from_row!(Row {
@@ -39,7 +40,8 @@ from_row!(Row {
     created_by,
     created_at,
     updated_by,
-    updated_at
+    updated_at,
+    managed_by
 });
 
 impl TryFrom<Row> for StoredResolver {
@@ -59,6 +61,7 @@ impl TryFrom<Row> for StoredResolver {
             created_at: Timestamp::from_millis(row.created_at),
             updated_by: row.updated_by,
             updated_at: row.updated_at.map(Timestamp::from_millis),
+            managed_by: row.managed_by,
         })
     }
 }
@@ -66,7 +69,7 @@ impl TryFrom<Row> for StoredResolver {
 /// Finds the resolver with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<StoredResolver>, StoreError> {
     const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
-        created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 AND id = $2";
+        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 AND id = $2";
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(StoredResolver::try_from).transpose()
 }
@@ -74,7 +77,7 @@ pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<StoredResolver>, Store
 /// Lists the tenant's resolvers, in order of creation. There are few.
 pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
     const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
-        created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 ORDER BY id";
+        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 ORDER BY id";
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(StoredResolver::try_from).collect()
 }
@@ -84,7 +87,7 @@ pub async fn list_page(tx: &mut Tx, page: Page) -> Result<Listed<StoredResolver>
     const SIZES: &str = "SELECT CAST(octet_length(manifest) + octet_length(module) AS BIGINT) \
         FROM resolvers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
-        created_at, updated_by, updated_at FROM resolvers WHERE tenant_id = $1 AND id > $2 \
+        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
@@ -158,21 +161,24 @@ pub async fn modules(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
     Ok(rows.into_iter().map(|(sha256,)| sha256).collect())
 }
 
-/// Inserts `resolver` with its module and its secrets, which are encrypted already. False if its namespace is taken.
+/// Inserts `resolver` with its secrets, which are encrypted already, and its module unless the tenant stores it. False
+/// if its namespace is taken.
 pub async fn insert(
     tx: &mut Tx,
     resolver: &StoredResolver,
     secrets: &[u8],
-    module: &[u8],
+    module: Option<&[u8]>,
 ) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO resolvers (tenant_id, id, namespace, version, enabled, manifest, \
-        secrets, module, sha256, created_by, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        secrets, module, sha256, created_by, created_at, managed_by) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     if is_taken(tx, resolver).await? {
         return Ok(false);
     }
     let before = stored_bytes(tx).await?;
-    insert_module(tx, &resolver.module.sha256, module).await?;
+    if let Some(module) = module {
+        insert_module(tx, &resolver.module.sha256, module).await?;
+    }
     execute!(
         tx,
         SQL,
@@ -187,6 +193,7 @@ pub async fn insert(
         &resolver.module.sha256,
         &resolver.created_by,
         resolver.created_at.millis(),
+        resolver.managed_by.as_deref(),
     )?;
     tx.count(Quota::Resolvers, 1);
     count_bytes_since(tx, before).await?;
@@ -204,7 +211,8 @@ pub async fn update(
     module: Option<&[u8]>,
 ) -> Result<bool, StoreError> {
     const SQL: &str = "UPDATE resolvers SET namespace = $3, version = $4, enabled = $5, \
-        manifest = $6, secrets = $7, module = $8, sha256 = $9, updated_by = $10, updated_at = $11 \
+        manifest = $6, secrets = $7, module = $8, sha256 = $9, updated_by = $10, updated_at = $11, \
+        managed_by = $12 \
         WHERE tenant_id = $1 AND id = $2";
     if is_taken(tx, resolver).await? {
         return Ok(false);
@@ -227,6 +235,7 @@ pub async fn update(
         &resolver.module.sha256,
         resolver.updated_by.as_deref(),
         resolver.updated_at.map(Timestamp::millis),
+        resolver.managed_by.as_deref(),
     )?;
     delete_unused_modules(tx).await?;
     count_bytes_since(tx, before).await?;

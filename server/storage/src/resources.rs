@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_optional, from_row};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::quotas::resource_bytes;
 use crate::tx::Tx;
@@ -26,6 +26,7 @@ struct Row {
     default_roles: String,
     created_at: i64,
     updated_at: Option<i64>,
+    managed_by: Option<String>,
 }
 
 from_row!(Row {
@@ -36,7 +37,8 @@ from_row!(Row {
     service_name,
     default_roles,
     created_at,
-    updated_at
+    updated_at,
+    managed_by
 });
 
 impl TryFrom<Row> for ResourceRecord {
@@ -54,6 +56,7 @@ impl TryFrom<Row> for ResourceRecord {
             },
             created_at: Timestamp::from_millis(row.created_at),
             updated_at: row.updated_at.map(Timestamp::from_millis),
+            managed_by: row.managed_by,
         })
     }
 }
@@ -80,6 +83,13 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ResourceRecord>, Sto
     const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id > $2 \
         ORDER BY id LIMIT $3";
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+}
+
+/// Lists all resources of the tenant, in order of creation.
+pub async fn all(tx: &mut Tx) -> Result<Vec<ResourceRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(ResourceRecord::try_from).collect()
 }
 
 /// Returns whether the tenant has a resource that `pattern` matches.
@@ -132,24 +142,39 @@ pub async fn upsert(
         stem,
         verb,
     )?;
+    note_upsert(tx, old, resource);
+    tx.record(Event::resource(resource, by));
+    Ok(())
+}
+
+/// Notes the consequences of a registration, except its event.
+pub(crate) fn note_upsert(tx: &mut Tx, old: Option<&ResourceRecord>, resource: &ResourceRecord) {
     tx.count(Quota::Resources, i64::from(old.is_none()));
     tx.count(Quota::StoredBytes, resource_bytes(resource) - old.map_or(0, resource_bytes));
     tx.touch([]);
-    tx.record(Event::resource(resource, by));
     tx.audit(AuditAction::ResourceRegistered, resource.id);
-    Ok(())
 }
 
 /// Deletes `resource`. The rules that name it are other records.
 pub async fn delete(tx: &mut Tx, resource: &ResourceRecord) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM resources WHERE tenant_id = $1 AND id = $2";
     if execute!(tx, SQL, &tx.tenant, resource.id)? > 0 {
-        tx.count(Quota::Resources, -1);
-        tx.count(Quota::StoredBytes, -resource_bytes(resource));
+        count_delete(tx, resource);
     }
+    note_delete(tx, resource);
+    Ok(())
+}
+
+/// Counts that `resource` is gone.
+pub(crate) fn count_delete(tx: &mut Tx, resource: &ResourceRecord) {
+    tx.count(Quota::Resources, -1);
+    tx.count(Quota::StoredBytes, -resource_bytes(resource));
+}
+
+/// Notes the other consequences of the deletion of `resource`.
+pub(crate) fn note_delete(tx: &mut Tx, resource: &ResourceRecord) {
     tx.touch([]);
     tx.audit(AuditAction::ResourceDeleted, resource.id);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ struct Row {
     created_at: i64,
     updated_by: Option<String>,
     updated_at: Option<i64>,
+    managed_by: Option<String>,
 }
 
 from_row!(Row {
@@ -41,7 +42,8 @@ from_row!(Row {
     created_by,
     created_at,
     updated_by,
-    updated_at
+    updated_at,
+    managed_by
 });
 
 impl TryFrom<Row> for RuleRecord {
@@ -63,6 +65,7 @@ impl TryFrom<Row> for RuleRecord {
             created_at: Timestamp::from_millis(row.created_at),
             updated_by: row.updated_by,
             updated_at: row.updated_at.map(Timestamp::from_millis),
+            managed_by: row.managed_by,
         })
     }
 }
@@ -173,6 +176,13 @@ pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreErro
     Ok(rules)
 }
 
+/// Lists all rules of the tenant, in order of creation.
+pub async fn all(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(RuleRecord::try_from).collect()
+}
+
 /// Returns the rules with these ids, as plans need them; `None` for one that is gone.
 pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Rule>)>, StoreError> {
     let mut rules = Vec::with_capacity(ids.len());
@@ -215,13 +225,18 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
     if inserted == 0 {
         return Ok(false);
     }
+    note_insert(tx, rule);
+    Ok(true)
+}
+
+/// Notes the consequences of the insertion of `rule`.
+pub(crate) fn note_insert(tx: &mut Tx, rule: &RuleRecord) {
     tx.count(Quota::Rules, 1);
     tx.count(Quota::StoredBytes, rule_bytes(rule));
     tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
     tx.audit(AuditAction::RuleCreated, rule.id);
-    Ok(true)
 }
 
 /// Stores `new`, which has the id of `old`. False if another rule has its tuple.
@@ -250,22 +265,39 @@ pub async fn update(
         new.updated_by.as_deref(),
         new.updated_at.map(Timestamp::millis),
     )?;
+    note_update(tx, old, new, by);
+    Ok(true)
+}
+
+/// Notes the consequences of the update of `old` to `new`. A change of the owner alone has no event.
+pub(crate) fn note_update(tx: &mut Tx, old: &RuleRecord, new: &RuleRecord, by: &Authorship) {
     tx.count(Quota::StoredBytes, rule_bytes(new) - rule_bytes(old));
     tx.touch([&old.tuple.obj, &new.tuple.obj].map(|obj| Touched::by_rule(new.id, obj.clone())));
-    tx.record(Event::rule(RuleChange::Updated, new, by));
+    if (&old.tuple, old.effect, old.origin) != (&new.tuple, new.effect, new.origin) {
+        tx.record(Event::rule(RuleChange::Updated, new, by));
+    }
     tx.audit(AuditAction::RuleUpdated, new.id);
-    Ok(true)
 }
 
 /// Deletes `rule`.
 pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
     if execute!(tx, SQL, &tx.tenant, rule.id)? > 0 {
-        tx.count(Quota::Rules, -1);
-        tx.count(Quota::StoredBytes, -rule_bytes(rule));
+        count_delete(tx, rule);
     }
+    note_delete(tx, rule, by);
+    Ok(())
+}
+
+/// Counts that `rule` is gone.
+pub(crate) fn count_delete(tx: &mut Tx, rule: &RuleRecord) {
+    tx.count(Quota::Rules, -1);
+    tx.count(Quota::StoredBytes, -rule_bytes(rule));
+}
+
+/// Notes the other consequences of the deletion of `rule`.
+pub(crate) fn note_delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) {
     tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     tx.record(Event::rule(RuleChange::Deleted, rule, by));
     tx.audit(AuditAction::RuleDeleted, rule.id);
-    Ok(())
 }

@@ -202,6 +202,7 @@ async fn a_missing_file_is_created_only_on_demand() {
 fn statements() -> Vec<String> {
     let sources = [
         include_str!("audit.rs"),
+        include_str!("content_size.rs"),
         include_str!("deliveries.rs"),
         include_str!("delivery_queues.rs"),
         include_str!("denial_queues.rs"),

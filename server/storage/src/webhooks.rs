@@ -23,9 +23,10 @@ struct Row {
     created_by: String,
     created_at: i64,
     updated_at: Option<i64>,
+    managed_by: Option<String>,
 }
 
-from_row!(Row { id, tenant_id, url, events, created_by, created_at, updated_at });
+from_row!(Row { id, tenant_id, url, events, created_by, created_at, updated_at, managed_by });
 
 impl TryFrom<Row> for WebhookRecord {
     type Error = StoreError;
@@ -43,22 +44,23 @@ impl TryFrom<Row> for WebhookRecord {
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             updated_at: row.updated_at.map(Timestamp::from_millis),
+            managed_by: row.managed_by,
         })
     }
 }
 
 /// Finds the webhook with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<WebhookRecord>, StoreError> {
-    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
-        FROM webhooks WHERE tenant_id = $1 AND id = $2";
+    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at, \
+        managed_by FROM webhooks WHERE tenant_id = $1 AND id = $2";
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(WebhookRecord::try_from).transpose()
 }
 
 /// Lists all webhooks of the tenant, in order of creation.
-pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<WebhookRecord>, StoreError> {
-    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
-        FROM webhooks WHERE tenant_id = $1 ORDER BY id";
+pub async fn all(tx: &mut Tx) -> Result<Vec<WebhookRecord>, StoreError> {
+    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at, \
+        managed_by FROM webhooks WHERE tenant_id = $1 ORDER BY id";
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(WebhookRecord::try_from).collect()
 }
@@ -67,16 +69,23 @@ pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<WebhookRecord>, StoreError> {
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<WebhookRecord>, StoreError> {
     const SIZES: &str = "SELECT CAST(octet_length(url) + octet_length(events) AS BIGINT) \
         FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at \
-        FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at, \
+        managed_by FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+}
+
+/// Reads the secret of a webhook, encrypted.
+pub async fn secret(tx: &mut Tx, id: Uuid) -> Result<Option<Vec<u8>>, StoreError> {
+    const SQL: &str = "SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2";
+    let row = fetch_optional!(tx, (Vec<u8>,), SQL, &tx.tenant, id)?;
+    Ok(row.map(|(secret,)| secret))
 }
 
 /// Inserts `webhook` with its secret, which is encrypted already.
 pub async fn insert(tx: &mut Tx, webhook: &WebhookRecord, secret: &[u8]) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO webhooks \
-        (tenant_id, id, url, events, secret, created_by, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7)";
+        (tenant_id, id, url, events, secret, created_by, created_at, managed_by) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     execute!(
         tx,
         SQL,
@@ -87,6 +96,7 @@ pub async fn insert(tx: &mut Tx, webhook: &WebhookRecord, secret: &[u8]) -> Resu
         secret,
         &webhook.created_by,
         webhook.created_at.millis(),
+        webhook.managed_by.as_deref(),
     )?;
     delivery_queues::insert(tx, webhook.id).await?;
     tx.count(Quota::Webhooks, 1);
@@ -102,7 +112,8 @@ pub async fn update(
     secret: Option<&[u8]>,
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhooks SET url = $3, events = $4, \
-        secret = COALESCE($5, secret), updated_at = $6 WHERE tenant_id = $1 AND id = $2";
+        secret = COALESCE($5, secret), updated_at = $6, managed_by = $7 \
+        WHERE tenant_id = $1 AND id = $2";
     execute!(
         tx,
         SQL,
@@ -112,6 +123,7 @@ pub async fn update(
         to_json_list(&webhook.events),
         secret,
         webhook.updated_at.map(Timestamp::millis),
+        webhook.managed_by.as_deref(),
     )?;
     tx.writes.webhooks = true;
     tx.audit(AuditAction::WebhookUpdated, webhook.id);

@@ -24,5 +24,11 @@ pub use drift::{DriftArguments, run as drift};
 pub use export::{ExportArguments, run as export};
 pub use plan::{PlanArguments, run as plan};
 
+pub(crate) use apply::report as apply_report;
+pub(crate) use arguments::owner;
+pub(crate) use request::SentApply;
+pub(crate) use service::Service;
+pub(crate) use upload::{Planned, apply_content};
+
 #[cfg(test)]
 mod tests;

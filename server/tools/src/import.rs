@@ -34,6 +34,7 @@ use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
 use url::Url;
 
+use crate::as_code::owner;
 use condition::Attribute;
 use files::yaml;
 use model::Model;
@@ -56,12 +57,17 @@ pub struct ImportArguments {
     /// Compare the decisions first: each line of this file has the values of a request, then `true` or `false`.
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Create the rules and policies in the Portcullis service at this URL, with the service key in SERVICE_API_KEY.
+    /// Apply the rules and policies to the Portcullis service at this URL, with the service key in SERVICE_API_KEY or the
+    /// manager's token in TOKEN: all of them or none.
     #[arg(long, value_name = "URL", conflicts_with = "out")]
     url: Option<Url>,
     /// Read the service key from this file instead of SERVICE_API_KEY.
     #[arg(long, value_name = "FILE", requires = "url")]
     key_file: Option<PathBuf>,
+    /// The owner of the rules and policies in the service. What an earlier import of this owner made, and this one does not,
+    /// is deleted.
+    #[arg(long, default_value = "casbin", requires = "url", value_parser = owner)]
+    owner: String,
     /// Leave out the lines that Portcullis cannot express, and import the others.
     #[arg(long)]
     skip_unsupported: bool,
@@ -79,7 +85,10 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     // A missing key is reported before the files are read.
     let target = match &arguments.url {
-        Some(base) => Some(api::Target::new(base, arguments.key_file.as_deref(), variables)?),
+        Some(base) => {
+            let key_file = arguments.key_file.as_deref();
+            Some(api::Target::new(base, key_file, &arguments.owner, variables)?)
+        }
         None => None,
     };
     let (model, converted) = read(&arguments.model, &arguments.policy)?;
@@ -94,7 +103,7 @@ pub async fn run(
     }
     let summary = format!("{} rules, {} policies", converted.rules.len(), converted.policies.len());
     match (target, &arguments.out) {
-        (Some(target), _) => return target.create(&converted, err).await,
+        (Some(target), _) => return target.apply(&converted, err).await,
         (None, Some(to)) => {
             files::write(&converted, to, arguments.force)?;
             writeln!(err, "{summary} written to {}", to.display())?;

@@ -34,8 +34,8 @@ pub struct CreateKeyArguments {
     /// The instant at which the key expires, such as `2030-01-01T00:00:00Z` [default: never].
     #[arg(long, value_name = "RFC 3339")]
     expires_at: Option<String>,
-    /// The permissions of the key, such as `resources:read,resources:write` [default: all but `audit:read` and
-    /// `access:evaluate`]. Name `access:evaluate` for a key that requests checks.
+    /// The permissions of the key, such as `resources:read,resources:write` [default: all but `audit:read`,
+    /// `access:evaluate` and `policies:force`]. Name `access:evaluate` for a key that requests checks.
     #[arg(long, value_delimiter = ',')]
     permissions: Vec<String>,
     /// The domain of the key's checks, in `saas` mode. Without it, each check names its domain.

@@ -9,12 +9,14 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 
 use super::*;
+use portcullis_model::apply::{ObjectKind, OwnerConflict};
 use portcullis_model::document;
 use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
+use portcullis_operations::write_refusal::WriteRefusal;
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 19] {
+fn kinds() -> [(ApiError, &'static str); 24] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -78,6 +80,24 @@ fn kinds() -> [(ApiError, &'static str); 19] {
             .into(),
             "The tenant has as much as its quota allows",
         ),
+        (refused(WriteRefusal::Managed(owner())), "The record belongs to an owner"),
+        (
+            refused(WriteRefusal::OwnedByAnother(vec![OwnerConflict {
+                kind: ObjectKind::Policy,
+                name: "visitors-by-day".to_owned(),
+                managed_by: owner(),
+            }])),
+            "The bundle names objects of other owners",
+        ),
+        (refused(WriteRefusal::PlanStale), "What the plan read has changed"),
+        (
+            refused(WriteRefusal::RevisionChanged { expected: 812, current: 813 }),
+            "The tenant has another revision",
+        ),
+        (
+            refused(WriteRefusal::DeleteLimit { deletions: 12, owned: 40, limit: 8 }),
+            "The apply deletes too many objects",
+        ),
         (
             OperationError::CasesFailed(Vec::new()).into(),
             "The tenant's gate `cases` refuses this change",
@@ -91,6 +111,14 @@ fn kinds() -> [(ApiError, &'static str); 19] {
             "A dependency of the service is down",
         ),
     ]
+}
+
+fn refused(refusal: WriteRefusal) -> ApiError {
+    OperationError::from(refusal).into()
+}
+
+fn owner() -> String {
+    "git:github.com/acme/authz".to_owned()
 }
 
 fn rate_limited() -> ApiError {
@@ -188,6 +216,12 @@ fn error_body() -> AnySchema {
         .property(
             "used",
             schema::typed(Type::Integer).description(Some("What the tenant uses of the quota")),
+        )
+        .property("managed_by", about("The owner of the record"))
+        .property(
+            "conflicts",
+            schema::list(schema::typed(Type::Object))
+                .description(Some("The objects of other owners, as many as fit")),
         )
         .property(
             "failed",

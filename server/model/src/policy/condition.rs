@@ -21,8 +21,10 @@ document!(ConditionTree as "Condition" => tree());
 fn tree() -> OneOfBuilder {
     let tree = named::<ConditionTree>;
     let nodes = [
-        node(["AND", "OR"]).required("children", children()),
-        node(["NOT"]).required("child", about(tree(), "The condition that is negated")),
+        node(["AND", "OR"]).titled("All or any").required("children", children()),
+        node(["NOT"])
+            .titled("Negation")
+            .required("child", about(tree(), "The condition that is negated")),
         test(["eq", "ne"]).required("value", or_attribute(scalar(), SINGLE)),
         test_of(["contains"], ANY).required("value", or_attribute(scalar(), SINGLE)),
         test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number(), SINGLE)),
@@ -105,7 +107,9 @@ fn children() -> ArrayBuilder {
 fn comparison<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
     let operator =
         choice(operators).description(Some("The comparison of the attribute with `value`"));
-    node(["CONDITION"]).required("attribute", attribute(path)).required("operator", operator)
+    let title = format!("Test with {}", operators.join(", "));
+    let test = node(["CONDITION"]).titled(&title);
+    test.required("attribute", attribute(path)).required("operator", operator)
 }
 
 /// A test of an attribute that is no list, by one of these operators.

@@ -135,6 +135,7 @@ impl NewPolicy {
             created_at: by.at,
             updated_by: None,
             updated_at: None,
+            managed_by: None,
         }
     }
 }
@@ -176,11 +177,15 @@ document!(FilePolicy as "Policy", naming ConditionTree, Matcher, ConditionExpres
     let condition = |members: &mut Members<'_, '_>| members.required("when", when());
     let text = input::describe(|members| NewPolicy::with_condition(members, condition));
     let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
-    let forms = [Format::Json, Format::Casbin, Format::Expression].map(form);
     // Cases name a policy by its name, and `default-deny` is none.
     let name = || schema::text(MAX_NAME).pattern(Some(FILE_NAME)).description(Some(NAME));
-    let forms = [text].into_iter().chain(forms).map(|form| form.member("name", name()).into());
-    schema::one_of(forms)
+    let forms = [
+        text.titled("Policy with an expression"),
+        form(Format::Json).titled("Policy with a condition tree"),
+        form(Format::Casbin).titled("Policy with a Casbin matcher"),
+        form(Format::Expression).titled("Policy with an expression as rule_data"),
+    ];
+    schema::one_of(forms.map(|form| form.member("name", name()).into()))
 });
 
 #[cfg(test)]

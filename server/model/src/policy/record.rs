@@ -26,6 +26,7 @@ use crate::{Timestamp, schema};
     "created_at": "2026-05-16T09:30:00.000Z",
     "updated_by": null,
     "updated_at": null,
+    "managed_by": null,
 })))]
 pub struct PolicyRecord {
     pub id: Uuid,
@@ -50,6 +51,21 @@ pub struct PolicyRecord {
     pub updated_by: Option<String>,
     #[schema(required)]
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    #[schema(required)]
+    pub managed_by: Option<String>,
+}
+
+impl PolicyRecord {
+    /// Returns whether the two records decide and read the same; authors, times and owners may differ.
+    pub fn has_content_of(&self, other: &Self) -> bool {
+        let facts = |policy: &Self| (policy.effect, policy.format, policy.priority, policy.enabled);
+        facts(self) == facts(other)
+            && self.name == other.name
+            && self.description == other.description
+            && self.resource == other.resource
+            && self.rule_data == other.rule_data
+    }
 }
 
 fn serialize_display<S: serde::Serializer>(

@@ -26,6 +26,8 @@ pub struct StoredResolver {
     pub created_at: Timestamp,
     pub updated_by: Option<String>,
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    pub managed_by: Option<String>,
 }
 
 impl StoredResolver {
@@ -48,6 +50,7 @@ impl StoredResolver {
             created_at: by.at,
             updated_by: None,
             updated_at: None,
+            managed_by: None,
         }
     }
 

@@ -127,6 +127,7 @@ pub struct LastErrorRecord {
     "created_at": "2026-05-16T09:30:00.000Z",
     "updated_by": null,
     "updated_at": null,
+    "managed_by": null,
 })))]
 pub struct ResolverRecord {
     pub id: Uuid,
@@ -169,6 +170,9 @@ pub struct ResolverRecord {
     pub updated_by: Option<String>,
     #[schema(required)]
     pub updated_at: Option<Timestamp>,
+    /// The owner, if it is managed.
+    #[schema(required)]
+    pub managed_by: Option<String>,
 }
 
 /// The status of a resolver in the process that answers.
@@ -206,6 +210,7 @@ impl ResolverRecord {
             created_at: Some(stored.created_at),
             updated_by: stored.updated_by,
             updated_at: stored.updated_at,
+            managed_by: stored.managed_by,
         }
     }
 
@@ -241,6 +246,7 @@ impl ResolverRecord {
             created_at: None,
             updated_by: None,
             updated_at: None,
+            managed_by: None,
         }
     }
 }

@@ -77,6 +77,7 @@ fn rules_and_resources() {
             registration,
             created_at: by().at,
             updated_at: None,
+            managed_by: None,
         });
     }
 }

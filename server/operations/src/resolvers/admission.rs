@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::error::OperationError;
 
 /// Admits a module, outside of any transaction. The time of the request ends at `ready_by`.
-pub(super) async fn admit(
+pub(crate) async fn admit(
     app: &App,
     tenant: &str,
     module: Bytes,
@@ -54,7 +54,7 @@ fn not_admitted(error: Arc<LoadError>) -> OperationError {
 }
 
 /// Grants a module what `manifest` has for it. The manifest stands at the JSON pointer `at` of the request.
-pub(super) fn bind(
+pub(crate) fn bind(
     app: &App,
     tenant: &str,
     module: Arc<Module>,

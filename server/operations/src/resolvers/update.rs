@@ -17,6 +17,7 @@ use super::{NOT_FOUND, is_of_operator, must_be_own, taken};
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::ownership;
 use crate::written::Written;
 
 /// The number of times that an update starts again because another request replaced the module in between.
@@ -30,6 +31,8 @@ pub struct ResolverChange {
     pub module: Option<Bytes>,
     /// The JSON pointer of the manifest in the body.
     pub at: &'static str,
+    /// Whether a managed resolver is changed.
+    pub force: bool,
 }
 
 /// Updates a resolver of the caller's tenant. Calls in flight finish on the version before.
@@ -70,7 +73,7 @@ pub async fn update(
 }
 
 /// Returns the module that the resolver has. It is loaded in its own task, because no `begin` may be cancelled.
-async fn stored_module(
+pub(crate) async fn stored_module(
     app: &App,
     tenant: &str,
     id: Uuid,
@@ -114,6 +117,7 @@ impl Attempt<'_> {
         let mut tx = app.write(caller, by).await?;
         let old = resolvers::find(&mut tx, *id).await?.ok_or(NOT_FOUND)?;
         self.precondition.check(&old)?;
+        ownership::check(caller, old.managed_by.as_deref(), change.force)?;
         let enabled = change.update.enabled.unwrap_or(old.enabled);
         let about = module.as_deref().map_or_else(|| old.module.clone(), module_record);
         let is_outdated = change.module.is_none() && about.sha256 != old.module.sha256;

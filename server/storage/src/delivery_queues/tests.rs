@@ -48,6 +48,7 @@ async fn webhook(store: &Store, tenant: &str, number: u128) {
         created_by: "ann".to_owned(),
         created_at: Timestamp::from_millis(T0),
         updated_at: None,
+        managed_by: None,
     };
     let mut tx = store.write(tenant, T0).await.expect("begins");
     webhooks::insert(&mut tx, &record, b"encrypted").await.expect("works");

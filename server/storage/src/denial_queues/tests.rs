@@ -65,6 +65,7 @@ async fn insert_webhook(store: &Store, number: u128, events: Vec<EventType>) {
         created_by: "ann".to_owned(),
         created_at: Timestamp::from_millis(T0),
         updated_at: None,
+        managed_by: None,
     };
     let mut tx = store.write(TENANT, T0).await.expect("begins");
     webhooks::insert(&mut tx, &record, b"encrypted").await.expect("works");

@@ -62,6 +62,7 @@ fn resource(id: u128, roles: &[&str]) -> ResourceRecord {
         registration,
         created_at: by().at,
         updated_at: None,
+        managed_by: None,
     }
 }
 
@@ -74,6 +75,7 @@ fn webhook(id: u128) -> WebhookRecord {
         created_by: "ann".to_owned(),
         created_at: by().at,
         updated_at: None,
+        managed_by: None,
     }
 }
 

@@ -37,7 +37,7 @@ fn resolver(tenant: &str, id: u128, namespace: &str, sha256: &str) -> StoredReso
 
 async fn inserted(store: &Store, resolver: &StoredResolver, module: &[u8]) -> bool {
     let mut tx = store.write(&resolver.tenant_id, 0).await.expect("begins");
-    let inserted = insert(&mut tx, resolver, b"sealed", module).await.expect("works");
+    let inserted = insert(&mut tx, resolver, b"sealed", Some(module)).await.expect("works");
     let committed = tx.commit().await.expect("commits");
     assert_eq!(
         committed.touched.is_some(),

@@ -23,6 +23,7 @@ fn resource(tenant: &str, id: u128, name: &str) -> ResourceRecord {
         },
         created_at: Timestamp::from_millis(1_000),
         updated_at: None,
+        managed_by: None,
     }
 }
 

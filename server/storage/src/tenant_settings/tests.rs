@@ -26,6 +26,7 @@ fn by() -> Authorship {
 fn rule() -> RuleRecord {
     let obj = ResourcePattern::parse("doc:read").expect("a resource");
     RuleRecord {
+        managed_by: None,
         id: Uuid::from_u128(1),
         tuple: RuleTuple { sub: "ann".into(), dom: "acme".into(), obj, act: "read".into() },
         effect: Effect::Allow,
@@ -34,6 +35,7 @@ fn rule() -> RuleRecord {
         created_at: Timestamp::from_millis(0),
         updated_by: None,
         updated_at: None,
+        managed_by: None,
     }
 }
 
@@ -78,6 +80,7 @@ async fn what_gates_judge_does_not_commit_without_them(database: TestDatabase) {
     assert!(matches!(tx.commit().await, Err(StoreError::GatesNotPassed)));
     // A registration without rules decides nothing.
     let record = ResourceRecord {
+        managed_by: None,
         id: Uuid::from_u128(2),
         tenant_id: "acme".to_owned(),
         registration: Registration {
@@ -88,6 +91,7 @@ async fn what_gates_judge_does_not_commit_without_them(database: TestDatabase) {
         },
         created_at: Timestamp::from_millis(0),
         updated_at: None,
+        managed_by: None,
     };
     let mut tx = store.write("acme", 0).await.expect("begins");
     resources::upsert(&mut tx, None, &record, &by()).await.expect("works");

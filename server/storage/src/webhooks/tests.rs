@@ -21,6 +21,7 @@ fn webhook(id: u128, tenant: &str) -> WebhookRecord {
         created_by: "ann".to_owned(),
         created_at: Timestamp::from_millis(1_000),
         updated_at: None,
+        managed_by: None,
     }
 }
 

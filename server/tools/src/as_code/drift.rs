@@ -7,11 +7,11 @@ use portcullis_config::Variables;
 
 use super::answer::{AnsweredChange, ChangeAction, ChangedField};
 use super::arguments::{ContentArguments, OutputFormat};
-use super::lines::{Sign, SignedLine, object};
+use super::lines::{Sign, SignedLine, field_value, object};
 use super::plan::CHANGES;
 use super::request::SentApply;
 use super::service::Service;
-use super::shown::{value, visible};
+use super::shown::visible;
 use super::upload::FolderContent;
 use super::{markdown, text};
 
@@ -72,7 +72,8 @@ fn drift(changes: &[AnsweredChange]) -> Vec<SignedLine> {
         };
         lines.push(SignedLine::new(sign, text));
         lines.extend(fields.iter().map(|ChangedField { path, before, after }| {
-            let both = format!("{} in the folder, {} in the service", value(after), value(before));
+            let (folder, service) = (field_value(path, after), field_value(path, before));
+            let both = format!("{folder} in the folder, {service} in the service");
             SignedLine::new(Sign::Detail, format!("{}: {both}", visible(path)))
         }));
     }

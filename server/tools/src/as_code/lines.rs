@@ -1,5 +1,7 @@
 //! The parts of a plan as lines, for every form of output.
 
+use serde_json::Value;
+
 use super::answer::{
     AnsweredChange, ChangeAction, ChangeCounts, ChangedField, Impact, ImpactDecision, OwnedObject,
     PlanAnswer, PlanWarning, TestCounts, TestDecision,
@@ -60,7 +62,16 @@ fn before_and_after(field: &ChangedField) -> String {
     if field.before.is_null() && field.after.is_null() {
         return "changed".to_owned();
     }
-    format!("{} → {}", value(&field.before), value(&field.after))
+    let shown = |side: &Value| field_value(&field.path, side);
+    format!("{} → {}", shown(&field.before), shown(&field.after))
+}
+
+/// Returns the value of the field at `path`. An expression stands without quotes.
+pub(super) fn field_value(path: &str, side: &Value) -> String {
+    match side {
+        Value::String(text) if path == "/when" => visible(text),
+        side => value(side),
+    }
 }
 
 pub(super) fn object(kind: &str, name: &str) -> String {

@@ -67,6 +67,8 @@ warnings:
 "
     );
     assert_eq!(text::plan("title", &plan()), expected);
+    let short = text::short_plan("title", &plan());
+    assert!(!short.contains("+ policy") && short.contains("~ policy `old`"), "{short}");
 }
 
 #[test]

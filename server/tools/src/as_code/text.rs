@@ -10,6 +10,13 @@ pub(super) fn plan(title: &str, plan: &PlanAnswer) -> String {
     write(title, &lines::changes(&plan.changes), plan)
 }
 
+/// Returns the plan as text under the line `title`, without the objects that are new.
+pub(super) fn short_plan(title: &str, plan: &PlanAnswer) -> String {
+    let mut changes = lines::changes(&plan.changes);
+    changes.retain(|line| line.sign != Sign::Added);
+    write(title, &changes, plan)
+}
+
 fn write(title: &str, changes: &[SignedLine], plan: &PlanAnswer) -> String {
     let mut out = format!("{title}\n");
     if !changes.is_empty() {

@@ -101,6 +101,18 @@ impl FolderContent {
     }
 }
 
+/// Applies content without resolvers.
+///
+/// # Errors
+/// The service gives no answer or refuses the call.
+pub(crate) async fn apply_content(
+    service: &Service,
+    request: &SentApply<'_>,
+    content: Json<'static>,
+) -> anyhow::Result<Planned> {
+    send(service, request, content, &[], false).await
+}
+
 /// Sends content, and returns the plan.
 async fn send(
     service: &Service,

@@ -1,6 +1,6 @@
 //! Findings, and their places in the files of a folder.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use portcullis_bundle::{Bundle, ItemKind, ItemPlaces, SourceFile};
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub(super) struct Doubt {
     pub(super) subject: LintSubject,
     /// One sentence that says what is wrong.
     pub(super) message: String,
-    /// What to do about it.
+    /// The advice: a sentence without full stop.
     pub(super) advice: String,
 }
 
@@ -103,9 +103,9 @@ impl<'b> Places<'b> {
     }
 
     /// Returns each file with the lines on which its items begin.
-    pub(super) fn item_lines(&self) -> impl Iterator<Item = (&SourceFile, HashMap<usize, usize>)> {
+    pub(super) fn item_lines(&self) -> impl Iterator<Item = (&SourceFile, HashSet<usize>)> {
         self.files.iter().map(|(file, places)| {
-            let lines = (0..file.items).map(|index| (places.of(index, "").0, index));
+            let lines = (0..file.items).map(|index| places.of(index, "").0);
             (*file, lines.collect())
         })
     }

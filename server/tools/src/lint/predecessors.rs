@@ -2,7 +2,7 @@
 //!
 //! They are found by resource pattern and by a literal that both must name, so that most pairs are never compared.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use portcullis_engine::analysis::{AnalyzedPolicy, rule_condition};
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, RequestField};
@@ -39,10 +39,13 @@ impl Winner<'_> {
 /// A literal with which an attribute is compared.
 type Named = (String, String);
 
+/// A policy that comes before another one.
+type Predecessor<'b> = (&'b NewPolicy, AnalyzedPolicy<'b>);
+
 /// The policies and rules so far.
 pub(super) struct Predecessors<'b> {
     /// By pattern, and by the literal that the condition needs.
-    policies: HashMap<(String, Option<Named>), Vec<(&'b NewPolicy, AnalyzedPolicy<'b>)>>,
+    policies: HashMap<(String, Option<Named>), Vec<Predecessor<'b>>>,
     /// The rules that deny, by pattern and subject.
     rules: HashMap<(String, &'b str), Vec<&'b RuleTuple>>,
 }
@@ -66,8 +69,9 @@ impl<'b> Predecessors<'b> {
     pub(super) fn candidates(&self, policy: AnalyzedPolicy<'_>) -> (Vec<Winner<'b>>, usize) {
         let literals = literals(policy.condition);
         let texts = literals.iter().filter_map(|(_, operand)| text(operand)).chain([WILDCARD]);
-        let subjects: HashSet<&str> = texts.collect();
-        let keys: HashSet<Option<Named>> = literals
+        // Sorted sets: the same folder always has the same findings.
+        let subjects: BTreeSet<&str> = texts.collect();
+        let keys: BTreeSet<Option<Named>> = literals
             .iter()
             .map(|(path, operand)| Some(named(path, operand)))
             .chain([None])

@@ -1,7 +1,5 @@
 //! Comments that silence findings: `# lint: allow CODE reason` on a line before the item.
 
-use std::collections::HashSet;
-
 use portcullis_bundle::SourceFile;
 
 use super::code::LintCode;
@@ -40,7 +38,6 @@ fn silencers<'b>(places: &'b Places<'_>) -> Vec<Silencer<'b>> {
     let mut all = Vec::new();
     for (file, item_lines) in places.item_lines() {
         let comments: Vec<Option<(usize, &str)>> = file.text.lines().map(comment).collect();
-        let item_lines: HashSet<usize> = item_lines.into_iter().map(|(line, _)| line).collect();
         for (at, found) in comments.iter().enumerate() {
             let Some((column, text)) = found else { continue };
             let Some(rest) = text.strip_prefix("lint:") else { continue };

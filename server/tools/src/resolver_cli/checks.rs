@@ -24,7 +24,7 @@ pub(super) const TENANT: &str = "test";
 pub(crate) const CHECKS_SCHEMA: FileSchema = FileSchema::list_of::<Sample<'static>>(
     "checks",
     "checks.json",
-    "Sample",
+    "ResolverCheck",
     "Checks of a resolver with the answers that are expected; `portcullis resolver test` runs them",
 )
 .at_least_one();
@@ -92,10 +92,12 @@ document!(Sample<'_> as "Sample", naming FileCheck => {
     let absent = |about| schema::typed(Type::Null).description(Some(about));
     let values = input::describe(Sample::declare)
         .member("error", absent("With `expect` there is no `error`"))
+        .titled("Check with values")
         .about("A check, and the values that are expected");
     let failure = input::describe(Sample::declare)
         .required("error", error().schema())
         .member("expect", absent("With `error` there is no `expect`"))
+        .titled("Check with a failure")
         .about("A check whose failure is expected");
     schema::one_of([values.into(), failure.into()])
 });

@@ -1,0 +1,200 @@
+//! Bundles: plan, apply and export (`docs/semantics.md`, section 10).
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, Uri};
+use portcullis_bundle::DocumentContext;
+use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::owner::is_owner;
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::resolver::WantedResolver;
+use portcullis_model::resource::Registration;
+use portcullis_model::rule::NewRule;
+use portcullis_model::settings::TenantSettings;
+use portcullis_model::wanted_webhook::WantedWebhook;
+use portcullis_model::{document, schema};
+use portcullis_operations::app::App;
+use portcullis_operations::apply::{self, ApplyRequest, MAX_TEXT, Mandate};
+use serde_json::json;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::{AdditionalProperties, Object, Type};
+
+use crate::body::JsonBody;
+use crate::callers::{Allowed, BundleRead, BundleWrite};
+use crate::deadline::Deadline;
+use crate::error::ApiError;
+use crate::openapi::{Conflict, QuotaExceeded};
+use crate::parameters::{flag, parameter, query};
+use crate::respond::revision_header;
+
+/// The path of [`run`], whose bodies have a limit of their own.
+pub(crate) const PATH: &str = "/api/v1/apply";
+
+/// Makes the content of an owner that of a bundle, or plans it.
+///
+/// The whole is one transaction and one revision. A service key needs the write permission of each kind that the bundle
+/// has, `policies:write` for settings and cases, and `policies:force` for `force` and `allow_deletes`.
+#[utoipa::path(
+    post, path = "/api/v1/apply", tag = "Policies as code", operation_id = "apply",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(DryRun),
+    request_body = ApplyBody,
+    responses(
+        (status = 200, description = "The plan, and whether it was carried out", body = ApplyAnswer,
+            headers(("X-Policy-Revision"))),
+        (status = 202, description = "The plan, which waits for a second manager as `proposal`",
+            body = ApplyAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
+        QuotaExceeded,
+    ),
+)]
+pub(super) async fn run(
+    State(app): State<App>,
+    caller: Allowed<BundleWrite>,
+    uri: Uri,
+    deadline: Deadline,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let dry_run = flag(&uri, "dry_run")?;
+    // A tree takes many times the memory of its text, and a bundle may bring modules.
+    let _turn = app.uploads.begin(caller.tenant()).await?;
+    let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
+    let read = move || -> Result<(ApplyRequest, String), ApiError> {
+        let context = DocumentContext { domain: &domain, egress: &egress };
+        let json = body.parse()?;
+        Ok((ApplyRequest::parse(&json, context)?, json.to_string()))
+    };
+    let (request, text) = app.plans.compilations().policy(caller.tenant(), read).await??;
+    let mandate = if dry_run { Mandate::DryRun } else { Mandate::Apply(&text) };
+    let ready_by = deadline.instant();
+    let answer = apply::apply(&app, &caller, &request, caller.domain(), mandate, ready_by).await?;
+    Ok(answered(answer))
+}
+
+/// Answers with a plan: 202 if it waits for a second manager.
+pub(super) fn answered(answer: ApplyAnswer) -> Response {
+    let status = if answer.proposal.is_some() { StatusCode::ACCEPTED } else { StatusCode::OK };
+    (status, revision_header(answer.revision), Json(answer)).into_response()
+}
+
+/// The query parameter of [`run`].
+struct DryRun;
+
+impl IntoParams for DryRun {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let about = "Whether only the plan is made";
+        vec![parameter(ParameterIn::Query, "dry_run", schema::boolean(), about)]
+    }
+}
+
+/// Shows the content of the tenant as a bundle.
+///
+/// It has no ids and no secrets, and leaves out the rules of default roles. The same content gives the same bytes.
+#[utoipa::path(
+    get, path = "/api/v1/export", tag = "Policies as code", operation_id = "export",
+    security(("bearer" = []),
+        ("serviceKey" = ["policies:read", "resources:read", "resolvers:read", "webhooks:read"])),
+    params(OwnerFilter),
+    responses(
+        (status = 200, description = "The bundle", body = ExportAnswer,
+            headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(super) async fn export(
+    State(app): State<App>,
+    caller: Allowed<BundleRead>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let owner = query(&uri).find(|(name, _)| name == "owner").map(|(_, owner)| owner);
+    if owner.as_ref().is_some_and(|owner| !is_owner(owner)) {
+        let what = "the query parameter `owner` must have 1 to 256 printable characters without white space";
+        return Err(ApiError::bad_request(what));
+    }
+    let export = apply::export(&app, &caller, owner.as_deref()).await?;
+    Ok((revision_header(export.revision), Json(export)).into_response())
+}
+
+/// The query parameter of [`export`].
+struct OwnerFilter;
+
+impl IntoParams for OwnerFilter {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let about = "Only the objects of this owner";
+        vec![parameter(ParameterIn::Query, "owner", schema::string(), about)]
+    }
+}
+
+/// The body of [`run`], as the document describes it.
+struct ApplyBody;
+
+document!(
+    ApplyBody,
+    naming Registration, NewRule, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
+    => {
+    let text = || schema::short(MAX_TEXT);
+    let source = schema::input()
+        .optional("commit", text())
+        .optional("ref", text())
+        .optional("url", text());
+    schema::input()
+        .required("owner", portcullis_model::input::Field::schema(&portcullis_model::owner::owner()))
+        .optional("source", source)
+        .optional("message", text())
+        .optional("prune", schema::boolean().default(Some(json!(true))))
+        .optional("force", schema::boolean().default(Some(json!(false))))
+        .optional("allow_deletes", schema::boolean().default(Some(json!(false))))
+        .optional("expect_revision", schema::integer(0, i64::MAX))
+        .optional("expect_fingerprint", text())
+        .optional("impact", schema::boolean().default(Some(json!(false))))
+        .required("bundle", bundle())
+        .example(json!({
+            "owner": "git:github.com/acme/authz",
+            "source": {"commit": "3f2c", "ref": "main", "url": "https://github.com/acme/authz"},
+            "bundle": {
+                "resources": [{"name": "x-ray:read", "defaultRoles": ["doctor"]}],
+                "policies": [{
+                    "name": "visitors-by-day", "resource": "visit:register", "effect": "deny",
+                    "priority": 10, "when": "user.shift == \"night\"",
+                }],
+            },
+        }))
+});
+
+/// The schema of a bundle.
+fn bundle() -> schema::Input {
+    let items = |item: Object| schema::list(item);
+    schema::input()
+        .optional("resources", schema::list(schema::named::<Registration>()))
+        .optional("rules", schema::list(schema::named::<NewRule>()))
+        .optional("policies", items(any_object("As a body that creates a policy, or with `when`")))
+        .optional("resolvers", schema::list(schema::named::<WantedResolver>()))
+        .optional("webhooks", schema::list(schema::named::<WantedWebhook>()))
+        .optional("settings", schema::named::<TenantSettings>())
+        .optional("cases", items(any_object("As in `cases.yaml`")))
+        .optional("users", items(any_object("As in `tenant.yaml`")))
+}
+
+fn any_object(about: &str) -> Object {
+    let any = AdditionalProperties::FreeForm(true);
+    schema::typed(Type::Object).additional_properties(Some(any)).description(Some(about)).build()
+}
+
+/// The answer of [`export`], as the document describes it.
+struct ExportAnswer;
+
+document!(ExportAnswer => {
+    schema::record()
+        .field("revision", schema::integer(0, i64::MAX))
+        .field("bundle", any_object("As the `bundle` of an apply"))
+        .example(json!({
+            "revision": 812,
+            "bundle": {
+                "resources": [{"name": "x-ray:read", "defaultRoles": ["doctor"]}],
+                "rules": [], "policies": [], "resolvers": [], "webhooks": [],
+                "settings": {"gates": {"cases": false, "approval": false}, "max_deletes": 20, "owners": {}},
+                "cases": [], "users": [],
+            },
+        }))
+});

@@ -1,0 +1,80 @@
+//! The answers to writes that a rule of the tenant's owners forbids (`docs/semantics.md`, section 10).
+
+use http::StatusCode;
+use portcullis_model::apply::OwnerConflict;
+use portcullis_operations::write_refusal::WriteRefusal;
+use serde_json::{Value, json};
+
+/// Most bytes of the conflicts of an error, which has at most 64 KiB in all.
+const MAX_CONFLICTS: usize = 48 * 1_024;
+
+/// Returns status and code.
+pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
+    match refusal {
+        WriteRefusal::Managed(_) => (StatusCode::CONFLICT, "MANAGED"),
+        WriteRefusal::OwnedByAnother(_) => (StatusCode::CONFLICT, "OWNED_BY_ANOTHER"),
+        WriteRefusal::DeleteLimit { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "DELETE_LIMIT"),
+        WriteRefusal::PlanStale => (StatusCode::CONFLICT, "PLAN_STALE"),
+        WriteRefusal::RevisionChanged { .. } => (StatusCode::CONFLICT, "REVISION_CHANGED"),
+    }
+}
+
+/// Returns the text for the client.
+pub(super) fn message(refusal: &WriteRefusal) -> String {
+    match refusal {
+        WriteRefusal::Managed(owner) => format!(
+            "`{owner}` manages this record; change it there, or send `force=true`, which needs the permission \
+             `policies:force`"
+        ),
+        WriteRefusal::OwnedByAnother(conflicts) => {
+            let first = conflicts.first().map(|first| {
+                format!(
+                    ", such as the {} `{}` of `{}`",
+                    first.kind.as_str(),
+                    first.name,
+                    first.managed_by
+                )
+            });
+            format!(
+                "the bundle names objects of other owners{}; remove them from it, or send `force`",
+                first.unwrap_or_default()
+            )
+        }
+        WriteRefusal::DeleteLimit { deletions, owned, limit } => format!(
+            "the apply would delete {deletions} of {owned} objects, and the tenant allows {limit}; check the bundle, or \
+             send `allow_deletes`"
+        ),
+        WriteRefusal::PlanStale => {
+            "what the plan read has changed since; make a new plan".to_owned()
+        }
+        WriteRefusal::RevisionChanged { expected, current } => {
+            format!("the tenant has the revision {current}, not {expected}; make a new plan")
+        }
+    }
+}
+
+/// Returns the facts for a program.
+pub(super) fn details(refusal: &WriteRefusal) -> Value {
+    match refusal {
+        WriteRefusal::Managed(owner) => json!({"managed_by": owner}),
+        WriteRefusal::OwnedByAnother(conflicts) => json!({"conflicts": fitting(conflicts)}),
+        WriteRefusal::DeleteLimit { deletions, owned, limit } => {
+            json!({"deletions": deletions, "owned": owned, "limit": limit})
+        }
+        WriteRefusal::PlanStale => json!({}),
+        WriteRefusal::RevisionChanged { expected, current } => {
+            json!({"expected": expected, "revision": current})
+        }
+    }
+}
+
+/// Returns the first conflicts, as many as fit into an error.
+fn fitting(conflicts: &[OwnerConflict]) -> Vec<Value> {
+    let mut bytes = 0;
+    let values = conflicts.iter().map(|conflict| json!(conflict));
+    let fits = |value: &Value| -> bool {
+        bytes += value.to_string().len();
+        bytes <= MAX_CONFLICTS
+    };
+    values.take_while(fits).collect()
+}

@@ -1,0 +1,245 @@
+//! Plans and applies of bundles, as the API shows them (`docs/semantics.md`, sections 10.3 and 10.4).
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::proposal::{ProposalRecord, ProposalState};
+use crate::{Timestamp, document, schema};
+
+/// The kind of an object of a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ObjectKind {
+    Resource,
+    Rule,
+    Policy,
+    Resolver,
+    Webhook,
+    /// The settings of the tenant.
+    Settings,
+    /// A case of the tenant.
+    Case,
+}
+
+impl ObjectKind {
+    /// The kinds of objects that have an owner.
+    pub const ALL: [Self; 5] =
+        [Self::Resource, Self::Rule, Self::Policy, Self::Resolver, Self::Webhook];
+
+    /// Returns the name of one object of the kind.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resource => "resource",
+            Self::Rule => "rule",
+            Self::Policy => "policy",
+            Self::Resolver => "resolver",
+            Self::Webhook => "webhook",
+            Self::Settings => "settings",
+            Self::Case => "case",
+        }
+    }
+}
+
+/// The effect of an apply on one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PlannedAction {
+    Create,
+    Update,
+    Delete,
+    /// An object without owner, or of another owner, becomes the owner's.
+    Adopt,
+    /// A rule of the owner becomes a rule of a default role.
+    Release,
+}
+
+/// A member of an object that changes.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FieldChange {
+    /// The JSON pointer (RFC 6901) into the object.
+    pub path: String,
+    /// `null` if the member is absent or secret.
+    #[schema(required, schema_with = schema::anything)]
+    pub before: Option<Box<RawValue>>,
+    #[schema(required, schema_with = schema::anything)]
+    pub after: Option<Box<RawValue>>,
+}
+
+impl FieldChange {
+    /// Returns a change between two texts of JSON. Equal texts are the caller's affair.
+    pub fn new(path: String, before: Option<&str>, after: Option<&str>) -> Self {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).ok();
+        Self { path, before: before.and_then(raw), after: after.and_then(raw) }
+    }
+}
+
+/// A change of one object.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PlannedChange {
+    pub kind: ObjectKind,
+    /// The name, the tuple, the namespace or the URL.
+    pub name: String,
+    pub action: PlannedAction,
+    pub fields: Vec<FieldChange>,
+}
+
+/// An object that belongs to another owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct OwnerConflict {
+    pub kind: ObjectKind,
+    pub name: String,
+    pub managed_by: String,
+}
+
+/// The numbers of changes of a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PlanCounts {
+    pub create: u64,
+    /// Updates and releases.
+    pub update: u64,
+    pub delete: u64,
+    pub adopt: u64,
+    /// Objects of the bundle that are the owner's already, and as they should be.
+    pub unchanged: u64,
+}
+
+/// The decision of a case, and what decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct CaseDecision {
+    pub decision: String,
+    /// The name of a policy, a rule's tuple, or `default-deny`.
+    pub rule: String,
+}
+
+/// A case that fails.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FailedCase {
+    pub case: String,
+    pub expected: CaseDecision,
+    pub actual: CaseDecision,
+    /// The reason of the decision, or why it does not count.
+    pub reason: String,
+}
+
+/// A case that is not decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SkippedCase {
+    pub case: String,
+    pub reason: String,
+}
+
+/// The outcome of cases on the content after an apply.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct CaseReport {
+    pub passed: u64,
+    pub failed: Vec<FailedCase>,
+    pub skipped: Vec<SkippedCase>,
+}
+
+/// A doubt about an object of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct BundleWarning {
+    pub code: crate::warning::WarningCode,
+    pub message: String,
+    /// The JSON pointer (RFC 6901) into the body.
+    pub path: String,
+}
+
+/// A decision before or after an apply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ImpactOutcome {
+    /// `allow`, `deny` or `depends`.
+    pub decision: String,
+    /// The condition on which it depends, as an expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+}
+
+/// A decision that an apply changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ImpactChange {
+    pub role: String,
+    pub domain: String,
+    pub resource: String,
+    pub action: String,
+    pub before: ImpactOutcome,
+    pub after: ImpactOutcome,
+}
+
+/// The decisions of roles that an apply changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ImpactReport {
+    pub complete: bool,
+    /// The reason why it is not complete.
+    #[schema(required)]
+    pub note: Option<String>,
+    pub changes: Vec<ImpactChange>,
+}
+
+/// A proposal that an apply made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ProposalSummary {
+    pub id: Uuid,
+    pub state: ProposalState,
+    pub owner: String,
+    pub expires_at: Timestamp,
+}
+
+impl From<&ProposalRecord> for ProposalSummary {
+    fn from(record: &ProposalRecord) -> Self {
+        let owner = record.owner.clone();
+        Self { id: record.id, state: record.state, owner, expires_at: record.expires_at }
+    }
+}
+
+/// The answer to an apply.
+#[derive(Clone, Debug, Serialize)]
+pub struct ApplyAnswer {
+    /// Present if a second manager must approve the apply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalSummary>,
+    pub revision: u64,
+    pub applied: bool,
+    pub fingerprint: String,
+    pub changes: Vec<PlannedChange>,
+    pub conflicts: Vec<OwnerConflict>,
+    pub counts: PlanCounts,
+    pub tests: CaseReport,
+    pub impact: Option<ImpactReport>,
+    pub warnings: Vec<BundleWarning>,
+}
+
+document!(
+    ApplyAnswer,
+    naming PlannedChange, OwnerConflict, PlanCounts, CaseReport, ImpactReport, BundleWarning,
+        ProposalSummary
+    => {
+    schema::record()
+        .field("revision", schema::integer(0, i64::MAX))
+        .field("applied", schema::boolean())
+        .field("fingerprint", schema::string())
+        .field("changes", schema::list(schema::named::<PlannedChange>()))
+        .field("conflicts", schema::list(schema::named::<OwnerConflict>()))
+        .field("counts", schema::named::<PlanCounts>())
+        .field("tests", schema::named::<CaseReport>())
+        .field("impact", schema::nullable(schema::named::<ImpactReport>()))
+        .field("warnings", schema::list(schema::named::<BundleWarning>()))
+        .maybe("proposal", schema::named::<ProposalSummary>())
+        .about("A plan, and whether it was carried out")
+        .example(serde_json::json!({
+            "revision": 813,
+            "applied": true,
+            "fingerprint": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "changes": [{
+                "kind": "policy", "name": "own-chart", "action": "update",
+                "fields": [{"path": "/priority", "before": 10, "after": 20}],
+            }],
+            "conflicts": [],
+            "counts": {"create": 0, "update": 1, "delete": 0, "adopt": 0, "unchanged": 41},
+            "tests": {"passed": 41, "failed": [], "skipped": []},
+            "impact": null,
+            "warnings": [],
+        }))
+});

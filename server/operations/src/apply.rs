@@ -1,0 +1,41 @@
+//! Plans and applies of bundles (`docs/semantics.md`, section 10).
+//!
+//! [`plan`] is a pure function of the stored content and the bundle; [`execute`] writes what it says. [`apply`] calls
+//! both in one transaction.
+
+mod after;
+mod answer;
+mod approval;
+mod content;
+mod diff_policies;
+mod diff_resolvers;
+mod diff_resources;
+mod diff_rules;
+mod diff_webhooks;
+mod draft;
+mod execute;
+mod export;
+mod fingerprint;
+mod guards;
+mod namespaces;
+mod plan;
+mod ready;
+mod request;
+mod run;
+mod secrets;
+mod state;
+mod stored_guards;
+
+pub use after::after;
+pub use approval::approve;
+pub use execute::{Execution, execute};
+pub use export::{Export, export};
+pub use plan::{Deletions, Plan, PlanContext, Writes, plan};
+pub use ready::ReadyResolver;
+pub use request::{ApplyRequest, MAX_TEXT, Source};
+pub use run::{Mandate, apply, must_have_rights};
+pub use state::TenantState;
+pub use stored_guards::StoredGuards;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,23 @@
+//! The content after a plan.
+
+use std::collections::{HashMap, HashSet};
+
+use portcullis_storage::bulk::RecordWrite;
+use uuid::Uuid;
+
+/// Returns the records of one kind after `writes`: the stored ones in their order, and then the new ones.
+pub fn after<'r, T>(
+    stored: &'r [T],
+    writes: &'r [RecordWrite<T>],
+    id: impl Fn(&T) -> Uuid,
+) -> Vec<&'r T> {
+    let written: HashMap<Uuid, Option<&T>> =
+        (writes.iter()).filter_map(|write| Some((id(write.before()?), write.after()))).collect();
+    let kept = stored.iter().filter_map(|record| match written.get(&id(record)) {
+        Some(written) => *written,
+        None => Some(record),
+    });
+    let replaced: HashSet<Uuid> = written.keys().copied().collect();
+    let new = writes.iter().filter_map(RecordWrite::after);
+    kept.chain(new.filter(|record| !replaced.contains(&id(record)))).collect()
+}

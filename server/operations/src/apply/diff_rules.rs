@@ -1,0 +1,294 @@
+//! The changes of rules: of the explicit ones that a bundle names, and of those of default roles.
+
+use std::collections::{HashMap, HashSet};
+
+use portcullis_engine::{ResourcePattern, RuleTuple};
+use portcullis_model::apply::{FieldChange, ObjectKind};
+use portcullis_model::resource::ResourceRecord;
+use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
+use portcullis_storage::bulk::RecordWrite;
+
+use super::content;
+use super::draft::Draft;
+use super::plan::PlanContext;
+use super::state::TenantState;
+
+const KIND: ObjectKind = ObjectKind::Rule;
+
+/// The four parts of a tuple. Their text is no name: a subject may contain a comma.
+type TupleKey = [String; 4];
+
+/// Returns what names the one rule of a tuple.
+pub(super) fn key(tuple: &RuleTuple) -> TupleKey {
+    [tuple.obj.to_string(), tuple.sub.clone(), tuple.dom.clone(), tuple.act.clone()]
+}
+
+/// The rules of a tenant while a plan is made.
+pub(super) struct RuleBook<'s> {
+    entries: Vec<Entry<'s>>,
+    by_tuple: HashMap<TupleKey, usize>,
+}
+
+struct Entry<'s> {
+    old: Option<&'s RuleRecord>,
+    fate: Fate,
+}
+
+/// The state of a rule after the plan.
+enum Fate {
+    Kept,
+    Written(Box<RuleRecord>),
+    Gone,
+}
+
+impl Entry<'_> {
+    fn after(&self) -> Option<&RuleRecord> {
+        match &self.fate {
+            Fate::Kept => self.old,
+            Fate::Written(new) => Some(new),
+            Fate::Gone => None,
+        }
+    }
+}
+
+impl<'s> RuleBook<'s> {
+    pub(super) fn new(state: &'s TenantState) -> Self {
+        let entries = state.rules.iter().map(|old| Entry { old: Some(old), fate: Fate::Kept });
+        let by_tuple = state.rules.iter().enumerate().map(|(index, old)| (key(&old.tuple), index));
+        Self { entries: entries.collect(), by_tuple: by_tuple.collect() }
+    }
+
+    fn entry(&mut self, tuple: &RuleTuple) -> Option<&mut Entry<'s>> {
+        let index = *self.by_tuple.get(&key(tuple))?;
+        self.entries.get_mut(index)
+    }
+
+    fn insert(&mut self, record: RuleRecord) {
+        self.by_tuple.insert(key(&record.tuple), self.entries.len());
+        self.entries.push(Entry { old: None, fate: Fate::Written(Box::new(record)) });
+    }
+
+    /// Makes the explicit rules of the owner `wanted`. `resources` are those after the plan.
+    pub(super) fn make_explicit(
+        &mut self,
+        draft: &mut Draft<'_>,
+        state: &TenantState,
+        wanted: &[NewRule],
+        context: &PlanContext<'_>,
+    ) {
+        let stored = state.resources_by_name();
+        for rule in wanted {
+            match self.entry(&rule.tuple) {
+                Some(entry) => meet(draft, entry, rule, &stored, context),
+                None => {
+                    draft.create(KIND, rule.tuple.to_string());
+                    self.insert(new_record(rule, Some(draft.owner), context));
+                }
+            }
+        }
+    }
+
+    /// Deletes the explicit rules of the owner that are not `wanted`. One that a default role of `resources`, those after
+    /// the plan, makes becomes its rule again.
+    pub(super) fn prune(
+        &mut self,
+        draft: &mut Draft<'_>,
+        wanted: &[NewRule],
+        resources: &[&ResourceRecord],
+        context: &PlanContext<'_>,
+    ) {
+        let wanted: HashSet<TupleKey> = wanted.iter().map(|rule| key(&rule.tuple)).collect();
+        let made = default_rules(resources, context.domain);
+        for entry in &mut self.entries {
+            let Some(old) = entry.old.filter(|old| draft.is_own(old.managed_by.as_deref())) else {
+                continue;
+            };
+            let tuple = key(&old.tuple);
+            if wanted.contains(&tuple) {
+                continue;
+            }
+            entry.fate = match made.get(&tuple) {
+                Some(rule) => release(draft, old, rule, context),
+                None => {
+                    draft.delete(KIND, old.tuple.to_string());
+                    Fate::Gone
+                }
+            };
+        }
+    }
+
+    /// Makes and removes the rules of default roles that resources gain and lose.
+    pub(super) fn follow(
+        &mut self,
+        writes: &[RecordWrite<ResourceRecord>],
+        context: &PlanContext<'_>,
+    ) {
+        for write in writes {
+            let (before, after) = (write.before(), write.after());
+            let roles = |record: Option<&ResourceRecord>| -> Vec<String> {
+                record.map(|one| one.registration.default_roles.clone()).unwrap_or_default()
+            };
+            let (old, new) = (roles(before), roles(after));
+            if let Some(record) = after {
+                for role in not_in(&new, &old) {
+                    self.add_default(
+                        &record.registration.default_rule(role, context.domain),
+                        context,
+                    );
+                }
+            }
+            if let (Some(record), true) = (before, after.is_some()) {
+                for role in not_in(&old, &new) {
+                    let rule = record.registration.default_rule(role, context.domain);
+                    self.remove_default(&rule.tuple);
+                }
+            }
+        }
+        self.remove_of_deleted(writes);
+    }
+
+    fn add_default(&mut self, rule: &NewRule, context: &PlanContext<'_>) {
+        let mut record = new_record(rule, None, context);
+        record.origin = RuleOrigin::DefaultRole;
+        match self.entry(&rule.tuple) {
+            None => self.insert(record),
+            // What was to go stays, with its id.
+            Some(entry) if entry.after().is_none() => {
+                let id = entry.old.map_or(record.id, |old| old.id);
+                entry.fate = Fate::Written(Box::new(RuleRecord { id, ..record }));
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn remove_default(&mut self, tuple: &RuleTuple) {
+        if let Some(entry) = self.entry(tuple) {
+            remove_if_default(entry);
+        }
+    }
+
+    /// Removes the rules of default roles of resources that go, whatever their domain.
+    fn remove_of_deleted(&mut self, writes: &[RecordWrite<ResourceRecord>]) {
+        let gone = writes.iter().filter(|write| write.after().is_none());
+        let gone = gone.filter_map(RecordWrite::before);
+        let gone: HashSet<&str> = gone.map(|record| &*record.registration.name).collect();
+        for entry in &mut self.entries {
+            let obj = entry.old.map(|old| &old.tuple.obj);
+            if let Some(ResourcePattern::Exact(name)) = obj
+                && gone.contains(&**name)
+            {
+                remove_if_default(entry);
+            }
+        }
+    }
+
+    /// Returns the writes: deletions, then the others.
+    pub(super) fn into_writes(self) -> Vec<RecordWrite<RuleRecord>> {
+        let (mut gone, mut written) = (Vec::new(), Vec::new());
+        for Entry { old, fate } in self.entries {
+            match (old, fate) {
+                (Some(old), Fate::Gone) => gone.push(RecordWrite::Delete(old.clone())),
+                (Some(old), Fate::Written(new)) => {
+                    written.push(RecordWrite::Update { old: old.clone(), new: *new });
+                }
+                (None, Fate::Written(new)) => written.push(RecordWrite::Insert(*new)),
+                (_, Fate::Kept) | (None, Fate::Gone) => {}
+            }
+        }
+        gone.append(&mut written);
+        gone
+    }
+}
+
+fn meet(
+    draft: &mut Draft<'_>,
+    entry: &mut Entry<'_>,
+    wanted: &NewRule,
+    resources: &HashMap<&str, &ResourceRecord>,
+    context: &PlanContext<'_>,
+) {
+    let Some(old) = entry.old else { return };
+    let name = old.tuple.to_string();
+    if !draft.may_change(KIND, &name, owner(old, resources)) {
+        return;
+    }
+    let new = RuleRecord {
+        effect: wanted.effect,
+        origin: RuleOrigin::Explicit,
+        updated_by: Some(context.by.actor.clone()),
+        updated_at: Some(context.by.at),
+        managed_by: Some(draft.owner.to_owned()),
+        ..old.clone()
+    };
+    if draft.meet(KIND, name, old.managed_by.as_deref(), fields(old, &new, context)) {
+        entry.fate = Fate::Written(Box::new(new));
+    }
+}
+
+/// Returns the owner of a rule: of a default role, that of its resource.
+fn owner<'s>(
+    rule: &'s RuleRecord,
+    resources: &HashMap<&str, &'s ResourceRecord>,
+) -> Option<&'s str> {
+    match (&rule.tuple.obj, rule.origin) {
+        (ResourcePattern::Exact(name), RuleOrigin::DefaultRole) => {
+            resources.get(&**name).and_then(|resource| resource.managed_by.as_deref())
+        }
+        _ => rule.managed_by.as_deref(),
+    }
+}
+
+fn release(
+    draft: &mut Draft<'_>,
+    old: &RuleRecord,
+    made: &NewRule,
+    context: &PlanContext<'_>,
+) -> Fate {
+    let new = RuleRecord {
+        effect: made.effect,
+        origin: RuleOrigin::DefaultRole,
+        updated_by: Some(context.by.actor.clone()),
+        updated_at: Some(context.by.at),
+        managed_by: None,
+        ..old.clone()
+    };
+    draft.release(old.tuple.to_string(), fields(old, &new, context));
+    Fate::Written(Box::new(new))
+}
+
+fn fields(old: &RuleRecord, new: &RuleRecord, context: &PlanContext<'_>) -> Vec<FieldChange> {
+    if old.effect == new.effect {
+        return Vec::new();
+    }
+    let content = |rule| content::of_rule(rule, context.domain);
+    content(old).changes(&content(new))
+}
+
+fn remove_if_default(entry: &mut Entry<'_>) {
+    let is_default = entry.after().is_some_and(|rule| rule.origin == RuleOrigin::DefaultRole);
+    if is_default {
+        entry.fate = Fate::Gone;
+    }
+}
+
+/// Returns the rules that the default roles of `resources` make, by their tuples.
+fn default_rules(resources: &[&ResourceRecord], domain: &str) -> HashMap<TupleKey, NewRule> {
+    let rules = resources.iter().flat_map(|record| {
+        let registration = &record.registration;
+        let rule = |role: &String| registration.default_rule(role, domain);
+        registration.default_roles.iter().map(rule)
+    });
+    rules.map(|rule| (key(&rule.tuple), rule)).collect()
+}
+
+/// Returns the `roles` that `others` do not have.
+fn not_in<'r>(roles: &'r [String], others: &[String]) -> Vec<&'r String> {
+    let others: HashSet<&String> = others.iter().collect();
+    roles.iter().filter(|role| !others.contains(role)).collect()
+}
+
+fn new_record(rule: &NewRule, owner: Option<&str>, context: &PlanContext<'_>) -> RuleRecord {
+    let id = context.ids.next(context.by.at);
+    let record = rule.clone().into_record(id, RuleOrigin::Explicit, context.by);
+    RuleRecord { managed_by: owner.map(str::to_owned), ..record }
+}

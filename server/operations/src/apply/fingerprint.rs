@@ -1,0 +1,74 @@
+//! The digest of what a plan read (`docs/semantics.md`, section 10.3).
+
+use std::collections::HashSet;
+
+use portcullis_model::rule::RuleOrigin;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::diff_rules::key;
+use super::request::ApplyRequest;
+use super::state::TenantState;
+
+/// Returns the digest of the objects of the owner, the objects that the bundle names, the settings and the cases.
+pub(super) fn fingerprint(state: &TenantState, request: &ApplyRequest, domain: &str) -> String {
+    let bundle = &request.bundle;
+    let is_own = |managed_by: &Option<String>| managed_by.as_deref() == Some(&*request.owner);
+    let mut digest = Sha256::new();
+
+    let wanted = bundle.resources.as_deref().unwrap_or_default();
+    let names: HashSet<&str> = wanted.iter().map(|one| &*one.name).collect();
+    let is_read = |name: &str| names.contains(name);
+    let read = state
+        .resources
+        .iter()
+        .filter(|one| is_own(&one.managed_by) || is_read(&one.registration.name));
+    add(&mut digest, "resources", read);
+
+    let explicit = bundle.rules.iter().flatten().map(|rule| key(&rule.tuple));
+    let of_roles = wanted.iter().flat_map(|resource| {
+        let rule = |role: &String| key(&resource.default_rule(role, domain).tuple);
+        resource.default_roles.iter().map(rule)
+    });
+    let tuples: HashSet<_> = explicit.chain(of_roles).collect();
+    let read = state.rules.iter().filter(|rule| {
+        let is_explicit = rule.origin == RuleOrigin::Explicit;
+        (is_explicit && is_own(&rule.managed_by)) || tuples.contains(&key(&rule.tuple))
+    });
+    add(&mut digest, "rules", read);
+
+    let names: HashSet<&str> =
+        bundle.policies.iter().flatten().map(|sent| &*sent.policy.name).collect();
+    let read = state.policies.iter();
+    let read = read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.name));
+    add(&mut digest, "policies", read);
+
+    let names: HashSet<&str> =
+        bundle.resolvers.iter().flatten().map(|one| &*one.manifest.namespace).collect();
+    let read = state.resolvers.iter();
+    let read =
+        read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.manifest.namespace));
+    add(&mut digest, "resolvers", read);
+
+    let names: HashSet<&str> = bundle.webhooks.iter().flatten().map(|one| &*one.url).collect();
+    let read = state.webhooks.iter();
+    let read = read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.url));
+    add(&mut digest, "webhooks", read);
+
+    add(&mut digest, "settings", [&state.settings]);
+    add(&mut digest, "cases", &state.guards.case_texts);
+    add(&mut digest, "users", &state.guards.user_texts);
+    let digest = digest.finalize();
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{digits}")
+}
+
+/// Adds the records of one kind, each on a line of its own.
+fn add<T: Serialize>(digest: &mut Sha256, kind: &str, records: impl IntoIterator<Item = T>) {
+    digest.update(kind);
+    for record in records {
+        digest.update(b"\n");
+        digest.update(serde_json::to_vec(&record).unwrap_or_default());
+    }
+    digest.update(b"\n\n");
+}

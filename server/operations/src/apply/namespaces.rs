@@ -1,0 +1,81 @@
+//! The attributes of resolvers that the policies read after a plan.
+
+use std::collections::HashSet;
+
+use portcullis_bundle::{BundleDocument, check_attributes};
+use portcullis_engine::condition::ResolverAttribute;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{AttributeKind, Namespaces};
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::resolver::StoredResolver;
+use portcullis_resolvers::OperatorResolver;
+use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::policies::planned;
+
+use crate::error::OperationError;
+
+/// Returns the namespaces of these resolvers, and then those of the operator.
+pub(super) fn of(resolvers: &[&StoredResolver], operator: &[OperatorResolver]) -> Namespaces {
+    let mut namespaces = Namespaces::default();
+    for own in resolvers {
+        let attributes = own.module.attributes.iter();
+        let attributes = attributes.map(|declared| (declared.name.clone(), declared.kind));
+        namespaces.insert(&own.manifest.namespace, attributes);
+    }
+    for resolver in operator {
+        let attributes = &resolver.module.descriptor().attributes;
+        let attributes = attributes.iter().map(|spec| (spec.name.clone(), spec.kind.into()));
+        namespaces.insert(&resolver.namespace, attributes);
+    }
+    namespaces
+}
+
+/// Notes the attributes that policies of the bundle read and `namespaces` do not have.
+pub(super) fn check_bundle(
+    bundle: &BundleDocument,
+    namespaces: &Namespaces,
+    problems: &mut Problems,
+) {
+    let root = Place::root();
+    let at = root.key("bundle");
+    let at = at.key("policies");
+    for (index, sent) in bundle.policies.iter().flatten().enumerate() {
+        if !sent.policy.rule_data.condition.resolved_attributes().is_empty() {
+            let at = at.index(index);
+            check_attributes(&sent.policy, sent.has_when, namespaces, &at, problems);
+        }
+    }
+}
+
+/// Refuses changes of resolvers that take an attribute from an enabled policy. `policies` are those after the plan.
+pub(super) fn check_stored(
+    writes: &[RecordWrite<StoredResolver>],
+    policies: &[&PolicyRecord],
+) -> Result<(), OperationError> {
+    let lost: HashSet<(&str, &str)> = writes.iter().flat_map(lost_attributes).collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let is_lost = |read: &&ResolverAttribute| lost.contains(&(&*read.namespace, &*read.name));
+    let reads_lost = |record: &&&PolicyRecord| {
+        let condition = planned((**record).clone()).condition;
+        record.enabled && condition.is_ok_and(|read| read.resolved_attributes().iter().any(is_lost))
+    };
+    let readers: Vec<_> = policies.iter().filter(reads_lost).map(|policy| policy.id).collect();
+    if readers.is_empty() {
+        return Ok(());
+    }
+    let what = "enabled policies read attributes of resolvers that this bundle removes or gives another kind";
+    Err(OperationError::StillRead(what.to_owned(), readers))
+}
+
+/// Returns the attributes that a resolver has no more, or with another kind.
+fn lost_attributes(write: &RecordWrite<StoredResolver>) -> Vec<(&str, &str)> {
+    let Some(old) = write.before() else { return Vec::new() };
+    let kind = |name: &str| -> Option<AttributeKind> {
+        let new = write.after()?;
+        new.module.attributes.iter().find(|known| known.name == name).map(|known| known.kind)
+    };
+    let lost = old.module.attributes.iter().filter(|known| kind(&known.name) != Some(known.kind));
+    lost.map(|known| (&*old.manifest.namespace, &*known.name)).collect()
+}

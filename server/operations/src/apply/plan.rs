@@ -1,0 +1,152 @@
+//! The plan: the difference between the stored content and a bundle (`docs/semantics.md`, section 10.3).
+
+use std::collections::HashSet;
+
+use portcullis_bundle::{ItemWarning, RegisteredNames};
+use portcullis_engine::invalid::Problems;
+use portcullis_model::Authorship;
+use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
+use portcullis_model::ids::Ids;
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::resolver::StoredResolver;
+use portcullis_model::resource::ResourceRecord;
+use portcullis_model::rule::RuleRecord;
+use portcullis_model::webhook::WebhookRecord;
+use portcullis_resolvers::OperatorResolver;
+use portcullis_storage::bulk::RecordWrite;
+use uuid::Uuid;
+
+use super::after::after;
+use super::diff_rules::RuleBook;
+use super::draft::Draft;
+use super::fingerprint::fingerprint;
+use super::ready::ReadyResolver;
+use super::request::ApplyRequest;
+use super::state::TenantState;
+use super::{diff_policies, diff_resolvers, diff_resources, diff_webhooks, namespaces};
+use crate::error::OperationError;
+
+/// Most warnings of a plan, as in an invalid body: nobody mends more at once.
+const MAX_WARNINGS: usize = 100;
+
+/// The difference between the stored content and a bundle, and the writes that remove it.
+#[derive(Debug)]
+pub struct Plan {
+    pub changes: Vec<PlannedChange>,
+    pub conflicts: Vec<OwnerConflict>,
+    pub counts: PlanCounts,
+    pub fingerprint: String,
+    pub deletions: Deletions,
+    pub warnings: Vec<BundleWarning>,
+    pub writes: Writes,
+}
+
+/// The objects of the owner that go for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deletions {
+    pub count: usize,
+    /// The objects of the owner before the plan.
+    pub owned: usize,
+    /// The most that may go.
+    pub limit: usize,
+}
+
+/// The writes of a plan.
+#[derive(Debug, Default)]
+pub struct Writes {
+    pub resources: Vec<RecordWrite<ResourceRecord>>,
+    pub rules: Vec<RecordWrite<RuleRecord>>,
+    pub policies: Vec<RecordWrite<PolicyRecord>>,
+    pub resolvers: Vec<RecordWrite<StoredResolver>>,
+    pub webhooks: Vec<RecordWrite<WebhookRecord>>,
+}
+
+/// The facts beside content and bundle that a plan depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanContext<'c> {
+    pub tenant: &'c str,
+    /// The domain of the rules of default roles.
+    pub domain: &'c str,
+    pub by: &'c Authorship,
+    pub ids: &'c Ids,
+    /// The resolvers of the bundle.
+    pub resolvers: &'c [ReadyResolver],
+    pub operator: &'c [OperatorResolver],
+    /// The webhooks whose secrets are other ones than the bundle has.
+    pub changed_secrets: &'c HashSet<Uuid>,
+}
+
+/// Returns the plan that makes the objects of the owner those of the bundle.
+///
+/// # Errors
+/// A policy of the bundle reads an attribute that no resolver has after the plan, an enabled policy that stays loses one,
+/// or a new webhook has no secret.
+pub fn plan(
+    state: &TenantState,
+    request: &ApplyRequest,
+    context: &PlanContext<'_>,
+) -> Result<Plan, OperationError> {
+    let (bundle, prune) = (&request.bundle, request.prune);
+    let mut draft = Draft::new(&request.owner, request.force);
+    let mut problems = Problems::default();
+    let mut writes = Writes::default();
+    if let Some(wanted) = &bundle.resources {
+        writes.resources = diff_resources::diff(&mut draft, state, wanted, prune, context);
+    }
+    let resources = after(&state.resources, &writes.resources, |record| record.id);
+    let mut rules = RuleBook::new(state);
+    if let Some(wanted) = &bundle.rules {
+        rules.make_explicit(&mut draft, state, wanted, context);
+        if prune {
+            rules.prune(&mut draft, wanted, &resources, context);
+        }
+    }
+    rules.follow(&writes.resources, context);
+    writes.rules = rules.into_writes();
+    if let Some(wanted) = &bundle.policies {
+        writes.policies = diff_policies::diff(&mut draft, state, wanted, prune, context);
+    }
+    if bundle.resolvers.is_some() {
+        writes.resolvers = diff_resolvers::diff(&mut draft, state, prune, context);
+    }
+    if let Some(wanted) = &bundle.webhooks {
+        writes.webhooks =
+            diff_webhooks::diff(&mut draft, state, wanted, prune, context, &mut problems);
+    }
+    let resolvers = after(&state.resolvers, &writes.resolvers, |record| record.id);
+    namespaces::check_bundle(bundle, &namespaces::of(&resolvers, context.operator), &mut problems);
+    problems.into_result()?;
+    let policies = after(&state.policies, &writes.policies, |record| record.id);
+    namespaces::check_stored(&writes.resolvers, &policies)?;
+    let warnings = warnings(request, &resources);
+    let owned = state.owned(draft.owner);
+    let percent = usize::try_from(state.settings.max_deletes).unwrap_or(100);
+    let limit = (owned * percent / 100).max(1);
+    Ok(Plan {
+        changes: draft.changes,
+        conflicts: draft.conflicts,
+        counts: draft.counts,
+        fingerprint: fingerprint(state, request, context.domain),
+        deletions: Deletions { count: draft.deletions, owned, limit },
+        warnings,
+        writes,
+    })
+}
+
+/// Returns the warnings about rules and policies of the bundle that match no resource after the plan.
+fn warnings(request: &ApplyRequest, resources: &[&ResourceRecord]) -> Vec<BundleWarning> {
+    let registered = RegisteredNames::new(resources.iter().map(|record| &record.registration));
+    let bundle = &request.bundle;
+    let rules = bundle.rules.as_deref().unwrap_or_default();
+    let of_rules = registered.warnings_of_rules(rules).into_iter();
+    let policies = bundle.policies.iter().flatten().map(|sent| &sent.policy);
+    let of_policies = registered.warnings_of_policies(policies).into_iter();
+    let of_rules = of_rules.map(|warning| bundle_warning("rules", warning));
+    let of_policies = of_policies.map(|warning| bundle_warning("policies", warning));
+    of_rules.chain(of_policies).take(MAX_WARNINGS).collect()
+}
+
+fn bundle_warning(list: &str, ItemWarning { index, warning }: ItemWarning) -> BundleWarning {
+    let path = format!("/bundle/{list}/{index}{}", warning.path);
+    BundleWarning { code: warning.code, message: warning.message, path }
+}

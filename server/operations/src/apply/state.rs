@@ -1,0 +1,71 @@
+//! The stored content of a tenant, read whole.
+
+use std::collections::HashMap;
+
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::resolver::StoredResolver;
+use portcullis_model::resource::ResourceRecord;
+use portcullis_model::rule::RuleRecord;
+use portcullis_model::settings::TenantSettings;
+use portcullis_model::webhook::WebhookRecord;
+use portcullis_storage::{
+    Tx, content_size, policies, resolvers, resources, rules, tenants, webhooks,
+};
+
+use super::stored_guards::{self, StoredGuards};
+use crate::error::OperationError;
+
+/// Most bytes of content that are read: each takes several times its size in memory.
+const MAX_CONTENT: i64 = 256 << 20;
+
+/// The stored content of a tenant, each kind in order of creation.
+#[derive(Debug, Default)]
+pub struct TenantState {
+    pub revision: u64,
+    pub resources: Vec<ResourceRecord>,
+    pub rules: Vec<RuleRecord>,
+    pub policies: Vec<PolicyRecord>,
+    pub resolvers: Vec<StoredResolver>,
+    pub webhooks: Vec<WebhookRecord>,
+    pub settings: TenantSettings,
+    pub guards: StoredGuards,
+}
+
+impl TenantState {
+    /// Reads the content of the transaction's tenant with one statement for each kind.
+    ///
+    /// # Errors
+    /// The content is larger than 256 MiB, or the store failed.
+    pub async fn load(tx: &mut Tx) -> Result<Self, OperationError> {
+        let bytes = content_size::bytes(tx).await?;
+        if bytes > MAX_CONTENT {
+            let what = format!("the tenant has more than {} MiB of content", MAX_CONTENT >> 20);
+            return Err(OperationError::Conflict(what));
+        }
+        Ok(Self {
+            revision: tenants::revision(tx).await?,
+            resources: resources::all(tx).await?,
+            rules: rules::all(tx).await?,
+            policies: policies::all(tx).await?,
+            resolvers: resolvers::list(tx).await?,
+            webhooks: webhooks::all(tx).await?,
+            settings: stored_guards::settings(tx).await?,
+            guards: StoredGuards::load(tx).await?,
+        })
+    }
+
+    /// Returns the number of objects of `owner`.
+    pub(super) fn owned(&self, owner: &str) -> usize {
+        let owners = (self.resources.iter().map(|record| &record.managed_by))
+            .chain(self.rules.iter().map(|record| &record.managed_by))
+            .chain(self.policies.iter().map(|record| &record.managed_by))
+            .chain(self.resolvers.iter().map(|record| &record.managed_by))
+            .chain(self.webhooks.iter().map(|record| &record.managed_by));
+        owners.filter(|known| known.as_deref() == Some(owner)).count()
+    }
+
+    /// Returns the resources by name.
+    pub(super) fn resources_by_name(&self) -> HashMap<&str, &ResourceRecord> {
+        self.resources.iter().map(|one| (&*one.registration.name, one)).collect()
+    }
+}

@@ -1,0 +1,305 @@
+//! Plans, and what they write.
+
+use std::collections::HashSet;
+
+use portcullis_bundle::DocumentContext;
+use portcullis_engine::json;
+use portcullis_model::Authorship;
+use portcullis_model::Timestamp;
+use portcullis_model::apply::PlannedAction;
+use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::ids::Ids;
+use portcullis_model::rule::RuleOrigin;
+use portcullis_storage::Store;
+use portcullis_storage::encryption::KeyRing;
+use portcullis_storage::testing::TestDatabase;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::registration::register;
+use portcullis_storage::testing::on_every_database;
+
+on_every_database!(
+    a_bundle_creates_and_the_same_bundle_changes_nothing,
+    fields_of_updates_have_both_values,
+    objects_without_owner_are_adopted_and_others_are_conflicts,
+    prune_deletes_the_owners_objects_of_the_kinds_that_the_bundle_has,
+    a_policy_that_moves_is_another_one,
+    rules_of_default_roles_belong_to_their_resource,
+    a_fingerprint_follows_what_the_plan_read,
+    many_objects_are_written,
+);
+
+const OWNER: &str = "git:a";
+
+/// The store of a tenant `acme`.
+struct World {
+    store: Store,
+    ids: Ids,
+    keys: KeyRing,
+}
+
+impl World {
+    async fn new(database: &TestDatabase) -> Self {
+        let key = KeyRing::generate_key().expect("random");
+        let keys = KeyRing::parse(&key).expect("a key");
+        Self { store: database.open().await, ids: Ids::new(), keys }
+    }
+
+    /// Plans `body` with the bundle, and writes it unless there are conflicts. Returns the plan and the revision.
+    async fn apply(&self, body: &Value) -> (Plan, u64) {
+        let request = request(body);
+        let by = by("ci");
+        let mut tx = self.store.write("acme", by.at.millis()).await.expect("begins");
+        let state = TenantState::load(&mut tx).await.expect("loads");
+        let none = HashSet::new();
+        let context = PlanContext {
+            tenant: "acme",
+            domain: "acme",
+            by: &by,
+            ids: &self.ids,
+            resolvers: &[],
+            operator: &[],
+            changed_secrets: &none,
+        };
+        let plan = plan(&state, &request, &context).expect("a plan");
+        if !plan.conflicts.is_empty() {
+            return (plan, state.revision);
+        }
+        let webhooks = request.bundle.webhooks.as_deref().unwrap_or_default();
+        let execution = Execution { keys: &self.keys, by: &by, resolvers: &[], webhooks };
+        execute(&mut tx, &plan, &execution).await.expect("writes");
+        let committed = tx.commit().await.expect("commits");
+        (plan, committed.position.revision)
+    }
+
+    async fn state(&self) -> TenantState {
+        let mut tx = self.store.read("acme").await.expect("begins");
+        TenantState::load(&mut tx).await.expect("loads")
+    }
+}
+
+fn by(actor: &str) -> Authorship {
+    Authorship { actor: actor.to_owned(), at: Timestamp::from_millis(1_000) }
+}
+
+/// Reads a body; its owner is [`OWNER`] unless it says otherwise.
+fn request(body: &Value) -> ApplyRequest {
+    let mut body = body.clone();
+    if body.get("owner").is_none() {
+        body["owner"] = json!(OWNER);
+    }
+    let text = body.to_string();
+    let json = json::parse(text.as_bytes()).expect("JSON");
+    let egress = EgressRules::default();
+    let context = DocumentContext { domain: "acme", egress: &egress };
+    ApplyRequest::parse(&json, context).expect("sound")
+}
+
+fn policy(name: &str, resource: &str, priority: i32) -> Value {
+    json!({"name": name, "resource": resource, "effect": "deny", "priority": priority,
+        "when": "user.a == 1"})
+}
+
+/// Returns action, kind and name of each change.
+fn changes(plan: &Plan) -> Vec<String> {
+    let line = |change: &portcullis_model::apply::PlannedChange| {
+        let action = json!(change.action);
+        let action = action.as_str().unwrap_or_default();
+        format!("{action} {} {}", change.kind.as_str(), change.name)
+    };
+    plan.changes.iter().map(line).collect()
+}
+
+async fn a_bundle_creates_and_the_same_bundle_changes_nothing(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let body = json!({"bundle": {
+        "resources": [{"name": "wiki:read", "defaultRoles": ["reader"]}],
+        "rules": [{"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"}],
+        "policies": [policy("p", "wiki:read", 1)],
+        "webhooks": [{"url": "https://hook.example/", "events": ["access.denied"],
+            "secret": "0123456789abcdef"}],
+    }});
+    let (plan, revision) = world.apply(&body).await;
+    assert_eq!(
+        changes(&plan),
+        [
+            "create resource wiki:read",
+            "create rule ann, acme, wiki:*, read",
+            "create policy p",
+            "create webhook https://hook.example/",
+        ]
+    );
+    assert_eq!(revision, 1, "one revision for all");
+    let (plan, revision) = world.apply(&body).await;
+    assert_eq!((changes(&plan), plan.counts.unchanged, revision), (vec![], 4, 1));
+    let state = world.state().await;
+    assert_eq!(state.owned(OWNER), 4);
+    let of_role = state.rules.iter().find(|rule| rule.origin == RuleOrigin::DefaultRole);
+    assert_eq!(of_role.and_then(|rule| rule.managed_by.as_deref()), None);
+    assert!(of_role.is_some());
+}
+
+async fn fields_of_updates_have_both_values(database: TestDatabase) {
+    let world = World::new(&database).await;
+    world.apply(&json!({"bundle": {"policies": [policy("p", "wiki:read", 10)]}})).await;
+    let before = world.state().await;
+    let mut changed = policy("p", "wiki:read", 20);
+    changed["description"] = json!("why");
+    let (plan, _) = world.apply(&json!({"bundle": {"policies": [changed]}})).await;
+    let shown = json!(plan.changes);
+    assert_eq!(
+        shown,
+        json!([{"kind": "policy", "name": "p", "action": "update", "fields": [
+            {"path": "/priority", "before": 10, "after": 20},
+            {"path": "/description", "before": null, "after": "why"},
+        ]}])
+    );
+    let after = world.state().await;
+    assert_eq!(before.policies[0].id, after.policies[0].id);
+    assert_eq!((after.policies[0].priority, after.revision), (20, 2));
+    let tree = json!({"name": "p", "description": "why", "resource": "wiki:read", "effect": "deny",
+        "priority": 20, "rule_data": {"type": "CONDITION", "attribute": "user.a", "operator": "exists"}});
+    let (plan, _) = world.apply(&json!({"bundle": {"policies": [tree]}})).await;
+    let paths: Vec<_> = plan.changes[0].fields.iter().map(|field| &*field.path).collect();
+    assert_eq!(paths, ["/when", "/rule_data"]);
+}
+
+async fn objects_without_owner_are_adopted_and_others_are_conflicts(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let body = json!({"bundle": {
+        "rules": [{"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"}],
+        "policies": [policy("p", "wiki:read", 1)],
+    }});
+    let mut other = body.clone();
+    other["owner"] = json!("git:b");
+    world.apply(&other).await;
+    let (plan, revision) = world.apply(&body).await;
+    let conflicts: Vec<_> =
+        plan.conflicts.iter().map(|one| (one.kind.as_str(), &*one.managed_by)).collect();
+    assert_eq!((conflicts, revision), (vec![("rule", "git:b"), ("policy", "git:b")], 1));
+    let mut forced = body.clone();
+    forced["force"] = json!(true);
+    let (plan, revision) = world.apply(&forced).await;
+    assert!(plan.changes.iter().all(|change| change.action == PlannedAction::Adopt));
+    let shown = json!(plan.changes[1].fields);
+    assert_eq!(shown, json!([{"path": "/managed_by", "before": "git:b", "after": "git:a"}]));
+    assert_eq!((revision, world.state().await.owned(OWNER)), (2, 2));
+}
+
+async fn prune_deletes_the_owners_objects_of_the_kinds_that_the_bundle_has(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let full = json!({"bundle": {
+        "resources": [{"name": "wiki:read", "defaultRoles": ["reader"]}, {"name": "doc:read"}],
+        "rules": [{"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"}],
+        "policies": [policy("p", "wiki:read", 1), policy("q", "wiki:read", 1)],
+    }});
+    world.apply(&full).await;
+    let mut others = json!({"owner": "git:b", "bundle": {"policies": [policy("o", "*", 1)]}});
+    world.apply(&others).await;
+    others["bundle"] = json!({"rules": []});
+    world.apply(&others).await;
+    assert_eq!(world.state().await.policies.len(), 3, "an absent kind is not touched");
+    let kept = json!({"prune": false, "bundle": {"policies": []}});
+    assert_eq!(changes(&world.apply(&kept).await.0), [""; 0]);
+    let fewer = json!({"bundle": {"resources": [{"name": "doc:read"}],
+        "policies": [policy("p", "wiki:read", 1)]}});
+    let (plan, _) = world.apply(&fewer).await;
+    assert_eq!(changes(&plan), ["delete resource wiki:read", "delete policy q"]);
+    assert_eq!(plan.deletions, Deletions { count: 2, owned: 5, limit: 1 });
+    let state = world.state().await;
+    let names: Vec<_> = state.policies.iter().map(|policy| &*policy.name).collect();
+    assert_eq!(names, ["p", "o"]);
+    assert_eq!(state.rules.len(), 1, "the rule of the default role goes with the resource");
+}
+
+async fn a_policy_that_moves_is_another_one(database: TestDatabase) {
+    let world = World::new(&database).await;
+    world.apply(&json!({"bundle": {"policies": [policy("p", "wiki:read", 1)]}})).await;
+    let before = world.state().await.policies[0].id;
+    let moved = json!({"bundle": {"policies": [policy("p", "wiki:*", 1)]}});
+    let (plan, _) = world.apply(&moved).await;
+    assert_eq!(changes(&plan), ["delete policy p", "create policy p"]);
+    assert_eq!(plan.deletions.count, 0, "nothing goes for good");
+    let state = world.state().await;
+    assert_eq!(state.policies.len(), 1);
+    assert_ne!(state.policies[0].id, before);
+}
+
+async fn rules_of_default_roles_belong_to_their_resource(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let registration = json!({"name": "wiki:read", "defaultRoles": ["reader", "writer"]});
+    let text = registration.to_string();
+    let json = json::parse(text.as_bytes()).expect("JSON");
+    let parsed = portcullis_model::resource::Registration::parse(&json).expect("sound");
+    let mut tx = world.store.write("acme", 0).await.expect("begins");
+    register(&mut tx, parsed, "acme", &by("ann"), &world.ids).await.expect("works");
+    tx.commit().await.expect("commits");
+    let rule = json!({"sub": "reader", "obj": "wiki:read", "act": "read", "effect": "deny"});
+    let body = json!({"bundle": {"resources": [registration], "rules": [rule]}});
+    let (plan, _) = world.apply(&body).await;
+    assert_eq!(
+        changes(&plan),
+        ["adopt resource wiki:read", "adopt rule reader, acme, wiki:read, read"]
+    );
+    // The rule of the role comes back when the explicit one goes, and goes when the role does.
+    let body = json!({"bundle": {"resources": [registration], "rules": []}});
+    let (plan, _) = world.apply(&body).await;
+    assert_eq!(changes(&plan), ["release rule reader, acme, wiki:read, read"]);
+    let state = world.state().await;
+    let origins: Vec<_> = state.rules.iter().map(|rule| (rule.origin, rule.effect)).collect();
+    let default = (RuleOrigin::DefaultRole, portcullis_engine::Effect::Allow);
+    assert_eq!(origins, [default, default]);
+    let body = json!({"bundle": {"resources": [{"name": "wiki:read"}]}});
+    world.apply(&body).await;
+    assert_eq!(world.state().await.rules.len(), 0);
+    // The resource of another owner keeps its rules.
+    let body = json!({"owner": "git:b", "force": true, "bundle": {"resources": [registration]}});
+    world.apply(&body).await;
+    let body = json!({"bundle": {"rules": [rule]}});
+    assert_eq!(world.apply(&body).await.0.conflicts.len(), 1);
+}
+
+async fn a_fingerprint_follows_what_the_plan_read(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let body = json!({"bundle": {"policies": [policy("p", "wiki:read", 1)]}});
+    world.apply(&body).await;
+    let first = world.apply(&body).await.0.fingerprint;
+    world.apply(&json!({"owner": "git:b", "bundle": {"policies": [policy("o", "*", 1)]}})).await;
+    assert_eq!(world.apply(&body).await.0.fingerprint, first, "another owner's object");
+    assert!(first.starts_with("sha256:") && first.len() == 71, "{first}");
+    world
+        .apply(&json!({"bundle": {"rules": [
+            {"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"},
+        ]}}))
+        .await;
+    assert_ne!(world.apply(&body).await.0.fingerprint, first, "an object of the owner");
+}
+
+async fn many_objects_are_written(database: TestDatabase) {
+    let world = World::new(&database).await;
+    // More than a batch, and no multiple of one.
+    let number = 0..251;
+    let bundle = |effect: &str, priority: i32| {
+        let rules = number.clone().map(
+            |n| json!({"sub": format!("s{n}"), "obj": "wiki:*", "act": "read", "effect": effect}),
+        );
+        let policies = number.clone().map(|n| policy(&format!("p{n}"), "wiki:read", priority));
+        let resources = number.clone().map(|n| json!({"name": format!("r{n}:read")}));
+        json!({"bundle": {
+            "rules": rules.collect::<Vec<_>>(), "policies": policies.collect::<Vec<_>>(),
+            "resources": resources.collect::<Vec<_>>(),
+        }})
+    };
+    assert_eq!(world.apply(&bundle("allow", 1)).await.0.counts.create, 753);
+    assert_eq!(world.apply(&bundle("allow", 1)).await.0.counts.unchanged, 753);
+    let (plan, revision) = world.apply(&bundle("deny", 2)).await;
+    assert_eq!((plan.counts.update, plan.counts.unchanged, revision), (502, 251, 2));
+    let state = world.state().await;
+    assert!(state.policies.iter().all(|policy| policy.priority == 2));
+    let nothing = json!({"bundle": {"rules": [], "policies": [], "resources": []}});
+    let (plan, revision) = world.apply(&nothing).await;
+    assert_eq!((plan.counts.delete, revision), (753, 3));
+    let state = world.state().await;
+    assert_eq!((state.rules.len(), state.policies.len(), state.resources.len()), (0, 0, 0));
+}

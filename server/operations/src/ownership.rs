@@ -1,0 +1,43 @@
+//! The owners of managed records, on the routes of single records (`docs/semantics.md`, section 10.5).
+
+use portcullis_auth::Manager;
+use portcullis_engine::ResourcePattern;
+use portcullis_model::rule::{RuleOrigin, RuleRecord};
+use portcullis_model::service_key::Permission;
+use portcullis_storage::{StoreError, Tx, resources};
+
+use crate::error::OperationError;
+use crate::write_refusal::WriteRefusal;
+
+/// Refuses a change of a record of `owner`, unless it is forced by a caller who may do that.
+pub(crate) fn check(
+    caller: &Manager,
+    owner: Option<&str>,
+    force: bool,
+) -> Result<(), OperationError> {
+    let Some(owner) = owner else { return Ok(()) };
+    if !force {
+        return Err(WriteRefusal::Managed(owner.to_owned()).into());
+    }
+    Ok(caller.must_have(Permission::PoliciesForce)?)
+}
+
+/// Refuses a change of a managed rule. A rule of a default role is managed if its resource is.
+pub(crate) async fn check_rule(
+    tx: &mut Tx,
+    caller: &Manager,
+    rule: &RuleRecord,
+    force: bool,
+) -> Result<(), OperationError> {
+    check(caller, rule_owner(tx, rule).await?.as_deref(), force)
+}
+
+async fn rule_owner(tx: &mut Tx, rule: &RuleRecord) -> Result<Option<String>, StoreError> {
+    match (&rule.tuple.obj, rule.origin) {
+        (ResourcePattern::Exact(name), RuleOrigin::DefaultRole) => {
+            let resource = resources::find_by_name(tx, name).await?;
+            Ok(resource.and_then(|resource| resource.managed_by))
+        }
+        _ => Ok(rule.managed_by.clone()),
+    }
+}

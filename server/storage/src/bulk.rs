@@ -1,0 +1,273 @@
+//! Writes of many records in few statements, for an apply. One statement for each of 10,000 policies would take seconds.
+
+use portcullis_engine::resource::split_resource;
+use portcullis_model::event::Event;
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::resource::ResourceRecord;
+use portcullis_model::rule::RuleRecord;
+use portcullis_model::{Authorship, Timestamp};
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::json_list::to_json_list;
+use crate::tx::{Inner, Tx};
+use crate::{policies, resources, rules};
+
+/// Rows of one statement. With 15 values each they are far from the limits of both databases, 32,766 and 65,535.
+const BATCH: usize = 100;
+
+/// A change of one record.
+#[derive(Clone, Debug)]
+pub enum RecordWrite<T> {
+    Insert(T),
+    /// Both have one id.
+    Update {
+        old: T,
+        new: T,
+    },
+    Delete(T),
+}
+
+impl<T> RecordWrite<T> {
+    /// Returns the record after the change; `None` if it is gone.
+    pub fn after(&self) -> Option<&T> {
+        match self {
+            Self::Insert(new) | Self::Update { new, .. } => Some(new),
+            Self::Delete(_) => None,
+        }
+    }
+
+    /// Returns the record before the change; `None` if there is none.
+    pub fn before(&self) -> Option<&T> {
+        match self {
+            Self::Update { old, .. } | Self::Delete(old) => Some(old),
+            Self::Insert(_) => None,
+        }
+    }
+}
+
+/// A statement with a list of rows.
+struct Rows {
+    head: &'static str,
+    /// Values of a row, beside the tenant.
+    values: usize,
+    tail: &'static str,
+}
+
+const POLICIES: Rows = Rows {
+    head: "INSERT INTO abac_policies (tenant_id, id, name, description, resource, effect, format, \
+        rule_data, priority, enabled, created_by, created_at, updated_by, updated_at, managed_by)",
+    values: 14,
+    tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, \
+        description = excluded.description, effect = excluded.effect, format = excluded.format, \
+        rule_data = excluded.rule_data, priority = excluded.priority, enabled = excluded.enabled, \
+        updated_by = excluded.updated_by, updated_at = excluded.updated_at, \
+        managed_by = excluded.managed_by",
+};
+const RULES: Rows = Rows {
+    head: "INSERT INTO rbac_rules (tenant_id, id, obj, sub, dom, act, effect, origin, created_by, \
+        created_at, updated_by, updated_at, managed_by)",
+    values: 12,
+    tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET effect = excluded.effect, \
+        origin = excluded.origin, updated_by = excluded.updated_by, \
+        updated_at = excluded.updated_at, managed_by = excluded.managed_by",
+};
+const RESOURCES: Rows = Rows {
+    head: "INSERT INTO resources (tenant_id, id, name, display_name, service_name, default_roles, \
+        created_at, updated_at, stem, verb, managed_by)",
+    values: 10,
+    tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET display_name = excluded.display_name, \
+        service_name = excluded.service_name, default_roles = excluded.default_roles, \
+        updated_at = excluded.updated_at, managed_by = excluded.managed_by",
+};
+
+impl Rows {
+    /// Returns the statement for `count` rows.
+    fn statement(&self, count: usize) -> String {
+        let row = |index: usize| {
+            let first = index * self.values + 2;
+            let values = first..first + self.values;
+            let values: Vec<String> = values.map(|number| format!("${number}")).collect();
+            format!("($1, {})", values.join(", "))
+        };
+        let rows: Vec<String> = (0..count).map(row).collect();
+        format!("{} VALUES {} {}", self.head, rows.join(", "), self.tail)
+    }
+}
+
+/// Runs the statement of `$rows` on `$records`, in batches. Each record, `$record`, gives the values `$value`.
+macro_rules! write_rows {
+    ($tx:ident, $rows:expr, $records:expr, $record:ident => $($value:expr),+ $(,)?) => {
+        for batch in $records.chunks(BATCH) {
+            let sql = AssertSqlSafe($rows.statement(batch.len()));
+            // Only the statement of a full batch is worth its place in the cache of statements.
+            let is_full = batch.len() == BATCH;
+            let tenant = &$tx.tenant;
+            macro_rules! bound {
+                () => {{
+                    let mut query = sqlx::query(sql).persistent(is_full).bind(tenant);
+                    for $record in batch {
+                        query = query$(.bind($value))+;
+                    }
+                    query
+                }};
+            }
+            match &mut $tx.inner {
+                Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
+                Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
+            }?;
+        }
+    };
+}
+
+/// Writes policies. The resource of a policy never changes.
+pub async fn write_policies(
+    tx: &mut Tx,
+    writes: &[RecordWrite<PolicyRecord>],
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    const DELETE: &str = "UPDATE abac_policies SET deleted_at = $2 WHERE tenant_id = $1";
+    let deleted: Vec<Uuid> = deleted(writes).map(|policy| policy.id).collect();
+    change_by_id(tx, DELETE, Some(by.at), &deleted).await?;
+    let written: Vec<&PolicyRecord> = writes.iter().filter_map(RecordWrite::after).collect();
+    write_rows!(tx, POLICIES, written, policy =>
+        policy.id,
+        &policy.name,
+        policy.description.as_deref(),
+        policy.resource.to_string(),
+        policy.effect.as_str(),
+        policy.format.as_str(),
+        policy.rule_data.text(),
+        policy.priority,
+        policy.enabled,
+        &policy.created_by,
+        policy.created_at.millis(),
+        policy.updated_by.as_deref(),
+        policy.updated_at.map(Timestamp::millis),
+        policy.managed_by.as_deref(),
+    );
+    for write in writes {
+        match write {
+            RecordWrite::Insert(new) => policies::note_insert(tx, new),
+            RecordWrite::Update { old, new } => policies::note_update(tx, old, new, by),
+            RecordWrite::Delete(old) => policies::note_delete(tx, old, by),
+        }
+    }
+    Ok(())
+}
+
+/// Writes rules. The tuple of a rule never changes.
+pub async fn write_rules(
+    tx: &mut Tx,
+    writes: &[RecordWrite<RuleRecord>],
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    const DELETE: &str = "DELETE FROM rbac_rules WHERE tenant_id = $1";
+    let deleted: Vec<Uuid> = deleted(writes).map(|rule| rule.id).collect();
+    change_by_id(tx, DELETE, None, &deleted).await?;
+    let written: Vec<&RuleRecord> = writes.iter().filter_map(RecordWrite::after).collect();
+    write_rows!(tx, RULES, written, rule =>
+        rule.id,
+        rule.tuple.obj.to_string(),
+        &rule.tuple.sub,
+        &rule.tuple.dom,
+        &rule.tuple.act,
+        rule.effect.as_str(),
+        rule.origin.as_str(),
+        &rule.created_by,
+        rule.created_at.millis(),
+        rule.updated_by.as_deref(),
+        rule.updated_at.map(Timestamp::millis),
+        rule.managed_by.as_deref(),
+    );
+    for write in writes {
+        match write {
+            RecordWrite::Insert(new) => rules::note_insert(tx, new),
+            RecordWrite::Update { old, new } => rules::note_update(tx, old, new, by),
+            RecordWrite::Delete(old) => {
+                rules::count_delete(tx, old);
+                rules::note_delete(tx, old, by);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes resources. The name of a resource never changes, and the rules of its default roles are other records.
+pub async fn write_resources(
+    tx: &mut Tx,
+    writes: &[RecordWrite<ResourceRecord>],
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    const DELETE: &str = "DELETE FROM resources WHERE tenant_id = $1";
+    let deleted: Vec<Uuid> = deleted(writes).map(|resource| resource.id).collect();
+    change_by_id(tx, DELETE, None, &deleted).await?;
+    let written: Vec<&ResourceRecord> = writes.iter().filter_map(RecordWrite::after).collect();
+    write_rows!(tx, RESOURCES, written, resource =>
+        resource.id,
+        &resource.registration.name,
+        resource.registration.display_name.as_deref(),
+        resource.registration.service_name.as_deref(),
+        to_json_list(&resource.registration.default_roles),
+        resource.created_at.millis(),
+        resource.updated_at.map(Timestamp::millis),
+        split_resource(&resource.registration.name).map_or("", |(stem, _)| stem),
+        split_resource(&resource.registration.name).map_or("", |(_, verb)| verb),
+        resource.managed_by.as_deref(),
+    );
+    for write in writes {
+        let Some(new) = write.after() else { continue };
+        resources::note_upsert(tx, write.before(), new);
+        // A change of the owner alone has no event.
+        if write.before().is_none_or(|old| old.registration != new.registration) {
+            tx.record(Event::resource(new, by));
+        }
+    }
+    for old in self::deleted(writes) {
+        resources::count_delete(tx, old);
+        resources::note_delete(tx, old);
+    }
+    Ok(())
+}
+
+/// Returns the records that `writes` delete.
+fn deleted<T>(writes: &[RecordWrite<T>]) -> impl Iterator<Item = &T> {
+    writes.iter().filter_map(|write| match write {
+        RecordWrite::Delete(old) => Some(old),
+        _ => None,
+    })
+}
+
+/// Runs `statement` on the records with these ids, in batches. Its second value is `at`, if there is one.
+async fn change_by_id(
+    tx: &mut Tx,
+    statement: &str,
+    at: Option<Timestamp>,
+    ids: &[Uuid],
+) -> Result<(), StoreError> {
+    let first = if at.is_some() { 3 } else { 2 };
+    for batch in ids.chunks(BATCH) {
+        let numbers: Vec<String> =
+            (first..first + batch.len()).map(|number| format!("${number}")).collect();
+        let sql = AssertSqlSafe(format!("{statement} AND id IN ({})", numbers.join(", ")));
+        let tenant = &tx.tenant;
+        macro_rules! bound {
+            () => {{
+                let mut query = sqlx::query(sql).persistent(false).bind(tenant);
+                if let Some(at) = at {
+                    query = query.bind(at.millis());
+                }
+                for id in batch {
+                    query = query.bind(id);
+                }
+                query
+            }};
+        }
+        match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
+            Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
+        }?;
+    }
+    Ok(())
+}
