@@ -9,6 +9,7 @@
 
 pub(crate) mod support;
 
+mod apply;
 pub(crate) mod authentication;
 mod bodies;
 mod check;
@@ -16,6 +17,7 @@ mod checks_by_key;
 mod connections;
 pub(crate) mod deliveries;
 mod errors;
+mod gates;
 mod health;
 mod legacy_check;
 mod metrics;

@@ -15,6 +15,7 @@ use crate::support::{
 };
 
 mod named_domain;
+mod proposals;
 mod table;
 
 use table::{Access, Kind, RESOLVER, ROUTES, Row};
@@ -32,6 +33,8 @@ struct Party<'p> {
     lacking: Vec<String>,
     /// Numbers the records, so that names are new where they must be.
     next: Cell<usize>,
+    /// Whether the gate `approval` of the tenant is closed.
+    is_gated: Cell<bool>,
 }
 
 impl<'p> Party<'p> {
@@ -47,7 +50,15 @@ impl<'p> Party<'p> {
         let lacking = ALL_PERMISSIONS.into_iter().map(others).collect();
         let issued = issue(&ALL_PERMISSIONS);
         let (key, key_id) = (issued.text_of("key"), issued.id());
-        Self { id: id.to_owned(), key, key_id, lacking, tenant, next: Cell::new(0) }
+        Self {
+            id: id.to_owned(),
+            key,
+            key_id,
+            lacking,
+            tenant,
+            next: Cell::new(0),
+            is_gated: Cell::new(false),
+        }
     }
 
     fn number(&self) -> usize {
@@ -57,7 +68,9 @@ impl<'p> Party<'p> {
     /// Creates a record, and gives its id. Both parties give their records the same names.
     fn record(&self, kind: Kind) -> String {
         let (tenant, n) = (&self.tenant, self.number());
+        self.set_gate(kind == Kind::Proposal);
         match kind {
+            Kind::Proposal => self.proposal(n),
             Kind::None | Kind::File => String::new(),
             Kind::Resource => tenant.resource(&format!("record-{n}:read")),
             Kind::Rule => tenant.rule(&format!("record-{n}"), "doc:read", "read", "allow"),
@@ -321,13 +334,14 @@ fn each_change_has_an_audit_record_and_nothing_else_has_one() {
 }
 
 /// The lists of a tenant, and what is in them.
-const LISTS: [(&str, Kind); 6] = [
+const LISTS: [(&str, Kind); 7] = [
     ("/api/v1/resources", Kind::Resource),
     ("/api/v1/resources/policies", Kind::Rule),
     ("/api/v1/abac/policies", Kind::Policy),
     ("/api/v1/service-api-keys", Kind::Key),
     ("/api/v1/webhooks", Kind::Webhook),
     ("/api/v1/resolvers", Kind::Resolver),
+    ("/api/v1/proposals", Kind::Proposal),
 ];
 
 fn ids(list: &Value) -> Vec<&str> {

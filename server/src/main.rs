@@ -5,6 +5,8 @@ mod descriptors;
 mod dev;
 mod front;
 mod reference;
+#[cfg(test)]
+mod request_costs;
 mod serve;
 mod start_log;
 mod telemetry;

@@ -107,7 +107,7 @@ fn a_faulty_file_keeps_the_last_good_state_until_it_is_mended() {
     let dev = Dev::of(serving(&directory, &folder));
     let file = folder.join("policies.yaml");
     let good = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, good.replace("operator: eq", "operator: is")).unwrap();
+    std::fs::write(&file, good.replace("== true", "is true")).unwrap();
     let seen = dev.printed(0, "not reloaded, the state before is served: ");
     assert!(dev.process.out.lines()[seen - 1].contains("policies.yaml"), "the file is named");
     let locked = json!({"locked": true});

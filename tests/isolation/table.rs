@@ -30,6 +30,8 @@ pub(crate) enum Kind {
     Tenant,
     /// A tenant that nobody else uses.
     SpareTenant,
+    /// An open proposal.
+    Proposal,
     /// A service key of a tenant, as the operator names it.
     TenantKey,
     Provider,
@@ -93,7 +95,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 58] = [
+pub(crate) const ROUTES: [Row; 62] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -180,6 +182,10 @@ pub(crate) const ROUTES: [Row; 58] = [
         "",
         204,
     ),
+    row("GET /api/v1/proposals", Access::Tokens, Kind::None, "", 200),
+    row("GET /api/v1/proposals/{id}", Access::Tokens, Kind::Proposal, "", 200),
+    row("POST /api/v1/proposals/{id}/approve", Access::Tokens, Kind::Proposal, "", 200),
+    row("POST /api/v1/proposals/{id}/reject", Access::Tokens, Kind::Proposal, "", 200),
     row("GET /admin/audit", Access::Operate, Kind::None, "", 200),
     row("POST /api/v1/apply", POLICIES_WRITE, Kind::None, BUNDLE, 200),
     row("GET /api/v1/export", POLICIES_READ, Kind::None, "", 200),

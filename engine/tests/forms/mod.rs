@@ -212,8 +212,8 @@ const WORDS: &str = include_str!("../../fuzz/expression.dict");
 /// The number of changed texts of the seeds.
 const CHANGED: u32 = 20_000;
 
-/// What the fuzz target does, with changes of its seed: parts in another order, with words put in and characters left
-/// out. Nothing panics, and each form of what is accepted is read into the same condition.
+/// Does with changes of the seed what the fuzz target does: parts in another order, with words put in and characters
+/// left out. Nothing panics, and each form of what is accepted is read into the same condition.
 #[test]
 fn changes_of_the_fuzzed_seed_survive() {
     let parts: Vec<&str> = SEEDS.split(" && ").map(str::trim).collect();

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::Uri;
+use http::{StatusCode, Uri};
 use portcullis_bundle::DocumentContext;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::owner::is_owner;
@@ -15,7 +15,7 @@ use portcullis_model::settings::TenantSettings;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::{document, schema};
 use portcullis_operations::app::App;
-use portcullis_operations::apply::{self, ApplyRequest, MAX_TEXT};
+use portcullis_operations::apply::{self, ApplyRequest, MAX_TEXT, Mandate};
 use serde_json::json;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -43,6 +43,8 @@ pub(crate) const PATH: &str = "/api/v1/apply";
     responses(
         (status = 200, description = "The plan, and whether it was carried out", body = ApplyAnswer,
             headers(("X-Policy-Revision"))),
+        (status = 202, description = "The plan, which waits for a second manager as `proposal`",
+            body = ApplyAnswer, headers(("X-Policy-Revision"))),
         Conflict,
         QuotaExceeded,
     ),
@@ -58,13 +60,22 @@ pub(super) async fn run(
     // A tree takes many times the memory of its text, and a bundle may bring modules.
     let _turn = app.uploads.begin(caller.tenant()).await?;
     let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
-    let read = move || -> Result<ApplyRequest, ApiError> {
+    let read = move || -> Result<(ApplyRequest, String), ApiError> {
         let context = DocumentContext { domain: &domain, egress: &egress };
-        Ok(ApplyRequest::parse(&body.parse()?, context)?)
+        let json = body.parse()?;
+        Ok((ApplyRequest::parse(&json, context)?, json.to_string()))
     };
-    let request = app.plans.compilations().policy(caller.tenant(), read).await??;
-    let answer = apply::apply(&app, &caller, &request, dry_run, deadline.instant()).await?;
-    Ok((revision_header(answer.revision), Json(answer)).into_response())
+    let (request, text) = app.plans.compilations().policy(caller.tenant(), read).await??;
+    let mandate = if dry_run { Mandate::DryRun } else { Mandate::Apply(&text) };
+    let ready_by = deadline.instant();
+    let answer = apply::apply(&app, &caller, &request, caller.domain(), mandate, ready_by).await?;
+    Ok(answered(answer))
+}
+
+/// Answers with a plan: 202 if it waits for a second manager.
+pub(super) fn answered(answer: ApplyAnswer) -> Response {
+    let status = if answer.proposal.is_some() { StatusCode::ACCEPTED } else { StatusCode::OK };
+    (status, revision_header(answer.revision), Json(answer)).into_response()
 }
 
 /// The query parameter of [`run`].

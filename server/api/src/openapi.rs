@@ -182,11 +182,13 @@ fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
 /// Returns whether gates of a tenant may refuse an operation: it changes what decides, since its answer has the revision
 /// and it is no check.
 fn changes_decisions(operation: &Map<String, Value>) -> bool {
-    let responses = operation.get("responses").and_then(Value::as_object);
-    let mut responses = responses.into_iter().flat_map(Map::values);
-    let has_revision =
-        responses.any(|response| !response["headers"]["X-Policy-Revision"].is_null());
-    has_revision && operation.get("tags") != Some(&json!(["Decisions"]))
+    let Some(responses) = operation.get("responses").and_then(Value::as_object) else {
+        return false;
+    };
+    let is_write = operation.contains_key("requestBody") || responses.contains_key("204");
+    let has_revision = |response: &Value| !response["headers"]["X-Policy-Revision"].is_null();
+    let is_check = operation.get("tags") == Some(&json!(["Decisions"]));
+    is_write && !is_check && responses.values().any(has_revision)
 }
 
 /// Returns whether an operation accepts a credential of this scheme.

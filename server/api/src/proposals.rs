@@ -4,13 +4,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
+use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::proposal::ProposalRecord;
 use portcullis_operations::app::App;
-use portcullis_operations::proposals;
+use portcullis_operations::{apply, proposals};
 
+use crate::apply::answered;
 use crate::callers::TenantManager;
+use crate::deadline::Deadline;
 use crate::error::ApiError;
-use crate::openapi::Conflict;
+use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
 
@@ -42,6 +45,31 @@ pub(super) async fn show(
     id: RecordId,
 ) -> Result<Response, ApiError> {
     Ok(Json(proposals::get(&app, &caller, id.known("proposal")?).await?).into_response())
+}
+
+/// Approves a proposal, and applies it.
+///
+/// Neither the manager who proposed it nor the one who created the service key that did may approve it.
+#[utoipa::path(
+    post, path = "/api/v1/proposals/{id}/approve", tag = "Policies as code",
+    operation_id = "approveProposal", security(("bearer" = [])), params(RecordId),
+    responses(
+        (status = 200, description = "The plan, which was carried out", body = ApplyAnswer,
+            headers(("X-Policy-Revision"))),
+        Conflict,
+        QuotaExceeded,
+    ),
+)]
+pub(super) async fn approve(
+    State(app): State<App>,
+    caller: TenantManager,
+    id: RecordId,
+    deadline: Deadline,
+) -> Result<Response, ApiError> {
+    // The request takes as much memory as it took when it was sent.
+    let _turn = app.uploads.begin(caller.tenant()).await?;
+    let id = id.known("proposal")?;
+    Ok(answered(apply::approve(&app, &caller, id, deadline.instant()).await?))
 }
 
 /// Rejects a proposal.

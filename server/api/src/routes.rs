@@ -94,6 +94,7 @@ fn public() -> OpenApiRouter<App> {
         .at("/api/v1/audit", routes!(audit::list))
         .at("/api/v1/proposals", routes!(proposals::list))
         .at("/api/v1/proposals/{id}", routes!(proposals::show))
+        .at("/api/v1/proposals/{id}/approve", routes!(proposals::approve))
         .at("/api/v1/proposals/{id}/reject", routes!(proposals::reject))
         .route_layer(Extension(Class::Management));
     let uploads = OpenApiRouter::new()

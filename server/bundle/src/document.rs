@@ -94,6 +94,8 @@ impl BundleDocument {
             ObjectKind::Policy => self.policies.is_some(),
             ObjectKind::Resolver => self.resolvers.is_some(),
             ObjectKind::Webhook => self.webhooks.is_some(),
+            ObjectKind::Settings => self.settings.is_some(),
+            ObjectKind::Case => self.cases.is_some() || self.users.is_some(),
         }
     }
 

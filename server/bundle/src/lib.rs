@@ -5,7 +5,7 @@
 
 mod bundle;
 mod canonical;
-mod case_report;
+mod case_outcomes;
 mod case_set;
 mod cases;
 mod conditions;
@@ -39,7 +39,7 @@ mod yaml_scalar;
 mod yaml_writer;
 
 pub use bundle::{Bundle, SecretUse};
-pub use case_report::{CaseFailure, CaseReport, SkipCause, SkippedCase};
+pub use case_outcomes::{CaseFailure, CaseOutcomes, SkipCause, UndecidedCase};
 pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
 pub use conditions::{FORMAT_WIDTH, WithWhen, format_conditions, policy_files, write_as_when};

@@ -3,10 +3,12 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
-use crate::{document, schema};
+use crate::proposal::{ProposalRecord, ProposalState};
+use crate::{Timestamp, document, schema};
 
-/// The kind of a managed object.
+/// The kind of an object of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ObjectKind {
@@ -15,10 +17,14 @@ pub enum ObjectKind {
     Policy,
     Resolver,
     Webhook,
+    /// The settings of the tenant.
+    Settings,
+    /// A case of the tenant.
+    Case,
 }
 
 impl ObjectKind {
-    /// Every kind.
+    /// The kinds of objects that have an owner.
     pub const ALL: [Self; 5] =
         [Self::Resource, Self::Rule, Self::Policy, Self::Resolver, Self::Webhook];
 
@@ -30,6 +36,8 @@ impl ObjectKind {
             Self::Policy => "policy",
             Self::Resolver => "resolver",
             Self::Webhook => "webhook",
+            Self::Settings => "settings",
+            Self::Case => "case",
         }
     }
 }
@@ -111,6 +119,8 @@ pub struct FailedCase {
     pub case: String,
     pub expected: CaseDecision,
     pub actual: CaseDecision,
+    /// The reason of the decision, or why it does not count.
+    pub reason: String,
 }
 
 /// A case that is not decided.
@@ -168,9 +178,28 @@ pub struct ImpactReport {
     pub changes: Vec<ImpactChange>,
 }
 
+/// A proposal that an apply made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ProposalSummary {
+    pub id: Uuid,
+    pub state: ProposalState,
+    pub owner: String,
+    pub expires_at: Timestamp,
+}
+
+impl From<&ProposalRecord> for ProposalSummary {
+    fn from(record: &ProposalRecord) -> Self {
+        let owner = record.owner.clone();
+        Self { id: record.id, state: record.state, owner, expires_at: record.expires_at }
+    }
+}
+
 /// The answer to an apply.
 #[derive(Clone, Debug, Serialize)]
 pub struct ApplyAnswer {
+    /// Present if a second manager must approve the apply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalSummary>,
     pub revision: u64,
     pub applied: bool,
     pub fingerprint: String,
@@ -184,7 +213,8 @@ pub struct ApplyAnswer {
 
 document!(
     ApplyAnswer,
-    naming PlannedChange, OwnerConflict, PlanCounts, CaseReport, ImpactReport, BundleWarning
+    naming PlannedChange, OwnerConflict, PlanCounts, CaseReport, ImpactReport, BundleWarning,
+        ProposalSummary
     => {
     schema::record()
         .field("revision", schema::integer(0, i64::MAX))
@@ -196,6 +226,7 @@ document!(
         .field("tests", schema::named::<CaseReport>())
         .field("impact", schema::nullable(schema::named::<ImpactReport>()))
         .field("warnings", schema::list(schema::named::<BundleWarning>()))
+        .maybe("proposal", schema::named::<ProposalSummary>())
         .about("A plan, and whether it was carried out")
         .example(serde_json::json!({
             "revision": 813,

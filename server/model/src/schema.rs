@@ -103,6 +103,11 @@ impl Record {
         Self(self.0.property(name, schema).required(name))
     }
 
+    /// With a member that may be absent.
+    pub fn maybe(self, name: &str, schema: impl Into<AnySchema>) -> Self {
+        Self(self.0.property(name, schema))
+    }
+
     /// With a description.
     pub fn about(self, description: &str) -> Self {
         Self(self.0.description(Some(description)))

@@ -92,7 +92,7 @@ impl App {
         Ok(self.finish(tx).await?)
     }
 
-    /// Commits `tx` as [`App::commit`] does, with what is known about its passage.
+    /// Commits `tx` as [`App::commit`] does, with the facts about its passage.
     ///
     /// # Errors
     /// The errors of [`App::commit`].

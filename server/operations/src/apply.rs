@@ -4,6 +4,8 @@
 //! both in one transaction.
 
 mod after;
+mod answer;
+mod approval;
 mod content;
 mod diff_policies;
 mod diff_resolvers;
@@ -14,6 +16,7 @@ mod draft;
 mod execute;
 mod export;
 mod fingerprint;
+mod guards;
 mod namespaces;
 mod plan;
 mod ready;
@@ -21,15 +24,18 @@ mod request;
 mod run;
 mod secrets;
 mod state;
+mod stored_guards;
 
 pub use after::after;
+pub use approval::approve;
 pub use execute::{Execution, execute};
 pub use export::{Export, export};
 pub use plan::{Deletions, Plan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT, Source};
-pub use run::{apply, must_have_rights};
+pub use run::{Mandate, apply, must_have_rights};
 pub use state::TenantState;
+pub use stored_guards::StoredGuards;
 
 #[cfg(test)]
 mod tests;

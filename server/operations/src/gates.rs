@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use portcullis_bundle::{CaseFailure, CaseReport, CaseSet, Rulebook, SkipCause};
+use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
 use portcullis_engine::json::JsonError;
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{StoreError, Tx, policies, rules, tenant_cases};
 
 use crate::error::OperationError;
 
-/// What is known about a change before it passes the gates.
+/// The facts about a change that are known before it passes the gates.
 #[derive(Debug, Default)]
 pub(crate) struct Passage {
     /// A second manager approved the change.
@@ -25,7 +25,7 @@ pub(crate) struct Passage {
 #[derive(Debug, Default)]
 pub struct Judgement {
     /// The outcome of the cases that the tenant has after the transaction.
-    pub report: CaseReport,
+    pub report: CaseOutcomes,
     /// The cases for which the gate `cases` refuses the changes.
     pub refused: Vec<CaseFailure>,
 }
@@ -44,9 +44,7 @@ pub(crate) async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationE
             Some(judgement) => judgement,
             None => judge(tx).await?,
         };
-        if gates.cases && !judgement.refused.is_empty() {
-            return Err(OperationError::CasesFailed(judgement.refused));
-        }
+        must_pass_cases(tx, &judgement)?;
         note_skipped(tx, &judgement.report).await?;
     }
     if gates.approval && !passage.is_approved {
@@ -56,33 +54,74 @@ pub(crate) async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationE
     Ok(())
 }
 
-/// Decides the tenant's cases on its content as the transaction leaves it: those from before the transaction, and those
-/// that it stored.
+/// Refuses a change after which cases fail, if the tenant has the gate `cases`.
+///
+/// # Errors
+/// [`OperationError::CasesFailed`]
+pub(crate) fn must_pass_cases(tx: &Tx, judgement: &Judgement) -> Result<(), OperationError> {
+    if tx.gates().cases && !judgement.refused.is_empty() {
+        return Err(OperationError::CasesFailed(judgement.refused.clone()));
+    }
+    Ok(())
+}
+
+/// Decides the tenant's cases on its content as the transaction leaves it.
 ///
 /// # Errors
 /// The store failed.
-pub async fn judge(tx: &mut Tx) -> Result<Judgement, OperationError> {
-    let before = tenant_cases::replaced(tx).cloned();
+async fn judge(tx: &mut Tx) -> Result<Judgement, OperationError> {
+    let replaced = tenant_cases::replaced(tx).cloned();
     let present = tenant_cases::find(tx).await?.unwrap_or_default();
-    if present.is_empty() && before.as_ref().is_none_or(StoredCases::is_empty) {
+    let cases = JudgingCases { present, replaced };
+    if cases.are_none() {
         return Ok(Judgement::default());
     }
     let (rules, policies) = (rules::of_every_plan(tx).await?, policies::of_every_plan(tx).await?);
-    let rulebook = Arc::new(Rulebook::of_stored(rules, policies));
-    let skipped = before.as_ref().unwrap_or(&present).skipped.clone();
-    let report = report(&rulebook, present).await?;
-    let mut refused = refused(&report, |name| before.is_some() || skipped.contains(name));
-    if let Some(before) = before {
-        let report = self::report(&rulebook, before).await?;
-        let more = self::refused(&report, |name| skipped.contains(name));
-        refused.extend(more.into_iter().filter(|one| !refused.contains(one)).collect::<Vec<_>>());
+    judge_content(Rulebook::of_stored(rules, policies), cases).await
+}
+
+/// The cases that judge a change.
+#[derive(Debug)]
+pub(crate) struct JudgingCases {
+    /// The cases of the tenant after the change.
+    pub(crate) present: StoredCases,
+    /// The cases from before the change, if it stores other ones.
+    pub(crate) replaced: Option<StoredCases>,
+}
+
+impl JudgingCases {
+    /// Returns whether there is no case.
+    pub(crate) fn are_none(&self) -> bool {
+        self.present.is_empty() && self.replaced.as_ref().is_none_or(StoredCases::is_empty)
+    }
+}
+
+/// Decides cases on the content after a change.
+///
+/// # Errors
+/// The cases are not those that a service stored.
+pub(crate) async fn judge_content(
+    content: Rulebook,
+    JudgingCases { present, replaced }: JudgingCases,
+) -> Result<Judgement, OperationError> {
+    let content = Arc::new(content);
+    let skipped = replaced.as_ref().unwrap_or(&present).skipped.clone();
+    let report = report(&content, present).await?;
+    let mut refused = refused(&report, |name| replaced.is_some() || skipped.contains(name));
+    if let Some(replaced) = replaced {
+        let of_replaced = self::report(&content, replaced).await?;
+        for failure in self::refused(&of_replaced, |name| skipped.contains(name)) {
+            if !refused.contains(&failure) {
+                refused.push(failure);
+            }
+        }
     }
     Ok(Judgement { report, refused })
 }
 
 /// Returns the failed cases, and those that could not be decided. A case that needs a resolver may stay undecided if
 /// `may_skip` says so: otherwise a policy that reads a resolver would take a case out of the gate.
-fn refused(report: &CaseReport, may_skip: impl Fn(&String) -> bool) -> Vec<CaseFailure> {
+fn refused(report: &CaseOutcomes, may_skip: impl Fn(&String) -> bool) -> Vec<CaseFailure> {
     let undecided = report.skipped.iter().filter(|skipped| match skipped.cause {
         SkipCause::Resolver(_) => !may_skip(&skipped.case),
         SkipCause::TooMuchWork => true,
@@ -95,21 +134,21 @@ fn refused(report: &CaseReport, may_skip: impl Fn(&String) -> bool) -> Vec<CaseF
 async fn report(
     rulebook: &Arc<Rulebook>,
     cases: StoredCases,
-) -> Result<CaseReport, OperationError> {
+) -> Result<CaseOutcomes, OperationError> {
     if cases.is_empty() {
-        return Ok(CaseReport::default());
+        return Ok(CaseOutcomes::default());
     }
     let rulebook = Arc::clone(rulebook);
-    let deciding = tokio::task::spawn_blocking(move || -> Result<CaseReport, JsonError> {
+    let deciding = tokio::task::spawn_blocking(move || -> Result<CaseOutcomes, JsonError> {
         let set = CaseSet::of_stored(&cases.domain, &cases.cases, &cases.users)?;
-        Ok(CaseReport::of(&rulebook, &set))
+        Ok(CaseOutcomes::of(&rulebook, &set))
     });
     let decided = deciding.await.map_err(|error| OperationError::Internal(error.into()))?;
     Ok(decided.map_err(|_| StoreError::Corrupt { what: "tenant_cases.cases" })?)
 }
 
 /// Stores which cases need a resolver, so that the gate knows them the next time.
-async fn note_skipped(tx: &mut Tx, report: &CaseReport) -> Result<(), OperationError> {
+async fn note_skipped(tx: &mut Tx, report: &CaseOutcomes) -> Result<(), OperationError> {
     let Some(stored) = tenant_cases::find(tx).await? else { return Ok(()) };
     let needs_resolver = |cause: &SkipCause| matches!(cause, SkipCause::Resolver(_));
     let skipped = report.skipped.iter().filter(|skipped| needs_resolver(&skipped.cause));

@@ -126,7 +126,7 @@ pub async fn delete(
     precondition.check(&record)?;
     ownership::check(caller, record.managed_by.as_deref(), force)?;
     policies::delete(&mut tx, &record, &by).await?;
-    Ok(app.commit(tx).await?)
+    app.commit(tx).await
 }
 
 /// Checks the attributes of a policy whose condition changes or that is enabled (`docs/semantics.md`, section 5.11).

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use portcullis_auth::Manager;
-use portcullis_model::Timestamp;
 use portcullis_model::audit::CredentialKind;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::proposal::{ProposalRecord, ProposalState};
+use portcullis_model::{Authorship, Timestamp};
+use portcullis_storage::encryption::Context;
 use portcullis_storage::proposals::ProposedRequest;
-use portcullis_storage::{StoreError, Tx, proposals, service_keys};
-use serde_json::{Value, json};
+use portcullis_storage::{Tx, proposals, service_keys};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -19,8 +20,8 @@ const NOT_FOUND: OperationError = OperationError::NotFound("proposal");
 
 /// The time in which somebody must decide a proposal: the content that it was made for changes meanwhile.
 const LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// Most open proposals of a tenant: as many as people review.
-const MAX_OPEN: i64 = 20;
+/// Most open proposals of a tenant: more than people review in a week.
+const MAX_OPEN: i64 = 100;
 /// Most bytes of the requests of a tenant's open proposals: four of the largest.
 const MAX_OPEN_BYTES: i64 = 32 * 1024 * 1024;
 /// The proposals that wait for nobody and are kept to be read. Audit records name all of them.
@@ -30,11 +31,11 @@ const MAX_PLAN_BYTES: usize = 256 * 1024;
 
 /// An apply that needs the approval of a second manager.
 #[derive(Debug)]
-pub struct NewProposal {
+pub struct NewProposal<'n> {
     pub owner: String,
     pub message: Option<String>,
     /// The body of the apply as JSON.
-    pub body: String,
+    pub body: &'n str,
     /// The answer to a dry run of the apply.
     pub plan: Value,
     pub fingerprint: String,
@@ -47,13 +48,16 @@ pub struct NewProposal {
 pub async fn propose(
     app: &App,
     caller: &Manager,
-    new: NewProposal,
+    new: NewProposal<'_>,
 ) -> Result<ProposalRecord, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     proposals::prune(&mut tx, by.at, MAX_KEPT).await?;
     let open = proposals::open(&mut tx).await?;
-    let bytes = i64::try_from(new.body.len()).unwrap_or(i64::MAX);
+    let id = app.ids.next(by.at);
+    let context = Context::of_proposed_request(caller.tenant(), id);
+    let body = app.keys.encrypt(context, new.body.as_bytes())?;
+    let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
     if open.count >= MAX_OPEN || open.bytes.saturating_add(bytes) > MAX_OPEN_BYTES {
         return Err(OperationError::Conflict(format!(
             "at most {MAX_OPEN} proposals with {} MiB together can be open; decide some of them first",
@@ -61,7 +65,7 @@ pub async fn propose(
         )));
     }
     let record = ProposalRecord {
-        id: app.ids.next(by.at),
+        id,
         tenant_id: caller.tenant().to_owned(),
         state: ProposalState::Open,
         owner: new.owner,
@@ -75,7 +79,7 @@ pub async fn propose(
         decided_by: None,
         decided_at: None,
     };
-    let request = ProposedRequest { domain: caller.domain().to_owned(), body: new.body };
+    let request = ProposedRequest { domain: caller.domain().to_owned(), body };
     proposals::insert(&mut tx, &record, &request).await?;
     app.commit(tx).await?;
     Ok(record)
@@ -103,6 +107,46 @@ pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<ProposalRecord
     let record = proposals::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     tx.end().await?;
     Ok(record.at(app.clock.now().into()))
+}
+
+/// Returns an open proposal of the caller's tenant that the caller may approve, and the body of its apply.
+///
+/// # Errors
+/// The tenant has no such proposal, it is not open, the caller proposed it, its body cannot be decrypted, or the store
+/// failed.
+pub(crate) async fn open_request(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+) -> Result<(ProposalRecord, ProposedRequest), OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = find_open(&mut tx, id, app.clock.now().into()).await?;
+    let mut request = proposals::request(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    if record.is_of(caller.actor()) {
+        let what = "another manager than the one who proposed it must approve a proposal";
+        return Err(OperationError::AccessDenied(what.to_owned()));
+    }
+    let context = Context::of_proposed_request(&record.tenant_id, record.id);
+    request.body = app.keys.decrypt(context, &request.body).map_err(|error| {
+        OperationError::Conflict(format!("{error}; reject the proposal, and apply again"))
+    })?;
+    Ok((record, request))
+}
+
+/// Notes in the transaction of an approved apply that the caller approved it.
+///
+/// # Errors
+/// Somebody decided the proposal meanwhile, or the store failed.
+pub(crate) async fn settle(
+    tx: &mut Tx,
+    proposal: &ProposalRecord,
+    caller: &Manager,
+    by: &Authorship,
+) -> Result<(), OperationError> {
+    let record = find_open(tx, proposal.id, by.at).await?;
+    let record = decided(record, ProposalState::Approved, caller, by.at);
+    Ok(proposals::decide(tx, &record).await?)
 }
 
 /// Rejects a proposal. Its proposer may do so, too.
@@ -150,15 +194,19 @@ fn decided(
 }
 
 /// Returns the creator of the caller's service key, who must not approve what the key proposes.
-async fn key_creator(tx: &mut Tx, caller: &Manager) -> Result<Option<String>, StoreError> {
+///
+/// # Errors
+/// The key was revoked since it was verified, or the store failed.
+async fn key_creator(tx: &mut Tx, caller: &Manager) -> Result<Option<String>, OperationError> {
     let origin = caller.origin();
     if origin.credential != CredentialKind::ServiceKey {
         return Ok(None);
     }
-    let Some(id) = origin.key.as_deref().and_then(|key| Uuid::try_parse(key).ok()) else {
-        return Ok(None);
-    };
-    Ok(service_keys::find(tx, id).await?.map(|key| key.created_by))
+    let id = origin.key.as_deref().and_then(|key| Uuid::try_parse(key).ok()).unwrap_or_default();
+    match service_keys::find(tx, id).await? {
+        Some(key) => Ok(Some(key.created_by)),
+        None => Err(OperationError::CredentialRefused("the service key is revoked".to_owned())),
+    }
 }
 
 /// Returns the plan, or only its numbers if it is long.
@@ -167,5 +215,5 @@ fn short(plan: Value) -> Value {
         return plan;
     }
     let counts = plan.get("counts").cloned().unwrap_or_default();
-    json!({"counts": counts, "changes": null})
+    serde_json::json!({"counts": counts, "changes": null})
 }

@@ -183,7 +183,7 @@ pub async fn delete(
         rules::delete(&mut tx, rule, &by).await?;
     }
     resources::delete(&mut tx, &resource).await?;
-    Ok(app.commit(tx).await?)
+    app.commit(tx).await
 }
 
 /// Lists every rule that can match a resource of the caller's tenant, including rules with a pattern.

@@ -126,7 +126,7 @@ pub async fn delete(
     let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
     ownership::check_rule(&mut tx, caller, &rule, force).await?;
     rules::delete(&mut tx, &rule, &by).await?;
-    Ok(app.commit(tx).await?)
+    app.commit(tx).await
 }
 
 /// Refuses a rule in `domain` if it could match no check of the tenant.

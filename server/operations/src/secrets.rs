@@ -9,9 +9,6 @@ use portcullis_storage::secrets::{self, COLUMNS, Position, ReencryptedRows, Secr
 use portcullis_storage::{Store, StoreError};
 use uuid::Uuid;
 
-/// The most values of one transaction, so that other writers wait a short time only.
-const BATCH: i64 = 100;
-
 /// The outcome of a re-encryption.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ReencryptionReport {
@@ -53,7 +50,7 @@ async fn reencrypt_column(
     let mut reencrypted = 0;
     loop {
         let mut tx = store.write_all().await?;
-        let step = secrets::reencrypt(&mut tx, column, keys, &after, BATCH).await?;
+        let step = secrets::reencrypt(&mut tx, column, keys, &after, column.batch).await?;
         tx.commit().await?;
         let ReencryptedRows { reencrypted: changed, last } = step;
         reencrypted += changed;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use portcullis_bundle::Bundle;
 use portcullis_config::Variables;
-use portcullis_tools::policy_test::{FailedCase, failed_cases};
+use portcullis_tools::policy_test::{ReportedCase, failed_cases};
 
 /// The most failed cases that are shown.
 const MAX_SHOWN: usize = 10;
@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 10;
 #[derive(Debug, PartialEq)]
 pub(super) struct CaseResults {
     count: usize,
-    failed: Vec<FailedCase>,
+    failed: Vec<ReportedCase>,
     /// The reason why the cases cannot be run.
     fault: Option<String>,
 }
@@ -49,7 +49,7 @@ impl CaseResults {
 impl fmt::Display for CaseResults {
     /// Writes the failed cases, in the form of `portcullis test`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for FailedCase { name, lines } in self.failed.iter().take(MAX_SHOWN) {
+        for ReportedCase { name, lines } in self.failed.iter().take(MAX_SHOWN) {
             writeln!(f, "  FAILED  {name}")?;
             for (label, text) in lines {
                 writeln!(f, "          {label:<8}  {text}")?;

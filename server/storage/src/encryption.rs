@@ -62,6 +62,11 @@ impl<'c> Context<'c> {
         Self { tenant, record: resolver, column: "resolvers.secrets" }
     }
 
+    /// The place of the request of a proposal, which may hold secrets.
+    pub fn of_proposed_request(tenant: &'c str, proposal: Uuid) -> Self {
+        Self { tenant, record: proposal, column: "proposals.request" }
+    }
+
     /// Returns each part after its length, so that no two contexts give the same bytes.
     fn associated_data(&self) -> Vec<u8> {
         let mut data = Vec::new();

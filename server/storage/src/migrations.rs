@@ -106,7 +106,7 @@ mod tests {
         ),
         (
             "postgres/0010_gates.sql",
-            "dbc1f7a4fc90c1090c23c23786c88cfe1b4067a2819aef34b169d28f673100553de5d1f313c47f1b9dd5b2d4d8b05faa",
+            "449b7d4c66d4f601b02c77a1d0b13c69c13793ae3a10094a877058a702a18573b1b190f126e6fb24e8d89d997c73d01e",
         ),
         (
             "postgres/0011_history.sql",
@@ -150,7 +150,7 @@ mod tests {
         ),
         (
             "sqlite/0010_gates.sql",
-            "aa436c22e531c5ff5ec093d063bf43aed8b50e2d35009801dc31f2e5b372da7e7cee795211f0f69522a44fb9a1d133ec",
+            "b51362480b202cb9413f53ef82c0f29a74b8a76878f2771ca412a39e4e9c48765ef9b121b48b0234827150d23760ef85",
         ),
         (
             "sqlite/0011_history.sql",

@@ -71,11 +71,11 @@ impl TryFrom<Row> for ProposalRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposedRequest {
     pub domain: String,
-    /// JSON.
-    pub body: String,
+    /// Encrypted, because it may hold secrets.
+    pub body: Vec<u8>,
 }
 
-/// What the open proposals of a tenant take.
+/// The size of the open proposals of a tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenProposals {
     pub count: i64,
@@ -106,7 +106,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProposalRecord>, Sto
 pub async fn request(tx: &mut Tx, id: Uuid) -> Result<Option<ProposedRequest>, StoreError> {
     const SQL: &str = "SELECT domain, request FROM proposals \
         WHERE tenant_id = $1 AND id = $2 AND request IS NOT NULL";
-    let row = fetch_optional!(tx, (String, String), SQL, &tx.tenant, id)?;
+    let row = fetch_optional!(tx, (String, Vec<u8>), SQL, &tx.tenant, id)?;
     Ok(row.map(|(domain, body)| ProposedRequest { domain, body }))
 }
 
@@ -146,7 +146,7 @@ pub async fn insert(
         proposal.proposed_at.millis(),
         proposal.expires_at.millis(),
     )?;
-    tx.count(Quota::StoredBytes, length(&request.body) + length(&plan));
+    tx.count(Quota::StoredBytes, length(&request.body) + length(plan.as_bytes()));
     tx.audit(AuditAction::ProposalCreated, proposal.id);
     Ok(())
 }
@@ -197,8 +197,8 @@ async fn stored_bytes(tx: &mut Tx) -> Result<i64, StoreError> {
     Ok(rows.into_iter().map(|(bytes,)| bytes).sum())
 }
 
-fn length(text: &str) -> i64 {
-    i64::try_from(text.len()).unwrap_or(i64::MAX)
+fn length(bytes: &[u8]) -> i64 {
+    i64::try_from(bytes.len()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -15,12 +15,14 @@ pub struct SecretColumn {
     list: &'static str,
     replace: &'static str,
     count: &'static str,
+    /// The most values that one step re-encrypts, so that other writers wait a short time only.
+    pub batch: i64,
     context: for<'c> fn(&'c str, Uuid) -> Context<'c>,
 }
 
 /// Writes the statements of a column. Bytes 2 to 5 of a value are the id of its key.
 macro_rules! column {
-    ($table:literal, $column:literal, $context:expr) => {
+    ($table:literal, $column:literal, $batch:literal, $context:expr) => {
         SecretColumn {
             list: concat!(
                 "SELECT tenant_id, id, ",
@@ -45,19 +47,24 @@ macro_rules! column {
                 $column,
                 ", 2, 4), count(*) FROM ",
                 $table,
-                " GROUP BY substr(",
+                " WHERE ",
+                $column,
+                " IS NOT NULL GROUP BY substr(",
                 $column,
                 ", 2, 4)"
             ),
+            batch: $batch,
             context: $context,
         }
     };
 }
 
 /// Every column of encrypted values.
-pub const COLUMNS: [SecretColumn; 2] = [
-    column!("webhooks", "secret", |tenant, id| Context::of_webhook_secret(tenant, id)),
-    column!("resolvers", "secrets", |tenant, id| Context::of_resolver_secrets(tenant, id)),
+pub const COLUMNS: [SecretColumn; 3] = [
+    column!("webhooks", "secret", 100, |tenant, id| Context::of_webhook_secret(tenant, id)),
+    column!("resolvers", "secrets", 100, |tenant, id| Context::of_resolver_secrets(tenant, id)),
+    // A request has up to 8 MiB.
+    column!("proposals", "request", 4, |tenant, id| Context::of_proposed_request(tenant, id)),
 ];
 
 struct Row {

@@ -83,7 +83,7 @@ pub async fn answers(
 
 /// A failed case, with the explanation as pairs of a label and a text.
 #[derive(Debug, PartialEq)]
-pub struct FailedCase {
+pub struct ReportedCase {
     pub name: String,
     pub lines: Vec<(&'static str, String)>,
 }
@@ -96,14 +96,14 @@ pub async fn failed_cases(
     folder: &Path,
     bundle: &Bundle,
     variables: &Variables,
-) -> Result<Vec<FailedCase>, TestError> {
+) -> Result<Vec<ReportedCase>, TestError> {
     let resolvers = FolderResolvers::open(folder, bundle, variables).await?;
     let mut coverage = Coverage::new(&bundle.rulebook);
     let mut failed = Vec::new();
     for case in &bundle.cases {
         let result = cases::decide(bundle, &resolvers, case, &mut coverage).await?;
         if !result.passed() {
-            failed.push(FailedCase { name: case.name.clone(), lines: result.lines() });
+            failed.push(ReportedCase { name: case.name.clone(), lines: result.lines() });
         }
     }
     Ok(failed)

@@ -147,6 +147,7 @@ async fn insert(store: &Store, keys: &KeyRing, id: Uuid, url: String) {
         created_by: "ann".to_owned(),
         created_at: Timestamp::from_millis(T0),
         updated_at: None,
+        managed_by: None,
     };
     let secret = keys.encrypt(Context::of_webhook_secret(TENANT, id), b"a-secret-of-sixteen");
     let mut tx = store.write(TENANT, T0).await.expect("begins");

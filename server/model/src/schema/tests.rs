@@ -72,12 +72,12 @@ fn rules_and_resources() {
     read_examples::<RuleName, _>(|json| RuleName::parse(json, "hospital"));
     for registration in read_examples::<Registration, _>(Registration::parse) {
         has_the_members_of_its_schema(&ResourceRecord {
-            managed_by: None,
             id: Uuid::nil(),
             tenant_id: "hospital".to_owned(),
             registration,
             created_at: by().at,
             updated_at: None,
+            managed_by: None,
         });
     }
 }

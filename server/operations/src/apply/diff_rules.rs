@@ -37,7 +37,7 @@ struct Entry<'s> {
 /// The state of a rule after the plan.
 enum Fate {
     Kept,
-    Written(RuleRecord),
+    Written(Box<RuleRecord>),
     Gone,
 }
 
@@ -65,7 +65,7 @@ impl<'s> RuleBook<'s> {
 
     fn insert(&mut self, record: RuleRecord) {
         self.by_tuple.insert(key(&record.tuple), self.entries.len());
-        self.entries.push(Entry { old: None, fate: Fate::Written(record) });
+        self.entries.push(Entry { old: None, fate: Fate::Written(Box::new(record)) });
     }
 
     /// Makes the explicit rules of the owner `wanted`. `resources` are those after the plan.
@@ -155,7 +155,7 @@ impl<'s> RuleBook<'s> {
             // What was to go stays, with its id.
             Some(entry) if entry.after().is_none() => {
                 let id = entry.old.map_or(record.id, |old| old.id);
-                entry.fate = Fate::Written(RuleRecord { id, ..record });
+                entry.fate = Fate::Written(Box::new(RuleRecord { id, ..record }));
             }
             Some(_) => {}
         }
@@ -189,9 +189,9 @@ impl<'s> RuleBook<'s> {
             match (old, fate) {
                 (Some(old), Fate::Gone) => gone.push(RecordWrite::Delete(old.clone())),
                 (Some(old), Fate::Written(new)) => {
-                    written.push(RecordWrite::Update { old: old.clone(), new });
+                    written.push(RecordWrite::Update { old: old.clone(), new: *new });
                 }
-                (None, Fate::Written(new)) => written.push(RecordWrite::Insert(new)),
+                (None, Fate::Written(new)) => written.push(RecordWrite::Insert(*new)),
                 (_, Fate::Kept) | (None, Fate::Gone) => {}
             }
         }
@@ -221,7 +221,7 @@ fn meet(
         ..old.clone()
     };
     if draft.meet(KIND, name, old.managed_by.as_deref(), fields(old, &new, context)) {
-        entry.fate = Fate::Written(new);
+        entry.fate = Fate::Written(Box::new(new));
     }
 }
 
@@ -253,7 +253,7 @@ fn release(
         ..old.clone()
     };
     draft.release(old.tuple.to_string(), fields(old, &new, context));
-    Fate::Written(new)
+    Fate::Written(Box::new(new))
 }
 
 fn fields(old: &RuleRecord, new: &RuleRecord, context: &PlanContext<'_>) -> Vec<FieldChange> {

@@ -75,7 +75,7 @@ fn bundle(mut state: TenantState, owner: Option<&str>, domain: &str) -> Exported
         resolvers: state.resolvers.iter().map(content::of_resolver).collect(),
         webhooks: state.webhooks.iter().map(content::of_webhook).collect(),
         settings: state.settings,
-        cases: state.cases.into_iter().filter_map(raw).collect(),
-        users: state.users.into_iter().filter_map(raw).collect(),
+        cases: state.guards.case_texts.into_iter().filter_map(raw).collect(),
+        users: state.guards.user_texts.into_iter().filter_map(raw).collect(),
     }
 }

@@ -56,8 +56,8 @@ pub(super) fn fingerprint(state: &TenantState, request: &ApplyRequest, domain: &
     add(&mut digest, "webhooks", read);
 
     add(&mut digest, "settings", [&state.settings]);
-    add(&mut digest, "cases", &state.cases);
-    add(&mut digest, "users", &state.users);
+    add(&mut digest, "cases", &state.guards.case_texts);
+    add(&mut digest, "users", &state.guards.user_texts);
     let digest = digest.finalize();
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{digits}")

@@ -3,15 +3,18 @@
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_model::Authorship;
-use portcullis_model::apply::{ApplyAnswer, CaseReport, ObjectKind};
+use portcullis_model::apply::{ApplyAnswer, ObjectKind, ProposalSummary};
 use portcullis_model::audit::CredentialKind;
+use portcullis_model::proposal::ProposalRecord;
 use portcullis_model::service_key::Permission;
 use portcullis_model::settings::TenantSettings;
 use portcullis_storage::Tx;
 use portcullis_storage::bulk::RecordWrite;
 use tokio::time::Instant;
 
+use super::answer::{answer, case_report};
 use super::execute::{Execution, execute};
+use super::guards::GuardWrites;
 use super::plan::{Plan, PlanContext, plan};
 use super::ready::{ReadyResolver, find_modules, make_ready};
 use super::request::ApplyRequest;
@@ -19,9 +22,22 @@ use super::secrets;
 use super::state::TenantState;
 use crate::app::App;
 use crate::error::OperationError;
+use crate::gates::{self, Passage};
+use crate::proposals::{self, NewProposal};
 use crate::write_refusal::WriteRefusal;
 
-/// Makes the plan of `request`, and carries it out unless it is a dry run.
+/// The mandate of an apply: how far it goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Mandate<'m> {
+    /// Only the plan is made.
+    DryRun,
+    /// The plan is carried out, or becomes a proposal with this body.
+    Apply(&'m str),
+    /// The plan of a proposal is carried out. The caller approves it.
+    Approval(&'m ProposalRecord),
+}
+
+/// Makes the plan of `request`, and carries it out as far as `mandate` goes. Rules without a domain are in `domain`.
 ///
 /// Modules must be in memory before `ready_by`.
 ///
@@ -32,9 +48,11 @@ pub async fn apply(
     app: &App,
     caller: &Manager,
     request: &ApplyRequest,
-    dry_run: bool,
+    domain: &str,
+    mandate: Mandate<'_>,
     ready_by: Instant,
 ) -> Result<ApplyAnswer, OperationError> {
+    let dry_run = matches!(mandate, Mandate::DryRun);
     must_have_rights(caller, request)?;
     must_match(caller, request)?;
     let wanted = request.bundle.resolvers.as_deref().unwrap_or_default();
@@ -50,12 +68,13 @@ pub async fn apply(
     let ready = make_ready(app, &mut tx, &state, wanted, found).await;
     let made = match ready {
         Ok(ready) => {
-            let attempt = Attempt { app, caller, request, state: &state, by: &by, dry_run };
+            let attempt = Attempt { app, caller, request, domain, state: &state, by: &by, mandate };
             attempt.make(tx, ready).await
         }
         Err(error) => Err(error),
     };
-    if dry_run || made.is_err() {
+    let is_written = made.as_ref().is_ok_and(|answer| answer.applied);
+    if !is_written {
         // No resolver got these modules, so their compiled code is of no use.
         for resolver in wanted.iter().filter(|resolver| resolver.module.is_some()) {
             app.resolvers.forget_module(&resolver.sha256).await;
@@ -71,7 +90,8 @@ struct Attempt<'a> {
     request: &'a ApplyRequest,
     state: &'a TenantState,
     by: &'a Authorship,
-    dry_run: bool,
+    domain: &'a str,
+    mandate: Mandate<'a>,
 }
 
 impl Attempt<'_> {
@@ -80,48 +100,73 @@ impl Attempt<'_> {
         mut tx: Tx,
         ready: Vec<ReadyResolver>,
     ) -> Result<ApplyAnswer, OperationError> {
-        let Self { app, caller, request, state, by, dry_run } = self;
+        let Self { app, caller, request, state, by, domain, mandate } = self;
         let webhooks = request.bundle.webhooks.as_deref().unwrap_or_default();
         let changed_secrets = secrets::changed(&mut tx, &app.keys, state, webhooks).await?;
         let context = PlanContext {
             tenant: caller.tenant(),
-            domain: caller.domain(),
+            domain,
             by,
             ids: &app.ids,
             resolvers: &ready,
             operator: &app.resolvers.operator_resolvers(),
             changed_secrets: &changed_secrets,
         };
-        let plan = plan(state, request, &context)?;
+        let mut plan = plan(state, request, &context)?;
+        let guards = GuardWrites::of(&request.bundle, state, domain)?;
+        guards.add_to(&mut plan, state);
         // Default roles that a resource loses take their rules with them.
         if !plan.writes.rules.is_empty() {
             caller.must_have(Permission::PoliciesWrite)?;
         }
         must_be_fresh(request.expect_fingerprint.as_deref(), &plan)?;
-        if *dry_run {
+        let judgement = guards.judge(state, &plan).await?;
+        let tests = case_report(&judgement.report);
+        if matches!(mandate, Mandate::DryRun) {
             tx.end().await?;
-            return Ok(answer(plan, state.revision, false));
+            return Ok(answer(plan, tests, state.revision, false));
         }
         must_be_allowed(request, &plan)?;
         let execution = Execution { keys: &app.keys, by, resolvers: &ready, webhooks };
         execute(&mut tx, &plan, &execution).await?;
-        let revision = app.commit(tx).await?;
+        guards.store(&mut tx, by).await?;
+        let mut is_approved = false;
+        match mandate {
+            Mandate::Apply(body) if tx.gates().approval && tx.concerns_gates() => {
+                gates::must_pass_cases(&tx, &judgement)?;
+                tx.end().await?;
+                let answer = answer(plan, tests, state.revision, false);
+                return self.propose(answer, body).await;
+            }
+            Mandate::Approval(proposal) => {
+                proposals::settle(&mut tx, proposal, caller, by).await?;
+                is_approved = true;
+            }
+            _ => {}
+        }
+        let passage = Passage { is_approved, judgement: Some(judgement) };
+        let revision = app.commit_with(tx, passage).await?;
         activate(app, caller.tenant(), &plan, ready).await;
-        Ok(answer(plan, revision, true))
+        Ok(answer(plan, tests, revision, true))
     }
-}
 
-fn answer(plan: Plan, revision: u64, applied: bool) -> ApplyAnswer {
-    ApplyAnswer {
-        revision,
-        applied,
-        fingerprint: plan.fingerprint,
-        changes: plan.changes,
-        conflicts: plan.conflicts,
-        counts: plan.counts,
-        tests: CaseReport::default(),
-        impact: None,
-        warnings: plan.warnings,
+    /// Makes a proposal of the apply.
+    async fn propose(
+        &self,
+        mut answer: ApplyAnswer,
+        body: &str,
+    ) -> Result<ApplyAnswer, OperationError> {
+        let new = NewProposal {
+            owner: self.request.owner.clone(),
+            message: self.request.message.clone(),
+            body,
+            plan: serde_json::to_value(&answer)
+                .map_err(|error| OperationError::Internal(error.into()))?,
+            fingerprint: answer.fingerprint.clone(),
+        };
+        let record = proposals::propose(self.app, self.caller, new).await?;
+        answer.proposal = Some(ProposalSummary::from(&record));
+        Ok(answer)
     }
 }
 
@@ -182,7 +227,9 @@ fn has_default_roles(request: &ApplyRequest) -> bool {
 fn write_permission(kind: ObjectKind) -> Permission {
     match kind {
         ObjectKind::Resource => Permission::ResourcesWrite,
-        ObjectKind::Rule | ObjectKind::Policy => Permission::PoliciesWrite,
+        ObjectKind::Rule | ObjectKind::Policy | ObjectKind::Settings | ObjectKind::Case => {
+            Permission::PoliciesWrite
+        }
         ObjectKind::Resolver => Permission::ResolversWrite,
         ObjectKind::Webhook => Permission::WebhooksWrite,
     }

@@ -12,6 +12,7 @@ use portcullis_storage::{
     Tx, content_size, policies, resolvers, resources, rules, tenants, webhooks,
 };
 
+use super::stored_guards::{self, StoredGuards};
 use crate::error::OperationError;
 
 /// Most bytes of content that are read: each takes several times its size in memory.
@@ -27,10 +28,7 @@ pub struct TenantState {
     pub resolvers: Vec<StoredResolver>,
     pub webhooks: Vec<WebhookRecord>,
     pub settings: TenantSettings,
-    /// Each case as compact JSON.
-    pub cases: Vec<String>,
-    /// Each user of cases as compact JSON.
-    pub users: Vec<String>,
+    pub guards: StoredGuards,
 }
 
 impl TenantState {
@@ -51,9 +49,8 @@ impl TenantState {
             policies: policies::all(tx).await?,
             resolvers: resolvers::list(tx).await?,
             webhooks: webhooks::all(tx).await?,
-            settings: TenantSettings::default(),
-            cases: Vec::new(),
-            users: Vec::new(),
+            settings: stored_guards::settings(tx).await?,
+            guards: StoredGuards::load(tx).await?,
         })
     }
 

@@ -35,8 +35,8 @@ CREATE TABLE proposals (
     message     TEXT,
     -- The domain of what the request writes without one.
     domain      TEXT   NOT NULL,
-    -- JSON: the body of the apply; null once it is decided or expired.
-    request     TEXT,
+    -- JSON, encrypted: the body of the apply; null once it is decided or expired.
+    request     BYTEA,
     -- JSON: the changes that the proposer saw.
     plan        TEXT   NOT NULL,
     fingerprint TEXT   NOT NULL,

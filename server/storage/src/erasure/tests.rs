@@ -32,7 +32,7 @@ const ROWS: [(&str, &str); 16] = [
         "proposals",
         "INSERT INTO proposals (tenant_id, id, state, owner, domain, request, plan, fingerprint, \
         proposed_by, proposed_at, expires_at) \
-        VALUES ($1, $2, 'open', 'o', 'd', '{}', '{}', 'f', 'a', 0, 0)",
+        VALUES ($1, $2, 'open', 'o', 'd', $3, '{}', 'f', 'a', 0, 0)",
     ),
     (
         "resources",

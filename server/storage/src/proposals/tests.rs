@@ -30,7 +30,7 @@ fn proposal(id: u128, proposed_at: i64) -> ProposalRecord {
 }
 
 fn body() -> ProposedRequest {
-    ProposedRequest { domain: "acme".to_owned(), body: r#"{"owner":"git:a"}"#.to_owned() }
+    ProposedRequest { domain: "acme".to_owned(), body: b"encrypted".to_vec() }
 }
 
 async fn propose(store: &Store, proposal: &ProposalRecord) {

@@ -35,6 +35,7 @@ fn rule() -> RuleRecord {
         created_at: Timestamp::from_millis(0),
         updated_by: None,
         updated_at: None,
+        managed_by: None,
     }
 }
 
@@ -90,6 +91,7 @@ async fn what_gates_judge_does_not_commit_without_them(database: TestDatabase) {
         },
         created_at: Timestamp::from_millis(0),
         updated_at: None,
+        managed_by: None,
     };
     let mut tx = store.write("acme", 0).await.expect("begins");
     resources::upsert(&mut tx, None, &record, &by()).await.expect("works");

@@ -58,7 +58,7 @@ fn set() -> CaseSet {
 
 #[test]
 fn each_case_passes_fails_or_is_skipped_with_its_cause() {
-    let report = CaseReport::of(&rulebook(), &set());
+    let report = CaseOutcomes::of(&rulebook(), &set());
     assert_eq!(report.passed, 3);
     let failed: Vec<_> = report
         .failed
@@ -87,11 +87,11 @@ fn each_case_passes_fails_or_is_skipped_with_its_cause() {
 
 #[test]
 fn cases_beyond_the_work_are_skipped() {
-    let report = CaseReport::within(&rulebook(), &set(), 0);
+    let report = CaseOutcomes::within(&rulebook(), &set(), 0);
     assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (0, 0, 7));
     assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchWork));
     // The plan of the first resource takes all of it, and the cases of later resources are skipped.
     let one = rulebook().plan("doc:read").weight() + 1_000;
-    let report = CaseReport::within(&rulebook(), &set(), one);
+    let report = CaseOutcomes::within(&rulebook(), &set(), one);
     assert!(report.passed > 0 && !report.skipped.is_empty(), "{report:?}");
 }

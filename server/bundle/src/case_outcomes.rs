@@ -19,11 +19,11 @@ const COMPARED: usize = 8;
 
 /// The results of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CaseReport {
+pub struct CaseOutcomes {
     /// The number of cases that passed.
     pub passed: usize,
     pub failed: Vec<CaseFailure>,
-    pub skipped: Vec<SkippedCase>,
+    pub skipped: Vec<UndecidedCase>,
 }
 
 /// A case with another decision than the expected one, or with one that rests on an undetermined condition.
@@ -39,7 +39,7 @@ pub struct CaseFailure {
 
 /// A case that was not decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedCase {
+pub struct UndecidedCase {
     pub case: String,
     pub expected: Expected,
     pub cause: SkipCause,
@@ -54,7 +54,7 @@ pub enum SkipCause {
     TooMuchWork,
 }
 
-impl SkippedCase {
+impl UndecidedCase {
     /// Returns the case as a failure, for whom it must be decided.
     pub fn into_failure(self) -> CaseFailure {
         let reason = self.cause.reason();
@@ -77,7 +77,7 @@ impl SkipCause {
     }
 }
 
-impl CaseReport {
+impl CaseOutcomes {
     /// Decides the cases of `set` against `rulebook`. Failed and skipped cases are in the order of the set.
     pub fn of(rulebook: &Rulebook, set: &CaseSet) -> Self {
         Self::within(rulebook, set, MAX_WORK)
@@ -126,11 +126,11 @@ impl CaseReport {
             }
             Outcome::NeedsResolver(namespace) => {
                 let cause = SkipCause::Resolver(namespace);
-                self.skipped.push(SkippedCase { case: name, expected, cause });
+                self.skipped.push(UndecidedCase { case: name, expected, cause });
             }
             Outcome::TooMuchWork => {
                 let cause = SkipCause::TooMuchWork;
-                self.skipped.push(SkippedCase { case: name, expected, cause });
+                self.skipped.push(UndecidedCase { case: name, expected, cause });
             }
         }
     }

@@ -1,0 +1,45 @@
+//! The answer to an apply.
+
+use portcullis_bundle::{CaseOutcomes, Expected};
+use portcullis_model::apply::{ApplyAnswer, CaseDecision, CaseReport, FailedCase, SkippedCase};
+
+use super::plan::Plan;
+
+/// Returns the outcome of cases as the API shows it.
+pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
+    let decision = |expected: &Expected| CaseDecision {
+        decision: expected.decision.as_str().to_owned(),
+        rule: expected.rule.clone(),
+    };
+    let failed = outcomes.failed.iter().map(|failure| FailedCase {
+        case: failure.case.clone(),
+        expected: decision(&failure.expected),
+        actual: decision(failure.actual.as_ref().unwrap_or(&failure.expected)),
+        reason: failure.reason.clone(),
+    });
+    let skipped = outcomes
+        .skipped
+        .iter()
+        .map(|skipped| SkippedCase { case: skipped.case.clone(), reason: skipped.cause.reason() });
+    CaseReport {
+        passed: outcomes.passed as u64,
+        failed: failed.collect(),
+        skipped: skipped.collect(),
+    }
+}
+
+/// Returns the answer to an apply with this plan.
+pub(super) fn answer(plan: Plan, tests: CaseReport, revision: u64, applied: bool) -> ApplyAnswer {
+    ApplyAnswer {
+        proposal: None,
+        revision,
+        applied,
+        fingerprint: plan.fingerprint,
+        changes: plan.changes,
+        conflicts: plan.conflicts,
+        counts: plan.counts,
+        tests,
+        impact: None,
+        warnings: plan.warnings,
+    }
+}

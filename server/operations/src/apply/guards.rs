@@ -1,0 +1,181 @@
+//! The settings and the cases of an apply: the guards of the tenant's content (`docs/semantics.md`, sections 10.6 to 10.9).
+
+use std::collections::BTreeMap;
+
+use portcullis_bundle::{BundleDocument, CaseSet, Rulebook, SentText};
+use portcullis_engine::json::JsonError;
+use portcullis_engine::{Invalid, Rule};
+use portcullis_model::Authorship;
+use portcullis_model::apply::{FieldChange, ObjectKind, PlannedAction, PlannedChange};
+use portcullis_model::settings::TenantSettings;
+use portcullis_storage::tenant_cases::StoredCases;
+use portcullis_storage::{StoreError, Tx, policies, tenant_cases, tenant_settings};
+use serde_json::Value;
+
+use super::after::after;
+use super::plan::Plan;
+use super::state::TenantState;
+use crate::error::OperationError;
+use crate::gates::{Judgement, JudgingCases, judge_content};
+
+/// The settings and cases that an apply stores. `None` is what does not change.
+#[derive(Debug)]
+pub(super) struct GuardWrites {
+    settings: Option<TenantSettings>,
+    cases: Option<StoredCases>,
+}
+
+impl GuardWrites {
+    /// Returns what `bundle` changes.
+    ///
+    /// # Errors
+    /// The cases of the bundle are too many, or name users that it does not have.
+    pub(super) fn of(
+        bundle: &BundleDocument,
+        state: &TenantState,
+        domain: &str,
+    ) -> Result<Self, OperationError> {
+        let settings = bundle.settings.clone().filter(|settings| *settings != state.settings);
+        let cases = wanted_cases(bundle, state, domain)?;
+        let is_same = |new: &StoredCases| {
+            let old = &state.guards.cases;
+            (&new.cases, &new.users) == (&old.cases, &old.users)
+                && (new.is_empty() || new.domain == old.domain)
+        };
+        Ok(Self { settings, cases: cases.filter(|new| !is_same(new)) })
+    }
+
+    /// Decides the tenant's cases on the content after `plan`.
+    ///
+    /// # Errors
+    /// The stored cases cannot be read.
+    pub(super) async fn judge(
+        &self,
+        state: &TenantState,
+        plan: &Plan,
+    ) -> Result<Judgement, OperationError> {
+        let stored = state.guards.cases.clone();
+        let cases = match self.cases.clone() {
+            Some(new) => JudgingCases { present: new, replaced: Some(stored) },
+            None => JudgingCases { present: stored, replaced: None },
+        };
+        if cases.are_none() {
+            return Ok(Judgement::default());
+        }
+        judge_content(rulebook(state, plan), cases).await
+    }
+
+    /// Stores the settings and cases that change.
+    pub(super) async fn store(&self, tx: &mut Tx, by: &Authorship) -> Result<(), StoreError> {
+        if let Some(settings) = &self.settings {
+            // Texts, numbers, lists and maps of them: there is nothing that could not be written.
+            let text = serde_json::to_string(settings).unwrap_or_default();
+            tenant_settings::store(tx, &text, settings.gates, by).await?;
+        }
+        match &self.cases {
+            Some(cases) => tenant_cases::store(tx, cases, by).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Adds what changes to the plan.
+    pub(super) fn add_to(&self, plan: &mut Plan, state: &TenantState) {
+        if let Some(settings) = &self.settings {
+            let fields = settings_fields(&state.settings, settings);
+            let (kind, name) = (ObjectKind::Settings, "settings".to_owned());
+            plan.changes.push(PlannedChange { kind, name, action: PlannedAction::Update, fields });
+            plan.counts.update += 1;
+        }
+        let Some(new) = &self.cases else { return };
+        let (old, new) = (by_name(&state.guards.cases.cases), by_name(&new.cases));
+        for (name, text) in &new {
+            let action = match old.get(name) {
+                Some(old) if old == text => continue,
+                Some(_) => PlannedAction::Update,
+                None => PlannedAction::Create,
+            };
+            add_case(plan, name, action);
+        }
+        for name in old.keys().filter(|name| !new.contains_key(*name)) {
+            add_case(plan, name, PlannedAction::Delete);
+        }
+    }
+}
+
+fn add_case(plan: &mut Plan, name: &str, action: PlannedAction) {
+    let counts = &mut plan.counts;
+    match action {
+        PlannedAction::Create => counts.create += 1,
+        PlannedAction::Delete => counts.delete += 1,
+        _ => counts.update += 1,
+    }
+    let (kind, name) = (ObjectKind::Case, name.to_owned());
+    plan.changes.push(PlannedChange { kind, name, action, fields: Vec::new() });
+}
+
+/// Returns the cases that the tenant has after the apply; `None` if the bundle says nothing of cases or users.
+fn wanted_cases(
+    bundle: &BundleDocument,
+    state: &TenantState,
+    domain: &str,
+) -> Result<Option<StoredCases>, OperationError> {
+    if bundle.cases.is_none() && bundle.users.is_none() {
+        return Ok(None);
+    }
+    let guards = &state.guards;
+    let cases = texts(bundle.cases.as_deref(), &guards.case_texts);
+    let users = texts(bundle.users.as_deref(), &guards.user_texts);
+    let set = CaseSet::of_texts(domain, cases.into_iter(), users.into_iter());
+    let set = set.map_err(|error| match error {
+        JsonError::Invalid(invalid) => OperationError::from(invalid.under("/bundle")),
+        JsonError::Syntax(what) => Invalid::expected("/bundle/cases", what).into(),
+    })?;
+    let (domain, cases, users) = (set.domain, set.cases_json, set.users_json);
+    Ok(Some(StoredCases { domain, cases, users, skipped: Vec::new() }))
+}
+
+/// Returns the texts that were sent, or else those that are stored.
+fn texts<'t, T>(sent: Option<&'t [SentText<T>]>, stored: &'t [String]) -> Vec<&'t str> {
+    match sent {
+        Some(sent) => sent.iter().map(|one| &*one.text).collect(),
+        None => stored.iter().map(|text| &**text).collect(),
+    }
+}
+
+/// Returns the rules and enabled policies after the plan.
+fn rulebook(state: &TenantState, plan: &Plan) -> Rulebook {
+    let rules = after(&state.rules, &plan.writes.rules, |rule| rule.id).into_iter();
+    let rules =
+        rules.map(|rule| Rule { id: rule.id, tuple: rule.tuple.clone(), effect: rule.effect });
+    let enabled = after(&state.policies, &plan.writes.policies, |policy| policy.id);
+    let enabled = enabled.into_iter().filter(|policy| policy.enabled);
+    let policies = enabled.map(|policy| policies::planned(policy.clone()));
+    Rulebook::of_stored(rules.collect(), policies.collect())
+}
+
+/// Returns the members of the settings that differ.
+fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChange> {
+    let (old, new) = (members(old), members(new));
+    let paths = ["/gates/cases", "/gates/approval", "/max_deletes", "/owners"];
+    let value = |settings: &Value, path| settings.pointer(path).map(Value::to_string);
+    let change = |path| (path, value(&old, path), value(&new, path));
+    let differing = paths.map(change).into_iter().filter(|(_, old, new)| old != new);
+    let field = |(path, old, new): (&str, Option<String>, Option<String>)| {
+        FieldChange::new(path.to_owned(), old.as_deref(), new.as_deref())
+    };
+    differing.map(field).collect()
+}
+
+fn members(settings: &TenantSettings) -> Value {
+    serde_json::to_value(settings).unwrap_or_default()
+}
+
+/// Returns the cases of a JSON array by name.
+fn by_name(cases: &str) -> BTreeMap<String, Value> {
+    let cases: Vec<Value> = serde_json::from_str(cases).unwrap_or_default();
+    let named = cases.into_iter().filter_map(|case| {
+        let name = case.get("name")?.as_str()?.to_owned();
+        Some((name, case))
+    });
+    named.collect()
+}

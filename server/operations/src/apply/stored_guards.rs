@@ -1,0 +1,45 @@
+//! The settings and cases that a tenant stores, for plans and exports.
+
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json;
+use portcullis_model::settings::TenantSettings;
+use portcullis_storage::tenant_cases::StoredCases;
+use portcullis_storage::{StoreError, Tx, tenant_cases, tenant_settings};
+use serde_json::value::RawValue;
+
+/// The cases that a tenant stores.
+#[derive(Debug, Default)]
+pub struct StoredGuards {
+    pub cases: StoredCases,
+    /// Each case as compact JSON.
+    pub case_texts: Vec<String>,
+    /// Each user of cases as compact JSON.
+    pub user_texts: Vec<String>,
+}
+
+impl StoredGuards {
+    /// Reads the cases of the transaction's tenant.
+    pub(super) async fn load(tx: &mut Tx) -> Result<Self, StoreError> {
+        let Some(cases) = tenant_cases::find(tx).await? else { return Ok(Self::default()) };
+        let case_texts = items(&cases.cases, "tenant_cases.cases")?;
+        let user_texts = items(&cases.users, "tenant_cases.users")?;
+        Ok(Self { cases, case_texts, user_texts })
+    }
+}
+
+/// Reads the settings of the transaction's tenant.
+pub(super) async fn settings(tx: &mut Tx) -> Result<TenantSettings, StoreError> {
+    let Some(text) = tenant_settings::find(tx).await? else { return Ok(TenantSettings::default()) };
+    let corrupt = || StoreError::Corrupt { what: "tenant_settings.settings" };
+    let json = json::parse(text.as_bytes()).map_err(|_| corrupt())?;
+    let mut problems = Problems::default();
+    let settings = TenantSettings::read(&json, &Place::root(), &mut problems);
+    problems.finish(settings).map_err(|_| corrupt())
+}
+
+/// Returns the texts of the items of a JSON array.
+fn items(text: &str, what: &'static str) -> Result<Vec<String>, StoreError> {
+    let items: Vec<Box<RawValue>> =
+        serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })?;
+    Ok(items.into_iter().map(|item| item.get().to_owned()).collect())
+}
