@@ -147,23 +147,38 @@ pub struct BundleWarning {
     pub path: String,
 }
 
-/// A decision before or after an apply.
+/// The decision on all requests of a role, a domain, a resource and an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ImpactOutcome {
-    /// `allow`, `deny` or `depends`.
-    pub decision: String,
-    /// The condition on which it depends, as an expression.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub condition: Option<String>,
+#[serde(tag = "decision", rename_all = "lowercase")]
+pub enum ImpactOutcome {
+    /// Each is allowed.
+    Allow,
+    /// Each is denied.
+    Deny,
+    /// Attributes decide.
+    Depends {
+        /// The condition under which a request is allowed, as text; `null` if it is too large to be shown.
+        #[schema(required)]
+        condition: Option<String>,
+        /// The names of the first policies that can change the decision.
+        policies: Vec<String>,
+        /// The number of further such policies.
+        more_policies: usize,
+    },
 }
 
-/// A decision that an apply changes.
+/// Decisions that an apply changes. In `role`, `domain` and `action`, `*` is every one, and `null` is each that no rule and
+/// no condition names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ImpactChange {
-    pub role: String,
-    pub domain: String,
+    #[schema(required)]
+    pub role: Option<String>,
+    #[schema(required)]
+    pub domain: Option<String>,
+    /// The resource, or a pattern for the resources that nothing names.
     pub resource: String,
-    pub action: String,
+    #[schema(required)]
+    pub action: Option<String>,
     pub before: ImpactOutcome,
     pub after: ImpactOutcome,
 }

@@ -18,6 +18,7 @@ mod execute;
 mod export;
 mod fingerprint;
 mod guards;
+mod impact;
 mod namespaces;
 mod plan;
 mod ready;

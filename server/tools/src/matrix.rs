@@ -18,6 +18,7 @@ use serde::Serialize;
 
 pub use cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
 pub use difference::MatrixDiff;
+pub(crate) use text::sentence;
 
 use crate::report_format::ReportFormat;
 

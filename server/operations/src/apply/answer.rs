@@ -1,9 +1,18 @@
 //! The answer to an apply.
 
 use portcullis_bundle::{CaseOutcomes, Expected};
-use portcullis_model::apply::{ApplyAnswer, CaseDecision, CaseReport, FailedCase, SkippedCase};
+use portcullis_model::apply::{
+    ApplyAnswer, CaseDecision, CaseReport, FailedCase, ImpactReport, SkippedCase,
+};
 
 use super::plan::Plan;
+
+/// The effects of a plan that its answer shows.
+pub(super) struct Shown {
+    pub(super) tests: CaseReport,
+    /// Only on demand.
+    pub(super) impact: Option<ImpactReport>,
+}
 
 /// Returns the outcome of cases as the API shows it.
 pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
@@ -29,7 +38,7 @@ pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
 }
 
 /// Returns the answer to an apply with this plan.
-pub(super) fn answer(plan: Plan, tests: CaseReport, revision: u64, applied: bool) -> ApplyAnswer {
+pub(super) fn answer(plan: Plan, shown: Shown, revision: u64, applied: bool) -> ApplyAnswer {
     ApplyAnswer {
         proposal: None,
         revision,
@@ -38,8 +47,8 @@ pub(super) fn answer(plan: Plan, tests: CaseReport, revision: u64, applied: bool
         changes: plan.changes,
         conflicts: plan.conflicts,
         counts: plan.counts,
-        tests,
-        impact: None,
+        tests: shown.tests,
+        impact: shown.impact,
         warnings: plan.warnings,
     }
 }

@@ -13,7 +13,7 @@ use portcullis_storage::{StoreError, Tx, policies, tenant_cases, tenant_settings
 use serde_json::Value;
 
 use super::after::after;
-use super::plan::Plan;
+use super::plan::{Plan, Writes};
 use super::state::TenantState;
 use crate::error::OperationError;
 use crate::gates::{Judgement, JudgingCases, judge_content};
@@ -62,7 +62,7 @@ impl GuardWrites {
         if cases.are_none() {
             return Ok(Judgement::default());
         }
-        judge_content(rulebook(state, plan), cases).await
+        judge_content(rulebook(state, &plan.writes), cases).await
     }
 
     /// Stores the settings and cases that change.
@@ -142,12 +142,12 @@ fn texts<'t, T>(sent: Option<&'t [SentText<T>]>, stored: &'t [String]) -> Vec<&'
     }
 }
 
-/// Returns the rules and enabled policies after the plan.
-fn rulebook(state: &TenantState, plan: &Plan) -> Rulebook {
-    let rules = after(&state.rules, &plan.writes.rules, |rule| rule.id).into_iter();
+/// Returns the rules and enabled policies after these writes.
+pub(super) fn rulebook(state: &TenantState, writes: &Writes) -> Rulebook {
+    let rules = after(&state.rules, &writes.rules, |rule| rule.id).into_iter();
     let rules =
         rules.map(|rule| Rule { id: rule.id, tuple: rule.tuple.clone(), effect: rule.effect });
-    let enabled = after(&state.policies, &plan.writes.policies, |policy| policy.id);
+    let enabled = after(&state.policies, &writes.policies, |policy| policy.id);
     let enabled = enabled.into_iter().filter(|policy| policy.enabled);
     let policies = enabled.map(|policy| policies::planned(policy.clone()));
     Rulebook::of_stored(rules.collect(), policies.collect())

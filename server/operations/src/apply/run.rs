@@ -12,9 +12,10 @@ use portcullis_storage::Tx;
 use portcullis_storage::bulk::RecordWrite;
 use tokio::time::Instant;
 
-use super::answer::{answer, case_report};
+use super::answer::{Shown, answer, case_report};
 use super::execute::{Execution, execute};
 use super::guards::GuardWrites;
+use super::impact;
 use super::plan::{Plan, PlanContext, plan};
 use super::ready::{ReadyResolver, find_modules, make_ready};
 use super::request::ApplyRequest;
@@ -122,9 +123,14 @@ impl Attempt<'_> {
         must_be_fresh(request.expect_fingerprint.as_deref(), &plan)?;
         let judgement = guards.judge(state, &plan).await?;
         let tests = case_report(&judgement.report);
+        let impact = match request.impact {
+            true => Some(impact::report(state, &plan).await?),
+            false => None,
+        };
+        let shown = Shown { tests, impact };
         if matches!(mandate, Mandate::DryRun) {
             tx.end().await?;
-            return Ok(answer(plan, tests, state.revision, false));
+            return Ok(answer(plan, shown, state.revision, false));
         }
         must_be_allowed(request, &plan)?;
         let execution = Execution { keys: &app.keys, by, resolvers: &ready, webhooks };
@@ -135,7 +141,7 @@ impl Attempt<'_> {
             Mandate::Apply(body) if tx.gates().approval && tx.concerns_gates() => {
                 gates::must_pass_cases(&tx, &judgement)?;
                 tx.end().await?;
-                let answer = answer(plan, tests, state.revision, false);
+                let answer = answer(plan, shown, state.revision, false);
                 return self.propose(answer, body).await;
             }
             Mandate::Approval(proposal) => {
@@ -147,7 +153,7 @@ impl Attempt<'_> {
         let passage = Passage { is_approved, judgement: Some(judgement) };
         let revision = app.commit_with(tx, passage).await?;
         activate(app, caller.tenant(), &plan, ready).await;
-        Ok(answer(plan, tests, revision, true))
+        Ok(answer(plan, shown, revision, true))
     }
 
     /// Makes a proposal of the apply.

@@ -1,5 +1,6 @@
 //! The answer of `POST /api/v1/apply` (`docs/semantics.md`, section 10.4).
 
+use portcullis_bundle::matrix::Impact;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -104,33 +105,6 @@ pub(super) struct SkippedTest {
     #[serde(rename = "case")]
     pub(super) name: String,
     pub(super) reason: String,
-}
-
-/// The decisions that change.
-#[derive(Debug, Deserialize)]
-pub(super) struct Impact {
-    pub(super) complete: bool,
-    pub(super) note: Option<String>,
-    #[serde(default)]
-    pub(super) changes: Vec<ImpactChange>,
-}
-
-/// A decision that changes.
-#[derive(Debug, Deserialize)]
-pub(super) struct ImpactChange {
-    pub(super) role: Option<String>,
-    pub(super) domain: Option<String>,
-    pub(super) resource: String,
-    pub(super) action: String,
-    pub(super) before: ImpactDecision,
-    pub(super) after: ImpactDecision,
-}
-
-/// A decision: `allow`, `deny`, or `depends` with a condition.
-#[derive(Debug, Deserialize)]
-pub(super) struct ImpactDecision {
-    pub(super) decision: String,
-    pub(super) condition: Option<String>,
 }
 
 /// A doubt about the content.

@@ -1,12 +1,14 @@
 //! The parts of a plan as lines, for every form of output.
 
+use portcullis_bundle::matrix::Impact;
 use serde_json::Value;
 
 use super::answer::{
-    AnsweredChange, ChangeAction, ChangeCounts, ChangedField, Impact, ImpactDecision, OwnedObject,
-    PlanAnswer, PlanWarning, TestCounts, TestDecision,
+    AnsweredChange, ChangeAction, ChangeCounts, ChangedField, OwnedObject, PlanAnswer, PlanWarning,
+    TestCounts, TestDecision,
 };
 use super::shown::{value, visible};
+use crate::matrix;
 
 /// The sign before an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,38 +144,12 @@ fn decision(decision: &TestDecision) -> String {
 
 /// Returns the lines about decisions that change.
 pub(super) fn impact(impact: &Impact) -> Vec<String> {
-    let mut lines: Vec<String> = impact
-        .changes
-        .iter()
-        .map(|one| {
-            let role = visible(one.role.as_deref().unwrap_or("everybody"));
-            let domain = one.domain.as_deref().map(|domain| format!(" in {}", visible(domain)));
-            format!(
-                "{role}{}: {} on {}: {} → {}",
-                domain.unwrap_or_default(),
-                visible(&one.action),
-                visible(&one.resource),
-                outcome(&one.before),
-                outcome(&one.after)
-            )
-        })
-        .collect();
-    if let Some(note) = &impact.note {
-        lines.push(format!("note: {}", visible(note)));
-    } else if !impact.complete {
-        lines.push("note: there may be more".to_owned());
-    }
+    let mut lines: Vec<String> = impact.changes.iter().map(matrix::sentence).collect();
+    lines.extend(impact.note.as_ref().map(|note| format!("note: {}", visible(note))));
     if lines.is_empty() {
-        lines.push("no decision of a role changes".to_owned());
+        lines.push("no decision changes".to_owned());
     }
     lines
-}
-
-fn outcome(decision: &ImpactDecision) -> String {
-    match &decision.condition {
-        Some(condition) => format!("depends on {}", visible(condition)),
-        None => visible(&decision.decision),
-    }
 }
 
 /// Returns the lines about warnings.

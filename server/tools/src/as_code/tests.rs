@@ -34,10 +34,13 @@ fn plan() -> PlanAnswer {
             "failed": [{"case": "c", "expected": decision("deny", "old"), "actual": decision("allow", "new")}],
             "skipped": [{"case": "s", "reason": "it needs the resolver `hr`"}],
         },
-        "impact": {"complete": false, "note": null, "changes": [{
+        "impact": {"complete": false, "note": "there may be more", "changes": [{
             "role": "doctor", "domain": "er", "resource": "chart:write", "action": "write",
             "before": {"decision": "deny"},
-            "after": {"decision": "depends", "condition": "user.ward == resource.ward"},
+            "after": {
+                "decision": "depends", "condition": "user.ward == resource.ward", "policies": ["ward"],
+                "more_policies": 0,
+            },
         }]},
         "warnings": [{"code": "UNREGISTERED", "message": "no registered resource", "path": "/bundle/rules/0/obj"}],
     });

@@ -61,7 +61,7 @@ fn note(note: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Returns the sentence about one change.
-fn sentence(change: &CellChange) -> String {
+pub(crate) fn sentence(change: &CellChange) -> String {
     use CellDecision::{Allow, Deny};
     let CellChange { role, domain, resource, action, before, after } = change;
     let (who, place) =

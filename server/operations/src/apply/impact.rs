@@ -1,0 +1,71 @@
+//! The decisions that an apply changes (`docs/semantics.md`, section 2.13).
+
+use portcullis_bundle::Rulebook;
+use portcullis_bundle::matrix::{CellChange, CellDecision, DecisionSet, Impact, impact};
+use portcullis_model::apply::{ImpactChange, ImpactOutcome, ImpactReport};
+use portcullis_model::resource::ResourceRecord;
+
+use super::after::after;
+use super::guards::rulebook;
+use super::plan::{Plan, Writes};
+use super::state::TenantState;
+use crate::error::OperationError;
+
+/// Returns the decisions of roles that differ before and after the plan. It takes long, so it runs on a thread that serves
+/// no requests.
+///
+/// # Errors
+/// The comparison ended in a fault of the service.
+pub(super) async fn report(
+    state: &TenantState,
+    plan: &Plan,
+) -> Result<ImpactReport, OperationError> {
+    let before = Content::of(state, &Writes::default());
+    let after = Content::of(state, &plan.writes);
+    let comparing = tokio::task::spawn_blocking(move || impact(&before.set(), &after.set()));
+    let found = comparing.await.map_err(|error| OperationError::Internal(error.into()))?;
+    Ok(shown(found))
+}
+
+/// The part of a tenant's content that decides.
+struct Content {
+    rulebook: Rulebook,
+    resources: Vec<String>,
+}
+
+impl Content {
+    fn of(state: &TenantState, writes: &Writes) -> Self {
+        let resources = after(&state.resources, &writes.resources, |record| record.id);
+        let name = |record: &ResourceRecord| record.registration.name.clone();
+        let resources = resources.into_iter().map(name).collect();
+        Self { rulebook: rulebook(state, writes), resources }
+    }
+
+    fn set(&self) -> DecisionSet<'_> {
+        let names = self.resources.iter().map(|name| &**name);
+        DecisionSet::new(self.rulebook.rules(), self.rulebook.policies(), names)
+    }
+}
+
+fn shown(impact: Impact) -> ImpactReport {
+    let Impact { complete, note, changes } = impact;
+    let change = |change: CellChange| ImpactChange {
+        role: change.role,
+        domain: change.domain,
+        resource: change.resource,
+        action: change.action,
+        before: outcome(change.before),
+        after: outcome(change.after),
+    };
+    ImpactReport { complete, note, changes: changes.into_iter().map(change).collect() }
+}
+
+fn outcome(decision: CellDecision) -> ImpactOutcome {
+    match decision {
+        CellDecision::Allow => ImpactOutcome::Allow,
+        CellDecision::Deny => ImpactOutcome::Deny,
+        CellDecision::Depends { condition, policies, more_policies } => {
+            ImpactOutcome::Depends { condition, policies, more_policies }
+        }
+    }
+}
