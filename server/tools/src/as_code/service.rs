@@ -30,7 +30,9 @@ pub(crate) struct Service {
 impl Service {
     pub(super) fn new(arguments: &ServiceArguments, variables: &Variables) -> anyhow::Result<Self> {
         let ServiceArguments { url, token, key } = arguments;
-        let credential = variables.manager_credential(token.as_deref(), key.as_deref())?;
+        let credential = variables.manager_credential(token.as_deref(), key.as_deref());
+        // The exit code of a setting that is missing is that of a plan with changes, so the error is one of the command.
+        let credential = credential.map_err(|error| anyhow::anyhow!("{error}"))?;
         Self::with_credential(url, credential)
     }
 
