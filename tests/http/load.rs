@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// What is sent, and how.
+/// The requests of a load.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Load {
     pub(crate) address: SocketAddr,
@@ -37,7 +37,7 @@ pub(crate) struct Check {
     pub(crate) body: String,
 }
 
-/// What the clients saw.
+/// The answers that the clients saw.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) answers: usize,

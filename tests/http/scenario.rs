@@ -1,4 +1,4 @@
-//! What is measured, and the bars.
+//! The measured scenarios, and the bars.
 
 use crate::load::Protocol;
 use crate::tokens::Algorithm;

@@ -38,11 +38,11 @@ const MAX_BODY: usize = 1024 * 1024;
 
 /// The routes with everything around them. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct HttpService(Arc<Surroundings>);
+pub struct HttpService(Arc<ServiceContext>);
 
 /// The routes, and what serves all of them.
 #[derive(Debug)]
-struct Surroundings {
+struct ServiceContext {
     app: App,
     bodies: BodyBudget,
     queries: KnownQueries,
@@ -51,7 +51,7 @@ struct Surroundings {
 
 impl HttpService {
     pub(crate) fn new(app: App, bodies: BodyBudget, queries: KnownQueries, routes: Router) -> Self {
-        Self(Arc::new(Surroundings { app, bodies, queries, routes }))
+        Self(Arc::new(ServiceContext { app, bodies, queries, routes }))
     }
 
     /// Answers a request.
@@ -60,7 +60,7 @@ impl HttpService {
         B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        let Surroundings { app, bodies, queries, routes } = &*self.0;
+        let ServiceContext { app, bodies, queries, routes } = &*self.0;
         let (mut parts, body) = request.into_parts();
         let exchange = Exchange::begin(&mut parts);
         let sent = SentCredential::of(app, &parts);

@@ -23,7 +23,7 @@ pub struct CaseOutcomes {
     /// The number of cases that passed.
     pub passed: usize,
     pub failed: Vec<CaseFailure>,
-    pub skipped: Vec<UndecidedCase>,
+    pub skipped: Vec<UnjudgedCase>,
 }
 
 /// A case with another decision than the expected one, or with one that rests on an undetermined condition.
@@ -39,7 +39,7 @@ pub struct CaseFailure {
 
 /// A case that was not decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UndecidedCase {
+pub struct UnjudgedCase {
     pub case: String,
     pub expected: Expected,
     pub cause: SkipCause,
@@ -54,7 +54,7 @@ pub enum SkipCause {
     TooMuchWork,
 }
 
-impl UndecidedCase {
+impl UnjudgedCase {
     /// Returns the case as a failure, for whom it must be decided.
     pub fn into_failure(self) -> CaseFailure {
         let reason = self.cause.reason();
@@ -126,11 +126,11 @@ impl CaseOutcomes {
             }
             Outcome::NeedsResolver(namespace) => {
                 let cause = SkipCause::Resolver(namespace);
-                self.skipped.push(UndecidedCase { case: name, expected, cause });
+                self.skipped.push(UnjudgedCase { case: name, expected, cause });
             }
             Outcome::TooMuchWork => {
                 let cause = SkipCause::TooMuchWork;
-                self.skipped.push(UndecidedCase { case: name, expected, cause });
+                self.skipped.push(UnjudgedCase { case: name, expected, cause });
             }
         }
     }

@@ -39,7 +39,7 @@ mod yaml_scalar;
 mod yaml_writer;
 
 pub use bundle::{Bundle, SecretUse};
-pub use case_outcomes::{CaseFailure, CaseOutcomes, SkipCause, UndecidedCase};
+pub use case_outcomes::{CaseFailure, CaseOutcomes, SkipCause, UnjudgedCase};
 pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
 pub use conditions::{FORMAT_WIDTH, WithWhen, format_conditions, policy_files, write_as_when};

@@ -17,7 +17,7 @@ use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::ids::Ids;
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_operations::apply::{
-    ApplyRequest, Execution, Plan, PlanContext, TenantState, execute, plan,
+    ApplyPlan, ApplyRequest, Execution, PlanContext, TenantContent, execute, plan,
 };
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Store, Tx};
@@ -52,8 +52,8 @@ fn request(text: &str) -> ApplyRequest {
     ApplyRequest::parse(&json, context).expect("sound")
 }
 
-async fn planned(tx: &mut Tx, request: &ApplyRequest, by: &Authorship, ids: &Ids) -> Plan {
-    let state = TenantState::load(tx).await.expect("loads");
+async fn planned(tx: &mut Tx, request: &ApplyRequest, by: &Authorship, ids: &Ids) -> ApplyPlan {
+    let state = TenantContent::load(tx).await.expect("loads");
     let changed_secrets = HashSet::new();
     let context = PlanContext {
         tenant: TENANT,

@@ -32,11 +32,11 @@ pub use after::after;
 pub use approval::approve;
 pub use execute::{Execution, execute};
 pub use export::{Export, export};
-pub use plan::{Deletions, Plan, PlanContext, Writes, plan};
+pub use plan::{ApplyPlan, Deletions, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
-pub use request::{ApplyRequest, MAX_TEXT, Source};
+pub use request::{ApplyRequest, ApplySource, MAX_TEXT};
 pub use run::{Mandate, apply, must_have_rights};
-pub use state::TenantState;
+pub use state::TenantContent;
 pub use stored_guards::StoredGuards;
 
 #[cfg(test)]

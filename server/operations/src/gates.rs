@@ -119,15 +119,15 @@ pub(crate) async fn judge_content(
     Ok(Judgement { report, refused })
 }
 
-/// Returns the failed cases, and those that could not be decided. A case that needs a resolver may stay undecided if
+/// Returns the failed cases, and those that could not be decided. A case that needs a resolver may stay unjudged if
 /// `may_skip` says so: otherwise a policy that reads a resolver would take a case out of the gate.
 fn refused(report: &CaseOutcomes, may_skip: impl Fn(&String) -> bool) -> Vec<CaseFailure> {
-    let undecided = report.skipped.iter().filter(|skipped| match skipped.cause {
+    let unjudged = report.skipped.iter().filter(|skipped| match skipped.cause {
         SkipCause::Resolver(_) => !may_skip(&skipped.case),
         SkipCause::TooMuchWork => true,
     });
-    let undecided = undecided.map(|skipped| skipped.clone().into_failure());
-    report.failed.iter().cloned().chain(undecided).collect()
+    let unjudged = unjudged.map(|skipped| skipped.clone().into_failure());
+    report.failed.iter().cloned().chain(unjudged).collect()
 }
 
 /// Decides stored cases, on a thread that serves no requests.

@@ -15,7 +15,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
 use portcullis_storage::{
-    Committed, Position, RevisionNotice, Store, StoreError, Tx, epoch, tenants,
+    Committed, HistoryPosition, RevisionNotice, Store, StoreError, Tx, epoch, tenants,
 };
 use tokio::time::Instant;
 
@@ -161,7 +161,7 @@ impl Plans {
 
     /// Begins an epoch of `tenant` after the database lost revision `lost`, and returns the place in the new history. No
     /// later check is decided by a plan of the old one. Other processes learn of it as of any change.
-    async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<Position, StoreError> {
+    async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<HistoryPosition, StoreError> {
         self.cache.forget(tenant);
         let now = Timestamp::from(self.clock.now());
         let turn = self.store.patient_turn(tenant).await?;
@@ -184,7 +184,7 @@ impl Plans {
     /// Compares every tenant's revision with the published one, in endless rounds. A revision that the last round
     /// read and that is still not published comes from another process; its change may touch anything.
     pub async fn poll(&self) {
-        let mut before: HashMap<String, Position> = HashMap::new();
+        let mut before: HashMap<String, HistoryPosition> = HashMap::new();
         let mut read_before = Instant::now();
         loop {
             let read_at = Instant::now();
@@ -203,8 +203,8 @@ impl Plans {
     /// Reads the places of all tenants in their histories, and publishes the revisions that the last round read.
     async fn round(
         &self,
-        last: &HashMap<String, Position>,
-    ) -> Result<HashMap<String, Position>, StoreError> {
+        last: &HashMap<String, HistoryPosition>,
+    ) -> Result<HashMap<String, HistoryPosition>, StoreError> {
         let known = self.histories.all();
         let mut tx = self.store.read_all().await?;
         let positions: HashMap<_, _> = tenants::positions(&mut tx).await?.into_iter().collect();
@@ -242,8 +242,8 @@ impl Plans {
     async fn note_read(
         &self,
         tenant: &str,
-        before: Option<&Position>,
-        position: Position,
+        before: Option<&HistoryPosition>,
+        position: HistoryPosition,
     ) -> Result<(), StoreError> {
         match self.histories.note_read(tenant, before, position) {
             Continuity::Continues => Ok(()),

@@ -11,7 +11,7 @@ pub enum WriteRefusal {
     OwnedByAnother(Vec<OwnerConflict>),
     /// The plan deletes too many of the owner's objects.
     DeleteLimit { deletions: usize, owned: usize, limit: usize },
-    /// What the plan read has changed.
+    /// The content that the plan read has changed.
     PlanStale,
     /// The tenant has this revision, not the expected one.
     RevisionChanged { expected: u64, current: u64 },

@@ -5,7 +5,7 @@ use portcullis_model::settings::Gates;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::history::Position;
+use crate::history::HistoryPosition;
 use crate::tx::{Inner, Tx, WebhookWrites};
 use crate::{audit, events, notices, quotas, tenants};
 
@@ -14,7 +14,7 @@ use crate::{audit, events, notices, quotas, tenants};
 pub struct Committed {
     pub tenant: String,
     /// The place in the tenant's history after the transaction.
-    pub position: Position,
+    pub position: HistoryPosition,
     /// The resources that it touched; `None` if it changed nothing.
     pub touched: Option<Vec<Touched>>,
     pub writes: WebhookWrites,

@@ -28,7 +28,7 @@ pub(crate) fn in_epoch(revision: u64, epoch: u64) -> u64 {
 
 /// A place in the history of a tenant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Position {
+pub struct HistoryPosition {
     pub revision: u64,
     /// The ids of the last commits, the newest first. There may be fewer than commits.
     // A replica of version 0.1 sends none.
@@ -36,7 +36,7 @@ pub struct Position {
     commits: Vec<u64>,
 }
 
-impl Position {
+impl HistoryPosition {
     /// Reads the ids as the store keeps them; what is not an id ends them.
     pub(crate) fn read(revision: u64, history: &str) -> Self {
         let ids = history.as_bytes().chunks_exact(ID_DIGITS);
@@ -98,8 +98,8 @@ impl Position {
 mod tests {
     use super::*;
 
-    fn position(revision: u64, commits: &[u64]) -> Position {
-        Position { revision, commits: commits.to_vec() }
+    fn position(revision: u64, commits: &[u64]) -> HistoryPosition {
+        HistoryPosition { revision, commits: commits.to_vec() }
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
             here = next;
         }
         assert_eq!((here.revision, here.commits.len()), (101, REMEMBERED_COMMITS));
-        assert_eq!(Position::read(101, &here.history()), here);
+        assert_eq!(HistoryPosition::read(101, &here.history()), here);
     }
 
     #[test]

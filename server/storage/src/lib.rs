@@ -51,7 +51,7 @@ mod write_turns;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
-pub use history::{Position, epoch};
+pub use history::{HistoryPosition, epoch};
 pub use notices::{Notice, Notices, RevisionNotice};
 pub use store::{Store, StoreLimits};
 pub use tx::{Tx, WebhookWrites};

@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::history::Position;
+use crate::history::HistoryPosition;
 use crate::tx::WebhookWrites;
 
 /// The channel of changes of decision data.
@@ -40,7 +40,7 @@ pub struct RevisionNotice {
     pub tenant: String,
     /// The place in the tenant's history after the change.
     #[serde(flatten)]
-    pub position: Position,
+    pub position: HistoryPosition,
     touched: Vec<String>,
     /// The rule that changed, for each part of `touched`; a replica of version 0.1 sends none.
     #[serde(default)]
@@ -61,7 +61,7 @@ impl RevisionNotice {
 pub(crate) async fn send_revision(
     connection: &mut PgConnection,
     tenant: &str,
-    position: Position,
+    position: HistoryPosition,
     touched: &[Touched],
 ) -> Result<(), sqlx::Error> {
     let (texts, rules) = touched.iter().map(|one| (one.resources.to_string(), one.rule)).unzip();

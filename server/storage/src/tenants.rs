@@ -8,7 +8,7 @@ use portcullis_model::settings::Gates;
 use portcullis_model::tenant::{TenantRecord, TenantState};
 
 use crate::error::StoreError;
-use crate::history::{Position, epoch, in_epoch};
+use crate::history::{HistoryPosition, epoch, in_epoch};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::tx::Tx;
@@ -67,7 +67,7 @@ pub(crate) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
 }
 
 /// Raises the revision by one and returns the new place in the tenant's history. The transaction has locked the tenant.
-pub(crate) async fn raise_revision(tx: &mut Tx) -> Result<Position, StoreError> {
+pub(crate) async fn raise_revision(tx: &mut Tx) -> Result<HistoryPosition, StoreError> {
     let next = position(tx).await?.next()?;
     set_position(tx, &next).await?;
     Ok(next)
@@ -89,7 +89,7 @@ pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn set_position(tx: &mut Tx, position: &Position) -> Result<(), StoreError> {
+async fn set_position(tx: &mut Tx, position: &HistoryPosition) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE tenants SET revision = $2, history = $3 WHERE id = $1";
     let corrupt = |_| StoreError::Corrupt { what: "tenants.revision" };
     let revision = i64::try_from(position.revision).map_err(corrupt)?;
@@ -100,11 +100,11 @@ async fn set_position(tx: &mut Tx, position: &Position) -> Result<(), StoreError
 }
 
 /// Reads the place in the tenant's history; revision 0 for a tenant without a write.
-pub async fn position(tx: &mut Tx) -> Result<Position, StoreError> {
+pub async fn position(tx: &mut Tx) -> Result<HistoryPosition, StoreError> {
     const SQL: &str = "SELECT revision, history FROM tenants WHERE id = $1";
     let row = fetch_optional!(tx, (i64, String), SQL, &tx.tenant)?;
     let (revision, history) = row.unwrap_or_default();
-    Ok(Position::read(to_revision((revision,)), &history))
+    Ok(HistoryPosition::read(to_revision((revision,)), &history))
 }
 
 /// Reads the revision; 0 for a tenant without a write.
@@ -119,10 +119,11 @@ fn to_revision((revision,): (i64,)) -> u64 {
 }
 
 /// Lists every tenant's revision with the id of its last commit, so that a replica can compare them with its own.
-pub async fn positions(tx: &mut Tx) -> Result<Vec<(String, Position)>, StoreError> {
+pub async fn positions(tx: &mut Tx) -> Result<Vec<(String, HistoryPosition)>, StoreError> {
     const SQL: &str = "SELECT id, revision, substr(history, 1, 16) FROM tenants";
     let rows = fetch_all!(tx, (String, i64, String), SQL)?;
-    let position = |revision, history: &str| Position::read(to_revision((revision,)), history);
+    let position =
+        |revision, history: &str| HistoryPosition::read(to_revision((revision,)), history);
     Ok(rows.into_iter().map(|(id, revision, last)| (id, position(revision, &last))).collect())
 }
 

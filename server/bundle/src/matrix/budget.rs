@@ -9,7 +9,7 @@ const COMPILATION: usize = 20;
 /// The number of resources that a note names.
 const NAMED: usize = 3;
 
-/// What is left of the work, and the resources that it did not suffice for.
+/// The work that is left, and the resources that it did not suffice for.
 pub(super) struct Budget<'s> {
     cells: usize,
     evaluations: usize,

@@ -5,7 +5,7 @@ use portcullis_model::apply::{
     ApplyAnswer, CaseDecision, CaseReport, FailedCase, ImpactReport, SkippedCase,
 };
 
-use super::plan::Plan;
+use super::plan::ApplyPlan;
 
 /// The effects of a plan that its answer shows.
 pub(super) struct Shown {
@@ -38,7 +38,7 @@ pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
 }
 
 /// Returns the answer to an apply with this plan.
-pub(super) fn answer(plan: Plan, shown: Shown, revision: u64, applied: bool) -> ApplyAnswer {
+pub(super) fn answer(plan: ApplyPlan, shown: Shown, revision: u64, applied: bool) -> ApplyAnswer {
     ApplyAnswer {
         proposal: None,
         revision,

@@ -11,14 +11,14 @@ use uuid::Uuid;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantState;
+use super::state::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Policy;
 
 /// Returns the writes that make the policies of the owner `wanted`.
 pub(super) fn diff(
     draft: &mut Draft<'_>,
-    state: &TenantState,
+    state: &TenantContent,
     wanted: &[SentPolicy],
     prune: bool,
     context: &PlanContext<'_>,
@@ -99,7 +99,7 @@ fn create(
 
 fn delete_others(
     draft: &mut Draft<'_>,
-    state: &TenantState,
+    state: &TenantContent,
     met: &HashSet<Uuid>,
     writes: &mut Vec<RecordWrite<PolicyRecord>>,
 ) {

@@ -10,14 +10,14 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::ready::ReadyResolver;
-use super::state::TenantState;
+use super::state::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Resolver;
 
 /// Returns the writes that make the resolvers of the owner those of the context.
 pub(super) fn diff(
     draft: &mut Draft<'_>,
-    state: &TenantState,
+    state: &TenantContent,
     prune: bool,
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<StoredResolver>> {

@@ -9,12 +9,12 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantState;
+use super::state::TenantContent;
 
 /// Returns the writes that make the resources of the owner `wanted`.
 pub(super) fn diff(
     draft: &mut Draft<'_>,
-    state: &TenantState,
+    state: &TenantContent,
     wanted: &[Registration],
     prune: bool,
     context: &PlanContext<'_>,

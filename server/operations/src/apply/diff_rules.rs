@@ -11,7 +11,7 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantState;
+use super::state::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Rule;
 
@@ -52,7 +52,7 @@ impl Entry<'_> {
 }
 
 impl<'s> RuleBook<'s> {
-    pub(super) fn new(state: &'s TenantState) -> Self {
+    pub(super) fn new(state: &'s TenantContent) -> Self {
         let entries = state.rules.iter().map(|old| Entry { old: Some(old), fate: Fate::Kept });
         let by_tuple = state.rules.iter().enumerate().map(|(index, old)| (key(&old.tuple), index));
         Self { entries: entries.collect(), by_tuple: by_tuple.collect() }
@@ -72,7 +72,7 @@ impl<'s> RuleBook<'s> {
     pub(super) fn make_explicit(
         &mut self,
         draft: &mut Draft<'_>,
-        state: &TenantState,
+        state: &TenantContent,
         wanted: &[NewRule],
         context: &PlanContext<'_>,
     ) {

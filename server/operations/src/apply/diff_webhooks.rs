@@ -11,14 +11,14 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantState;
+use super::state::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Webhook;
 
 /// Returns the writes that make the webhooks of the owner `wanted`. Notes each new one that has no secret.
 pub(super) fn diff(
     draft: &mut Draft<'_>,
-    state: &TenantState,
+    state: &TenantContent,
     wanted: &[WantedWebhook],
     prune: bool,
     context: &PlanContext<'_>,

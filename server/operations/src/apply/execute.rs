@@ -9,7 +9,7 @@ use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::encryption::{Context, KeyRing};
 use portcullis_storage::{Tx, resolvers, webhooks};
 
-use super::plan::Plan;
+use super::plan::ApplyPlan;
 use super::ready::ReadyResolver;
 use crate::error::OperationError;
 use crate::resolvers::taken;
@@ -31,7 +31,7 @@ pub struct Execution<'e> {
 /// The store failed, or a secret cannot be encrypted.
 pub async fn execute(
     tx: &mut Tx,
-    plan: &Plan,
+    plan: &ApplyPlan,
     execution: &Execution<'_>,
 ) -> Result<(), OperationError> {
     let writes = &plan.writes;

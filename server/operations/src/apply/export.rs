@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::content::{self, Content};
 use super::diff_rules::key;
-use super::state::TenantState;
+use super::state::TenantContent;
 use crate::app::App;
 use crate::error::OperationError;
 use portcullis_model::rule::RuleOrigin;
@@ -42,13 +42,13 @@ pub async fn export(
     owner: Option<&str>,
 ) -> Result<Export, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
-    let state = TenantState::load(&mut tx).await?;
+    let state = TenantContent::load(&mut tx).await?;
     tx.end().await?;
     let revision = state.revision;
     Ok(Export { revision, bundle: bundle(state, owner, caller.domain()) })
 }
 
-fn bundle(mut state: TenantState, owner: Option<&str>, domain: &str) -> ExportedBundle {
+fn bundle(mut state: TenantContent, owner: Option<&str>, domain: &str) -> ExportedBundle {
     let is_selected =
         |managed_by: &Option<String>| owner.is_none() || managed_by.as_deref() == owner;
     state.resources.retain(|one| is_selected(&one.managed_by));

@@ -8,10 +8,10 @@ use sha2::{Digest, Sha256};
 
 use super::diff_rules::key;
 use super::request::ApplyRequest;
-use super::state::TenantState;
+use super::state::TenantContent;
 
 /// Returns the digest of the objects of the owner, the objects that the bundle names, the settings and the cases.
-pub(super) fn fingerprint(state: &TenantState, request: &ApplyRequest, domain: &str) -> String {
+pub(super) fn fingerprint(state: &TenantContent, request: &ApplyRequest, domain: &str) -> String {
     let bundle = &request.bundle;
     let is_own = |managed_by: &Option<String>| managed_by.as_deref() == Some(&*request.owner);
     let mut digest = Sha256::new();

@@ -13,8 +13,8 @@ use portcullis_storage::{StoreError, Tx, policies, tenant_cases, tenant_settings
 use serde_json::Value;
 
 use super::after::after;
-use super::plan::{Plan, Writes};
-use super::state::TenantState;
+use super::plan::{ApplyPlan, Writes};
+use super::state::TenantContent;
 use crate::error::OperationError;
 use crate::gates::{Judgement, JudgingCases, judge_content};
 
@@ -32,7 +32,7 @@ impl GuardWrites {
     /// The cases of the bundle are too many, or name users that it does not have.
     pub(super) fn of(
         bundle: &BundleDocument,
-        state: &TenantState,
+        state: &TenantContent,
         domain: &str,
     ) -> Result<Self, OperationError> {
         let settings = bundle.settings.clone().filter(|settings| *settings != state.settings);
@@ -51,8 +51,8 @@ impl GuardWrites {
     /// The stored cases cannot be read.
     pub(super) async fn judge(
         &self,
-        state: &TenantState,
-        plan: &Plan,
+        state: &TenantContent,
+        plan: &ApplyPlan,
     ) -> Result<Judgement, OperationError> {
         let stored = state.guards.cases.clone();
         let cases = match self.cases.clone() {
@@ -79,7 +79,7 @@ impl GuardWrites {
     }
 
     /// Adds what changes to the plan.
-    pub(super) fn add_to(&self, plan: &mut Plan, state: &TenantState) {
+    pub(super) fn add_to(&self, plan: &mut ApplyPlan, state: &TenantContent) {
         if let Some(settings) = &self.settings {
             let fields = settings_fields(&state.settings, settings);
             let (kind, name) = (ObjectKind::Settings, "settings".to_owned());
@@ -102,7 +102,7 @@ impl GuardWrites {
     }
 }
 
-fn add_case(plan: &mut Plan, name: &str, action: PlannedAction) {
+fn add_case(plan: &mut ApplyPlan, name: &str, action: PlannedAction) {
     let counts = &mut plan.counts;
     match action {
         PlannedAction::Create => counts.create += 1,
@@ -116,7 +116,7 @@ fn add_case(plan: &mut Plan, name: &str, action: PlannedAction) {
 /// Returns the cases that the tenant has after the apply; `None` if the bundle says nothing of cases or users.
 fn wanted_cases(
     bundle: &BundleDocument,
-    state: &TenantState,
+    state: &TenantContent,
     domain: &str,
 ) -> Result<Option<StoredCases>, OperationError> {
     if bundle.cases.is_none() && bundle.users.is_none() {
@@ -143,7 +143,7 @@ fn texts<'t, T>(sent: Option<&'t [SentText<T>]>, stored: &'t [String]) -> Vec<&'
 }
 
 /// Returns the rules and enabled policies after these writes.
-pub(super) fn rulebook(state: &TenantState, writes: &Writes) -> Rulebook {
+pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
     let rules = after(&state.rules, &writes.rules, |rule| rule.id).into_iter();
     let rules =
         rules.map(|rule| Rule { id: rule.id, tuple: rule.tuple.clone(), effect: rule.effect });

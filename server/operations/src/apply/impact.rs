@@ -7,8 +7,8 @@ use portcullis_model::resource::ResourceRecord;
 
 use super::after::after;
 use super::guards::rulebook;
-use super::plan::{Plan, Writes};
-use super::state::TenantState;
+use super::plan::{ApplyPlan, Writes};
+use super::state::TenantContent;
 use crate::error::OperationError;
 
 /// Returns the decisions of roles that differ before and after the plan. It takes long, so it runs on a thread that serves
@@ -17,8 +17,8 @@ use crate::error::OperationError;
 /// # Errors
 /// The comparison ended in a fault of the service.
 pub(super) async fn report(
-    state: &TenantState,
-    plan: &Plan,
+    state: &TenantContent,
+    plan: &ApplyPlan,
 ) -> Result<ImpactReport, OperationError> {
     let before = Content::of(state, &Writes::default());
     let after = Content::of(state, &plan.writes);
@@ -34,7 +34,7 @@ struct Content {
 }
 
 impl Content {
-    fn of(state: &TenantState, writes: &Writes) -> Self {
+    fn of(state: &TenantContent, writes: &Writes) -> Self {
         let resources = after(&state.resources, &writes.resources, |record| record.id);
         let name = |record: &ResourceRecord| record.registration.name.clone();
         let resources = resources.into_iter().map(name).collect();

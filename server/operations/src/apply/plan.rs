@@ -15,7 +15,7 @@ use super::diff_rules::RuleBook;
 use super::draft::Draft;
 use super::fingerprint::fingerprint;
 use super::request::ApplyRequest;
-use super::state::TenantState;
+use super::state::TenantContent;
 use super::{diff_policies, diff_resolvers, diff_resources, diff_webhooks, namespaces};
 use crate::error::OperationError;
 
@@ -26,7 +26,7 @@ const MAX_WARNINGS: usize = 100;
 
 /// The difference between the stored content and a bundle, and the writes that remove it.
 #[derive(Debug)]
-pub struct Plan {
+pub struct ApplyPlan {
     pub changes: Vec<PlannedChange>,
     pub conflicts: Vec<OwnerConflict>,
     pub counts: PlanCounts,
@@ -62,10 +62,10 @@ pub struct Writes {
 /// A policy of the bundle reads an attribute that no resolver has after the plan, an enabled policy that stays loses one,
 /// or a new webhook has no secret.
 pub fn plan(
-    state: &TenantState,
+    state: &TenantContent,
     request: &ApplyRequest,
     context: &PlanContext<'_>,
-) -> Result<Plan, OperationError> {
+) -> Result<ApplyPlan, OperationError> {
     let (bundle, prune) = (&request.bundle, request.prune);
     let mut draft = Draft::new(&request.owner, request.force);
     let mut problems = Problems::default();
@@ -102,7 +102,7 @@ pub fn plan(
     let owned = state.owned(draft.owner);
     let percent = usize::try_from(state.settings.max_deletes).unwrap_or(100);
     let limit = (owned * percent / 100).max(1);
-    Ok(Plan {
+    Ok(ApplyPlan {
         changes: draft.changes,
         conflicts: draft.conflicts,
         counts: draft.counts,

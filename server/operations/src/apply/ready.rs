@@ -15,7 +15,7 @@ use portcullis_resolvers::{Binding, LoadFailure, module_record, secrets};
 use portcullis_storage::{Tx, resolvers};
 use tokio::time::Instant;
 
-use super::state::TenantState;
+use super::state::TenantContent;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::resolvers::admission::{admit, bind};
@@ -119,7 +119,7 @@ async fn sent_one(
 pub(super) async fn make_ready(
     app: &App,
     tx: &mut Tx,
-    state: &TenantState,
+    state: &TenantContent,
     wanted: &[WantedResolver],
     found: Vec<FoundModule>,
 ) -> Result<Vec<ReadyResolver>, OperationError> {

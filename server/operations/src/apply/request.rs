@@ -13,7 +13,7 @@ pub const MAX_TEXT: usize = 1_024;
 #[derive(Debug)]
 pub struct ApplyRequest {
     pub owner: String,
-    pub source: Source,
+    pub source: ApplySource,
     pub message: Option<String>,
     /// Whether objects of the owner go that the bundle does not name.
     pub prune: bool,
@@ -30,7 +30,7 @@ pub struct ApplyRequest {
 
 /// The origin of a bundle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct ApplySource {
     pub commit: Option<String>,
     pub reference: Option<String>,
     pub url: Option<String>,
@@ -55,7 +55,7 @@ impl ApplyRequest {
     ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let owner = fields.required("owner", owner);
-        let source = fields.optional("source", Source::read);
+        let source = fields.optional("source", ApplySource::read);
         let message = fields.optional("message", short);
         let prune = fields.optional("prune", boolean);
         let force = fields.optional("force", boolean);
@@ -82,7 +82,7 @@ impl ApplyRequest {
     }
 }
 
-impl Source {
+impl ApplySource {
     fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let commit = fields.optional("commit", short);

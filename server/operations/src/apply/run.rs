@@ -16,11 +16,11 @@ use super::answer::{Shown, answer, case_report};
 use super::execute::{Execution, execute};
 use super::guards::GuardWrites;
 use super::impact;
-use super::plan::{Plan, PlanContext, plan};
+use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{ReadyResolver, find_modules, make_ready};
 use super::request::ApplyRequest;
 use super::secrets;
-use super::state::TenantState;
+use super::state::TenantContent;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::gates::{self, Passage};
@@ -63,7 +63,7 @@ pub async fn apply(
         true => app.store.read(caller.tenant()).await?,
         false => app.write(caller, &by).await?,
     };
-    let state = TenantState::load(&mut tx).await?;
+    let state = TenantContent::load(&mut tx).await?;
     must_be_bound(caller, &request.owner, &state.settings)?;
     must_be_expected(request.expect_revision, state.revision)?;
     let ready = make_ready(app, &mut tx, &state, wanted, found).await;
@@ -89,7 +89,7 @@ struct Attempt<'a> {
     app: &'a App,
     caller: &'a Manager,
     request: &'a ApplyRequest,
-    state: &'a TenantState,
+    state: &'a TenantContent,
     by: &'a Authorship,
     domain: &'a str,
     mandate: Mandate<'a>,
@@ -177,7 +177,7 @@ impl Attempt<'_> {
 }
 
 /// Activates the resolvers that the plan wrote, and drops those that it deleted.
-async fn activate(app: &App, tenant: &str, plan: &Plan, ready: Vec<ReadyResolver>) {
+async fn activate(app: &App, tenant: &str, plan: &ApplyPlan, ready: Vec<ReadyResolver>) {
     for write in &plan.writes.resolvers {
         let new = write.after();
         if let RecordWrite::Delete(old) = write {
@@ -281,7 +281,7 @@ fn must_be_expected(expected: Option<u64>, current: u64) -> Result<(), Operation
     }
 }
 
-fn must_be_fresh(expected: Option<&str>, plan: &Plan) -> Result<(), OperationError> {
+fn must_be_fresh(expected: Option<&str>, plan: &ApplyPlan) -> Result<(), OperationError> {
     if expected.is_some_and(|expected| expected != plan.fingerprint) {
         return Err(WriteRefusal::PlanStale.into());
     }
@@ -289,7 +289,7 @@ fn must_be_fresh(expected: Option<&str>, plan: &Plan) -> Result<(), OperationErr
 }
 
 /// Refuses a plan with conflicts or with too many deletions.
-fn must_be_allowed(request: &ApplyRequest, plan: &Plan) -> Result<(), OperationError> {
+fn must_be_allowed(request: &ApplyRequest, plan: &ApplyPlan) -> Result<(), OperationError> {
     if !plan.conflicts.is_empty() {
         return Err(WriteRefusal::OwnedByAnother(plan.conflicts.clone()).into());
     }

@@ -7,14 +7,14 @@ use portcullis_storage::encryption::{Context, KeyRing};
 use portcullis_storage::{StoreError, Tx, webhooks};
 use uuid::Uuid;
 
-use super::state::TenantState;
+use super::state::TenantContent;
 
 /// Returns the ids of the stored webhooks whose secret is not the one that the bundle has for their URL, or cannot be
 /// decrypted.
 pub(super) async fn changed(
     tx: &mut Tx,
     keys: &KeyRing,
-    state: &TenantState,
+    state: &TenantContent,
     wanted: &[WantedWebhook],
 ) -> Result<HashSet<Uuid>, StoreError> {
     let mut changed = HashSet::new();

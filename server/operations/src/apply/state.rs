@@ -20,7 +20,7 @@ const MAX_CONTENT: i64 = 256 << 20;
 
 /// The stored content of a tenant, each kind in order of creation.
 #[derive(Debug, Default)]
-pub struct TenantState {
+pub struct TenantContent {
     pub revision: u64,
     pub resources: Vec<ResourceRecord>,
     pub rules: Vec<RuleRecord>,
@@ -31,7 +31,7 @@ pub struct TenantState {
     pub guards: StoredGuards,
 }
 
-impl TenantState {
+impl TenantContent {
     /// Reads the content of the transaction's tenant with one statement for each kind.
     ///
     /// # Errors

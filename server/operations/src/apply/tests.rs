@@ -47,11 +47,11 @@ impl World {
     }
 
     /// Plans `body` with the bundle, and writes it unless there are conflicts. Returns the plan and the revision.
-    async fn apply(&self, body: &Value) -> (Plan, u64) {
+    async fn apply(&self, body: &Value) -> (ApplyPlan, u64) {
         let request = request(body);
         let by = by("ci");
         let mut tx = self.store.write("acme", by.at.millis()).await.expect("begins");
-        let state = TenantState::load(&mut tx).await.expect("loads");
+        let state = TenantContent::load(&mut tx).await.expect("loads");
         let none = HashSet::new();
         let context = PlanContext {
             tenant: "acme",
@@ -73,9 +73,9 @@ impl World {
         (plan, committed.position.revision)
     }
 
-    async fn state(&self) -> TenantState {
+    async fn state(&self) -> TenantContent {
         let mut tx = self.store.read("acme").await.expect("begins");
-        TenantState::load(&mut tx).await.expect("loads")
+        TenantContent::load(&mut tx).await.expect("loads")
     }
 }
 
@@ -102,7 +102,7 @@ fn policy(name: &str, resource: &str, priority: i32) -> Value {
 }
 
 /// Returns action, kind and name of each change.
-fn changes(plan: &Plan) -> Vec<String> {
+fn changes(plan: &ApplyPlan) -> Vec<String> {
     let line = |change: &portcullis_model::apply::PlannedChange| {
         let action = json!(change.action);
         let action = action.as_str().unwrap_or_default();

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
-use portcullis_storage::{Position, epoch};
+use portcullis_storage::{HistoryPosition, epoch};
 
 /// The last place in the history of each tenant that has plans in memory. Plans of another history decide wrongly, and
 /// their revisions say nothing about it.
 #[derive(Debug, Default)]
-pub(super) struct Histories(Mutex<HashMap<Box<str>, Position>>);
+pub(super) struct Histories(Mutex<HashMap<Box<str>, HistoryPosition>>);
 
 /// The relation of a place in a history to the last one that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,18 +22,18 @@ pub(super) enum Continuity {
 
 impl Histories {
     /// Returns the last known place of `tenant`.
-    pub(super) fn last(&self, tenant: &str) -> Option<Position> {
+    pub(super) fn last(&self, tenant: &str) -> Option<HistoryPosition> {
         self.0.lock().get(tenant).cloned()
     }
 
     /// Returns the last known places of all tenants, with the id of the last commit alone.
-    pub(super) fn all(&self) -> HashMap<Box<str>, Position> {
+    pub(super) fn all(&self) -> HashMap<Box<str>, HistoryPosition> {
         let known = self.0.lock();
         known.iter().map(|(tenant, position)| (tenant.clone(), position.recent())).collect()
     }
 
     /// Notes the place that a commit of any process reached. Commits may come out of order.
-    pub(super) fn note_commit(&self, tenant: &str, position: Position) -> Continuity {
+    pub(super) fn note_commit(&self, tenant: &str, position: HistoryPosition) -> Continuity {
         let mut known = self.0.lock();
         let Some(last) = known.get_mut(tenant) else {
             known.insert(tenant.into(), position);
@@ -54,8 +54,8 @@ impl Histories {
     pub(super) fn note_read(
         &self,
         tenant: &str,
-        before: Option<&Position>,
-        position: Position,
+        before: Option<&HistoryPosition>,
+        position: HistoryPosition,
     ) -> Continuity {
         match before {
             Some(before) if position.revision < before.revision => {
@@ -81,7 +81,7 @@ impl Histories {
     }
 }
 
-fn compare(last: &Position, position: &Position) -> Continuity {
+fn compare(last: &HistoryPosition, position: &HistoryPosition) -> Continuity {
     let (known, new) = (epoch(last.revision), epoch(position.revision));
     match new > known || (new == known && last.agrees_with(position)) {
         true => Continuity::Continues,
@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    fn position(revision: u64, commits: &[u64]) -> Position {
+    fn position(revision: u64, commits: &[u64]) -> HistoryPosition {
         let position = json!({"revision": revision, "commits": commits});
         serde_json::from_value(position).expect("a position")
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_database_never_goes_back() {
         let histories = Histories::default();
-        let read = |before: Option<&Position>, revision, commits: &[u64]| {
+        let read = |before: Option<&HistoryPosition>, revision, commits: &[u64]| {
             histories.note_read("t", before, position(revision, commits))
         };
         assert_eq!(read(None, 6, &[6, 5]), Continuity::Continues);

@@ -2,14 +2,14 @@
 
 use portcullis_engine::Plan;
 use portcullis_plan_cache::OutdatedPlan;
-use portcullis_storage::{Position, Store, StoreError, policies, resolvers, rules, tenants};
+use portcullis_storage::{HistoryPosition, Store, StoreError, policies, resolvers, rules, tenants};
 use tokio::runtime::Handle;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
 #[derive(Debug)]
 pub(super) struct LoadedPlan {
     pub(super) plan: Plan,
-    pub(super) position: Position,
+    pub(super) position: HistoryPosition,
 }
 
 /// Loads a plan on a thread that serves no requests: a plan of a thousand policies takes tens of milliseconds to read and
