@@ -2,8 +2,6 @@
 //!
 //! The service runs on the thread of the test, and the client on another one: only what the service allocates counts.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails ends the test")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;

@@ -83,6 +83,9 @@ fn turn(load: &Load, process: u32) -> Turn {
     Turn { cpu: cpu.as_secs_f64() * 1e6 / answers, rate: answers / seen.seconds, seen }
 }
 
+/// A latency of a turn and its name.
+type Latency = (&'static str, fn(&Turn) -> f64);
+
 fn show(scenario: &Scenario, turns: &[(Turn, Turn)]) {
     let name = scenario.name();
     let cpu = Pair::of(turns, |turn| turn.cpu);
@@ -111,7 +114,7 @@ fn show(scenario: &Scenario, turns: &[(Turn, Turn)]) {
             rate.ours, rate.echo, rate.ratio
         );
     }
-    let latencies: [(&str, fn(&Turn) -> f64); 3] = [
+    let latencies: [Latency; 3] = [
         ("p50", |turn| turn.seen.p50 as f64),
         ("p99", |turn| turn.seen.p99 as f64),
         ("p99.9", |turn| turn.seen.p999 as f64),

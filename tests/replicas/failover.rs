@@ -1,6 +1,8 @@
 //! A PostgreSQL that goes back in time under running servers, as after a failover to a standby that lagged or after the
 //! restore of a backup.
 
+#![expect(clippy::expect_used, reason = "a test that cannot begin has failed")]
+
 use portcullis_test_postgres::Cluster;
 use serde_json::json;
 

@@ -105,9 +105,11 @@ impl Cluster {
     #[must_use]
     pub fn shell(&self, script: &str) -> Command {
         let mut shell = self.run.command(Path::new("sh"));
-        let path = std::env::var("PATH").unwrap_or_default();
+        let mut path = self.programs.as_os_str().to_owned();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
         shell.args(["-e", "-c", script]).current_dir(&self.directory);
-        shell.env("PATH", format!("{}:{path}", self.programs.display()));
+        shell.env("PATH", path);
         shell.env("PGHOST", &self.directory).env("PGPORT", PORT.to_string());
         shell.env("PGUSER", SUPERUSER);
         shell
