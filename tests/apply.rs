@@ -91,6 +91,26 @@ fn a_plan_writes_nothing_and_an_apply_writes_it_at_once() {
 }
 
 #[test]
+fn a_plan_shows_the_decisions_that_it_changes() {
+    let tenant = Tenant::new();
+    let planned = tenant.manage(PLAN, &body(&bundle())).is(200).json();
+    assert_eq!(planned["impact"], Value::Null, "nobody asked");
+    let asking = body_with(&bundle(), &json!({"impact": true}));
+    let impact = tenant.manage(PLAN, &asking).is(200).json()["impact"].clone();
+    assert_eq!((&impact["complete"], &impact["note"]), (&json!(true), &Value::Null));
+    let of = |role: &str, resource: &str| {
+        let is_it = |change: &&Value| change["role"] == role && change["resource"] == resource;
+        impact["changes"].as_array().into_iter().flatten().find(is_it).cloned()
+    };
+    let change = of("ann", "wiki:read").unwrap_or_else(|| panic!("{impact}"));
+    assert_eq!(change["before"], json!({"decision": "deny"}));
+    assert_eq!(change["after"]["decision"], "depends", "{change}");
+    assert_eq!(change["after"]["policies"], json!(["blocked"]), "{change}");
+    assert!(of("reader", "wiki:read").is_some(), "the default role: {impact}");
+    assert_eq!(of("reader", "doc:read"), None);
+}
+
+#[test]
 fn the_same_bundle_changes_nothing() {
     let tenant = Tenant::new();
     let first = apply(&tenant, &bundle());

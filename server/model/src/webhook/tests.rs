@@ -76,6 +76,7 @@ fn a_record_shows_everything_but_the_secret() {
             "tenant_id": "acme",
             "created_at": "1970-01-01T00:00:01.000Z",
             "updated_at": null,
+            "managed_by": null,
         })
     );
     let inputs = format!("{:?} {:?}", created(&body()), updated(&body()));
