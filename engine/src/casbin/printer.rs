@@ -94,7 +94,7 @@ fn matcher_of(test: &Test, within: Within) -> Result<String, &'static str> {
             return Ok(call("regexMatch", pattern.source()));
         }
         Predicate::Matches(pattern) => {
-            return Ok(call("regexMatch", &format!("^(?:{})$", pattern.source())));
+            return Ok(call("regexMatch", &format!("^(?:{})$", pattern.in_group())));
         }
         Predicate::During(window) => return Ok(call("during", &window.to_string())),
         Predicate::IpIn(networks) => {

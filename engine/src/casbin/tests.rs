@@ -323,6 +323,8 @@ fn a_condition_has_one_matcher() {
         ("!(user.tags contains 1)", Some("!(1 in r.sub.tags)")),
         ("resource.path starts_with \"/a/\"", Some("keyMatch(r.obj.path, \"/a/*\")")),
         ("resource.path matches \"a|b\"", Some("regexMatch(r.obj.path, \"^(?:a|b)$\")")),
+        // The comment would hide the parenthesis.
+        ("resource.path matches \"(?x)a # b\"", Some("regexMatch(r.obj.path, \"^(?:a)$\")")),
         (
             "ip_in(user.ip, [\"10.0.0.0/8\", \"::1\"])",
             Some("(ipMatch(r.sub.ip, \"10.0.0.0/8\") || ipMatch(r.sub.ip, \"::1/128\"))"),

@@ -1,5 +1,7 @@
 //! Searches as patterns of whole texts.
 
+use std::borrow::Cow;
+
 use regex_syntax::hir::{Hir, Look};
 
 use super::expression::Pattern;
@@ -13,7 +15,17 @@ impl Pattern {
         }
         match anchored_part(self.source()) {
             Some(part) => Self::new(part),
-            None => Self::new(&format!("(?s:.*)(?:{})(?s:.*)", self.source())),
+            None => Self::new(&format!("(?s:.*)(?:{})(?s:.*)", self.in_group())),
+        }
+    }
+
+    /// Returns an expression that means the same in a group. A comment of the extended mode would hide the end of the group.
+    pub(crate) fn in_group(&self) -> Cow<'_, str> {
+        let source = self.source();
+        let Ok(meaning) = regex_syntax::parse(source) else { return source.into() };
+        match regex_syntax::parse(&format!("(?:{source})")) == Ok(meaning.clone()) {
+            true => source.into(),
+            false => meaning.to_string().into(),
         }
     }
 }
