@@ -56,6 +56,7 @@ fn a_policy_is_created_with_a_full_record() {
             "enabled",
             "format",
             "id",
+            "managed_by",
             "name",
             "priority",
             "resource",

@@ -38,6 +38,7 @@ fn a_registration_creates_a_full_record() {
             "defaultRoles",
             "displayName",
             "id",
+            "managed_by",
             "name",
             "serviceName",
             "tenant_id",

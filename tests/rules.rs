@@ -49,6 +49,7 @@ fn a_rule_is_created_with_a_full_record() {
             "dom",
             "effect",
             "id",
+            "managed_by",
             "obj",
             "origin",
             "sub",

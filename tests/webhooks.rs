@@ -46,6 +46,7 @@ fn a_webhook_is_registered() {
     let expected = json!({
         "id": created.id(), "url": "https://hook.example/in", "events": ["access.denied"],
         "tenant_id": tenant.name, "created_at": created.text_of("created_at"), "updated_at": null,
+        "managed_by": null,
     });
     created.has(&expected);
     tenant.get(WEBHOOKS).is(200).has(&json!([expected]));
