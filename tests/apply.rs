@@ -36,7 +36,7 @@ fn apply(tenant: &Tenant<'_>, bundle: &Value) -> Reply {
 /// A policy that denies at a priority.
 fn policy(name: &str, resource: &str, priority: i64) -> Value {
     json!({"name": name, "resource": resource, "effect": "deny", "priority": priority,
-        "when": "user.blocked == true"})
+        "when": "(user.blocked == true) ?? false"})
 }
 
 /// A bundle with one object of four kinds.

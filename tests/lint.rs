@@ -7,7 +7,7 @@ fn the_samples_are_clean() {
     let mut command = portcullis(&["lint", "--deny-warnings"]);
     command.arg(repository().join("policies"));
     let finished = finish(command);
-    assert_eq!(finished.out, "0 errors, 0 warnings, 0 notes in 2 folders\n");
+    assert_eq!(finished.out, "0 errors, 0 warnings, 0 notes in 2 folders");
     assert_eq!(finished.code, Some(0));
 }
 
@@ -26,7 +26,7 @@ fn findings_faults_and_arguments_have_exit_codes() {
         finish(command)
     };
     let finding = "rules.yaml:1:19: warning UNREGISTERED: no registered resource matches `doc:raed`\n    \
-                   register it, or correct the name\n0 errors, 1 warning, 0 notes in 1 folder\n";
+                   register it, or correct the name\n0 errors, 1 warning, 0 notes in 1 folder";
     let found = lint(&[]);
     assert_eq!((found.code, &*found.out), (Some(0), finding));
     let failed = lint(&["--deny-warnings"]);

@@ -37,7 +37,7 @@ fn a_folder_shows_who_has_what() {
     write(&folder, &[]);
     let done = run("matrix", &[&folder]);
     let expected = "doctor has chart:read in acme\n\
-        everybody has chart:write by any action if user.ward == resource.ward\n";
+        everybody has chart:write by any action if user.ward == resource.ward";
     assert_eq!((done.code, &*done.out, &*done.err), (Some(0), expected, ""));
 }
 
@@ -50,9 +50,9 @@ fn the_exit_code_of_a_difference_is_two() {
     let rules = "- {sub: nurse, obj: chart:read, act: read, effect: allow}\n";
     write(&after, &[("rules.yaml", rules)]);
     let done = run("diff", &[&before, &same]);
-    assert_eq!((done.code, &*done.out, &*done.err), (Some(0), "no decision changes\n", ""));
+    assert_eq!((done.code, &*done.out, &*done.err), (Some(0), "no decision changes", ""));
     let done = run("diff", &[&before, &after]);
-    let expected = "nurse gains chart:read in acme\n";
+    let expected = "nurse gains chart:read in acme";
     assert_eq!((done.code, &*done.out, &*done.err), (Some(2), expected, ""));
     let done = run("diff", &[&before, directory.path()]);
     assert_eq!(done.code, Some(1), "{}", done.out);

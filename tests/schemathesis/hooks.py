@@ -104,6 +104,9 @@ def follow_the_text(body, operation):
     # A rule of another domain could never match in `selfhost` mode, and a key has the domain of its tenant.
     if operation in ("createRule", "updateRule") and isinstance(body.get("dom"), str):
         body["dom"] = "*"
+    # The files of a tenant folder have schemas of their own: `portcullis schema`.
+    if operation == "apply" and isinstance(body.get("bundle"), dict):
+        body["bundle"].update(policies=[], cases=[], users=[])
     if operation == "createServiceKey":
         body.pop("domain", None)
     # An instant belongs to an explained check alone.

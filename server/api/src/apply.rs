@@ -122,7 +122,9 @@ struct OwnerFilter;
 impl IntoParams for OwnerFilter {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let about = "Only the objects of this owner";
-        vec![parameter(ParameterIn::Query, "owner", schema::string(), about)]
+        let owner = portcullis_model::owner::owner();
+        let schema = portcullis_model::input::Field::schema(&owner);
+        vec![parameter(ParameterIn::Query, "owner", schema, about)]
     }
 }
 
