@@ -24,7 +24,9 @@ fn changes_of_managed_records_are_refused_unless_they_are_forced() {
     let rules = "/api/v1/resources/policies";
     let rule = json!({"id": only(&tenant, rules)});
     let effect = json!({"id": rule["id"], "effect": "deny"});
-    let of_role = json!({"sub": "reader", "obj": "wiki:read", "act": "read"});
+    // Without a domain, a key means another one in `saas` mode.
+    let dom = &tenant.name;
+    let of_role = json!({"sub": "reader", "dom": dom, "obj": "wiki:read", "act": "read"});
     let rows: [(String, Value, u16); 8] = [
         (format!("PUT {policy}"), json!({"priority": 11}), 200),
         (format!("PUT {webhook}"), json!({"events": ["policy.rbac.changed"]}), 200),

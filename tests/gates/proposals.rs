@@ -59,7 +59,9 @@ fn no_key_approves_and_nobody_approves_what_their_key_proposed() {
     let key = json!({"name": "ci", "permissions": ALL_PERMISSIONS});
     let key = tenant.manage("POST /api/v1/service-api-keys", &key).is(201).text_of("key");
     let by_key = |route: String| Request::new(route).header("x-service-api-key", &key);
-    let body = json!({"owner": OWNER, "bundle": reader("eve")});
+    let mut body = json!({"owner": OWNER, "bundle": reader("eve")});
+    // Without a domain, a key means another one in `saas` mode.
+    body["bundle"]["rules"][0]["dom"] = json!(tenant.name);
     let proposed = tenant.send(&by_key("POST /api/v1/apply".to_owned()).json(&body)).is(202).json();
     let id = proposed["proposal"]["id"].as_str().expect("an id").to_owned();
     let approve = format!("POST /api/v1/proposals/{id}/approve");
