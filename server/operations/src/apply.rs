@@ -1,6 +1,6 @@
 //! Plans and applies of bundles (`docs/semantics.md`, section 10).
 //!
-//! [`plan`] is a pure function of the stored content and the bundle; [`execute`] writes what it says. [`apply`] calls
+//! [`plan()`] is a pure function of the stored content and the bundle; [`execute()`] writes what it says. [`apply()`] calls
 //! both in one transaction.
 
 mod after;

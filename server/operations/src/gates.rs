@@ -1,6 +1,6 @@
 //! The gates that a tenant puts before changes of what decides (`docs/semantics.md`, section 10.9).
 //!
-//! Every commit of a caller passes [`pass`]. The gates are those that were stored before the change, which the lock of the
+//! Every commit of a caller passes `pass`. The gates are those that were stored before the change, which the lock of the
 //! tenant has read.
 
 use std::sync::Arc;

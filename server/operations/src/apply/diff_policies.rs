@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use portcullis_bundle::SentPolicy;
+use portcullis_engine::Policy;
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::policy::{NewPolicy, PolicyRecord};
 use portcullis_storage::bulk::RecordWrite;
@@ -77,6 +78,9 @@ fn met(
     let mut new = record(draft, old.id, wanted, context);
     (new.created_by, new.created_at) = (old.created_by.clone(), old.created_at);
     (new.updated_by, new.updated_at) = (Some(context.by.actor.clone()), Some(context.by.at));
+    if is_same_in_another_format(old, wanted) {
+        (new.format, new.rule_data) = (old.format, old.rule_data.clone());
+    }
     let fields = match new.has_content_of(old) {
         true => Vec::new(),
         false => content::of_policy(old).changes(&content::of_policy(&new)),
@@ -84,6 +88,13 @@ fn met(
     if draft.meet(KIND, old.name.clone(), managed_by, fields) {
         writes.push(RecordWrite::Update { old: old.clone(), new });
     }
+}
+
+/// Returns whether the stored policy has the wanted condition in another format: an export writes trees as expressions.
+fn is_same_in_another_format(old: &PolicyRecord, wanted: &NewPolicy) -> bool {
+    old.format != wanted.rule_data.format
+        && Policy::stored_condition(old.format, old.rule_data.text())
+            .is_ok_and(|condition| condition == wanted.rule_data.condition)
 }
 
 fn create(

@@ -163,6 +163,10 @@ async fn fields_of_updates_have_both_values(database: TestDatabase) {
     let (plan, _) = world.apply(&json!({"bundle": {"policies": [tree]}})).await;
     let paths: Vec<_> = plan.changes[0].fields.iter().map(|field| &*field.path).collect();
     assert_eq!(paths, ["/when", "/rule_data"]);
+    let mut same = policy("p", "wiki:read", 20);
+    (same["description"], same["when"]) = (json!("why"), json!("exists(user.a)"));
+    let (plan, _) = world.apply(&json!({"bundle": {"policies": [same]}})).await;
+    assert_eq!(changes(&plan), Vec::<String>::new(), "the tree as an expression");
 }
 
 async fn objects_without_owner_are_adopted_and_others_are_conflicts(database: TestDatabase) {
