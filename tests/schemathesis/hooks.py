@@ -107,6 +107,9 @@ def follow_the_text(body, operation):
     # The files of a tenant folder have schemas of their own: `portcullis schema`.
     if operation == "apply" and isinstance(body.get("bundle"), dict):
         body["bundle"].update(policies=[], cases=[], users=[])
+        for rule in body["bundle"].get("rules") or []:
+            if isinstance(rule, dict) and isinstance(rule.get("dom"), str):
+                rule["dom"] = "*"
     if operation == "createServiceKey":
         body.pop("domain", None)
     # An instant belongs to an explained check alone.

@@ -17,9 +17,9 @@
 //!     )?),
 //! };
 //! let plan = Plan::compile("chart:read", 1, &[], [policy]);
+//! let nurse = ["nurse".to_owned()];
 //! let mut matrix = PlanMatrix::new(&plan, Attributes::default());
 //!
-//! let nurse = ["nurse".to_owned()];
 //! let cell = MatrixCell { subject: None, roles: &nurse, domain: Some("er"), action: Some("read") };
 //! let Outcome::Depends(residual) = matrix.outcome(&cell) else { panic!("it depends on the ward") };
 //! assert_eq!(residual.text(), Some("user.ward == resource.ward"));

@@ -71,7 +71,7 @@ tests: 40 passed, 1 failed, 1 skipped
   FAILED `c`: expected deny by `old`, not allow by `new`
   skipped `s`: it needs the resolver `hr`
 impact:
-  doctor in er: write on chart:write: deny → depends on user.ward == resource.ward
+  doctor gains chart:write in er if user.ward == resource.ward
   note: there may be more
 warnings:
   no registered resource (at `/bundle/rules/0/obj`)
@@ -101,7 +101,7 @@ fn a_comment_has_names_of_a_tenant_as_code_alone() {
         "### title\n\n1 to create, 1 to update",
         "**Conflicts**\n\n```text\npolicy `theirs` belongs to git:x\n```\n",
         "**Tests**: 40 passed, 1 failed, 1 skipped\n\n```text\nFAILED `c`",
-        "**Decisions that change**\n\n```text\ndoctor in er",
+        "**Decisions that change**\n\n```text\ndoctor gains chart:write",
         "**Warnings**\n\n```text\n",
     ] {
         assert!(comment.contains(part), "{part}: {comment}");
