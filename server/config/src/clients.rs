@@ -34,14 +34,8 @@ impl Variables {
         token: Option<&str>,
         key: Option<&str>,
     ) -> Result<(HeaderName, HeaderValue), ConfigError> {
-        if let Some(token) = token {
-            return Ok((AUTHORIZATION, sensitive("--token", format!("Bearer {token}"))?));
-        }
-        if let Some(key) = key {
-            return Ok((SERVICE_KEY_HEADER, sensitive("--key", key.to_owned())?));
-        }
-        if let Some(token) = self.secret(TOKEN)? {
-            return Ok((AUTHORIZATION, sensitive("TOKEN", format!("Bearer {token}"))?));
+        if let Some(header) = self.token_or_given_key(token, key)? {
+            return Ok(header);
         }
         let expected = "a token in --token or TOKEN, a service key with `access:evaluate` in --key or \
                         SERVICE_API_KEY, or a tenant folder in --dir";
@@ -60,19 +54,29 @@ impl Variables {
         token: Option<&str>,
         key: Option<&str>,
     ) -> Result<(HeaderName, HeaderValue), ConfigError> {
-        if let Some(token) = token {
-            return Ok((AUTHORIZATION, sensitive("--token", format!("Bearer {token}"))?));
-        }
-        if let Some(key) = key {
-            return Ok((SERVICE_KEY_HEADER, sensitive("--key", key.to_owned())?));
-        }
-        if let Some(token) = self.secret(TOKEN)? {
-            return Ok((AUTHORIZATION, sensitive("TOKEN", format!("Bearer {token}"))?));
+        if let Some(header) = self.token_or_given_key(token, key)? {
+            return Ok(header);
         }
         let expected = "a service key with the permissions of every kind that the command touches; or in TOKEN, a \
                         manager's token";
         let key = self.required_secret(SERVICE_API_KEY, expected)?;
         Ok((SERVICE_KEY_HEADER, sensitive("SERVICE_API_KEY", key)?))
+    }
+
+    /// Returns the header of the token or the key of the arguments, or else of the token of the variables.
+    fn token_or_given_key(
+        &self,
+        token: Option<&str>,
+        key: Option<&str>,
+    ) -> Result<Option<(HeaderName, HeaderValue)>, ConfigError> {
+        if let Some(token) = token {
+            return Ok(Some((AUTHORIZATION, sensitive("--token", format!("Bearer {token}"))?)));
+        }
+        if let Some(key) = key {
+            return Ok(Some((SERVICE_KEY_HEADER, sensitive("--key", key.to_owned())?)));
+        }
+        let Some(token) = self.secret(TOKEN)? else { return Ok(None) };
+        Ok(Some((AUTHORIZATION, sensitive("TOKEN", format!("Bearer {token}"))?)))
     }
 
     /// Returns the values of the variables with these names, which files of a tenant refer to. A variable that is not set
