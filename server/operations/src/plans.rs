@@ -119,10 +119,8 @@ impl Plans {
         let before = self.histories.last(tenant);
         let mut loaded = self.read_plan(tenant, resource).await?;
         let position = loaded.position.clone();
-        if let Continuity::Lost(revision) =
-            self.histories.note_read(tenant, before.as_ref(), position)
-        {
-            self.begin_epoch(tenant, revision).await?;
+        let continuity = self.histories.note_read(tenant, before.as_ref(), position);
+        if self.follow(tenant, continuity).await?.is_some() {
             loaded = self.read_plan(tenant, resource).await?;
         }
         self.over_budget.report(tenant, &loaded.plan);
@@ -153,10 +151,23 @@ impl Plans {
         let Some(touched) = committed.touched.take() else { return Ok(committed) };
         let (tenant, position) = (&committed.tenant, &committed.position);
         self.cache.publish(tenant, position.revision, touched);
-        if let Continuity::Lost(revision) = self.histories.note_commit(tenant, position.clone()) {
-            committed.position = self.begin_epoch(tenant, revision).await?;
+        let continuity = self.histories.note_commit(tenant, position.clone());
+        if let Some(position) = self.follow(tenant, continuity).await? {
+            committed.position = position;
         }
         Ok(committed)
+    }
+
+    /// Begins an epoch of `tenant` if the database lost commits, and returns the place in the new history then.
+    async fn follow(
+        &self,
+        tenant: &str,
+        continuity: Continuity,
+    ) -> Result<Option<HistoryPosition>, StoreError> {
+        match continuity {
+            Continuity::Continues => Ok(None),
+            Continuity::Lost(revision) => self.begin_epoch(tenant, revision).await.map(Some),
+        }
     }
 
     /// Begins an epoch of `tenant` after the database lost revision `lost`, and returns the place in the new history. No
@@ -245,10 +256,8 @@ impl Plans {
         before: Option<&HistoryPosition>,
         position: HistoryPosition,
     ) -> Result<(), StoreError> {
-        match self.histories.note_read(tenant, before, position) {
-            Continuity::Continues => Ok(()),
-            Continuity::Lost(revision) => self.begin_epoch(tenant, revision).await.map(drop),
-        }
+        let continuity = self.histories.note_read(tenant, before, position);
+        self.follow(tenant, continuity).await.map(drop)
     }
 
     /// Drops what is in memory of `tenant`: nobody may ask about it any more.
@@ -263,10 +272,8 @@ impl Plans {
         if self.cache.latest(tenant).is_none() {
             return Ok(());
         }
-        match self.histories.note_commit(tenant, position.clone()) {
-            Continuity::Continues => Ok(()),
-            Continuity::Lost(revision) => self.begin_epoch(tenant, revision).await.map(drop),
-        }
+        let continuity = self.histories.note_commit(tenant, position.clone());
+        self.follow(tenant, continuity).await.map(drop)
     }
 
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.

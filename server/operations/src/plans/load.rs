@@ -24,7 +24,8 @@ pub fn load(
     async move { Ok(loading.await?.plan) }
 }
 
-/// Loads a plan as [`load`] does, from an outdated one if that is possible, and drops `turn` when the load ends, even if nobody waits for it any more.
+/// Loads a plan as [`load`] does, from an outdated one if that is possible. Drops `turn` when the load ends, even if nobody
+/// waits for it any more.
 pub(super) fn load_within<T: Send + 'static>(
     turn: T,
     store: &Store,
