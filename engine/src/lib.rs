@@ -43,6 +43,7 @@ mod check_buffer;
 pub mod condition;
 mod decision;
 pub mod during;
+pub mod entities;
 pub mod excerpt;
 mod explained_check;
 pub mod expression;

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Timelike, Utc};
 
+use crate::entities::EntityList;
 use crate::json::Json;
 use crate::number::Number;
 use crate::roles::Roles;
@@ -36,6 +37,14 @@ pub enum List<'r> {
     Roles(&'r Roles<'r>),
     /// A list literal of a policy.
     Literals(&'r LiteralList),
+    /// A list of an entity.
+    Entity(EntityList<'r>),
+}
+
+impl<'r> From<EntityList<'r>> for List<'r> {
+    fn from(list: EntityList<'r>) -> Self {
+        Self::Entity(list)
+    }
 }
 
 impl<'r> From<&'r Json<'r>> for AttributeValue<'r> {
@@ -108,6 +117,7 @@ impl<'r> List<'r> {
         match self {
             Self::Json(items) => items.iter().for_each(|item| visit(AttributeValue::from(item))),
             Self::Roles(roles) => roles.iter().for_each(|role| visit(AttributeValue::Text(role))),
+            Self::Entity(list) => list.iter().for_each(visit),
             // Never reached: only the right side of a test is a literal list.
             Self::Literals(list) => {
                 list.texts().for_each(|text| visit(AttributeValue::Text(text)));
@@ -122,6 +132,8 @@ impl<'r> List<'r> {
             Self::Json(items) => items.len(),
             Self::Roles(Roles::Claimed(roles)) => roles.len(),
             Self::Roles(Roles::Supplied(items)) => items.len(),
+            Self::Roles(Roles::Listed(roles)) => roles.len(),
+            Self::Entity(list) => list.len(),
             Self::Literals(_) => 0,
         }
     }
@@ -137,6 +149,7 @@ impl<'r> List<'r> {
                 _ => false,
             },
             Self::Literals(list) => list.has(item),
+            Self::Entity(list) => list.iter().any(|own| own.equals(item) == Some(true)),
         }
     }
 }
