@@ -55,6 +55,7 @@ mod namespaces;
 pub mod nearest;
 mod number;
 pub mod operator;
+mod packed;
 pub mod pattern;
 mod plan;
 mod policy;

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Timelike, Utc};
 
-use crate::entities::EntityList;
 use crate::json::Json;
 use crate::number::Number;
+use crate::packed::{Packed, PackedList};
 use crate::roles::Roles;
 
 /// The value of an attribute, or of a literal on the right side.
@@ -38,12 +38,19 @@ pub enum List<'r> {
     /// A list literal of a policy.
     Literals(&'r LiteralList),
     /// A list of an entity.
-    Entity(EntityList<'r>),
+    Packed(PackedList<'r>),
 }
 
-impl<'r> From<EntityList<'r>> for List<'r> {
-    fn from(list: EntityList<'r>) -> Self {
-        Self::Entity(list)
+impl<'r> From<Packed<'r>> for AttributeValue<'r> {
+    #[inline]
+    fn from(packed: Packed<'r>) -> Self {
+        match packed {
+            Packed::Text(text) => Self::Text(text),
+            Packed::Number(number) => Self::Number(number),
+            Packed::Bool(value) => Self::Bool(value),
+            Packed::List(list) => Self::List(List::Packed(list)),
+            Packed::Opaque => Self::Opaque,
+        }
     }
 }
 
@@ -117,7 +124,7 @@ impl<'r> List<'r> {
         match self {
             Self::Json(items) => items.iter().for_each(|item| visit(AttributeValue::from(item))),
             Self::Roles(roles) => roles.iter().for_each(|role| visit(AttributeValue::Text(role))),
-            Self::Entity(list) => list.iter().for_each(visit),
+            Self::Packed(list) => list.iter().for_each(|item| visit(item.into())),
             // Never reached: only the right side of a test is a literal list.
             Self::Literals(list) => {
                 list.texts().for_each(|text| visit(AttributeValue::Text(text)));
@@ -133,7 +140,7 @@ impl<'r> List<'r> {
             Self::Roles(Roles::Claimed(roles)) => roles.len(),
             Self::Roles(Roles::Supplied(items)) => items.len(),
             Self::Roles(Roles::Listed(roles)) => roles.len(),
-            Self::Entity(list) => list.len(),
+            Self::Packed(list) => list.iter().len(),
             Self::Literals(_) => 0,
         }
     }
@@ -149,7 +156,9 @@ impl<'r> List<'r> {
                 _ => false,
             },
             Self::Literals(list) => list.has(item),
-            Self::Entity(list) => list.iter().any(|own| own.equals(item) == Some(true)),
+            Self::Packed(list) => {
+                list.iter().any(|own| AttributeValue::from(own).equals(item) == Some(true))
+            }
         }
     }
 }

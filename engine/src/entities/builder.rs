@@ -1,19 +1,19 @@
 //! Builds a table from entities in any order.
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::entity::Entity;
-pub use super::packed::TableFull;
-use super::packed::{MAX_NUMBER, PackedValue, Unpacked};
-use super::segment::{REMOVED, RowEntry, Segment, TypeRows};
-use super::table::EntityTable;
-use super::texts::Texts;
+use super::segment::{HEADER, REMOVED, RowEntry, Segment, TypeRows};
 use crate::json::{Json, Member};
-use crate::number::Number;
+use crate::packed::{Pool, TextId, Unpacked, Word};
 use crate::value::AttributeValue;
+
+/// The table has more texts, values or entities than it can number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the entities take more than 4 GiB of memory")]
+pub struct TableFull;
 
 /// An entity to put into a table, as it is read from JSON.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,9 @@ pub struct EntityInput<'e> {
 /// Builds an [`EntityTable`] from entities in any order. The last of several entities with one type and id counts.
 #[derive(Default)]
 pub struct EntityTableBuilder {
-    texts: Texts,
-    numbers: Vec<Number>,
-    numbered: HashMap<Number, u32>,
+    pool: Pool,
     rows: Vec<RowEntry>,
     words: Vec<u32>,
-    lists: Vec<u32>,
 }
 
 impl EntityTableBuilder {
@@ -50,20 +47,20 @@ impl EntityTableBuilder {
         self.begin(entity.entity_type, entity.id, false)?;
         let header = self.header();
         for role in entity.roles.iter().filter_map(Json::as_str) {
-            let role = self.texts.intern(role)?;
+            let role = self.text(role)?;
             self.words.push(role);
             self.words[header] += 1;
         }
         for (domain, roles) in entity.domain_roles {
             for role in roles.as_array().unwrap_or_default().iter().filter_map(Json::as_str) {
-                let pair = [self.texts.intern(domain)?, self.texts.intern(role)?];
+                let pair = [self.text(domain)?, self.text(role)?];
                 self.words.extend(pair);
                 self.words[header + 1] += 1;
             }
         }
         for (name, value) in entity.properties {
             if !matches!(value, Json::Null) {
-                let pair = [self.texts.intern(name)?, self.value(value)?.0];
+                let pair = [self.text(name)?, self.value(value.into())?.0];
                 self.words.extend(pair);
                 self.words[header + 2] += 1;
             }
@@ -79,17 +76,17 @@ impl EntityTableBuilder {
         self.begin(entity.entity_type(), entity.id(), false)?;
         let header = self.header();
         for role in entity.roles() {
-            let role = self.texts.intern(role)?;
+            let role = self.text(role)?;
             self.words.push(role);
             self.words[header] += 1;
         }
         for (domain, role) in entity.domain_roles() {
-            let pair = [self.texts.intern(domain)?, self.texts.intern(role)?];
+            let pair = [self.text(domain)?, self.text(role)?];
             self.words.extend(pair);
             self.words[header + 1] += 1;
         }
         for (name, value) in entity.properties().iter() {
-            let pair = [self.texts.intern(name)?, self.copied(value)?.0];
+            let pair = [self.text(name)?, self.value(value)?.0];
             self.words.extend(pair);
             self.words[header + 2] += 1;
         }
@@ -101,16 +98,8 @@ impl EntityTableBuilder {
         self.begin(entity_type, id, true)
     }
 
-    /// Makes the table.
-    ///
-    /// # Errors
-    /// [`TableFull`] if it has too many entities.
-    pub fn finish(self) -> Result<EntityTable, TableFull> {
-        Ok(EntityTable::of_base(Arc::new(self.segment()?)))
-    }
-
     pub(super) fn segment(mut self) -> Result<Segment, TableFull> {
-        let (texts, rows) = (&self.texts, &mut self.rows);
+        let (texts, rows) = (&self.pool.texts, &mut self.rows);
         let key = |row: &RowEntry| (texts.get(row.entity_type), texts.get(row.id));
         if !rows.is_sorted_by(|a, b| key(a) < key(b)) {
             // Stable: the last of equal ones is the one that was pushed last.
@@ -126,7 +115,7 @@ impl EntityTableBuilder {
         if u32::try_from(self.rows.len()).is_err() {
             return Err(TableFull);
         }
-        self.texts.shrink();
+        self.pool.shrink();
         let hasher = DefaultHashBuilder::default();
         let mut by_id = HashTable::with_capacity(self.rows.len());
         for (row, entry) in (0..).zip(&self.rows) {
@@ -135,13 +124,11 @@ impl EntityTableBuilder {
         }
         Ok(Segment {
             types: types(&self.rows).into(),
-            texts: self.texts,
-            numbers: self.numbers.into(),
+            pool: self.pool,
             rows: self.rows.into(),
             by_id,
             hasher,
             words: self.words.into(),
-            lists: self.lists.into(),
         })
     }
 
@@ -154,63 +141,38 @@ impl EntityTableBuilder {
                 start.ok_or(TableFull)?
             }
         };
-        let entity_type = self.texts.intern(entity_type)?;
-        let id = self.texts.intern(id)?;
+        let entity_type = self.text(entity_type)?;
+        let id = self.text(id)?;
         self.rows.push(RowEntry { entity_type, id, record });
         Ok(())
     }
 
     /// Returns the place of the counts of the entity that was begun last.
     fn header(&self) -> usize {
-        self.words.len() - super::segment::HEADER
+        self.words.len() - HEADER
     }
 
-    fn value(&mut self, value: &Json<'_>) -> Result<PackedValue, TableFull> {
-        let Json::Array(items) = value else {
-            return self.scalar(AttributeValue::from(value));
-        };
-        let items: Vec<_> = items.iter().map(AttributeValue::from).collect();
-        self.list(&items)
+    fn text(&mut self, text: &str) -> Result<TextId, TableFull> {
+        self.pool.texts.intern(text).ok_or(TableFull)
     }
 
-    fn copied(&mut self, value: AttributeValue<'_>) -> Result<PackedValue, TableFull> {
+    fn value(&mut self, value: AttributeValue<'_>) -> Result<Word, TableFull> {
         let AttributeValue::List(list) = value else { return self.scalar(value) };
         let mut items = Vec::with_capacity(list.visited());
-        list.for_each(|item| items.push(item));
-        self.list(&items)
+        list.for_each(|item| items.push(self.scalar(item)));
+        let items: Vec<Word> = items.into_iter().collect::<Result<_, _>>()?;
+        self.pool.list(&items).ok_or(TableFull)
     }
 
-    fn list(&mut self, items: &[AttributeValue<'_>]) -> Result<PackedValue, TableFull> {
-        let number = |length: usize| u32::try_from(length).ok().filter(|n| *n < MAX_NUMBER);
-        let place = number(self.lists.len()).ok_or(TableFull)?;
-        self.lists.push(number(items.len()).ok_or(TableFull)?);
-        for item in items {
-            let item = self.scalar(*item)?;
-            self.lists.push(item.0);
-        }
-        Ok(PackedValue::pack(Unpacked::List(place)))
-    }
-
-    /// Packs a scalar. An item of a list that is none equals nothing.
-    fn scalar(&mut self, value: AttributeValue<'_>) -> Result<PackedValue, TableFull> {
-        use crate::value::AttributeValue::{Bool, Number, Text};
-        Ok(PackedValue::pack(match value {
-            Text(text) => Unpacked::Text(self.texts.intern(text)?),
-            Number(number) => Unpacked::Number(self.number(number)?),
-            Bool(value) => Unpacked::Bool(value),
-            _ => Unpacked::Opaque,
-        }))
-    }
-
-    fn number(&mut self, number: Number) -> Result<u32, TableFull> {
-        if let Some(known) = self.numbered.get(&number) {
-            return Ok(*known);
-        }
-        let next = u32::try_from(self.numbers.len()).ok().filter(|next| *next < MAX_NUMBER);
-        let next = next.ok_or(TableFull)?;
-        self.numbers.push(number);
-        self.numbered.insert(number, next);
-        Ok(next)
+    /// Packs a scalar. Any other item of a list equals nothing.
+    fn scalar(&mut self, value: AttributeValue<'_>) -> Result<Word, TableFull> {
+        let packed = match value {
+            AttributeValue::Text(text) => self.pool.text(text),
+            AttributeValue::Number(number) => self.pool.number(number),
+            AttributeValue::Bool(value) => Some(Word::pack(Unpacked::Bool(value))),
+            _ => Some(Word::pack(Unpacked::Opaque)),
+        };
+        packed.ok_or(TableFull)
     }
 }
 

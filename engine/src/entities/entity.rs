@@ -15,7 +15,7 @@ pub struct Entity<'t> {
 impl<'t> Entity<'t> {
     /// Returns the type.
     pub fn entity_type(self) -> &'t str {
-        self.segment.texts.get(self.segment.rows[self.row as usize].entity_type)
+        self.segment.pool.texts.get(self.segment.rows[self.row as usize].entity_type)
     }
 
     /// Returns the id.
@@ -25,14 +25,18 @@ impl<'t> Entity<'t> {
 
     /// Returns the roles in every domain.
     pub fn roles(self) -> impl Iterator<Item = &'t str> {
-        self.segment.record(self.row).roles.iter().map(move |role| self.segment.texts.get(*role))
+        self.segment
+            .record(self.row)
+            .roles
+            .iter()
+            .map(move |role| self.segment.pool.texts.get(*role))
     }
 
     /// Returns the roles in single domains: domain and role.
     pub fn domain_roles(self) -> impl Iterator<Item = (&'t str, &'t str)> {
         let pairs = self.segment.record(self.row).domain_roles.iter();
         pairs.map(move |[domain, role]| {
-            (self.segment.texts.get(*domain), self.segment.texts.get(*role))
+            (self.segment.pool.texts.get(*domain), self.segment.pool.texts.get(*role))
         })
     }
 
@@ -81,9 +85,9 @@ impl<'t> EntityProperties<'t> {
 
     /// Returns each name and value.
     pub fn iter(self) -> impl Iterator<Item = (&'t str, AttributeValue<'t>)> {
-        self.words
-            .iter()
-            .map(move |[name, value]| (self.segment.texts.get(*name), self.segment.value(*value)))
+        self.words.iter().map(move |[name, value]| {
+            (self.segment.pool.texts.get(*name), self.segment.value(*value))
+        })
     }
 
     /// Returns the value of the property `name`.

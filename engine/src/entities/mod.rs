@@ -28,14 +28,11 @@
 
 mod builder;
 mod entity;
-mod packed;
 mod segment;
 mod table;
-mod texts;
 
 pub use builder::{EntityInput, EntityTableBuilder, TableFull};
 pub use entity::{Entity, EntityProperties};
-pub use segment::EntityList;
 pub use table::{Entities, EntityChange, EntityTable};
 
 #[cfg(test)]

@@ -1,14 +1,11 @@
 //! A sorted, immutable set of entities in few allocations.
 
-use std::fmt;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::packed::{PackedValue, Unpacked};
-use super::texts::{TextId, Texts};
-use crate::number::Number;
+use crate::packed::{Pool, TextId, Word};
 use crate::value::AttributeValue;
 
 /// The number of an entity in a segment, in the order of types and ids.
@@ -20,8 +17,7 @@ pub(super) const REMOVED: u32 = u32::MAX;
 /// A sorted, immutable set of entities, some of which may be marked as removed.
 #[derive(Default)]
 pub(super) struct Segment {
-    pub(super) texts: Texts,
-    pub(super) numbers: Box<[Number]>,
+    pub(super) pool: Pool,
     /// The types by name, each with its rows.
     pub(super) types: Box<[TypeRows]>,
     pub(super) rows: Box<[RowEntry]>,
@@ -31,8 +27,6 @@ pub(super) struct Segment {
     /// Records: the counts of roles, domain roles and properties, the roles, the pairs of domain and role, and the pairs of
     /// name and value.
     pub(super) words: Box<[u32]>,
-    /// Lists: the length, then the items.
-    pub(super) lists: Box<[u32]>,
 }
 
 /// The rows of one type.
@@ -68,7 +62,7 @@ pub(super) const HEADER: usize = 3;
 impl Segment {
     /// Returns the row of an entity, whether it is removed or not.
     pub(super) fn find(&self, entity_type: &str, id: &str) -> Option<Row> {
-        let key = [self.texts.find(entity_type)?, self.texts.find(id)?];
+        let key = [self.pool.texts.find(entity_type)?, self.pool.texts.find(id)?];
         let is_row = |row: &Row| self.rows[*row as usize].key() == key;
         self.by_id.find(self.hasher.hash_one(key), is_row).copied()
     }
@@ -77,7 +71,7 @@ impl Segment {
     pub(super) fn of_type(&self, entity_type: &str) -> Range<Row> {
         let found = self
             .types
-            .binary_search_by(|rows| self.texts.get(rows.name).cmp(entity_type))
+            .binary_search_by(|rows| self.pool.texts.get(rows.name).cmp(entity_type))
             .map(|index| self.types[index]);
         found.map_or(0..0, |rows| rows.start..rows.end)
     }
@@ -87,12 +81,12 @@ impl Segment {
         let all = self.of_type(entity_type);
         let Some(id) = id else { return all };
         let rows = &self.rows[all.start as usize..all.end as usize];
-        let before = rows.partition_point(|row| self.texts.get(row.id) <= id);
+        let before = rows.partition_point(|row| self.pool.texts.get(row.id) <= id);
         all.start + u32::try_from(before).unwrap_or(u32::MAX)..all.end
     }
 
     pub(super) fn id(&self, row: Row) -> &str {
-        self.texts.get(self.rows[row as usize].id)
+        self.pool.texts.get(self.rows[row as usize].id)
     }
 
     pub(super) fn is_removed(&self, row: Row) -> bool {
@@ -112,66 +106,21 @@ impl Segment {
     /// Returns the value of a word.
     #[inline]
     pub(super) fn value(&self, word: u32) -> AttributeValue<'_> {
-        match PackedValue(word).unpack() {
-            Unpacked::Text(id) => AttributeValue::Text(self.texts.get(id)),
-            Unpacked::Number(index) => AttributeValue::Number(self.numbers[index as usize]),
-            Unpacked::Bool(value) => AttributeValue::Bool(value),
-            Unpacked::List(place) => {
-                AttributeValue::List(EntityList { segment: self, place }.into())
-            }
-            Unpacked::Opaque => AttributeValue::Opaque,
-        }
+        self.pool.get(Word(word)).into()
     }
 
     /// Returns the heap bytes.
     pub(super) fn weight(&self) -> usize {
-        self.texts.weight()
-            + size_of_val::<[Number]>(&self.numbers)
+        self.pool.weight()
             + size_of_val::<[TypeRows]>(&self.types)
             + size_of_val::<[RowEntry]>(&self.rows)
             + self.by_id.allocation_size()
             + size_of_val::<[u32]>(&self.words)
-            + size_of_val::<[u32]>(&self.lists)
     }
 }
 
 impl RowEntry {
     pub(super) fn key(&self) -> [TextId; 2] {
         [self.entity_type, self.id]
-    }
-}
-
-/// A list of an entity.
-#[derive(Clone, Copy)]
-pub struct EntityList<'t> {
-    segment: &'t Segment,
-    place: u32,
-}
-
-impl<'t> EntityList<'t> {
-    fn words(self) -> &'t [u32] {
-        let (length, rest) = self.segment.lists[self.place as usize..].split_at(1);
-        &rest[..length[0] as usize]
-    }
-
-    /// Returns the number of items.
-    pub fn len(self) -> usize {
-        self.words().len()
-    }
-
-    /// Returns whether the list has no items.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns each item.
-    pub fn iter(self) -> impl Iterator<Item = AttributeValue<'t>> {
-        self.words().iter().map(move |word| self.segment.value(*word))
-    }
-}
-
-impl fmt::Debug for EntityList<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
     }
 }

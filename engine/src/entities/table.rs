@@ -5,9 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::builder::{EntityInput, EntityTableBuilder};
+use super::builder::{EntityInput, EntityTableBuilder, TableFull};
 use super::entity::Entity;
-use super::packed::TableFull;
 use super::segment::{Row, Segment};
 
 /// The entities of one tenant. Cheap to clone.
@@ -16,6 +15,16 @@ pub struct EntityTable {
     base: Arc<Segment>,
     /// Changed entities, and marks of removed ones.
     overlay: Arc<Segment>,
+}
+
+impl EntityTableBuilder {
+    /// Makes the table.
+    ///
+    /// # Errors
+    /// [`TableFull`] if it has too many entities.
+    pub fn finish(self) -> Result<EntityTable, TableFull> {
+        Ok(EntityTable { base: Arc::new(self.segment()?), overlay: Arc::default() })
+    }
 }
 
 /// A change of one entity.
@@ -43,10 +52,6 @@ impl EntityTable {
         EntityTableBuilder::default()
     }
 
-    pub(super) fn of_base(base: Arc<Segment>) -> Self {
-        Self { base, overlay: Arc::default() }
-    }
-
     /// Returns an entity.
     pub fn get(&self, entity_type: &str, id: &str) -> Option<Entity<'_>> {
         let in_overlay = self.overlay.find(entity_type, id).map(|row| (&self.overlay, row));
@@ -68,7 +73,7 @@ impl EntityTable {
     pub fn types(&self) -> Vec<&str> {
         let segments = [&self.base, &self.overlay].into_iter();
         let names = segments
-            .flat_map(|segment| segment.types.iter().map(|rows| segment.texts.get(rows.name)));
+            .flat_map(|segment| segment.types.iter().map(|rows| segment.pool.texts.get(rows.name)));
         let mut names: Vec<&str> = names.collect();
         names.sort_unstable();
         names.dedup();

@@ -69,7 +69,7 @@ fn an_entity_keeps_all_that_it_has() {
     assert_eq!(
         shown,
         "{\"ward\": Text(\"er\"), \"level\": Number(3), \"half\": Number(-0.5), \"on\": Bool(true), \"deep\": Opaque, \
-         \"tags\": List(Entity([Text(\"a\"), Number(7), Text(\"a\")])), \"empty\": List(Entity([]))}"
+         \"tags\": List(Packed([Text(\"a\"), Number(7), Text(\"a\")])), \"empty\": List(Packed([]))}"
     );
     assert!(matches!(ann.properties().get("level"), Some(AttributeValue::Number(_))));
     assert!(ann.properties().get("none").is_none());

@@ -1,21 +1,16 @@
-//! Values in one word each: a tag and a number.
+//! Words: a tag and a number in 32 bits.
 
 /// No table has as many texts, numbers, or words of lists as this: a number shares its word with a tag.
-pub(super) const MAX_NUMBER: u32 = 1 << NUMBER_BITS;
+pub(crate) const MAX_NUMBER: u32 = 1 << NUMBER_BITS;
 const NUMBER_BITS: u32 = 29;
 
-/// The table has more texts, values or entities than it can number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the entities take more than 4 GiB of memory")]
-pub struct TableFull;
-
-/// A value in one word.
+/// A value in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct PackedValue(pub(super) u32);
+pub(crate) struct Word(pub(crate) u32);
 
-/// The parts of a [`PackedValue`].
+/// The parts of a [`Word`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unpacked {
+pub(crate) enum Unpacked {
     /// The number of a text.
     Text(u32),
     /// The index of a number.
@@ -27,8 +22,8 @@ pub(super) enum Unpacked {
     Opaque,
 }
 
-impl PackedValue {
-    pub(super) fn pack(value: Unpacked) -> Self {
+impl Word {
+    pub(crate) fn pack(value: Unpacked) -> Self {
         let (tag, number) = match value {
             Unpacked::Text(id) => (0, id),
             Unpacked::Number(index) => (1, index),
@@ -40,7 +35,7 @@ impl PackedValue {
     }
 
     #[inline]
-    pub(super) fn unpack(self) -> Unpacked {
+    pub(crate) fn unpack(self) -> Unpacked {
         let number = self.0 & (MAX_NUMBER - 1);
         match self.0 >> NUMBER_BITS {
             0 => Unpacked::Text(number),
@@ -67,7 +62,7 @@ mod tests {
             Unpacked::List(MAX_NUMBER - 1),
             Unpacked::Opaque,
         ] {
-            assert_eq!(PackedValue::pack(value).unpack(), value);
+            assert_eq!(Word::pack(value).unpack(), value);
         }
     }
 }

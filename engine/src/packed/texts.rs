@@ -4,14 +4,14 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::packed::{MAX_NUMBER, TableFull};
+use super::words::MAX_NUMBER;
 
 /// The number of a text.
-pub(super) type TextId = u32;
+pub(crate) type TextId = u32;
 
 /// Texts by number, and numbers by text.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     bytes: String,
     /// The end of each text in the bytes.
     ends: Vec<u32>,
@@ -22,32 +22,32 @@ pub(super) struct Texts {
 impl Texts {
     /// Returns the text of a number.
     #[inline]
-    pub(super) fn get(&self, id: TextId) -> &str {
+    pub(crate) fn get(&self, id: TextId) -> &str {
         text(&self.bytes, &self.ends, id)
     }
 
-    /// Returns the number of a text; `None` if no entity has the text.
-    pub(super) fn find(&self, text: &str) -> Option<TextId> {
+    /// Returns the number of a text; `None` if there is no such text.
+    pub(crate) fn find(&self, text: &str) -> Option<TextId> {
         self.ids.find(self.hasher.hash_one(text), |id| self.get(*id) == text).copied()
     }
 
-    /// Returns the number of a text, a new one if the text is new.
-    pub(super) fn intern(&mut self, new: &str) -> Result<TextId, TableFull> {
+    /// Returns the number of a text, a new one if the text is new. `None` if there is no room.
+    pub(crate) fn intern(&mut self, new: &str) -> Option<TextId> {
         let Self { bytes, ends, ids, hasher } = self;
         let hash = hasher.hash_one(new);
         if let Some(known) = ids.find(hash, |id| text(bytes, ends, *id) == new) {
-            return Ok(*known);
+            return Some(*known);
         }
-        let id = u32::try_from(ends.len()).ok().filter(|id| *id < MAX_NUMBER).ok_or(TableFull)?;
-        let end = u32::try_from(bytes.len() + new.len()).map_err(|_| TableFull)?;
+        let id = u32::try_from(ends.len()).ok().filter(|id| *id < MAX_NUMBER)?;
+        let end = u32::try_from(bytes.len() + new.len()).ok()?;
         bytes.push_str(new);
         ends.push(end);
         ids.insert_unique(hash, id, |id| hasher.hash_one(text(bytes, ends, *id)));
-        Ok(id)
+        Some(id)
     }
 
     /// Gives memory back that no text needs.
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         let Self { bytes, ends, ids, hasher } = self;
         bytes.shrink_to_fit();
         ends.shrink_to_fit();
@@ -55,7 +55,7 @@ impl Texts {
     }
 
     /// Returns the heap bytes.
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         self.bytes.capacity() + self.ends.capacity() * size_of::<u32>() + self.ids.allocation_size()
     }
 }
