@@ -41,9 +41,11 @@ pub async fn store(
 
 /// Stores whether the directory goes before requests. Plans know it, so a change touches all of them.
 pub async fn store_directory_wins(tx: &mut Tx, wins: bool) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE tenants SET directory_wins = $2 WHERE id = $1";
-    execute!(tx, SQL, &tx.tenant, wins)?;
-    tx.touch([ResourcePattern::Any.into()]);
+    const SQL: &str =
+        "UPDATE tenants SET directory_wins = $2 WHERE id = $1 AND directory_wins <> $2";
+    if execute!(tx, SQL, &tx.tenant, wins)? > 0 {
+        tx.touch([ResourcePattern::Any.into()]);
+    }
     Ok(())
 }
 
