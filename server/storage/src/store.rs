@@ -1,6 +1,7 @@
 //! The store: opens the database and begins transactions.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use portcullis_model::Timestamp;
 use portcullis_model::quota::Quotas;
@@ -55,7 +56,7 @@ impl Store {
                 Ok(Self::new(Database::Sqlite { writer, readers }))
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::new(Database::postgres(postgres::open(url).await?)))
+                Ok(Self::new(Database::Postgres(Arc::new(postgres::open(url).await?))))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
@@ -84,7 +85,7 @@ impl Store {
                 Ok(Self::new(Database::Sqlite { writer: readers.clone(), readers }))
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::new(Database::postgres(postgres::open_to_read(url).await?)))
+                Ok(Self::new(Database::Postgres(Arc::new(postgres::open_to_read(url).await?))))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
@@ -184,7 +185,7 @@ impl Store {
     pub fn replica_name(&self, address: SocketAddr) -> String {
         match self.database {
             Database::Sqlite { .. } => String::new(),
-            Database::Postgres { .. } => {
+            Database::Postgres(_) => {
                 let host = rustix::system::uname();
                 format!("{} {address} ", host.nodename().to_string_lossy())
             }
@@ -196,7 +197,9 @@ impl Store {
     pub async fn bypasses_row_security(&self) -> Result<bool, StoreError> {
         match &self.database {
             Database::Sqlite { .. } => Ok(false),
-            Database::Postgres { pool, .. } => Ok(postgres::bypasses_row_security(pool).await?),
+            Database::Postgres(primary) => {
+                Ok(postgres::bypasses_row_security(&primary.pool()).await?)
+            }
         }
     }
 
@@ -217,10 +220,10 @@ impl Store {
     pub async fn notices(&self) -> Result<Option<Notices>, StoreError> {
         match &self.database {
             Database::Sqlite { .. } => Ok(None),
-            Database::Postgres { pool, reachability } => match Notices::listen(pool).await {
-                Ok(notices) => Ok(Some(notices)),
-                Err(error) => Err(reachability.explain(pool, error).await),
-            },
+            Database::Postgres(primary) => {
+                let listen = |pool| async move { Notices::listen(&pool).await };
+                primary.begin(listen).await.map(Some)
+            }
         }
     }
 }
