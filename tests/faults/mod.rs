@@ -7,6 +7,8 @@
 mod checker;
 mod history;
 mod load;
+mod network;
+mod rolling;
 
 mod stage;
 mod table;
@@ -19,6 +21,7 @@ use portcullis_test_postgres::{Cluster, Role};
 use checker::Checker;
 use history::{History, Loss, TENANTS};
 use load::Load;
+use network::Network;
 use stage::{STALENESS, Stage};
 use table::Table;
 
@@ -180,7 +183,29 @@ fn no_fault_breaks_a_promise() {
 #[ignore = "takes minutes; prints the table of docs/operations.md"]
 fn for_long() {
     let Some(table) = every_fault(Duration::from_secs(10)) else { return };
-    println!("{table}");
+    println!("{table}{}", cut_off(Duration::from_secs(10)).unwrap_or_default());
+}
+
+/// Cuts a replica off from the database under load. `None` where there is no PostgreSQL or no network namespace.
+fn cut_off(lasts: Duration) -> Option<String> {
+    let network = Network::make()?;
+    let stage = Stage::start_with(Some(&network))?;
+    let mut table = Table::default();
+    let history = under_load(&stage, |load, _| {
+        table.row(load, "a replica is cut off from the database, and healed", || {
+            network.cut();
+            std::thread::sleep(lasts);
+            network.heal();
+            stage.all_ready();
+        });
+    });
+    is_right(&history);
+    Some(table.render(&history))
+}
+
+#[test]
+fn a_replica_that_is_cut_off_breaks_no_promise() {
+    cut_off(STALENESS);
 }
 
 /// The control: a rule changes behind the back of the service, without a revision.

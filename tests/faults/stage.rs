@@ -9,6 +9,7 @@ use std::time::Duration;
 use portcullis_test_postgres::{Cluster, Database};
 
 use super::history::{Process, TENANTS};
+use super::network::Network;
 use crate::support::server::migrate;
 use crate::support::{Request, Server, Settings, eventually};
 
@@ -23,6 +24,18 @@ struct Slot {
     settings: Settings,
     restarts: usize,
     server: Option<Server>,
+}
+
+impl Slot {
+    /// Starts a replica in a network of its own.
+    fn inside(network: &Network, settings: Settings, database: &str) -> Self {
+        let url = format!("postgres://portcullis@{}:5432/{database}", network.database_address());
+        let settings = settings
+            .set("DATABASE_URL", url)
+            .set("LISTEN_ADDR", format!("{}:0", network.replica_address()));
+        let server = Some(settings.start_in_namespace(network.name()));
+        Self { settings, server, restarts: 0 }
+    }
 }
 
 /// The keys of a tenant.
@@ -46,7 +59,14 @@ pub(super) struct Stage {
 impl Stage {
     /// Starts everything. `None` where there is no PostgreSQL that can be replicated.
     pub(super) fn start() -> Option<Self> {
-        let primary = Cluster::replicated("")?;
+        Self::start_with(None)
+    }
+
+    /// Starts everything, with the last replica in a network of its own. It knows the primary alone.
+    pub(super) fn start_with(network: Option<&Network>) -> Option<Self> {
+        let listen =
+            network.map(|network| format!("listen_addresses = '{}'", network.database_address()));
+        let primary = Cluster::replicated(&listen.unwrap_or_default())?;
         let database = primary.database();
         migrate(database.url());
         let standby = primary.standby("standby");
@@ -59,17 +79,15 @@ impl Stage {
             .set("DATABASE_URL", url);
         let keys = TENANTS.iter().map(|tenant| make_keys(&settings, tenant)).collect();
         let library = shifted_clock(directory.path());
-        let slots = CLOCKS.iter().map(|shift| {
-            let settings = match &library {
-                Some(library) if *shift != 0 => settings
-                    .clone()
-                    .set("LD_PRELOAD", library.display().to_string())
-                    .set("CLOCK_SHIFT", shift.to_string()),
-                _ => settings.clone(),
-            };
-            Mutex::new(Slot { server: Some(settings.start()), settings, restarts: 0 })
+        let last = REPLICAS - 1;
+        let slots = CLOCKS.iter().enumerate().map(|(replica, shift)| {
+            let settings = with_clock(&settings, library.as_deref(), *shift);
+            match network.filter(|_| replica == last) {
+                Some(network) => Slot::inside(network, settings, database.name()),
+                None => Slot { server: Some(settings.start()), settings, restarts: 0 },
+            }
         });
-        let slots = slots.collect();
+        let slots = slots.map(Mutex::new).collect();
         Some(Self {
             keys,
             slots,
@@ -133,6 +151,17 @@ impl Stage {
         let database = std::mem::ManuallyDrop::new(cluster.existing(self.database.name()));
         let sql = format!("SELECT revision FROM tenants WHERE id = '{}'", TENANTS[tenant]);
         database.sql(&sql).parse().expect("a number")
+    }
+}
+
+/// Returns the settings with a wall clock that is wrong by some seconds.
+fn with_clock(settings: &Settings, library: Option<&Path>, shift: i32) -> Settings {
+    let settings = settings.clone();
+    match library.filter(|_| shift != 0) {
+        Some(library) => settings
+            .set("LD_PRELOAD", library.display().to_string())
+            .set("CLOCK_SHIFT", shift.to_string()),
+        None => settings,
     }
 }
 

@@ -35,7 +35,8 @@ impl Database {
             Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
             Self::Postgres(primary) => {
                 let begin = |pool| async move { postgres::begin_read(&pool, tenant).await };
-                Inner::Postgres(primary.begin(begin).await?)
+                // Boxed: the futures of all handlers hold it.
+                Inner::Postgres(Box::pin(primary.begin(begin)).await?)
             }
         })
     }
@@ -46,7 +47,8 @@ impl Database {
             Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
             Self::Postgres(primary) => {
                 let begin = |pool| async move { postgres::begin_write(&pool, tenant).await };
-                Inner::Postgres(primary.begin(begin).await?)
+                // Boxed: the futures of all handlers hold it.
+                Inner::Postgres(Box::pin(primary.begin(begin)).await?)
             }
         })
     }

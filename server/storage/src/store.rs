@@ -9,6 +9,7 @@ use portcullis_model::quota::Quotas;
 use crate::database::Database;
 use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
+use crate::standbys::Standbys;
 use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::write_turns::{WriteTurn, WriteTurns};
 use crate::{postgres, sqlite, tenants};
@@ -35,14 +36,16 @@ impl Default for StoreLimits {
 /// The store. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
-    database: Database,
+    pub(crate) database: Database,
+    pub(crate) standbys: Option<Arc<Standbys>>,
     turns: WriteTurns,
     limits: StoreLimits,
 }
 
 impl Store {
     pub(crate) fn new(database: Database) -> Self {
-        Self { database, turns: WriteTurns::default(), limits: StoreLimits::default() }
+        let (turns, limits) = (WriteTurns::default(), StoreLimits::default());
+        Self { database, standbys: None, turns, limits }
     }
 
     /// Opens the database at `url` and migrates it. Creates a SQLite file that is missing.
@@ -213,6 +216,9 @@ impl Store {
 
     /// Waits for the connections in use and closes all.
     pub async fn close(&self) {
+        if let Some(standbys) = &self.standbys {
+            standbys.close().await;
+        }
         self.database.close().await;
     }
 
@@ -222,7 +228,7 @@ impl Store {
             Database::Sqlite { .. } => Ok(None),
             Database::Postgres(primary) => {
                 let listen = |pool| async move { Notices::listen(&pool).await };
-                primary.begin(listen).await.map(Some)
+                Box::pin(primary.begin(listen)).await.map(Some)
             }
         }
     }
