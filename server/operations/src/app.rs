@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
@@ -68,6 +69,8 @@ pub struct Parts {
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,
+    /// True from the signal to stop on: the readiness probe fails.
+    pub stopping: AtomicBool,
     pub clock: Clock,
     pub ids: Ids,
 }

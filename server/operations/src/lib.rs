@@ -19,6 +19,7 @@ pub mod folders;
 pub mod freshness;
 pub mod gates;
 pub mod key_holders;
+pub mod load_sources;
 pub mod metrics;
 mod ownership;
 pub mod plans;
