@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod bulk;
+pub mod changes;
 mod commit;
 pub mod content_size;
 mod database;
