@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 66] = [
+const OURS: [&str; 67] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -39,6 +39,7 @@ const OURS: [&str; 66] = [
     "OIDC_ENABLED",
     "PLAN_CACHE_BYTES",
     "POSTGRES_ALLOW_BYPASS_RLS",
+    "PUBLIC_URL",
     "QUOTA_POLICIES",
     "QUOTA_RESOLVERS",
     "QUOTA_RESOURCES",
