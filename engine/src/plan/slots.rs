@@ -13,6 +13,7 @@ use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::resource::object_of;
+use crate::supply::DirectoryNeeds;
 use crate::value::{AttributeValue, List};
 
 /// The number of an attribute inside a plan.
@@ -216,6 +217,18 @@ impl Slots {
     /// Returns whether a resolver provides the attribute.
     pub(crate) fn is_resolved(&self, slot: Slot) -> bool {
         matches!(self.path(slot), AttributePath::Resolver(_))
+    }
+
+    /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any.
+    pub(crate) fn directory_needs(&self) -> DirectoryNeeds {
+        let has_resolvers = !self.resolved.is_empty();
+        let is_key = |name: &str| matches!(name, "id" | "type");
+        DirectoryNeeds {
+            roles: has_resolvers
+                || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
+            user: has_resolvers || !self.user.list.is_empty(),
+            resource: has_resolvers || self.resource.iter().any(|(name, _)| !is_key(name)),
+        }
     }
 
     /// Returns the attribute of a slot.

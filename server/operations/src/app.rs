@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::background::BackgroundTasks;
 use crate::changes::ChangeReader;
 use crate::erasure;
+use crate::entity_tables::EntityTables;
 use crate::error::OperationError;
 use crate::freshness::Freshness;
 use crate::gates::{self, Passage};
@@ -40,6 +41,7 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     pub store: Store,
     pub plans: Plans,
+    pub entities: EntityTables,
     pub mode: Mode,
     pub authenticator: Authenticator,
     pub service_keys: ServiceKeys,
@@ -119,6 +121,9 @@ impl App {
                 self.metrics.quotas.refused(excess.quota);
             }
         })?;
+        if let Some(position) = &committed.entities {
+            self.entities.committed(&committed.tenant, position).await;
+        }
         for key in &committed.revoked_keys {
             self.service_keys.forget(*key);
         }
@@ -152,6 +157,7 @@ impl App {
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),
+            ("entity_tables", self.entities.len()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
@@ -193,6 +199,8 @@ impl App {
         let app = self.clone();
         tasks.spawn(async move { app.follow_changes().await });
         let app = self.clone();
+        tasks.spawn(async move { app.entities.poll().await });
+        let app = self.clone();
         tasks.spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.watch_operator_resolvers().await });
@@ -223,8 +231,7 @@ impl App {
                 Some(Notice::Access) => self.changes.wake(),
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
-                // The next read of the directory compares its revision.
-                Some(Notice::Entities(_)) => {}
+                Some(Notice::Entities(notice)) => self.entities.publish(&notice),
                 // The connection was lost, and the database with it, perhaps: another one may have taken its place.
                 None => self.changes.distrust(),
             }
