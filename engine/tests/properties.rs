@@ -11,6 +11,7 @@ mod claims;
 mod forms;
 mod matrix;
 mod scenarios;
+mod search;
 mod support;
 mod two_stages;
 

@@ -48,7 +48,7 @@ use crate::roles::Roles;
 use crate::value::AttributeValue;
 
 pub use residual::{OpenPolicy, Residual};
-use simplify::Simplifier;
+pub(super) use simplify::Simplifier;
 
 /// The known part of requests for the resource of a plan. Everything that is not in it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,7 +15,7 @@ use crate::rbac::Effect;
 const MAX_BYTES: usize = 4 * 1024;
 
 /// Reduces the conditions of one residual.
-pub(super) struct Simplifier<'s, 'r> {
+pub(in crate::plan) struct Simplifier<'s, 'r> {
     run: &'s mut Run<'r>,
     slots: &'s Slots,
     /// The bytes that further conditions may take.
@@ -30,12 +30,16 @@ enum Simplified {
 }
 
 impl<'s, 'r> Simplifier<'s, 'r> {
-    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots) -> Self {
+    pub(in crate::plan) fn new(run: &'s mut Run<'r>, slots: &'s Slots) -> Self {
         Self { run, slots, left: MAX_BYTES }
     }
 
     /// Returns the residual condition of an open policy with this effect. `None` if it is too large.
-    pub(super) fn residual(&mut self, condition: NodeId, effect: Effect) -> Option<Condition> {
+    pub(in crate::plan) fn residual(
+        &mut self,
+        condition: NodeId,
+        effect: Effect,
+    ) -> Option<Condition> {
         match self.simplify(condition, effect)? {
             Simplified::Open(condition) => Some(condition),
             // A settled condition is of no open policy.
