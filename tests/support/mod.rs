@@ -50,7 +50,7 @@ pub(crate) const PERMISSIONS: [&str; 8] = [
 ];
 
 /// Every permission of a service key.
-pub(crate) const ALL_PERMISSIONS: [&str; 11] = [
+pub(crate) const ALL_PERMISSIONS: [&str; 13] = [
     "resources:read",
     "resources:write",
     "policies:read",
@@ -62,6 +62,8 @@ pub(crate) const ALL_PERMISSIONS: [&str; 11] = [
     "audit:read",
     "access:evaluate",
     "policies:force",
+    "entities:read",
+    "entities:write",
 ];
 
 /// Every event that a change or a check causes (`docs/semantics.md`, section 7.3).

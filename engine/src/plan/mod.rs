@@ -25,6 +25,8 @@ use crate::policy::{PlannedPolicy, Policy, applies};
 use crate::rbac::{Effect, Rule};
 use crate::request::Check;
 use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
+use crate::supply::DirectoryNeeds;
+use crate::tenant_facts::TenantFacts;
 use crate::value::AttributeValue;
 
 use compiler::Compiler;
@@ -44,6 +46,8 @@ pub struct Plan {
     resource: Box<str>,
     revision: u64,
     rules: RbacIndex,
+    /// The facts about the tenant, shared by its plans.
+    facts: Arc<TenantFacts>,
     /// Shared with the plans of other revisions that have the same policies.
     abac: Arc<Abac>,
 }
@@ -87,6 +91,7 @@ impl Plan {
             resource: resource.into(),
             revision,
             rules: RbacIndex::new(matching),
+            facts: Arc::default(),
             abac: Arc::new(Abac::compile(policies.collect(), resolver)),
         }
     }
@@ -109,7 +114,26 @@ impl Plan {
         let mut rules = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
         let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
         present.filter(matching).for_each(|rule| rules.insert(rule));
-        Self { resource: self.resource.clone(), revision, rules, abac: Arc::clone(&self.abac) }
+        let (facts, abac) = (Arc::clone(&self.facts), Arc::clone(&self.abac));
+        Self { resource: self.resource.clone(), revision, rules, facts, abac }
+    }
+
+    /// Returns the plan with facts about its tenant.
+    #[must_use]
+    pub fn with_facts(self, facts: Arc<TenantFacts>) -> Self {
+        Self { facts, ..self }
+    }
+
+    /// Returns the facts about the tenant of the plan.
+    #[inline]
+    pub fn facts(&self) -> &TenantFacts {
+        &self.facts
+    }
+
+    /// Returns the parts of the directory on which decisions of the plan can depend.
+    pub fn directory_needs(&self) -> DirectoryNeeds {
+        let needs = self.abac.slots.directory_needs();
+        DirectoryNeeds { roles: needs.roles || self.rules.names_subjects(), ..needs }
     }
 
     /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
@@ -286,7 +310,8 @@ impl Plan {
 
     /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
-        size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight()
+        let facts = if self.facts.are_plain() { 0 } else { self.facts.weight() };
+        size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight() + facts
     }
 }
 

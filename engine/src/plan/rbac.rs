@@ -248,6 +248,11 @@ impl RbacIndex {
         look_up(any, true);
     }
 
+    /// Returns whether some rule names a subject or a role.
+    pub(crate) fn names_subjects(&self) -> bool {
+        self.shapes().any(|shape| !shape.has(Shape::ANY_SUB))
+    }
+
     fn named<'t>(&self, text: &'t str) -> Named<'t> {
         Named { text, hash: self.hasher.hash_one(text) }
     }

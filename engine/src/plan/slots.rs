@@ -13,6 +13,7 @@ use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::resource::object_of;
+use crate::supply::DirectoryNeeds;
 use crate::value::{AttributeValue, List};
 
 /// The number of an attribute inside a plan.
@@ -56,6 +57,8 @@ pub(crate) struct Slots {
     paths: Vec<AttributePath>,
     user: Names,
     resource: Names,
+    action: Names,
+    context: Names,
     token: Names,
     request: Vec<(RequestField, Slot)>,
     resolved: Vec<Namespace>,
@@ -167,6 +170,8 @@ impl Slots {
         let slot = match &path {
             AttributePath::User(name) => find_or_insert(&mut self.user, name, next),
             AttributePath::Resource(name) => find_or_insert(&mut self.resource, name, next),
+            AttributePath::Action(name) => find_or_insert(&mut self.action, name, next),
+            AttributePath::Context(name) => find_or_insert(&mut self.context, name, next),
             AttributePath::Token(name) => find_or_insert(&mut self.token, name, next),
             AttributePath::Resolver(ResolverAttribute { namespace, name }) => {
                 find_or_insert(self.namespace(namespace), name, next)
@@ -214,6 +219,18 @@ impl Slots {
         matches!(self.path(slot), AttributePath::Resolver(_))
     }
 
+    /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any.
+    pub(crate) fn directory_needs(&self) -> DirectoryNeeds {
+        let has_resolvers = !self.resolved.is_empty();
+        let is_key = |name: &str| matches!(name, "id" | "type");
+        DirectoryNeeds {
+            roles: has_resolvers
+                || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
+            user: has_resolvers || !self.user.list.is_empty(),
+            resource: has_resolvers || self.resource.iter().any(|(name, _)| !is_key(name)),
+        }
+    }
+
     /// Returns the attribute of a slot.
     pub(crate) fn path(&self, slot: Slot) -> &AttributePath {
         &self.paths[slot as usize]
@@ -237,6 +254,8 @@ impl Slots {
         values.resize(self.paths.len(), absent);
         self.user.read(check.attributes.user, values);
         self.resource.read(check.attributes.resource, values);
+        self.action.read(check.attributes.action, values);
+        self.context.read(check.attributes.context, values);
         for &(field, slot) in &self.request {
             values[slot as usize].value = Some(match field {
                 RequestField::Subject => AttributeValue::Text(check.subject),
@@ -332,7 +351,8 @@ impl Slots {
 
     /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let names = [&self.user, &self.resource, &self.token].into_iter();
+        let names =
+            [&self.user, &self.resource, &self.action, &self.context, &self.token].into_iter();
         let resolved = self
             .resolved
             .iter()

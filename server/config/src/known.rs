@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 66] = [
+const OURS: [&str; 68] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -25,6 +25,7 @@ const OURS: [&str; 66] = [
     "EGRESS_CA_FILE",
     "ENCRYPTION_KEY",
     "ENCRYPTION_KEY_FILE",
+    "ENTITIES_BYTES",
     "JWKS_URI",
     "LISTEN_ADDR",
     "LOG_FORMAT",
@@ -39,6 +40,7 @@ const OURS: [&str; 66] = [
     "OIDC_ENABLED",
     "PLAN_CACHE_BYTES",
     "POSTGRES_ALLOW_BYPASS_RLS",
+    "QUOTA_ENTITIES",
     "QUOTA_POLICIES",
     "QUOTA_RESOLVERS",
     "QUOTA_RESOURCES",

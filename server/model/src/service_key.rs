@@ -46,11 +46,13 @@ pub enum Permission {
     AccessEvaluate,
     /// To change managed records, and to lift the limits of an apply.
     PoliciesForce,
+    EntitiesRead,
+    EntitiesWrite,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -62,6 +64,8 @@ impl Permission {
         Self::AuditRead,
         Self::AccessEvaluate,
         Self::PoliciesForce,
+        Self::EntitiesRead,
+        Self::EntitiesWrite,
     ];
 
     /// The permissions of a key that is created without `permissions`. Later versions add none to them: a key must not
@@ -90,6 +94,8 @@ impl Permission {
             Self::AuditRead => "audit:read",
             Self::AccessEvaluate => "access:evaluate",
             Self::PoliciesForce => "policies:force",
+            Self::EntitiesRead => "entities:read",
+            Self::EntitiesWrite => "entities:write",
         }
     }
 
@@ -183,8 +189,10 @@ impl NewServiceKey {
         let description = members.optional("description", short(MAX_DESCRIPTION));
         let permissions = members.optional(
             "permissions",
-            permissions
-                .about("When absent, all but `audit:read`, `access:evaluate` and `policies:force`"),
+            permissions.about(
+                "When absent, all but `audit:read`, `access:evaluate`, `policies:force`, `entities:read` and \
+                 `entities:write`",
+            ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
         let domain = members.optional("domain", domain);
@@ -334,7 +342,13 @@ mod tests {
         let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
         assert_eq!(
             unnamed,
-            [Permission::AuditRead, Permission::AccessEvaluate, Permission::PoliciesForce]
+            [
+                Permission::AuditRead,
+                Permission::AccessEvaluate,
+                Permission::PoliciesForce,
+                Permission::EntitiesRead,
+                Permission::EntitiesWrite,
+            ]
         );
     }
 

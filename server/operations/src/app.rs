@@ -260,7 +260,7 @@ impl App {
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
                 // A lost connection may have lost notices. The polling tasks find the changes.
-                None => {}
+                None | Some(Notice::Entities(_)) => {}
             }
         }
     }
