@@ -19,6 +19,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
 use portcullis_operations::background::BackgroundTasks;
+use portcullis_operations::entity_tables::EntityTables;
 use portcullis_operations::freshness::Freshness;
 
 use crate::front::{Front, Listeners};
@@ -168,6 +169,11 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             config.max_staleness,
             clock.clone(),
             plans,
+        ),
+        entities: EntityTables::new(
+            store.clone(),
+            config.entities_bytes,
+            config.max_staleness,
         ),
         webhooks: Webhooks::new(
             store.clone(),

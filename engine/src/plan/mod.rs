@@ -46,8 +46,8 @@ pub struct Plan {
     resource: Box<str>,
     revision: u64,
     rules: RbacIndex,
-    /// The facts about the tenant, shared by its plans.
-    facts: Arc<TenantFacts>,
+    /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
+    facts: Option<Arc<TenantFacts>>,
     /// Shared with the plans of other revisions that have the same policies.
     abac: Arc<Abac>,
 }
@@ -91,7 +91,7 @@ impl Plan {
             resource: resource.into(),
             revision,
             rules: RbacIndex::new(matching),
-            facts: Arc::default(),
+            facts: None,
             abac: Arc::new(Abac::compile(policies.collect(), resolver)),
         }
     }
@@ -114,20 +114,20 @@ impl Plan {
         let mut rules = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
         let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
         present.filter(matching).for_each(|rule| rules.insert(rule));
-        let (facts, abac) = (Arc::clone(&self.facts), Arc::clone(&self.abac));
+        let (facts, abac) = (self.facts.clone(), Arc::clone(&self.abac));
         Self { resource: self.resource.clone(), revision, rules, facts, abac }
     }
 
     /// Returns the plan with facts about its tenant.
     #[must_use]
     pub fn with_facts(self, facts: Arc<TenantFacts>) -> Self {
-        Self { facts, ..self }
+        Self { facts: Some(facts).filter(|facts| !facts.are_plain()), ..self }
     }
 
-    /// Returns the facts about the tenant of the plan.
+    /// Returns the facts about the tenant of the plan; `None` if a check is complete as it was sent.
     #[inline]
-    pub fn facts(&self) -> &TenantFacts {
-        &self.facts
+    pub fn facts(&self) -> Option<&TenantFacts> {
+        self.facts.as_deref()
     }
 
     /// Returns the parts of the directory on which decisions of the plan can depend.
@@ -310,7 +310,7 @@ impl Plan {
 
     /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
-        let facts = if self.facts.are_plain() { 0 } else { self.facts.weight() };
+        let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
         size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight() + facts
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::background::BackgroundTasks;
 use crate::erasure;
+use crate::entity_tables::EntityTables;
 use crate::error::OperationError;
 use crate::freshness::Freshness;
 use crate::gates::{self, Passage};
@@ -45,6 +46,7 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     pub store: Store,
     pub plans: Plans,
+    pub entities: EntityTables,
     pub mode: Mode,
     pub authenticator: Authenticator,
     pub service_keys: ServiceKeys,
@@ -120,6 +122,9 @@ impl App {
                 self.metrics.quotas.refused(excess.quota);
             }
         })?;
+        if let Some(position) = &committed.entities {
+            self.entities.committed(&committed.tenant, position).await;
+        }
         for key in &committed.revoked_keys {
             self.service_keys.forget(*key);
         }
@@ -153,6 +158,7 @@ impl App {
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),
+            ("entity_tables", self.entities.len()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
@@ -204,6 +210,7 @@ impl App {
         self.authenticator.apply(snapshot.providers, &self.closed_tenants);
         for tenant in &*self.closed_tenants.all() {
             self.plans.forget(tenant);
+            self.entities.forget(tenant);
         }
         self.tenant_freshness.prove(began);
         Ok(())
@@ -214,6 +221,8 @@ impl App {
         let tasks = &self.background;
         let app = self.clone();
         tasks.spawn(async move { app.plans.poll().await });
+        let app = self.clone();
+        tasks.spawn(async move { app.entities.poll().await });
         let app = self.clone();
         tasks.spawn(async move { app.webhooks.poll().await });
         let app = self.clone();
@@ -259,8 +268,9 @@ impl App {
                 Some(Notice::Webhooks) => self.webhooks.reload().await,
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
+                Some(Notice::Entities(notice)) => self.entities.publish(&notice),
                 // A lost connection may have lost notices. The polling tasks find the changes.
-                None | Some(Notice::Entities(_)) => {}
+                None => {}
             }
         }
     }
