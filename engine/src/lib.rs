@@ -63,6 +63,7 @@ mod resolution;
 pub mod resolver_contract;
 pub mod resource;
 mod roles;
+pub mod sql;
 mod syntax;
 mod touched;
 mod tree;
@@ -78,7 +79,7 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, TruthValue, Verdict, matrix,
+    Plan, TruthValue, Verdict, filter, matrix,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
