@@ -1,8 +1,9 @@
 //! The id of a request: its log line, its answer and its audit records have it.
 
+use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -16,18 +17,19 @@ pub(crate) enum RequestId {
 }
 
 impl RequestId {
-    /// Returns the id that the client sent if it is valid, and otherwise a new one.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
+    /// Returns the id that the client sent if it is valid, and otherwise a new one, of a request that arrives at `now`.
+    pub(crate) fn of(headers: &HeaderMap, now: DateTime<Utc>) -> Self {
         let sent = headers.get(REQUEST_ID).filter(|value| is_valid(value.as_bytes()));
-        sent.cloned().map_or_else(Self::new, Self::Sent)
+        sent.cloned().map_or_else(|| Self::new(now), Self::Sent)
     }
 
-    fn new() -> Self {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "it names a log line and nothing depends on it"
-        )]
-        Self::New(Uuid::now_v7())
+    /// Returns a UUIDv7. Each thread draws its random bits from a generator of its own: `Uuid::now_v7` locks a counter
+    /// that all threads share and asks the kernel for random bits, which is for ids that must not be guessed.
+    fn new(now: DateTime<Utc>) -> Self {
+        let millis = u64::try_from(now.timestamp_millis()).unwrap_or_default();
+        let mut random = [0; 10];
+        fastrand::fill(&mut random);
+        Self::New(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
     }
 
     /// Returns the id as a text.
@@ -61,7 +63,8 @@ mod tests {
     use super::*;
 
     fn id_of(sent: &str) -> RequestId {
-        RequestId::of(&HeaderMap::from_iter([(REQUEST_ID, sent.parse().expect("a value"))]))
+        let headers = HeaderMap::from_iter([(REQUEST_ID, sent.parse().expect("a value"))]);
+        RequestId::of(&headers, DateTime::UNIX_EPOCH)
     }
 
     #[test]
@@ -74,6 +77,19 @@ mod tests {
             let id = id_of(sent);
             assert!(Uuid::try_parse(&id.text()).is_ok(), "{sent}: {id:?}");
             assert_eq!(id.text(), id.clone().into_header());
+        }
+    }
+
+    #[test]
+    fn new_ids_differ_and_have_the_time_of_their_request() {
+        let now = DateTime::from_timestamp_millis(1_800_000_000_123).expect("a time");
+        let ids = (0..1_000).map(|_| RequestId::of(&HeaderMap::new(), now).text());
+        let ids: std::collections::BTreeSet<String> = ids.collect();
+        assert_eq!(ids.len(), 1_000);
+        for id in ids {
+            let id = Uuid::try_parse(&id).expect("an id");
+            let time = id.get_timestamp().expect("a UUIDv7").to_unix();
+            assert_eq!((id.get_version_num(), time), (7, (1_800_000_000, 123_000_000)));
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod app;
 pub mod apply;
 pub mod audit;
 pub mod background;
+mod check_metrics;
 pub mod checks;
 pub mod compilations;
 pub mod edge_metrics;
