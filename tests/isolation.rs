@@ -121,7 +121,7 @@ impl<'p> Party<'p> {
         let path = match row.kind {
             Kind::Provider => row.route.replace("{id}", &self.id).replace("{idpId}", id),
             Kind::TenantKey => row.route.replace("{id}", &self.id).replace("{keyId}", id),
-            Kind::File => row.route.replace("{file}", "swagger-ui.css"),
+            Kind::File => row.route.replace("{file}", "swagger-ui.css").replace("{tenant}", "acme"),
             Kind::Delivery if id.starts_with('/') => format!("POST {id}/redeliver"),
             Kind::Delivery => row.route.replace("{id}", id).replace("{delivery_id}", id),
             _ => row.route.replace("{id}", id),

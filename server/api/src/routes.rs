@@ -15,8 +15,8 @@ use crate::route_set::RouteSet;
 use crate::service::HttpService;
 use crate::unknown_parameters::KnownQueries;
 use crate::{
-    admin, apply, audit, batch, checks, docs, health, home, layers, limits, metrics, policies, proposals,
-    resolvers, resources, rules, service_keys, webhooks,
+    admin, apply, audit, batch, checks, docs, health, home, layers, limits, metrics, policies,
+    proposals, resolvers, resources, rules, service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.
