@@ -15,7 +15,8 @@ use crate::route_set::RouteSet;
 use crate::service::HttpService;
 use crate::unknown_parameters::KnownQueries;
 use crate::{
-    admin, apply, audit, batch, checks, docs, entities, health, home, layers, limits, metrics, policies, proposals, resolvers, resources, roles, rules, service_keys, webhooks,
+    admin, apply, audit, batch, checks, docs, entities, health, home, layers, limits, metrics,
+    policies, proposals, resolvers, resources, roles, rules, service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.

@@ -13,7 +13,8 @@ use prometheus_client::registry::Registry;
 use thread_local::ThreadLocal;
 
 /// Seconds. A check from a plan in memory takes microseconds, one that asks a source milliseconds.
-const BOUNDS: [f64; 12] = [25e-6, 50e-6, 1e-4, 25e-5, 5e-4, 1e-3, 25e-4, 1e-2, 5e-2, 0.25, 1.0, 5.0];
+const BOUNDS: [f64; 12] =
+    [25e-6, 50e-6, 1e-4, 25e-5, 5e-4, 1e-3, 25e-4, 1e-2, 5e-2, 0.25, 1.0, 5.0];
 /// The buckets of a histogram: one for each bound, and one for what takes longer.
 const BUCKETS: usize = BOUNDS.len() + 1;
 
@@ -116,11 +117,15 @@ impl EncodeMetric for Decisions {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         for kind in CheckKind::ALL {
             let total = |count: fn(&KindCounts) -> &AtomicU64| sum(&self.0, kind, count);
-            let decisions =
-                [("allow", total(|counts| &counts.allowed)), ("deny", total(|counts| &counts.denied))];
+            let decisions = [
+                ("allow", total(|counts| &counts.allowed)),
+                ("deny", total(|counts| &counts.denied)),
+            ];
             for (decision, total) in decisions {
                 let labels = DecisionLabels { kind: kind.name(), decision };
-                encoder.encode_family(&labels)?.encode_counter::<NoLabelSet, u64, u64>(&total, None)?;
+                encoder
+                    .encode_family(&labels)?
+                    .encode_counter::<NoLabelSet, u64, u64>(&total, None)?;
             }
         }
         Ok(())
