@@ -182,6 +182,8 @@ rights!(
     WebhooksWrite,
     ResolversRead,
     ResolversWrite,
+    EntitiesRead,
+    EntitiesWrite,
     AuditRead
 );
 

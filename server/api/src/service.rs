@@ -27,6 +27,7 @@ use crate::authzen::evaluations::EVALUATIONS_PATH;
 use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::deadline::REQUEST_TIMEOUT;
+use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
 use crate::raw_body::BodyLimits;
@@ -70,6 +71,7 @@ impl HttpService {
             _ if upload::is_upload(&parts) => MAX_UPLOAD,
             apply::PATH => bodies.largest_apply(),
             batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
+            entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
