@@ -7,6 +7,10 @@ pub(crate) enum Access {
     Open,
     /// Whoever has a token, and service keys with `access:evaluate`.
     Check,
+    /// Whoever has a token and asks about itself, and service keys with `access:search`.
+    Search,
+    /// Managers, and service keys with `access:search` and `policies:read`; the body names the domain.
+    Conditions,
     /// Managers, and service keys with this permission.
     Manage(&'static str),
     /// Managers with a token.
@@ -68,6 +72,8 @@ const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
 const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
+const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
+const MATRIX: &str = r#"{"roles": ["user"], "resources": ["doc:read"], "domain": "$domain"}"#;
 const CHECK: &str =
     r#"{"subject": "alice", "resource": "doc:read", "action": "read", "domain": "$domain"}"#;
 const LEGACY_CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "domain": "$domain"}"#;
@@ -95,7 +101,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 62] = [
+pub(crate) const ROUTES: [Row; 65] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -105,6 +111,9 @@ pub(crate) const ROUTES: [Row; 62] = [
     row("GET /docs/{file}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/check", Access::Check, Kind::None, CHECK, 200),
     row("POST /api/v1/resources/access/check", Access::Check, Kind::None, LEGACY_CHECK, 200),
+    row("POST /api/v1/plan", Access::Conditions, Kind::None, CHECK, 200),
+    row("POST /api/v1/permissions", Access::Search, Kind::None, PERMISSIONS, 200),
+    row("POST /api/v1/matrix", Access::Conditions, Kind::None, MATRIX, 200),
     row("POST /api/v1/resources", RESOURCES_WRITE, Kind::None, RESOURCE, 201),
     row("GET /api/v1/resources", RESOURCES_READ, Kind::None, "", 200),
     row("POST /api/v1/resources/list", RESOURCES_WRITE, Kind::None, RESOURCES, 200),

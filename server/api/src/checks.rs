@@ -137,7 +137,7 @@ pub(super) async fn legacy_check(
 }
 
 /// The header `X-Min-Policy-Revision`: the rules of the decision must not be older; 0 without the header.
-pub(super) struct MinRevision(u64);
+pub(super) struct MinRevision(pub(super) u64);
 
 impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
     type Rejection = ApiError;

@@ -14,6 +14,7 @@ use portcullis_storage::StoreError;
 use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
+use crate::filters::FilterRefusal;
 use crate::plans::PlanError;
 use crate::write_refusal::WriteRefusal;
 
@@ -55,6 +56,8 @@ pub enum OperationError {
     CasesFailed(Vec<CaseFailure>),
     /// The gate `approval` of the tenant refuses the change.
     ApprovalRequired,
+    /// There is no plan for the rows of a list.
+    FilterRefused(FilterRefusal),
     /// The tenant would have more than a quota allows.
     QuotaExceeded(QuotaExcess),
     /// The service cannot do it at the moment. The text is for the client.

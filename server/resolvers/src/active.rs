@@ -81,6 +81,11 @@ impl ActiveResolver {
         self.guard().breaker.state(now)
     }
 
+    /// Returns the inputs that the module declares.
+    pub(crate) fn inputs(&self) -> &[String] {
+        &self.binding.resolver.module().descriptor().inputs
+    }
+
     /// Looks up every attribute in the cache, and calls the module for those that are missing.
     pub(crate) async fn ask(
         &self,
