@@ -9,6 +9,7 @@
 
 pub(crate) mod support;
 
+mod access;
 mod apply;
 pub(crate) mod authentication;
 mod authzen;

@@ -7,6 +7,10 @@ pub(crate) enum Access {
     Open,
     /// Whoever has a token, and service keys with `access:evaluate`.
     Check,
+    /// Whoever has a token and asks about itself, and service keys with `access:search`.
+    Search,
+    /// Managers, and service keys with `access:search` and `policies:read`; the body names the domain.
+    Conditions,
     /// Managers, and service keys with this permission.
     Manage(&'static str),
     /// Managers with a token.
@@ -72,6 +76,8 @@ const ENTITIES_READ: Access = Access::Manage("entities:read");
 const ENTITIES_WRITE: Access = Access::Manage("entities:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
+const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
+const MATRIX: &str = r#"{"roles": ["user"], "resources": ["doc:read"], "domain": "$domain"}"#;
 const CHECK: &str =
     r#"{"subject": "alice", "resource": "doc:read", "action": "read", "domain": "$domain"}"#;
 const BATCH: &str = r#"{
@@ -114,7 +120,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 76] = [
+pub(crate) const ROUTES: [Row; 79] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -129,6 +135,9 @@ pub(crate) const ROUTES: [Row; 76] = [
     row("GET /.well-known/authzen-configuration", Access::Open, Kind::None, "", 200),
     row("GET /.well-known/authzen-configuration/{tenant}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/resources/access/check", Access::Check, Kind::None, LEGACY_CHECK, 200),
+    row("POST /api/v1/plan", Access::Conditions, Kind::None, CHECK, 200),
+    row("POST /api/v1/permissions", Access::Search, Kind::None, PERMISSIONS, 200),
+    row("POST /api/v1/matrix", Access::Conditions, Kind::None, MATRIX, 200),
     row("POST /api/v1/resources", RESOURCES_WRITE, Kind::None, RESOURCE, 201),
     row("GET /api/v1/resources", RESOURCES_READ, Kind::None, "", 200),
     row("POST /api/v1/resources/list", RESOURCES_WRITE, Kind::None, RESOURCES, 200),

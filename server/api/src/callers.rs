@@ -55,29 +55,31 @@ impl CheckRequester {
         };
         limits::count_more(app, (self.caller.tenant(), actor), self.address, more)
     }
+}
 
-    /// Verifies the caller, before its query is judged.
-    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        match Credential::of(&app.mode, parts)? {
-            Credential::Bearer(token) => {
-                let holder = verified_token(app, parts, token).await?;
-                let subject = &holder.identity.subject;
-                let place = enter(app, parts, holder.tenant(), subject).await?;
-                let caller = CheckCaller::Member(holder);
-                Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
-            }
-            Credential::ServiceKey(key) => {
-                let key = verified_key(app, parts, key).await?;
-                let place = enter(app, parts, key.tenant(), key.actor()).await?;
-                key.must_have(Permission::AccessEvaluate)?;
-                let caller = CheckCaller::Key(key);
-                Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
-            }
-            Credential::AdminKey(_) => Err(AuthError::CredentialRefused(
-                "this route needs a bearer token or a service key, not the admin key".to_owned(),
-            )
-            .into()),
+/// Verifies a member of a tenant, or a service key with a permission, before the query is judged.
+pub(crate) async fn check_caller(
+    parts: &mut Parts,
+    app: &App,
+    permission: Permission,
+) -> Result<(CheckCaller, RequestPlace), ApiError> {
+    match Credential::of(&app.mode, parts)? {
+        Credential::Bearer(token) => {
+            let holder = verified_token(app, parts, token).await?;
+            let subject = &holder.identity.subject;
+            let place = enter(app, parts, holder.tenant(), subject).await?;
+            Ok((CheckCaller::Member(holder), place))
         }
+        Credential::ServiceKey(key) => {
+            let key = verified_key(app, parts, key).await?;
+            let place = enter(app, parts, key.tenant(), key.actor()).await?;
+            key.must_have(permission)?;
+            Ok((CheckCaller::Key(key), place))
+        }
+        Credential::AdminKey(_) => Err(AuthError::CredentialRefused(
+            "this route needs a bearer token or a service key, not the admin key".to_owned(),
+        )
+        .into()),
     }
 }
 
@@ -85,10 +87,10 @@ impl FromRequestParts<App> for CheckRequester {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let requester = Self::verified(parts, app).await?;
+        let (caller, place) = check_caller(parts, app, Permission::AccessEvaluate).await?;
         managed_domain::refuse(parts, "a check names its domain in the body, as `domain`")?;
         refuse_query_fault(parts)?;
-        Ok(requester)
+        Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
     }
 }
 

@@ -65,6 +65,22 @@ impl CheckCaller {
         }
     }
 
+    /// Refuses a member who asks about another subject in `domain` and does not manage it. A key that asks has the
+    /// permission `access:search`.
+    pub fn may_ask_about(
+        &self,
+        subject: &str,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<(), AuthError> {
+        match self {
+            Self::Member(holder) if *holder.identity.subject != *subject => {
+                holder.must_manage(domain, manager_roles)
+            }
+            Self::Member(_) | Self::Key(_) => Ok(()),
+        }
+    }
+
     /// Refuses a caller who may not see explanations of checks in `domain`: a member who does not manage it, or a key
     /// without `policies:read`.
     pub fn may_explain(

@@ -94,13 +94,30 @@ document!(LegacyCheckRequest => {
 });
 
 /// The schema of a check body, while a declaration names its members.
-struct Description {
+pub(crate) struct Description {
     input: Input,
     /// Returns the description of a member.
     about: fn(&str) -> Option<&'static str>,
 }
 
 impl Description {
+    /// Describes the members of a check.
+    pub(crate) fn of_check() -> Input {
+        let mut description = Self { input: schema::input(), about: about_check };
+        CheckBody::declare(&mut description);
+        description.input
+    }
+
+    /// Describes the members of a request that is about many resources, so far none.
+    pub(crate) fn about_permissions() -> Self {
+        Self { input: schema::input(), about: about_permissions }
+    }
+
+    /// Returns the schema of the members that were named.
+    pub(crate) fn into_input(self) -> Input {
+        self.input
+    }
+
     fn text(&self, name: &str, text: CheckText) -> ObjectBuilder {
         let schema = match text {
             CheckText::UpTo(max) => schema::text(max),
@@ -134,6 +151,14 @@ fn about_check(name: &str) -> Option<&'static str> {
     match name {
         "subject" => Some("Who is to be judged"),
         "action" => Some("What the subject wants to do"),
+        "domain" => Some("The caller's own when absent"),
+        _ => None,
+    }
+}
+
+fn about_permissions(name: &str) -> Option<&'static str> {
+    match name {
+        "subject" => Some("The caller when absent; required with a service key"),
         "domain" => Some("The caller's own when absent"),
         _ => None,
     }
