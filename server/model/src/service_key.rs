@@ -44,6 +44,8 @@ pub enum Permission {
     ResolversWrite,
     AuditRead,
     AccessEvaluate,
+    /// To ask who may do what: search, permissions, and with `policies:read` also plans and the matrix.
+    AccessSearch,
     /// To change managed records, and to lift the limits of an apply.
     PoliciesForce,
     EntitiesRead,
@@ -52,7 +54,7 @@ pub enum Permission {
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -63,6 +65,7 @@ impl Permission {
         Self::ResolversWrite,
         Self::AuditRead,
         Self::AccessEvaluate,
+        Self::AccessSearch,
         Self::PoliciesForce,
         Self::EntitiesRead,
         Self::EntitiesWrite,
@@ -93,6 +96,7 @@ impl Permission {
             Self::ResolversWrite => "resolvers:write",
             Self::AuditRead => "audit:read",
             Self::AccessEvaluate => "access:evaluate",
+            Self::AccessSearch => "access:search",
             Self::PoliciesForce => "policies:force",
             Self::EntitiesRead => "entities:read",
             Self::EntitiesWrite => "entities:write",
@@ -190,8 +194,8 @@ impl NewServiceKey {
         let permissions = members.optional(
             "permissions",
             permissions.about(
-                "When absent, all but `audit:read`, `access:evaluate`, `policies:force`, `entities:read` and \
-                 `entities:write`",
+                "When absent, all but `audit:read`, `access:evaluate`, `access:search`, `policies:force`, \
+                 `entities:read` and `entities:write`",
             ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
@@ -337,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn audit_records_and_checks_are_for_keys_that_name_them() {
+    fn later_permissions_are_for_keys_that_name_them() {
         let named = |permission| Permission::DEFAULT.contains(&permission);
         let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
         assert_eq!(
@@ -345,6 +349,7 @@ mod tests {
             [
                 Permission::AuditRead,
                 Permission::AccessEvaluate,
+                Permission::AccessSearch,
                 Permission::PoliciesForce,
                 Permission::EntitiesRead,
                 Permission::EntitiesWrite,
