@@ -135,9 +135,8 @@ impl EntityPath {
 
 impl IntoParams for EntityPath {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let segment = |name, max, about| {
-            parameter(ParameterIn::Path, name, schema::text(max), about)
-        };
+        let segment =
+            |name, max, about| parameter(ParameterIn::Path, name, schema::text(max), about);
         vec![
             segment("type", MAX_TYPE, "The type of the entity"),
             segment("id", MAX_ID, "The id of the entity"),

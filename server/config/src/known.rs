@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 68] = [
+const OURS: [&str; 71] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -17,6 +17,8 @@ const OURS: [&str; 68] = [
     "AUTH_SERVER_URL",
     "CONNECTION_IDLE_TIMEOUT",
     "CONNECTION_WRITE_TIMEOUT",
+    "DATABASE_READ_URL",
+    "DATABASE_READ_URL_FILE",
     "DATABASE_URL",
     "DATABASE_URL_FILE",
     "DOMAIN_CLAIM",
@@ -62,6 +64,7 @@ const OURS: [&str; 68] = [
     "RUST_LOG",
     "SERVICE_API_KEY",
     "SERVICE_API_KEY_FILE",
+    "SHUTDOWN_DELAY",
     "SINGLE_TENANT",
     "TLS_CERT_FILE",
     "TLS_KEY_FILE",

@@ -191,11 +191,7 @@ fn properties<'j>() -> impl Field<'j, Value = Properties> {
     })
 }
 
-fn read_properties(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<Properties> {
+fn read_properties(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Properties> {
     let Some(members) = json.as_object() else {
         problems.expected(at, format!("an object, not {}", json.kind()));
         return None;

@@ -95,10 +95,7 @@ async fn must_go_on(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), Operation
     ))
 }
 
-async fn check_names(
-    tx: &mut Tx,
-    entities: &[NewEntity],
-) -> Result<(), OperationError> {
+async fn check_names(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {
     let expected = |index: usize, what: &str| {
         Err(Invalid::expected(&format!("/entities/{index}/id"), what).into())
     };
@@ -117,9 +114,8 @@ async fn check_names(
 
 /// Returns the refusal of a role that has the name of an entity.
 pub(crate) fn is_entity(role: &str, at: &str) -> OperationError {
-    let what = format!(
-        "no role `{role}`, because it is the id of an entity, and rules match both alike"
-    );
+    let what =
+        format!("no role `{role}`, because it is the id of an entity, and rules match both alike");
     Invalid::expected(at, what).into()
 }
 

@@ -59,7 +59,7 @@ pub(crate) async fn run(
     listen: SocketAddr,
     variables: Variables,
 ) -> anyhow::Result<()> {
-    let stop = serve::stop_signal()?;
+    let stop = serve::stop_signal(Duration::ZERO)?;
     // A folder with faults leaves no data directory behind.
     let tenants = ServedTenants::new(served(dir)?);
     files::create_dir(data_dir)?;
@@ -70,6 +70,7 @@ pub(crate) async fn run(
     let config = Config {
         listen,
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
+        database_read_url: None,
         allow_bypass_rls: false,
         mode: Mode::Selfhost(Some(oidc)),
         encryption_keys: encryption_keys(&data_dir.join("encryption-key"))?,
@@ -96,7 +97,7 @@ pub(crate) async fn run(
     let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
-    app.reload_tenants().await?;
+    app.catch_up().await?;
     app.keep_up();
     store_all(&app, &tenants, &base_url).await?;
     let examples = Examples { app: app.clone(), tenants, base_url };

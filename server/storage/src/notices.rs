@@ -12,7 +12,9 @@ use crate::tx::WebhookWrites;
 
 /// The channel of changes of decision data.
 const CHANGES: &str = "portcullis_changes";
-/// The channel of changes of webhooks.
+/// The channel on which triggers announce changes of what concerns access.
+const ACCESS: &str = "portcullis_access";
+/// The channel of changes of webhooks, which replicas of version 0.1 hear.
 const WEBHOOKS: &str = "portcullis_webhooks";
 /// The channel of new deliveries.
 const DELIVERIES: &str = "portcullis_deliveries";
@@ -28,8 +30,8 @@ const MAX_PAYLOAD: usize = 7_900;
 pub enum Notice {
     /// Decision data changed.
     Revision(RevisionNotice),
-    /// The webhooks of some tenant changed.
-    Webhooks,
+    /// The stream of changes has something new about access: states of tenants, providers, keys or webhooks.
+    Access,
     /// A delivery became due.
     Deliveries,
     /// The service key with this id is revoked.
@@ -138,7 +140,7 @@ pub struct Notices(PgListener);
 impl Notices {
     pub(crate) async fn listen(pool: &PgPool) -> Result<Self, sqlx::Error> {
         let mut listener = PgListener::connect_with(pool).await?;
-        listener.listen_all([CHANGES, WEBHOOKS, DELIVERIES, REVOKED_KEYS, ENTITIES]).await?;
+        listener.listen_all([CHANGES, ACCESS, DELIVERIES, REVOKED_KEYS, ENTITIES]).await?;
         Ok(Self(listener))
     }
 
@@ -146,7 +148,7 @@ impl Notices {
     pub async fn next(&mut self) -> Result<Option<Notice>, StoreError> {
         let received = self.0.try_recv().await?;
         Ok(received.and_then(|received| match received.channel() {
-            WEBHOOKS => Some(Notice::Webhooks),
+            ACCESS => Some(Notice::Access),
             DELIVERIES => Some(Notice::Deliveries),
             REVOKED_KEYS => received.payload().parse().ok().map(Notice::RevokedKey),
             ENTITIES => serde_json::from_str(received.payload()).ok().map(Notice::Entities),

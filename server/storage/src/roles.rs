@@ -49,11 +49,7 @@ pub async fn find(tx: &mut Tx, name: &str) -> Result<Option<RoleRecord>, StoreEr
 }
 
 /// Lists a page of the roles in the order of names, after the name `after`; the empty text begins.
-pub async fn list(
-    tx: &mut Tx,
-    after: &str,
-    limit: i64,
-) -> Result<Listed<RoleRecord>, StoreError> {
+pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<RoleRecord>, StoreError> {
     const SIZES: &str = "SELECT CAST(octet_length(name) + octet_length(includes) AS BIGINT) \
         FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3";
     const SQL: &str =

@@ -25,8 +25,7 @@ impl Rows {
 
 /// Returns `count` parameters from `$first` on, separated by commas.
 pub(crate) fn numbered(first: usize, count: usize) -> String {
-    let numbers: Vec<String> =
-        (first..first + count).map(|number| format!("${number}")).collect();
+    let numbers: Vec<String> = (first..first + count).map(|number| format!("${number}")).collect();
     numbers.join(", ")
 }
 

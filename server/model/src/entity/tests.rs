@@ -59,7 +59,10 @@ fn faults_have_their_place() {
             "at `/entities/0/roles`: expected at most 100 roles",
         ),
         (
-            format!(r#"[{{"type": "u", "id": "a", "properties": {{"x": "{}"}}}}]"#, long.repeat(64)),
+            format!(
+                r#"[{{"type": "u", "id": "a", "properties": {{"x": "{}"}}}}]"#,
+                long.repeat(64)
+            ),
             "at `/entities/0`: expected an entity of at most 16384 bytes, not 16464",
         ),
         (

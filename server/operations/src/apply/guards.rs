@@ -157,8 +157,7 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
 /// Returns the members of the settings that differ.
 fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChange> {
     let (old, new) = (members(old), members(new));
-    let paths =
-        ["/gates/cases", "/gates/approval", "/max_deletes", "/owners", "/directory_wins"];
+    let paths = ["/gates/cases", "/gates/approval", "/max_deletes", "/owners", "/directory_wins"];
     let value = |settings: &Value, path| settings.pointer(path).map(Value::to_string);
     let change = |path| (path, value(&old, path), value(&new, path));
     let differing = paths.map(change).into_iter().filter(|(_, old, new)| old != new);

@@ -107,7 +107,8 @@ pub(super) async fn find_stored(
 ) -> Result<HashMap<EntityKey, StoredEntity>, StoreError> {
     let mut found = HashMap::with_capacity(keys.len());
     for batch in keys.chunks(BATCH) {
-        let pairs = (0..batch.len()).map(|index| format!("(${}, ${})", 2 * index + 2, 2 * index + 3));
+        let pairs =
+            (0..batch.len()).map(|index| format!("(${}, ${})", 2 * index + 2, 2 * index + 3));
         let pairs: Vec<String> = pairs.collect();
         let sql = AssertSqlSafe(format!(
             "SELECT e.type AS kind, e.id, e.roles, e.domain_roles, e.properties, e.source, e.sync, e.revision, \

@@ -85,10 +85,7 @@ pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameCla
 }
 
 /// Returns the first of these roles that has the name of an entity's principal.
-pub async fn clash_of_roles(
-    tx: &mut Tx,
-    roles: &[&str],
-) -> Result<Option<NameClash>, StoreError> {
+pub async fn clash_of_roles(tx: &mut Tx, roles: &[&str]) -> Result<Option<NameClash>, StoreError> {
     let keys: HashMap<EntityKey, &str> =
         roles.iter().flat_map(|role| keys_of(role).map(move |key| (key, *role))).collect();
     let found = find_stored(tx, keys.keys().cloned().collect()).await?;
@@ -136,7 +133,8 @@ async fn held(tx: &mut Tx, names: Vec<&str>) -> Result<BTreeSet<String>, StoreEr
         macro_rules! bound {
             () => {{
                 let is_full = batch.len() == BATCH;
-                let mut query = sqlx::query_as::<_, (String,)>(sql).persistent(is_full).bind(tenant);
+                let mut query =
+                    sqlx::query_as::<_, (String,)>(sql).persistent(is_full).bind(tenant);
                 for name in batch {
                     query = query.bind(*name);
                 }
