@@ -59,8 +59,9 @@ pub(crate) enum FlatValue<'a> {
 }
 
 impl<'r> AttributeMap<'r> {
-    /// Wraps the members of an object, each of a type that an attribute may have.
-    pub(crate) fn of_members(members: &'r [Member<'r>]) -> Self {
+    /// Wraps the members of an object, in which no name occurs twice. `null` is an absent attribute, and an object a
+    /// present one that no operator compares. A list has strings and numbers.
+    pub fn of_members(members: &'r [Member<'r>]) -> Self {
         Self(Form::Tree(members))
     }
 
@@ -109,7 +110,9 @@ impl<'r> AttributeMap<'r> {
         match self.0 {
             Form::Tree(members) => {
                 for (name, value) in members {
-                    visit(name, AttributeValue::from(value));
+                    if *value != Json::Null {
+                        visit(name, AttributeValue::from(value));
+                    }
                 }
             }
             Form::Flat(flat, items) => {
