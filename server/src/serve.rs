@@ -208,6 +208,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         public_url: config.edge.public_url,
         keys: config.encryption_keys,
         egress: config.egress,
+        searches: Searches::default(),
         uploads: Uploads::default(),
         limits,
         probe_log: LogThrottle::default(),

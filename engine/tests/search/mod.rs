@@ -162,7 +162,11 @@ impl Stored {
         };
         if overrides {
             let [fallback, _] = candidate.overriding;
-            return SearchCandidate { fallback, overriding: [fallback, candidate.fallback], ..candidate };
+            return SearchCandidate {
+                fallback,
+                overriding: [fallback, candidate.fallback],
+                ..candidate
+            };
         }
         candidate
     }

@@ -51,6 +51,7 @@ mod roles;
 mod route_set;
 mod routes;
 mod rules;
+mod search;
 mod sent_credential;
 mod service;
 mod service_keys;

@@ -16,7 +16,7 @@ use crate::service::HttpService;
 use crate::unknown_parameters::KnownQueries;
 use crate::{
     admin, apply, audit, batch, checks, docs, entities, health, home, layers, limits, metrics,
-    policies, proposals, resolvers, resources, roles, rules, service_keys, webhooks,
+    policies, proposals, resolvers, resources, roles, rules, search, service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.
@@ -68,7 +68,11 @@ fn public() -> OpenApiRouter<App> {
         .at(batch::PATH, routes!(batch::check_all))
         .at("/access/v1/evaluation", routes!(evaluation::evaluation))
         .at("/access/v1/evaluations", routes!(evaluations::evaluations))
-        .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
+        .at("/api/v1/resources/access/check", routes!(checks::legacy_check))
+
+        .at(search::RESOURCES_PATH, routes!(search::resources))
+        .at(search::SUBJECTS_PATH, routes!(search::subjects))
+        .at(search::ACTIONS_PATH, routes!(search::actions));
     let management = OpenApiRouter::new()
         .at("/api/v1/resources", routes!(resources::register, resources::list))
         .at("/api/v1/resources/list", routes!(resources::register_all))

@@ -30,6 +30,7 @@ use crate::deadline::REQUEST_TIMEOUT;
 use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
+use crate::search;
 use crate::raw_body::BodyLimits;
 use crate::request_id::{REQUEST_ID, RequestId};
 use crate::sent_credential::SentCredential;
@@ -72,6 +73,7 @@ impl HttpService {
             apply::PATH => bodies.largest_apply(),
             entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
             batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
+            search::RESOURCES_PATH | search::SUBJECTS_PATH => search::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
