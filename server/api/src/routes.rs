@@ -7,7 +7,7 @@ use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::authzen::{discovery, evaluation, evaluations};
+use crate::authzen::{self, discovery, evaluation, evaluations};
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
@@ -68,6 +68,9 @@ fn public() -> OpenApiRouter<App> {
         .at(batch::PATH, routes!(batch::check_all))
         .at("/access/v1/evaluation", routes!(evaluation::evaluation))
         .at("/access/v1/evaluations", routes!(evaluations::evaluations))
+        .at(authzen::search::SUBJECTS_PATH, routes!(authzen::search::subjects))
+        .at(authzen::search::RESOURCES_PATH, routes!(authzen::search::resources))
+        .at(authzen::search::ACTIONS_PATH, routes!(authzen::search::actions))
         .at("/api/v1/resources/access/check", routes!(checks::legacy_check))
 
         .at(search::RESOURCES_PATH, routes!(search::resources))

@@ -221,6 +221,7 @@ pub(super) async fn actions(
     let question = ActionQuestion {
         subject: body.subject,
         resource_type: body.resource_type,
+        action_of: str::to_owned,
         domain: body.domain,
         attributes: body.attributes,
         page: body.page,
@@ -232,8 +233,8 @@ pub(super) async fn actions(
     let resource = |action: &str| format!("{}:{action}", body.resource_type);
     let end = SearchEnd::of(&mut page, None);
     let results = page.found.into_iter().map(|found| ActionResult {
-        resource: resource(&found.action),
-        action: found.action,
+        resource: resource(&found.verb),
+        action: found.verb,
         decision: "allow",
         rule: found.rule,
     });

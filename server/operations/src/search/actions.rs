@@ -24,6 +24,8 @@ pub struct ActionQuestion<'q> {
     pub subject: &'q str,
     /// The type of the resource.
     pub resource_type: &'q str,
+    /// Returns the action that a verb stands for.
+    pub action_of: fn(&str) -> String,
     pub domain: Option<&'q str>,
     pub attributes: Attributes<'q>,
     pub page: SearchPage<'q>,
@@ -36,8 +38,7 @@ pub struct ActionQuestion<'q> {
 /// An action that is allowed.
 #[derive(Debug)]
 pub struct FoundAction {
-    /// The verb, which is also the action.
-    pub action: String,
+    pub verb: String,
     /// The policy or rule that allows it.
     pub rule: uuid::Uuid,
 }
@@ -89,8 +90,9 @@ async fn decide(
     page: &mut SearchedPage<FoundAction>,
 ) -> Result<(), OperationError> {
     let resource = format!("{}:{verb}", question.resource_type);
+    let action = (question.action_of)(verb);
     page.looked_at += 1;
-    if split_resource(&resource).is_none() || !within(verb, MAX_ACTION) {
+    if split_resource(&resource).is_none() || !within(&action, MAX_ACTION) {
         return Ok(());
     }
     let cached = app.plans.find(tenant, &resource, question.at_least).await?;
@@ -99,7 +101,7 @@ async fn decide(
     let body = CheckBody {
         subject: question.subject,
         resource: &resource,
-        action: verb,
+        action: &action,
         domain: question.domain,
         attributes: question.attributes,
     };
@@ -110,7 +112,7 @@ async fn decide(
     match plan.decide(&completed, &AttributeAnswers::default()) {
         Verdict::Decided(decision) => {
             if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
-                page.found.push(FoundAction { action: verb.to_owned(), rule });
+                page.found.push(FoundAction { verb: verb.to_owned(), rule });
             }
         }
         Verdict::NeedsAttributes(requests) => {
