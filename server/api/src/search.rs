@@ -1,4 +1,4 @@
-//! Searches: which resources, which subjects, which actions (`docs/semantics.md`, section 12).
+//! Searches: which resources, which subjects, which actions (`docs/semantics.md`, section 13).
 
 use axum::Json as JsonAnswer;
 use axum::extract::State;

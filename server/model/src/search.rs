@@ -1,4 +1,4 @@
-//! The bodies of searches (`docs/semantics.md`, section 12).
+//! The bodies of searches (`docs/semantics.md`, section 13).
 
 use portcullis_engine::entities::USER;
 use portcullis_engine::fields::{list as read_list, string as read_string, text as read_text};

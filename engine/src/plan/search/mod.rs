@@ -1,5 +1,5 @@
 //! Decides one request for many candidates: every resource of a type, or every subject (`docs/semantics.md`, section
-//! 2.13).
+//! 13).
 //!
 //! Partial evaluation with the known part settles most policies once. The others are indexed again and decide each
 //! candidate, with the program of the plan. So a search gives what a check of each candidate would give.

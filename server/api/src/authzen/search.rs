@@ -1,4 +1,4 @@
-//! `POST /access/v1/search/…`: searches of AuthZEN (`docs/semantics.md`, section 11.9).
+//! `POST /access/v1/search/…`: searches of AuthZEN (`docs/semantics.md`, section 13.7).
 
 use axum::Json;
 use axum::extract::State;

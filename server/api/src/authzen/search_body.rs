@@ -1,4 +1,4 @@
-//! The bodies of AuthZEN searches (`docs/semantics.md`, section 11.9).
+//! The bodies of AuthZEN searches (`docs/semantics.md`, section 13.7).
 
 use std::borrow::Cow;
 use std::sync::Arc;

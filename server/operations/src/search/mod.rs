@@ -1,4 +1,4 @@
-//! Searches: for which resources or subjects is a request allowed, and which actions are (`docs/semantics.md`, section 12).
+//! Searches: for which resources or subjects is a request allowed, and which actions are (`docs/semantics.md`, section 13).
 
 mod actions;
 mod cursor;
