@@ -33,3 +33,4 @@ pub(crate) mod resolvers;
 mod resources;
 mod roles;
 mod rules;
+mod search;

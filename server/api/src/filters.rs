@@ -13,9 +13,9 @@ use utoipa::openapi::Type;
 use super::body::JsonBody;
 use super::checks::MinRevision;
 use super::revision_header;
+use crate::callers::SearchRequester;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::search_requester::SearchRequester;
 
 /// Decides a request for all rows of a list, as a condition over their attributes.
 ///

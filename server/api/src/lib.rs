@@ -53,7 +53,7 @@ mod roles;
 mod route_set;
 mod routes;
 mod rules;
-mod search_requester;
+mod search;
 mod sent_credential;
 mod service;
 mod service_keys;

@@ -16,10 +16,10 @@ use super::body::JsonBody;
 use super::checks::MinRevision;
 use super::paging::{self, Requested};
 use super::revision_header;
+use crate::callers::SearchRequester;
 use crate::error::ApiError;
 use crate::etag::IfNoneMatch;
 use crate::openapi::Conflict;
-use crate::search_requester::SearchRequester;
 
 /// Lists what a subject may do on each registered resource.
 ///

@@ -93,4 +93,30 @@ impl CheckCaller {
             Self::Key(key) => key.must_have(Permission::PoliciesRead),
         }
     }
+
+    /// Refuses a caller who may not search: a member who does not manage `domain`, unless `subject` is its own. A key has
+    /// proved its permission.
+    ///
+    /// # Errors
+    /// [`AuthError::AccessDenied`]
+    pub fn may_search(
+        &self,
+        subject: Option<&str>,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<(), AuthError> {
+        match self {
+            Self::Member(holder) if subject == Some(&*holder.identity.subject) => Ok(()),
+            Self::Member(holder) => holder.must_manage(domain, manager_roles),
+            Self::Key(_) => Ok(()),
+        }
+    }
+
+    /// Returns the caller as cursors and rates name it: the `sub` of a token, or `key:<id>`.
+    pub fn actor(&self) -> &str {
+        match self {
+            Self::Member(holder) => &holder.identity.subject,
+            Self::Key(key) => key.actor(),
+        }
+    }
 }

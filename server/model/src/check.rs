@@ -142,7 +142,7 @@ impl CheckMembers<'static> for Description {
     }
 
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'static>> {
-        self.input.add(name, schema::nullable(attributes()));
+        self.input.add(name, schema::nullable(attributes_schema()));
         None
     }
 }
@@ -173,11 +173,12 @@ fn about_legacy_check(name: &str) -> Option<&'static str> {
     }
 }
 
-fn attributes() -> Input {
-    let user = attribute_map().description(Some("What policies read as `user.*`"));
-    let resource = attribute_map().description(Some("What policies read as `resource.*`"));
-    let action = attribute_map().description(Some("What policies read as `action.*`"));
-    let context = attribute_map().description(Some("What policies read as `context.*`"));
+/// Returns the schema of the attributes of a request.
+pub(crate) fn attributes_schema() -> Input {
+    let user = attribute_map_schema().description(Some("What policies read as `user.*`"));
+    let resource = attribute_map_schema().description(Some("What policies read as `resource.*`"));
+    let action = attribute_map_schema().description(Some("What policies read as `action.*`"));
+    let context = attribute_map_schema().description(Some("What policies read as `context.*`"));
     schema::input()
         .optional("user", user)
         .optional("resource", resource)
@@ -190,7 +191,7 @@ fn attributes() -> Input {
 }
 
 /// Strings, numbers, booleans, and lists of strings and numbers, by name.
-fn attribute_map() -> ObjectBuilder {
+pub(crate) fn attribute_map_schema() -> ObjectBuilder {
     let scalar = any_of_types([Type::String, Type::Number, Type::Boolean]);
     let items = schema::list(any_of_types([Type::String, Type::Number]));
     schema::typed(Type::Object)

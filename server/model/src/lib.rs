@@ -32,6 +32,7 @@ pub mod role;
 pub mod rule;
 pub mod rule_filter;
 pub mod schema;
+pub mod search;
 pub mod service_key;
 pub mod settings;
 pub mod tenant;

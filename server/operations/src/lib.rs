@@ -42,6 +42,7 @@ pub mod resolvers;
 pub mod resources;
 pub mod roles;
 pub mod rules;
+pub mod search;
 pub mod secrets;
 pub mod service_keys;
 mod tenant_facts;
