@@ -59,8 +59,9 @@ pub(crate) enum FlatValue<'a> {
 }
 
 impl<'r> AttributeMap<'r> {
-    /// Wraps the members of an object, each of a type that an attribute may have.
-    pub(crate) fn of_members(members: &'r [Member<'r>]) -> Self {
+    /// Wraps the members of an object, in which no name occurs twice. `null` is an absent attribute, and an object a
+    /// present one that no operator compares. A list has strings and numbers.
+    pub fn of_members(members: &'r [Member<'r>]) -> Self {
         Self(Form::Tree(members))
     }
 
@@ -87,9 +88,14 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
-    /// Returns whether the map has the attribute `name`.
+    /// Returns whether the map names the attribute `name`, `null` included.
     pub(crate) fn has(self, name: &str) -> bool {
-        self.get(name).is_some()
+        match self.0 {
+            Form::Tree(members) => members.iter().any(|(own, _)| own == name),
+            Form::Flat(flat, _) => flat.iter().any(|attribute| attribute.name == name),
+            Form::Entity(properties) => properties.get(name).is_some(),
+            Form::Layers(layers) => layers.sent().has(name) || layers.is_stored(name),
+        }
     }
 
     /// Returns the value of the attribute `name`.
@@ -109,7 +115,9 @@ impl<'r> AttributeMap<'r> {
         match self.0 {
             Form::Tree(members) => {
                 for (name, value) in members {
-                    visit(name, AttributeValue::from(value));
+                    if *value != Json::Null {
+                        visit(name, AttributeValue::from(value));
+                    }
                 }
             }
             Form::Flat(flat, items) => {

@@ -38,6 +38,7 @@
 
 pub mod analysis;
 mod attributes;
+pub mod batch;
 pub mod casbin;
 mod check_buffer;
 pub mod condition;

@@ -205,6 +205,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         changes: ChangeReader::default(),
         refusals: Refusals::default(),
         manager_roles: config.manager_roles,
+        public_url: config.edge.public_url,
         keys: config.encryption_keys,
         egress: config.egress,
         uploads: Uploads::default(),

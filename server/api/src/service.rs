@@ -23,6 +23,8 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
+use crate::authzen::evaluations::EVALUATIONS_PATH;
+use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::deadline::REQUEST_TIMEOUT;
 use crate::entities;
@@ -69,6 +71,7 @@ impl HttpService {
             _ if upload::is_upload(&parts) => MAX_UPLOAD,
             apply::PATH => bodies.largest_apply(),
             entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
+            batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
@@ -149,7 +152,7 @@ struct Exchange {
 impl Exchange {
     /// Begins with a request, which gets its id.
     fn begin(parts: &mut Parts) -> Self {
-        let id = RequestId::of(&parts.headers);
+        let id = RequestId::of(parts);
         parts.extensions.insert(id.clone());
         Self { id, method: parts.method.clone(), uri: parts.uri.clone(), began: Instant::now() }
     }

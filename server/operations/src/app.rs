@@ -53,6 +53,8 @@ pub struct Parts {
     /// Keeps the refused credentials for the audit records.
     pub refusals: Refusals,
     pub manager_roles: Vec<String>,
+    /// The address by which clients reach the service, without a slash at the end; it is never taken from a request.
+    pub public_url: Option<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
     /// CallerLimits the addresses of outgoing requests.

@@ -53,7 +53,7 @@ pub struct CheckAnswer {
 }
 
 impl CheckAnswer {
-    fn new(cached: &CachedPlan, decision: &Decision<'_>) -> Self {
+    pub(crate) fn new(cached: &CachedPlan, decision: &Decision<'_>) -> Self {
         Self {
             effect: decision.effect(),
             matched_rule_id: decision.matched_rule_id(),

@@ -58,7 +58,20 @@ impl Entities {
         plan: &Plan,
         kind: CheckKind,
     ) -> Result<Self, EntitiesError> {
-        if !needs_entities(plan, kind) {
+        Self::load_for(app, tenant, std::iter::once(plan), kind).await
+    }
+
+    /// Returns the entities that checks of this kind by `plans` need. Loads them if necessary.
+    ///
+    /// # Errors
+    /// They cannot be had.
+    pub(crate) async fn load_for<'p>(
+        app: &App,
+        tenant: &str,
+        mut plans: impl Iterator<Item = &'p Plan>,
+        kind: CheckKind,
+    ) -> Result<Self, EntitiesError> {
+        if !plans.any(|plan| needs_entities(plan, kind)) {
             return Ok(Self::Unneeded);
         }
         Ok(Self::Loaded(app.entities.table(tenant).await?))

@@ -87,7 +87,7 @@ pub(crate) async fn run(
         },
         audit: AuditRetention::default(),
         store_limits: StoreLimits::default(),
-        edge: EdgeConfig::default(),
+        edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
         limits: LimitConfig::default(),
     };
     let limits = front::limits(&config.edge);
