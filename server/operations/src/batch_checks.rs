@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::common_plans::{self, CommonPlans};
-use crate::directory::{self, Entities};
+use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
 
@@ -124,7 +124,7 @@ struct Batch<'b> {
     /// The number of the plan of each check.
     plan_of: Vec<usize>,
     /// The entities that the plans need.
-    entities: Entities,
+    entities: NeededEntities,
     options: BatchOptions,
     /// Whether the events of denials need reasons.
     subscribes: bool,
@@ -147,7 +147,7 @@ impl<'b> Batch<'b> {
         let plan_of = checks.iter().map(number).collect();
         let plans = common_plans::find(&app.plans, tenant, &resources, options.at_least).await?;
         let each = plans.plans.iter().map(|plan| plan.plan());
-        let entities = Entities::load_for(app, tenant, each, CheckKind::Combined).await?;
+        let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
         let subscribes = app.webhooks.subscribes_to_denials(tenant);
         Ok(Self { app, tenant, checks, plans, plan_of, entities, options, subscribes })
     }
