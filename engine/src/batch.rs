@@ -45,10 +45,8 @@ impl BatchSemantic {
         let name = string(json, at, problems)?;
         let found = Self::NAMES.iter().find(|(_, known)| *known == name);
         if found.is_none() {
-            problems.expected(
-                at,
-                "`execute_all`, `deny_on_first_deny` or `permit_on_first_permit`",
-            );
+            problems
+                .expected(at, "`execute_all`, `deny_on_first_deny` or `permit_on_first_permit`");
         }
         found.map(|(semantic, _)| *semantic)
     }
@@ -86,9 +84,8 @@ impl<'r> BatchBody<'r> {
         let mut fields = Fields::open(json, &at, problems)?;
         let defaults = Defaults::read(&mut fields);
         let semantic = fields.optional("semantic", BatchSemantic::read);
-        let item = |json, at: &Place<'_>, problems: &mut Problems| {
-            defaults.item(json, at, problems)
-        };
+        let item =
+            |json, at: &Place<'_>, problems: &mut Problems| defaults.item(json, at, problems);
         let items = fields.required("checks", |json, at, problems| {
             let count = json.as_array().map_or(0, <[_]>::len);
             if json.as_array().is_some() && !(1..=MAX_ITEMS).contains(&count) {
@@ -213,7 +210,10 @@ mod tests {
                     number(2)
                 ),
                 // The attributes of the item replace all of the default: the context is gone.
-                format!("Some(\"x\") bob doc:read list Some(\"d\") ({{\"c\": {}}}, {{}})", number(3)),
+                format!(
+                    "Some(\"x\") bob doc:read list Some(\"d\") ({{\"c\": {}}}, {{}})",
+                    number(3)
+                ),
                 "None ann doc:read read None ({}, {})".to_owned(),
             ]
         );

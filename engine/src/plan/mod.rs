@@ -7,11 +7,13 @@
 mod compiler;
 mod explain;
 mod explanation;
+pub mod filter;
 mod index;
 pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;
+pub mod search;
 mod slots;
 
 use std::sync::Arc;
@@ -338,6 +340,12 @@ impl Abac {
             slots,
             over_budget: over_budget.into(),
         }
+    }
+
+    /// Returns the number of steps that every value may take without reaching the limit of a run.
+    fn max_steps_of_value(&self) -> usize {
+        let roots = self.conditions.iter().filter_map(|indexed| indexed.condition);
+        self.program.max_steps_of_value(roots)
     }
 
     fn weight(&self) -> usize {

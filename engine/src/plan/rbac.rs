@@ -190,6 +190,11 @@ impl RbacIndex {
         Some(self.matched(found, key, effect, resource))
     }
 
+    /// Returns whether there are no rules.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shapes == 0
+    }
+
     /// Returns every rule that matches. `resource` is the plan's.
     pub(crate) fn matching<'p>(
         &'p self,

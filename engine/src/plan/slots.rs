@@ -282,12 +282,42 @@ impl Slots {
                 };
             }
         }
+        self.look_up_symbols(values);
+    }
+
+    /// Looks the texts up that have no symbol yet, where the texts of an attribute are interned.
+    pub(crate) fn look_up_symbols(&self, values: &mut [SlotValue<'_>]) {
         for (slot, symbols) in &self.symbols {
             let value = &mut values[*slot as usize];
-            if let Some(AttributeValue::Text(text)) = value.value {
+            if let Some(AttributeValue::Text(text)) = value.value
+                && value.symbol == Symbol::NO_TEXT
+            {
                 value.symbol = symbols.get(text).copied().unwrap_or(Symbol::OTHER);
             }
         }
+    }
+
+    /// Reads the attributes of a subject, or of a resource, into the values of a check. Replaces values only if
+    /// `replaces` is true. The id and the type of a resource are no attributes of its entity.
+    pub(crate) fn read_entity<'v>(
+        &self,
+        subject: bool,
+        attributes: AttributeMap<'v>,
+        values: &mut [SlotValue<'v>],
+        replaces: bool,
+    ) {
+        let names = if subject { &self.user } else { &self.resource };
+        if names.list.is_empty() {
+            return;
+        }
+        attributes.for_each(|name, value| {
+            if let Some(slot) = names.find(name)
+                && (replaces || values[slot as usize].value.is_none())
+                && (subject || !matches!(name, "id" | "type"))
+            {
+                values[slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
+            }
+        });
     }
 
     /// Interns the texts that each attribute is compared with, if they are many.

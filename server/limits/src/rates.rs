@@ -185,19 +185,40 @@ impl RateLimits {
         if let (Some(rate), Some(address)) = (rates.address, address.map(counted)) {
             let buckets = self.addresses.get_or_add(&address, || address, KindBuckets::default);
             let name = name(kind, ["address-checks", "address-reads", "address-writes"]);
-            take(&mut levels, name, rate, (buckets.of(kind), requests), RefusalReason::AddressRate, now)?;
+            take(
+                &mut levels,
+                name,
+                rate,
+                (buckets.of(kind), requests),
+                RefusalReason::AddressRate,
+                now,
+            )?;
         }
         if let Some(rate) = rates.credential {
             let key = CredentialRef { tenant, actor };
             let own = || Credential { tenant: tenant.into(), actor: actor.into() };
             let buckets = self.credentials.get_or_add(&key, own, KindBuckets::default);
             let name = name(kind, ["credential-checks", "credential-reads", "credential-writes"]);
-            take(&mut levels, name, rate, (buckets.of(kind), requests), RefusalReason::CredentialRate, now)?;
+            take(
+                &mut levels,
+                name,
+                rate,
+                (buckets.of(kind), requests),
+                RefusalReason::CredentialRate,
+                now,
+            )?;
         }
         if let Some(rate) = rates.tenant {
             let buckets = self.tenants.get_or_add(tenant, || tenant.into(), KindBuckets::default);
             let name = name(kind, ["tenant-checks", "tenant-reads", "tenant-writes"]);
-            take(&mut levels, name, rate, (buckets.of(kind), requests), RefusalReason::TenantRate, now)?;
+            take(
+                &mut levels,
+                name,
+                rate,
+                (buckets.of(kind), requests),
+                RefusalReason::TenantRate,
+                now,
+            )?;
         }
         Ok(levels)
     }

@@ -77,7 +77,7 @@ async fn agree(
             return Ok(CommonPlans { plans: found, revision });
         }
     }
-    let what = "the rules of the items changed again and again, and nothing was decided; try again later";
+    let what =
+        "the rules of the items changed again and again, and nothing was decided; try again later";
     Err(OperationError::NotNow(what.to_owned()))
 }
-

@@ -94,11 +94,7 @@ pub(crate) async fn ask_all(
     CommonAnswers { answered, asked }
 }
 
-fn inputs(
-    entry: Option<&(ResolverOrigin, Entry)>,
-    tenant: &str,
-    check: &Check<'_>,
-) -> Arc<[u8]> {
+fn inputs(entry: Option<&(ResolverOrigin, Entry)>, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
     match entry {
         Some((_, Entry::Active(resolver))) => resolver.inputs(tenant, check),
         // Nothing is called, so the cause is the same for every check.

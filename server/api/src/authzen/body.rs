@@ -232,10 +232,7 @@ fn options(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<O
     let mut fields = Fields::open(json, at, problems)?;
     let semantic = fields.optional("evaluations_semantic", BatchSemantic::read);
     let reasons = fields.optional("reasons", boolean);
-    Some(Options {
-        semantic: semantic.unwrap_or_default(),
-        reasons: reasons.unwrap_or_default(),
-    })
+    Some(Options { semantic: semantic.unwrap_or_default(), reasons: reasons.unwrap_or_default() })
 }
 
 /// The entities and the context that an object has.
@@ -254,9 +251,8 @@ impl<'j> Parts<'j> {
                 PartialEntity::read(role, json, at, problems, names)
             })
         });
-        let context = fields.optional("context", |json, at, problems| {
-            context(json, at, problems, names)
-        });
+        let context =
+            fields.optional("context", |json, at, problems| context(json, at, problems, names));
         Self { entities, context }
     }
 

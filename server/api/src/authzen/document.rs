@@ -84,8 +84,8 @@ fn entity(texts: Texts) -> ObjectBuilder {
 }
 
 fn partial(texts: Texts) -> ObjectBuilder {
-    let entity = texts.iter().fold(open(), |entity, (name, most)| {
-        entity.property(*name, schema::text(*most))
-    });
+    let entity = texts
+        .iter()
+        .fold(open(), |entity, (name, most)| entity.property(*name, schema::text(*most)));
     entity.property("properties", free())
 }

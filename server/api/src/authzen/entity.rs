@@ -141,7 +141,10 @@ pub(super) fn object_attributes<'j>(
     };
     let found = attributes(members, names);
     if found.is_none() {
-        problems.expected(at, format!("paths of nested members with at most {MAX_NAMES} bytes together"));
+        problems.expected(
+            at,
+            format!("paths of nested members with at most {MAX_NAMES} bytes together"),
+        );
     }
     found
 }

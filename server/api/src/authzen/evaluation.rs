@@ -61,7 +61,6 @@ pub(super) async fn decide(
     let for_admins = reasons && caller.may_explain(check.domain, &app.manager_roles).is_ok();
     let reasons = Reasons { wanted: reasons, for_admins };
     let (effect, revision) = (answer.effect, answer.revision);
-    let answer =
-        EvaluationAnswer::new(question, effect, Some(answer.reason), revision, reasons);
+    let answer = EvaluationAnswer::new(question, effect, Some(answer.reason), revision, reasons);
     Ok((revision, answer))
 }

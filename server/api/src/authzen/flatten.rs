@@ -124,9 +124,8 @@ mod tests {
     #[test]
     fn long_names_around_many_members_spend_the_budget() {
         let members: Vec<_> = (0..2_000).map(|n| format!(r#""{n}":0"#)).collect();
-        let text = |name: usize| {
-            format!(r#"{{"{}": {{{}}}}}"#, "n".repeat(name), members.join(","))
-        };
+        let text =
+            |name: usize| format!(r#"{{"{}": {{{}}}}}"#, "n".repeat(name), members.join(","));
         assert!(flat(&text(400)).is_some());
         assert_eq!(flat(&text(600)), None);
     }

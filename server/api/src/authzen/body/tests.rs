@@ -78,7 +78,8 @@ fn names_pass_unharmed() {
 
 #[test]
 fn no_property_stands_for_the_resource_itself() {
-    let resource = r#"{"type": "record", "id": "1", "properties": {"id": "2", "type": "x", "a": null}}"#;
+    let resource =
+        r#"{"type": "record", "id": "1", "properties": {"id": "2", "type": "x", "a": null}}"#;
     let check = one(&request(ALICE, READ, resource));
     assert!(check.contains(r#"resource: {"type": Text("record"), "id": Text("1")}"#), "{check}");
     // A subject may say of which type it is for policies.
@@ -104,7 +105,13 @@ fn an_evaluation_takes_whole_defaults() {
         ]}"#;
     let checks = checks(body).expect("a body");
     let expected: [&[&str]; 6] = [
-        &[r#"subject: "alice""#, "{\"a\": Number", r#"resource: "record:read""#, r#""ip": Text("::1")"#, "domain: Some(\"d\")"],
+        &[
+            r#"subject: "alice""#,
+            "{\"a\": Number",
+            r#"resource: "record:read""#,
+            r#""ip": Text("::1")"#,
+            "domain: Some(\"d\")",
+        ],
         &[r#"resource: "doc:read""#, "\"b\": Number", "context: {\"c\": Number", "domain: None"],
         // Properties are never merged: bob has none.
         &[r#"subject: "bob""#, r#"user: {"type": Text("user")}"#],
@@ -129,7 +136,10 @@ fn faults_of_the_whole_body_are_one_answer() {
         (request(ALICE, "{}", RECORD), "at `/action`: field `name` is missing"),
         (request(ALICE, r#"{"name": 123}"#, RECORD), "at `/action/name`: expected a string"),
         (request(ALICE, READ, r#"{"type": "a"}"#), "at `/resource`: field `id` is missing"),
-        (request(ALICE, READ, r#"{"type": "", "id": "a"}"#), "at `/resource`: expected an id and a type"),
+        (
+            request(ALICE, READ, r#"{"type": "", "id": "a"}"#),
+            "at `/resource`: expected an id and a type",
+        ),
         (r#"{"evaluations": {}}"#.to_owned(), "at `/evaluations`: expected an array"),
         (
             r#"{"evaluations": [{}], "options": {"evaluations_semantic": "any"}}"#.to_owned(),
@@ -139,7 +149,7 @@ fn faults_of_the_whole_body_are_one_answer() {
     ] {
         let json = parse(body.as_bytes()).expect("JSON");
         let fault = match RequestBody::evaluations(&json) {
-            Err(ApiError::Operation(error)) => format!("{error}"),
+            Err(ApiError::Operation(error)) => format!("{error:?}"),
             other => panic!("{body}: {other:?}"),
         };
         assert!(fault.contains(expected), "{body}: {fault}");
