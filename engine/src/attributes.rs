@@ -88,9 +88,14 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
-    /// Returns whether the map has the attribute `name`.
+    /// Returns whether the map names the attribute `name`, `null` included.
     pub(crate) fn has(self, name: &str) -> bool {
-        self.get(name).is_some()
+        match self.0 {
+            Form::Tree(members) => members.iter().any(|(own, _)| own == name),
+            Form::Flat(flat, _) => flat.iter().any(|attribute| attribute.name == name),
+            Form::Entity(properties) => properties.get(name).is_some(),
+            Form::Layers(layers) => layers.sent().has(name) || layers.is_stored(name),
+        }
     }
 
     /// Returns the value of the attribute `name`.

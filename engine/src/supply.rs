@@ -1,4 +1,4 @@
-//! The part of a check that the directory supplies (`docs/semantics.md`, section 11.5).
+//! The part of a check that the directory supplies (`docs/semantics.md`, section 12.5).
 
 use crate::attributes::AttributeMap;
 use crate::entities::{Entity, EntityProperties, EntityTable};

@@ -1,4 +1,4 @@
-//! Entities of the directory (`docs/semantics.md`, section 11).
+//! Entities of the directory (`docs/semantics.md`, section 12).
 
 mod bodies;
 mod record;
@@ -103,7 +103,7 @@ impl NewEntity {
         })
     }
 
-    /// Returns the string by which rules match the entity (`docs/semantics.md`, section 11.3).
+    /// Returns the string by which rules match the entity (`docs/semantics.md`, section 12.3).
     pub fn principal(&self) -> String {
         principal(&self.kind, &self.id)
     }

@@ -160,6 +160,8 @@ impl App {
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),
             ("entity_tables", self.entities.len()),
+            ("entity_load_tenants", self.entities.loads()),
+            ("tenant_facts", self.plans.facts()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());

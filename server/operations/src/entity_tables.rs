@@ -1,4 +1,4 @@
-//! The entities of tenants in memory (`docs/semantics.md`, section 11.6).
+//! The entities of tenants in memory (`docs/semantics.md`, section 12.6).
 //!
 //! The table of a tenant is loaded when a check or a search first needs it. Each commit of entities is noted here before it
 //! is acknowledged, also those that other replicas tell of or that a poll finds. A table that is older than a noted commit
@@ -186,6 +186,11 @@ impl EntityTables {
                 _ => return,
             };
         }
+    }
+
+    /// Returns the number of tenants with loads that run or wait.
+    pub fn loads(&self) -> usize {
+        self.turns.len()
     }
 
     /// Returns the number of tenants with a table.

@@ -298,6 +298,11 @@ impl Plans {
         self.follow(tenant, continuity).await.map(drop)
     }
 
+    /// Returns the number of tenants whose facts plans share.
+    pub fn facts(&self) -> usize {
+        self.facts.len()
+    }
+
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
     pub fn measure(&self) -> [(&'static str, usize); 7] {
         let size = self.cache.size();

@@ -1,5 +1,5 @@
 //! The names of roles and the principals of entities. No entity has a principal that is the name of a role, and no two
-//! entities have the same one: rules match both by these strings (`docs/semantics.md`, section 11.3).
+//! entities have the same one: rules match both by these strings (`docs/semantics.md`, section 12.3).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
