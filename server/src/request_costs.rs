@@ -112,7 +112,7 @@ async fn start(data: &Path, provider: &Provider) -> SocketAddr {
     let connections = metrics.connections.clone();
     let store = open_database(&config.database_url).await.unwrap();
     let app = serve::wire(store, config, metrics).unwrap();
-    app.reload_tenants().await.unwrap();
+    app.catch_up().await.unwrap();
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let address = listener.address();
     let service = router(app, RouteSet::Everything, bodies);

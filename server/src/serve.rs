@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Mutex, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -19,6 +19,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
 use portcullis_operations::background::BackgroundTasks;
+use portcullis_operations::changes::ChangeReader;
 use portcullis_operations::freshness::Freshness;
 
 use crate::front::{Front, Listeners};
@@ -62,9 +63,8 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let settings = StartSettings::of(&config);
     let app = wire(store, config, metrics)?;
-    app.reload_tenants().await?;
+    app.catch_up().await?;
     app.resolvers.refresh_operator_resolvers().await;
-    app.webhooks.reload().await;
     app.keep_up();
     settings.log();
     let fronts = listeners.with_routes(&app, &bodies);
@@ -196,7 +196,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         authenticator,
         closed_tenants: ClosedTenants::default(),
         tenant_freshness: Freshness::new(config.max_staleness),
-        reloading: Mutex::default(),
+        changes: ChangeReader::default(),
         refusals: Refusals::default(),
         manager_roles: config.manager_roles,
         keys: config.encryption_keys,

@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 69] = [
+const OURS: [&str; 70] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -41,6 +41,7 @@ const OURS: [&str; 69] = [
     "OIDC_ENABLED",
     "PLAN_CACHE_BYTES",
     "POSTGRES_ALLOW_BYPASS_RLS",
+    "QUOTA_ENTITIES",
     "QUOTA_POLICIES",
     "QUOTA_RESOLVERS",
     "QUOTA_RESOURCES",

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
+use crate::changes::ChangeReader;
 use crate::erasure;
 use crate::error::OperationError;
 use crate::freshness::Freshness;
@@ -13,7 +14,6 @@ use crate::gates::{self, Passage};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
-use crate::tenant_reads;
 use crate::uploads::Uploads;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
@@ -27,12 +27,6 @@ use portcullis_resolvers::ResolverService;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Notice, Store, StoreError, Tx, WriteTurn};
 use portcullis_webhooks::Webhooks;
-use tokio::sync::Mutex;
-use tokio::time::Instant;
-
-/// The time between two reads of the closed tenants and of the identity providers. A change on another replica counts
-/// here within a second.
-const TENANT_INTERVAL: Duration = Duration::from_millis(800);
 
 /// The pause before the next attempt to listen for changes.
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
@@ -52,8 +46,8 @@ pub struct Parts {
     pub closed_tenants: ClosedTenants,
     /// Proves that the closed tenants, the identity providers and the service keys in memory are up to date.
     pub tenant_freshness: Freshness,
-    /// Held while the closed tenants, the identity providers and the service keys are read and applied.
-    pub reloading: Mutex<()>,
+    /// Reads the changes of other processes.
+    pub changes: ChangeReader,
     /// Keeps the refused credentials for the audit records.
     pub refusals: Refusals,
     pub manager_roles: Vec<String>,
@@ -126,7 +120,7 @@ impl App {
         for key in &committed.revoked_keys {
             self.service_keys.forget(*key);
         }
-        self.webhooks.committed(committed.writes).await;
+        self.webhooks.committed(&committed.tenant, committed.writes).await;
         Ok(committed.position.revision)
     }
 
@@ -191,56 +185,20 @@ impl App {
         Ok(holder)
     }
 
-    /// Reads the closed tenants, the registered identity providers, and whether the service keys in memory still exist.
-    /// Every request that begins after the return obeys them.
-    ///
-    /// # Errors
-    /// The store failed, or did not answer within 5 s.
-    pub async fn reload_tenants(&self) -> Result<(), StoreError> {
-        let _one_at_a_time = self.reloading.lock().await;
-        let began = Instant::now();
-        let keys = self.service_keys.remembered();
-        let with_providers = self.authenticator.has_registered_providers();
-        let snapshot = tenant_reads::read(&self.store, with_providers, keys.clone()).await?;
-        self.service_keys.retain(&keys, &snapshot.keys);
-        self.closed_tenants.replace(snapshot.closed.into_iter().collect());
-        self.authenticator.apply(snapshot.providers, &self.closed_tenants);
-        for tenant in &*self.closed_tenants.all() {
-            self.plans.forget(tenant);
-        }
-        self.tenant_freshness.prove(began);
-        Ok(())
-    }
-
     /// Starts the tasks that keep this process up to date with the writes of others.
     pub fn keep_up(&self) {
         let tasks = &self.background;
         let app = self.clone();
-        tasks.spawn(async move { app.plans.poll().await });
-        let app = self.clone();
-        tasks.spawn(async move { app.webhooks.poll().await });
+        tasks.spawn(async move { app.follow_changes().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.watch_operator_resolvers().await });
         let app = self.clone();
         tasks.spawn(async move { app.listen().await });
-        let app = self.clone();
-        tasks.spawn(async move { app.poll_tenants().await });
         tasks.spawn(erasure::erase_for_ever(self.store.clone(), self.clock.clone()));
         let app = self.clone();
         tasks.spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
-    }
-
-    async fn poll_tenants(&self) {
-        // A short `MAX_STALENESS` needs more reads.
-        let interval = self.tenant_freshness.poll_interval().min(TENANT_INTERVAL);
-        loop {
-            if let Err(error) = self.reload_tenants().await {
-                tracing::warn!(%error, "cannot read the tenants, identity providers and service keys");
-            }
-            tokio::time::sleep(interval).await;
-        }
     }
 
     /// Handles the notifications of other replicas. Ends at once on SQLite, which has no replicas.
@@ -250,6 +208,7 @@ impl App {
                 Ok(()) => return,
                 Err(error) => tracing::warn!(%error, "cannot listen for changes"),
             }
+            self.changes.distrust();
             tokio::time::sleep(LISTEN_PAUSE).await;
         }
     }
@@ -259,11 +218,13 @@ impl App {
         loop {
             match notices.next().await? {
                 Some(Notice::Revision(notice)) => self.plans.publish(&notice).await?,
-                Some(Notice::Webhooks) => self.webhooks.reload().await,
+                Some(Notice::Access) => self.changes.wake(),
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
-                // A lost connection may have lost notices. The polling tasks find the changes.
-                None => {}
+                // The next read of the directory compares its revision.
+                Some(Notice::Entities(_)) => {}
+                // The connection was lost, and the database with it, perhaps: another one may have taken its place.
+                None => self.changes.distrust(),
             }
         }
     }

@@ -94,7 +94,7 @@ pub(crate) async fn run(
     let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
-    app.reload_tenants().await?;
+    app.catch_up().await?;
     app.keep_up();
     store_all(&app, &tenants, &base_url).await?;
     let examples = Examples { app: app.clone(), tenants, base_url };

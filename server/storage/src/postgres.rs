@@ -9,7 +9,7 @@ use crate::error::OpenError;
 use crate::hosts::{self, Host, Target};
 use crate::primary::Primary;
 use crate::tx::EVERY_TENANT;
-use crate::{migrations, reachability, reserved, schema};
+use crate::{changes, migrations, reachability, reserved, schema};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
@@ -43,6 +43,7 @@ pub(crate) async fn open(url: &str) -> Result<Primary, OpenError> {
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&mut *tx).await)?;
     drop(tx);
     migrations::postgres().run(&pool).await.map_err(OpenError::Migrate)?;
+    changes::forget_foreign_numbers(&pool).await.map_err(OpenError::Connect)?;
     Ok(primary)
 }
 

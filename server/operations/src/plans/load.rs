@@ -2,7 +2,9 @@
 
 use portcullis_engine::Plan;
 use portcullis_plan_cache::OutdatedPlan;
-use portcullis_storage::{HistoryPosition, ReadSource, Store, StoreError, policies, resolvers, rules, tenants};
+use portcullis_storage::{
+    HistoryPosition, ReadSource, Store, StoreError, policies, resolvers, rules, tenants,
+};
 use tokio::runtime::Handle;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.

@@ -29,8 +29,8 @@ async fn write(store: &Store, tenant: &str) {
 
 async fn tenants(store: &Store) -> Vec<String> {
     let mut tx = store.read_all().await.expect("begins");
-    let mut found: Vec<_> =
-        tenants::positions(&mut tx).await.expect("reads").into_iter().map(|(id, _)| id).collect();
+    let found = tenants::positions(&mut tx, &["before", "after"]).await.expect("reads");
+    let mut found: Vec<_> = found.into_iter().map(|(id, _)| id).collect();
     found.sort();
     found
 }
