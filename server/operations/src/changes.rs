@@ -137,6 +137,7 @@ impl App {
         self.authenticator.apply(snapshot.providers, &self.closed_tenants);
         for tenant in &*self.closed_tenants.all() {
             self.plans.forget(tenant);
+            self.entities.forget(tenant);
         }
         Ok(())
     }
