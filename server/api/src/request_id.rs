@@ -4,7 +4,7 @@ use http::header::{HeaderName, HeaderValue};
 use http::request::Parts;
 use uuid::Uuid;
 
-use crate::authzen::discovery::is_standard;
+use crate::authzen::paths::is_standard;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 

@@ -6,7 +6,7 @@ use portcullis_engine::{Effect, Invalid};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::Question;
+use super::question::Question;
 
 /// The key of a reason: the status of HTTP that a denial would have.
 const FORBIDDEN: &str = "403";
