@@ -20,7 +20,7 @@ pub(crate) struct EvaluationAnswer {
     pub(super) context: Option<DecisionContext>,
 }
 
-/// What comes with a decision: reasons, if they were asked for, or the fault of an evaluation.
+/// The context of a decision: reasons, if they were asked for, or the fault of an evaluation.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct DecisionContext {
     /// For the person who was denied, by status.

@@ -40,7 +40,7 @@ impl StandardBody {
     }
 }
 
-/// What is asked beside the questions.
+/// The options of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
     pub(super) semantic: BatchSemantic,
