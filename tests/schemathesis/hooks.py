@@ -117,6 +117,14 @@ def follow_the_text(body, operation):
                 rule["dom"] = "*"
     if operation == "createServiceKey":
         body.pop("domain", None)
+    # An item may leave out only what the batch has.
+    if operation == "checkAll":
+        for name, default in (("subject", "alice"), ("resource", "chart:read"), ("action", "read")):
+            body[name] = body.get(name) or default
+    # A property may have any JSON value, but no text of the service has U+0000.
+    if operation in STANDARD:
+        for name in list(body):
+            body[name] = without_nul(body[name])
     # An instant belongs to an explained check alone.
     if operation == "testResolver" and isinstance(body.get("check"), dict):
         body["check"].pop("now", None)
@@ -126,6 +134,21 @@ def follow_the_text(body, operation):
     for name in {"url", "issuer_url", "jwks_uri"}.intersection(body):
         url = re.sub("^https://[^/:]*", "https://portcullis.invalid", body[name])
         body[name] = url[:LONGEST_URL]
+
+
+# The operations of AuthZEN.
+STANDARD = ("evaluation", "evaluations")
+
+
+def without_nul(value):
+    """Returns `value` without U+0000 in its texts."""
+    if isinstance(value, str):
+        return value.replace("\0", "0")
+    if isinstance(value, list):
+        return [without_nul(item) for item in value]
+    if isinstance(value, dict):
+        return {without_nul(name): without_nul(item) for name, item in value.items()}
+    return value
 
 
 # Refusals that are not findings: the operation (`None` means any), the status, and a part of the message.
@@ -193,6 +216,10 @@ def filter_failure(context, failure, case, response):
     """Returns whether a failed check is a finding."""
     # Schemathesis takes the `Location` of a rule for a resource whose id is `policies`.
     if name_of(case) in ("getResource", "deleteResource") and case.path_parameters.get("id") == "policies":
+        return False
+    # The fault of one evaluation is a denial of its own, and the lengths of a type and of what stands behind it count
+    # together.
+    if "negative_data_rejection" in failure.checks and name_of(case) in STANDARD:
         return False
     if "negative_data_rejection" in failure.checks:
         # The URL pattern of schemathesis rejects international names and literal addresses; the service accepts them.

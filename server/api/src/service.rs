@@ -24,7 +24,7 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
-use crate::authzen::evaluations::EVALUATIONS_PATH;
+use crate::authzen::paths::EVALUATIONS_PATH;
 use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;

@@ -16,7 +16,9 @@ const SHORT: usize = 13;
 pub(super) struct EvaluationRequest;
 
 document!(EvaluationRequest => {
-    let body = members(open(), entity).required("subject").required("action").required("resource");
+    let options = open().property("reasons", schema::boolean());
+    let body = members(open(), entity).property("options", options);
+    let body = body.required("subject").required("action").required("resource");
     body.examples([json!({
         "subject": {"type": "user", "id": "alice"},
         "action": {"name": "read"},

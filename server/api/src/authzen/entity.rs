@@ -24,7 +24,7 @@ pub(super) struct Entity<'j> {
     pub(super) kind: &'j str,
     /// The id, or the name of an action.
     pub(super) id: &'j str,
-    /// What policies read of it.
+    /// The attributes that policies read of it.
     pub(super) attributes: Vec<Member<'j>>,
 }
 

@@ -13,3 +13,5 @@ pub(crate) mod evaluations;
 mod flatten;
 pub(crate) mod search;
 mod search_body;
+pub(crate) mod paths;
+mod question;

@@ -12,9 +12,10 @@ use portcullis_engine::request::{AttributeMap, Attributes};
 use portcullis_engine::resource::split_resource;
 use portcullis_model::search::{MAX_LIMIT, SearchPage};
 
-use super::body::{Context, context, principal, resource_name};
+use super::body::context;
 use super::entity::{Entity, PartialEntity, Role};
 use super::flatten::NameBudget;
+use super::question::{Context, principal, resource_name};
 use crate::error::ApiError;
 
 /// The part of a request that a search leaves open.
