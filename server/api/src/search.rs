@@ -158,7 +158,7 @@ impl SearchEnd {
 /// Candidates are those of the request, or the entities of the directory. A page ends when it is full or after a second,
 /// with a cursor. A member may ask about its own subject, a manager about any.
 #[utoipa::path(
-    post, path = RESOURCES_PATH, tag = "Search", operation_id = "searchResources",
+    post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "searchResources",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
     request_body = ResourceSearchRequest,
     responses(
@@ -179,7 +179,7 @@ pub(super) async fn resources(
 ///
 /// Only managers and service keys may ask.
 #[utoipa::path(
-    post, path = SUBJECTS_PATH, tag = "Search", operation_id = "searchSubjects",
+    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
     request_body = SubjectSearchRequest,
     responses(
@@ -201,7 +201,7 @@ pub(super) async fn subjects(
 /// Actions are the verbs of the type that registered resources, rules and policies name. A member may ask about its own
 /// subject, a manager about any.
 #[utoipa::path(
-    post, path = ACTIONS_PATH, tag = "Search", operation_id = "searchActions",
+    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
     request_body = ActionSearchRequest,
     responses(

@@ -92,7 +92,7 @@ impl SearchContext {
 ///
 /// Candidates are the entities of the directory. Only managers and service keys may ask. Unknown members are ignored.
 #[utoipa::path(
-    post, path = SUBJECTS_PATH, tag = "Search", operation_id = "subjectSearch",
+    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "subjectSearch",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
     request_body = SubjectSearch,
     responses(
@@ -113,7 +113,7 @@ pub(crate) async fn subjects(
 ///
 /// Candidates are the entities of the directory. A member may ask about its own subject, a manager about any.
 #[utoipa::path(
-    post, path = RESOURCES_PATH, tag = "Search", operation_id = "resourceSearch",
+    post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "resourceSearch",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
     request_body = ResourceSearch,
     responses(
@@ -134,7 +134,7 @@ pub(crate) async fn resources(
 ///
 /// Actions are the verbs of the type that registered resources, rules and policies name.
 #[utoipa::path(
-    post, path = ACTIONS_PATH, tag = "Search", operation_id = "actionSearch",
+    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "actionSearch",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
     request_body = ActionSearch,
     responses(
