@@ -26,7 +26,7 @@ use crate::allowed_methods::method_not_allowed;
 use crate::apply;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;
-use crate::deadline::REQUEST_TIMEOUT;
+use crate::deadline::{self, REQUEST_TIMEOUT};
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
 use crate::raw_body::BodyLimits;
@@ -94,10 +94,10 @@ impl HttpService {
             }
         };
         let routed = AssertUnwindSafe(routed).catch_unwind();
-        let answer = match tokio::time::timeout(REQUEST_TIMEOUT, routed).await {
-            Ok(Ok(answer)) => method_not_allowed(answer),
-            Ok(Err(panic)) => after_panic(&*panic),
-            Err(_) => after_timeout(),
+        let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
+            Some(Ok(answer)) => method_not_allowed(answer),
+            Some(Err(panic)) => after_panic(&*panic),
+            None => after_timeout(),
         };
         if answer.status() == StatusCode::UNAUTHORIZED
             && let Some(sent) = sent

@@ -13,7 +13,8 @@ use prometheus_client::registry::Registry;
 use thread_local::ThreadLocal;
 
 /// Seconds. A check from a plan in memory takes microseconds, one that asks a source milliseconds.
-const BOUNDS: [f64; 12] = [25e-6, 50e-6, 1e-4, 25e-5, 5e-4, 1e-3, 25e-4, 1e-2, 5e-2, 0.25, 1.0, 5.0];
+const BOUNDS: [f64; 12] =
+    [25e-6, 50e-6, 1e-4, 25e-5, 5e-4, 1e-3, 25e-4, 1e-2, 5e-2, 0.25, 1.0, 5.0];
 /// The buckets of a histogram: one for each bound, and one for what takes longer.
 const BUCKETS: usize = BOUNDS.len() + 1;
 
@@ -116,11 +117,15 @@ impl EncodeMetric for Decisions {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         for kind in CheckKind::ALL {
             let total = |count: fn(&KindCounts) -> &AtomicU64| sum(&self.0, kind, count);
-            let decisions =
-                [("allow", total(|counts| &counts.allowed)), ("deny", total(|counts| &counts.denied))];
+            let decisions = [
+                ("allow", total(|counts| &counts.allowed)),
+                ("deny", total(|counts| &counts.denied)),
+            ];
             for (decision, total) in decisions {
                 let labels = DecisionLabels { kind: kind.name(), decision };
-                encoder.encode_family(&labels)?.encode_counter::<NoLabelSet, u64, u64>(&total, None)?;
+                encoder
+                    .encode_family(&labels)?
+                    .encode_counter::<NoLabelSet, u64, u64>(&total, None)?;
             }
         }
         Ok(())
@@ -138,11 +143,14 @@ struct Latencies(Arc<ThreadLocal<ThreadCounts>>);
 impl EncodeMetric for Latencies {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         for kind in CheckKind::ALL {
+            let mut totals = [0; BUCKETS];
+            for thread in self.0.iter() {
+                for (total, count) in totals.iter_mut().zip(&thread.of(kind).buckets) {
+                    *total += count.load(Ordering::Relaxed);
+                }
+            }
             let bounds = BOUNDS.into_iter().chain([f64::MAX]);
-            let buckets: Vec<(f64, u64)> = bounds
-                .enumerate()
-                .map(|(index, bound)| (bound, sum(&self.0, kind, |counts| &counts.buckets[index])))
-                .collect();
+            let buckets: Vec<(f64, u64)> = bounds.zip(totals).collect();
             // The count comes from the buckets, so that both agree also while threads count.
             let count = buckets.iter().map(|(_, count)| count).sum();
             let seconds = sum(&self.0, kind, |counts| &counts.nanos) as f64 / 1e9;

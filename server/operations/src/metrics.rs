@@ -9,8 +9,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use crate::check_metrics::CheckMetrics;
 pub use crate::check_metrics::CheckKind;
+use crate::check_metrics::CheckMetrics;
 use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
 use crate::quota_metrics::QuotaMetrics;
 use portcullis_limits::LimitMetrics;
