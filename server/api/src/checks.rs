@@ -158,7 +158,7 @@ pub(super) async fn legacy_check(
 }
 
 /// The header `X-Min-Policy-Revision`: the rules of the decision must not be older; 0 without the header.
-pub(super) struct MinRevision(u64);
+pub(crate) struct MinRevision(pub(crate) u64);
 
 impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
     type Rejection = ApiError;
@@ -185,7 +185,7 @@ impl IntoParams for MinRevision {
     }
 }
 
-fn respond(revision: u64, answer: impl Serialize) -> Response {
+pub(crate) fn respond(revision: u64, answer: impl Serialize) -> Response {
     (revision_header(revision), Json(answer)).into_response()
 }
 

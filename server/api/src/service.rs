@@ -24,9 +24,12 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
+use crate::authzen::evaluations::EVALUATIONS_PATH;
+use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;
 use crate::deadline::{self, REQUEST_TIMEOUT};
+use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
 use crate::raw_body::BodyLimits;
@@ -78,6 +81,8 @@ impl HttpService {
         let most = match parts.uri.path() {
             _ if upload::is_upload(&parts) => MAX_UPLOAD,
             apply::PATH => bodies.largest_apply(),
+            entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
+            batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
@@ -188,7 +193,7 @@ struct Exchange {
 impl Exchange {
     /// Begins with a request, which gets its id.
     fn begin(parts: &Parts, now: DateTime<Utc>) -> Self {
-        let id = RequestId::of(&parts.headers, now);
+        let id = RequestId::of(parts, now);
         Self { id, method: parts.method.clone(), uri: parts.uri.clone(), began: Instant::now() }
     }
 

@@ -12,6 +12,7 @@ use prometheus_client::registry::Registry;
 pub use crate::check_metrics::CheckKind;
 use crate::check_metrics::CheckMetrics;
 use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
+use crate::load_sources::LoadSources;
 use crate::quota_metrics::QuotaMetrics;
 use portcullis_limits::LimitMetrics;
 use portcullis_resolvers::ResolverMetrics;
@@ -112,6 +113,7 @@ pub struct PlanMetrics {
     pub loads: Counter,
     /// Counts the loads that were refused, because too many others of the same tenant waited.
     pub refused_loads: Counter,
+    pub sources: LoadSources,
     pub cache_bytes: Gauge,
 }
 
@@ -122,6 +124,7 @@ impl PlanMetrics {
         registry.register("plan_cache_loads", help, metrics.loads.clone());
         let help = "Loads of plans that were refused because too many others of the tenant waited";
         registry.register("plan_cache_loads_refused", help, metrics.refused_loads.clone());
+        metrics.sources.register(registry);
         let help = "Bytes that the plans in memory take";
         registry.register("plan_cache_bytes", help, metrics.cache_bytes.clone());
         metrics

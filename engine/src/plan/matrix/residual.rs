@@ -32,13 +32,25 @@ pub struct OpenPolicy<'r> {
 type Group<'r> = (Effect, BTreeMap<String, &'r Condition>);
 
 impl<'p> Residual<'p> {
-    pub(super) fn new(
+    pub(in crate::plan) fn new(
         policies: Box<[&'p PlannedPolicy]>,
         conditions: Option<Vec<Condition>>,
         otherwise: Effect,
     ) -> Self {
         let conditions = conditions.map(Into::into);
         Self { policies, conditions, otherwise, text: OnceLock::new() }
+    }
+
+    /// Replaces each condition that is shown.
+    pub(in crate::plan) fn map_conditions(&mut self, replace: impl Fn(Condition) -> Condition) {
+        let conditions = self.conditions.take();
+        self.conditions = conditions.map(|all| all.into_iter().map(replace).collect());
+        self.text = OnceLock::new();
+    }
+
+    /// Returns the residual conditions; none if they are too large to be shown.
+    pub(in crate::plan) fn conditions(&self) -> &[Condition] {
+        self.conditions.as_deref().unwrap_or_default()
     }
 
     /// Returns the policies that can change the decision, in the order in which they decide.

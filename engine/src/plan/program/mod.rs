@@ -4,6 +4,7 @@
 //! A program has two forms with the same numbering. The nodes are complete: explanations and rare cases read them.
 //! The steps are compact: most checks run them alone.
 
+mod bounds;
 mod build;
 mod matching;
 mod nodes;
@@ -40,6 +41,11 @@ impl Program {
     /// Returns a node.
     pub(crate) fn node(&self, id: NodeId) -> &Operation {
         &self.nodes[id as usize]
+    }
+
+    /// Returns all nodes, by number.
+    pub(crate) fn nodes(&self) -> &[Operation] {
+        &self.nodes
     }
 
     /// Returns the heap bytes, for the weight of a plan.
