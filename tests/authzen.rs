@@ -4,6 +4,7 @@ mod credentials;
 mod discovery;
 mod document;
 mod reasons;
+mod search;
 mod vectors;
 
 use serde_json::{Value, json};

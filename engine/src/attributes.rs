@@ -130,7 +130,7 @@ impl<'r> AttributeMap<'r> {
     }
 
     /// Returns the items of the list `name`; a scalar is a list of one. `None` for an entity, which has roles of its own.
-    pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
+    pub fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
         match self.0 {
             Form::Tree(members) => {
                 let (_, value) = members.iter().find(|(own, _)| own == name)?;

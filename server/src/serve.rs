@@ -22,6 +22,7 @@ use portcullis_operations::background::BackgroundTasks;
 use portcullis_operations::changes::ChangeReader;
 use portcullis_operations::entity_tables::EntityTables;
 use portcullis_operations::freshness::Freshness;
+use portcullis_operations::search::Searches;
 
 use crate::front::{Front, Listeners};
 use crate::start_log::StartSettings;
@@ -204,6 +205,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         public_url: config.edge.public_url,
         keys: config.encryption_keys,
         egress: config.egress,
+        searches: Searches::default(),
         uploads: Uploads::default(),
         limits,
         probe_log: LogThrottle::default(),

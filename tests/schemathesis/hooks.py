@@ -104,6 +104,11 @@ def follow_the_text(body, operation):
     # A rule of another domain could never match in `selfhost` mode, and a key has the domain of its tenant.
     if operation in ("createRule", "updateRule") and isinstance(body.get("dom"), str):
         body["dom"] = "*"
+    if operation == "planRows" and not body.get("dialect"):
+        body.pop("columns", None)
+        body.pop("placeholders", None)
+    if operation == "decideMatrix" and not body.get("roles"):
+        body["roles"] = ["doctor"]
     # The files of a tenant folder have schemas of their own: `portcullis schema`.
     if operation == "apply" and isinstance(body.get("bundle"), dict):
         body["bundle"].update(policies=[], cases=[], users=[])
@@ -135,6 +140,10 @@ ANNOUNCED = [
     ("createPolicy", 400, "there is no resolver"),
     ("deleteRule", 400, "the rule is given twice; send either `?id=` or a body"),
     ("createServiceKey", 400, "expected an instant in the future"),
+    ("decideMatrix", 400, "expected 1 to 200 roles and subjects"),
+    ("planRows", 400, "expected `resource`, `user`, or one attribute of these"),
+    ("planRows", 400, "expected an attribute such as `resource.owner`"),
+    ("planRows", 422, "the condition cannot be exact"),
     ("registerResource", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "each name once"),

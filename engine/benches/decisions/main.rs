@@ -9,6 +9,7 @@ mod memory;
 mod ours;
 mod policies;
 mod rules;
+mod search;
 mod text;
 
 use portcullis_workloads::report::Report;
@@ -23,5 +24,6 @@ fn main() -> anyhow::Result<()> {
     report.group("7 memory", memory::memory)?;
     report.group("8 during", during::windows)?;
     report.group("9 matrix", matrix::matrix)?;
+    report.group("10 search", search::search)?;
     report.finish()
 }

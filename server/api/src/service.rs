@@ -34,6 +34,7 @@ use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
 use crate::raw_body::BodyLimits;
 use crate::request_id::{REQUEST_ID, RequestId};
+use crate::search;
 use crate::sent_credential::SentCredential;
 use crate::unknown_parameters::KnownQueries;
 use crate::upload;
@@ -83,6 +84,7 @@ impl HttpService {
             apply::PATH => bodies.largest_apply(),
             entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
             batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
+            search::RESOURCES_PATH | search::SUBJECTS_PATH => search::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));

@@ -15,6 +15,7 @@ use crate::gates::{self, Passage};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
+use crate::search::Searches;
 use crate::uploads::Uploads;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
@@ -64,6 +65,7 @@ pub struct Parts {
     pub uploads: Uploads,
     pub limits: CallerLimits,
     pub metrics: Metrics,
+    pub searches: Searches,
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,

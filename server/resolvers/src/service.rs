@@ -73,6 +73,15 @@ impl ResolverService {
         ask_all(&self.0.registry, tenant, checks).await
     }
 
+    /// Returns the inputs that the resolver of a request declares; none if it cannot be called. It is loaded first if it is
+    /// not in memory.
+    pub async fn inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
+        if let Some(reference) = ask.resolver {
+            self.0.loader.wait_for(tenant, reference).await;
+        }
+        self.0.registry.inputs(tenant, ask)
+    }
+
     /// Answers as [`Self::ask`] does, but past the caches: it reads and changes none, moves no circuit breaker, and
     /// counts nothing. For checks at an instant other than the present.
     pub async fn ask_apart(

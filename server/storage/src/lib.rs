@@ -53,6 +53,7 @@ pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod tx;
+pub mod verbs;
 pub mod webhooks;
 mod write_turns;
 

@@ -50,8 +50,8 @@ impl StandardBody {
 /// The context of a request.
 #[derive(Debug, Default)]
 pub(super) struct Context<'j> {
-    attributes: Vec<Member<'j>>,
-    domain: Option<&'j str>,
+    pub(super) attributes: Vec<Member<'j>>,
+    pub(super) domain: Option<&'j str>,
 }
 
 /// One question of a request, which a check answers.
@@ -93,10 +93,7 @@ impl<'j> Question<'j> {
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let principal = match subject.kind {
-            USER => Cow::Borrowed(subject.id),
-            kind => Cow::Owned(format!("{kind}:{}", subject.id)),
-        };
+        let principal = principal(&subject);
         let resource_name = resource_name(resource.kind, action.id);
         let mut sound = true;
         let mut require = |holds: bool, member: &str, expected: String| {
@@ -120,9 +117,17 @@ impl<'j> Question<'j> {
     }
 }
 
+/// Returns the subject as rules name it.
+pub(super) fn principal<'j>(subject: &Entity<'j>) -> Cow<'j, str> {
+    match subject.kind {
+        USER => Cow::Borrowed(subject.id),
+        kind => Cow::Owned(format!("{kind}:{}", subject.id)),
+    }
+}
+
 /// Returns the resource of a check: the type, a colon, and the name of the action. White space, control characters and `%`
 /// are percent-encoded, and in the name of the action also colons, so that two requests never have one resource.
-fn resource_name(kind: &str, action: &str) -> String {
+pub(super) fn resource_name(kind: &str, action: &str) -> String {
     let mut name = String::with_capacity(kind.len() + 1 + action.len());
     encode(kind, |_| false, &mut name);
     name.push(':');
@@ -274,7 +279,7 @@ impl<'j> Parts<'j> {
     }
 }
 
-fn context<'j>(
+pub(super) fn context<'j>(
     json: &'j Json<'j>,
     at: &Place<'_>,
     problems: &mut Problems,

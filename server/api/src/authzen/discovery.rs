@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::evaluation::EVALUATION_PATH;
 use super::evaluations::EVALUATIONS_PATH;
+use super::search;
 use crate::error::ApiError;
 use crate::openapi::NotFound;
 
@@ -21,9 +22,12 @@ const API: &str = "/access/v1/";
 const MAX_NAME: usize = 3 * 4 * 256;
 
 /// Each endpoint: its member of the document, and its path.
-const ENDPOINTS: [(&str, &str); 2] = [
+const ENDPOINTS: [(&str, &str); 5] = [
     ("access_evaluation_endpoint", EVALUATION_PATH),
     ("access_evaluations_endpoint", EVALUATIONS_PATH),
+    ("search_subject_endpoint", search::SUBJECTS_PATH),
+    ("search_resource_endpoint", search::RESOURCES_PATH),
+    ("search_action_endpoint", search::ACTIONS_PATH),
 ];
 
 /// Returns whether a path is one of the standard.
@@ -88,5 +92,8 @@ document!(Configuration as "AuthzenConfiguration" => {
         "policy_decision_point": "https://authz.example.com",
         "access_evaluation_endpoint": "https://authz.example.com/access/v1/evaluation",
         "access_evaluations_endpoint": "https://authz.example.com/access/v1/evaluations",
+        "search_subject_endpoint": "https://authz.example.com/access/v1/search/subject",
+        "search_resource_endpoint": "https://authz.example.com/access/v1/search/resource",
+        "search_action_endpoint": "https://authz.example.com/access/v1/search/action",
     }))
 });

@@ -79,6 +79,11 @@ impl<'j> PartialEntity<'j> {
         self
     }
 
+    /// Returns the entity without its id: any is meant.
+    pub(super) fn of_any_id(self) -> Self {
+        Self { id: Some(""), ..self }
+    }
+
     /// Returns the type and the id alone.
     pub(super) fn names_only(&self) -> Self {
         Self { kind: self.kind, id: self.id, properties: Vec::new() }

@@ -11,3 +11,5 @@ mod entity;
 pub(crate) mod evaluation;
 pub(crate) mod evaluations;
 mod flatten;
+pub(crate) mod search;
+mod search_body;
