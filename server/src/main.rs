@@ -7,6 +7,8 @@ mod front;
 mod reference;
 #[cfg(test)]
 mod request_costs;
+#[cfg(test)]
+mod request_scaling;
 mod serve;
 mod start_log;
 mod telemetry;

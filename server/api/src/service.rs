@@ -28,7 +28,7 @@ use crate::authzen::paths::EVALUATIONS_PATH;
 use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;
-use crate::deadline::REQUEST_TIMEOUT;
+use crate::deadline::{self, REQUEST_TIMEOUT};
 use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
@@ -101,10 +101,10 @@ impl HttpService {
             }
         };
         let routed = AssertUnwindSafe(routed).catch_unwind();
-        let answer = match tokio::time::timeout(REQUEST_TIMEOUT, routed).await {
-            Ok(Ok(answer)) => method_not_allowed(answer),
-            Ok(Err(panic)) => after_panic(&*panic),
-            Err(_) => after_timeout(),
+        let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
+            Some(Ok(answer)) => method_not_allowed(answer),
+            Some(Err(panic)) => after_panic(&*panic),
+            None => after_timeout(),
         };
         if answer.status() == StatusCode::UNAUTHORIZED
             && let Some(sent) = sent
