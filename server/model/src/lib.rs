@@ -16,6 +16,7 @@ pub mod file_schema;
 pub mod folder_webhook;
 pub mod ids;
 pub mod input;
+pub mod jitter;
 pub mod owner;
 pub mod page;
 pub mod policy;

@@ -142,11 +142,14 @@ impl App {
 
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
+        let (providers, key_sets) = self.authenticator.providers();
         let own = [
             ("uploads", self.uploads.tenants()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),
+            ("providers", providers),
+            ("key_sets", key_sets),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
@@ -187,6 +190,8 @@ impl App {
         let tasks = &self.background;
         let app = self.clone();
         tasks.spawn(async move { app.follow_changes().await });
+        let app = self.clone();
+        tasks.spawn(async move { app.follow_provider_uses().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();

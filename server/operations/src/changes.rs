@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use portcullis_model::provider::ProviderRecord;
 use portcullis_storage::StoreError;
 use portcullis_storage::changes::{StreamPosition, TenantChange};
 use tokio::sync::{Mutex, Notify};
@@ -104,7 +105,7 @@ impl App {
         state.reads += 1;
         if state.reads.is_multiple_of(TIDY_READS) {
             self.plans.tidy();
-            self.read_tenants().await?;
+            self.read_closed(&[]).await?;
         }
         Ok(())
     }
@@ -115,7 +116,9 @@ impl App {
         if !access.is_empty() {
             let access: Vec<&str> = access.into_iter().collect();
             self.service_keys.forget_tenants(access.iter().copied());
-            self.read_tenants().await?;
+            let remembered = self.authenticator.remembered_tenants(&access);
+            let providers = self.read_closed(&remembered).await?;
+            self.authenticator.apply(&access, &providers, &self.closed_tenants);
             self.webhooks.refresh(&access).await?;
         }
         self.plans.catch_up(changes).await
@@ -124,20 +127,20 @@ impl App {
     /// Takes everything as changed.
     async fn apply_everything(&self) -> Result<(), StoreError> {
         self.service_keys.forget_all();
-        self.read_tenants().await?;
+        self.read_closed(&[]).await?;
+        self.authenticator.forget_providers(&self.closed_tenants);
         self.webhooks.reload().await?;
         self.plans.compare_all().await
     }
 
-    /// Reads the closed tenants and the registered identity providers.
-    async fn read_tenants(&self) -> Result<(), StoreError> {
-        let with_providers = self.authenticator.has_registered_providers();
-        let snapshot = tenant_reads::read(&self.store, with_providers).await?;
-        self.closed_tenants.replace(snapshot.closed.into_iter().collect());
-        self.authenticator.apply(snapshot.providers, &self.closed_tenants);
-        for tenant in &*self.closed_tenants.all() {
-            self.plans.forget(tenant);
+    /// Reads and applies which tenants are closed. Returns the identity providers of `tenants`.
+    async fn read_closed(&self, tenants: &[&str]) -> Result<Vec<ProviderRecord>, StoreError> {
+        let snapshot = tenant_reads::read(&self.store, tenants).await?;
+        let closed: HashSet<String> = snapshot.closed.into_iter().collect();
+        if closed != *self.closed_tenants.all() {
+            closed.iter().for_each(|tenant| self.plans.forget(tenant));
+            self.closed_tenants.replace(closed);
         }
-        Ok(())
+        Ok(snapshot.providers)
     }
 }

@@ -24,6 +24,7 @@ mod ownership;
 pub mod plans;
 pub mod policies;
 pub mod proposals;
+mod provider_uses;
 pub mod quota_metrics;
 pub mod refusals;
 pub mod registration;
