@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::entities::EntityProperties;
 use crate::json::{Json, Member};
 use crate::value::{AttributeValue, List};
 
@@ -13,6 +14,10 @@ pub struct Attributes<'r> {
     pub user: AttributeMap<'r>,
     /// `resource.*`
     pub resource: AttributeMap<'r>,
+    /// `action.*`
+    pub action: AttributeMap<'r>,
+    /// `context.*`
+    pub context: AttributeMap<'r>,
 }
 
 /// Attributes by name. Each name occurs once.
@@ -25,6 +30,8 @@ enum Form<'r> {
     Tree(&'r [Member<'r>]),
     /// Attributes that were read without a tree, and the items of all their lists.
     Flat(&'r [FlatAttribute<'r>], &'r [Json<'r>]),
+    /// The properties of an entity.
+    Entity(EntityProperties<'r>),
 }
 
 impl Default for AttributeMap<'_> {
@@ -58,6 +65,11 @@ impl<'r> AttributeMap<'r> {
         Self(Form::Flat(flat, items))
     }
 
+    /// Wraps the properties of an entity.
+    pub fn of_entity(properties: EntityProperties<'r>) -> Self {
+        Self(Form::Entity(properties))
+    }
+
     /// Visits each name and value.
     #[inline]
     pub fn for_each(self, mut visit: impl FnMut(&'r str, AttributeValue<'r>)) {
@@ -72,10 +84,15 @@ impl<'r> AttributeMap<'r> {
                     visit(attribute.name, attribute.value.of(items));
                 }
             }
+            Form::Entity(properties) => {
+                for (name, value) in properties.iter() {
+                    visit(name, value);
+                }
+            }
         }
     }
 
-    /// Returns the items of the list `name`; a scalar is a list of one.
+    /// Returns the items of the list `name`; a scalar is a list of one. `None` for an entity, which has roles of its own.
     pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
         match self.0 {
             Form::Tree(members) => {
@@ -89,6 +106,7 @@ impl<'r> AttributeMap<'r> {
                     FlatValue::List(range) => &items[range.start as usize..range.end as usize],
                 })
             }
+            Form::Entity(_) => None,
         }
     }
 }

@@ -85,6 +85,7 @@ fn config(data: &Path, provider: &Provider) -> Config {
     Config {
         listen: "127.0.0.1:0".parse().unwrap(),
         database_url: format!("sqlite://{}", data.join("portcullis.db").display()),
+        database_read_url: None,
         allow_bypass_rls: false,
         mode: Mode::Selfhost(Some(oidc)),
         encryption_keys: KeyRing::parse(&KeyRing::generate_key().unwrap()).unwrap(),

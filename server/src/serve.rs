@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
-use portcullis_config::{Config, open_database, refuse_bypass};
+use portcullis_config::{Config, open_database, refuse_bypass, with_standbys};
 use portcullis_egress::Client;
 use portcullis_limits::{CallerLimits, LogThrottle};
 use portcullis_model::audit::AuditRetention;
@@ -41,13 +41,18 @@ use portcullis_webhooks::{
 const DELIVERY_STOP: Duration = Duration::from_millis(10_100);
 /// Longest time for closing the database.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
-/// Longest time from the signal to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
+/// Longest time from the signal and the delay to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
-    let stop = stop_signal()?;
+    let delay = config.edge.shutdown_delay;
+    let stop = stop_signal(delay)?;
     let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
+    let store = match &config.database_read_url {
+        Some(url) => with_standbys(store, url)?,
+        None => store,
+    };
     if !config.allow_bypass_rls {
         refuse_bypass(&store).await?;
     }
@@ -64,8 +69,17 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     app.keep_up();
     settings.log();
     let fronts = listeners.with_routes(&app, &bodies);
+    let stop = after_delay(app.clone(), stop, delay);
     until_stopped(app, delivery, fronts, stop).await;
     Ok(())
+}
+
+/// Done a time after `stop`, in which the readiness probe fails and requests are still served: a load balancer sends them
+/// to other replicas.
+async fn after_delay(app: App, stop: impl Future<Output = ()>, delay: Duration) {
+    stop.await;
+    app.stopping.store(true, Ordering::Relaxed);
+    tokio::time::sleep(delay).await;
 }
 
 /// Serves and delivers events until `stop` is done, finishes what is under way, and closes the store. It ends less than
@@ -192,6 +206,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         limits,
         probe_log: LogThrottle::default(),
         background: BackgroundTasks::default(),
+        stopping: AtomicBool::new(false),
         clock,
         ids: Ids::new(),
     }))
@@ -199,7 +214,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
 
 /// Done when the process is told to stop, by SIGINT or SIGTERM. Listens for them from the call on, not from
 /// the first poll: whoever reads that the service listens may stop it at once.
-pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal(delay: Duration) -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
@@ -208,15 +223,15 @@ pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping: running requests may finish");
-        end_after_timeout();
+        end_after(delay + STOP_TIMEOUT);
     })
 }
 
-/// Ends the process after [`STOP_TIMEOUT`] if it has not ended by then. A thread of its own does this, because the timers
+/// Ends the process after a time if it has not ended by then. A thread of its own does this, because the timers
 /// of the runtime stand still while all its threads compute.
-fn end_after_timeout() {
-    let watch = || {
-        std::thread::sleep(STOP_TIMEOUT);
+fn end_after(time: Duration) {
+    let watch = move || {
+        std::thread::sleep(time);
         tracing::error!("stopped without an orderly end: work was still running");
         std::process::exit(1);
     };

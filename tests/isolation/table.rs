@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Webhook,
     Resolver,
     Delivery,
+    Entity,
+    Role,
     Key,
     Tenant,
     /// A tenant that nobody else uses.
@@ -66,6 +68,8 @@ const WEBHOOKS_READ: Access = Access::Manage("webhooks:read");
 const WEBHOOKS_WRITE: Access = Access::Manage("webhooks:write");
 const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
 const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
+const ENTITIES_READ: Access = Access::Manage("entities:read");
+const ENTITIES_WRITE: Access = Access::Manage("entities:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
 const CHECK: &str =
@@ -84,6 +88,10 @@ const BUNDLE: &str = r#"{"owner": "git:$new", "bundle": {"policies": [{
 const WEBHOOK: &str = r#"{
     "url": "https://hook.example/", "events": ["access.denied"], "secret": "0123456789abcdef"
 }"#;
+const ENTITIES: &str = r#"{"entities": [{"type": "user", "id": "$new"}]}"#;
+const SYNC: &str =
+    r#"{"source": "$new", "entities": [{"type": "user", "id": "$new"}], "finish": true}"#;
+const ROLE: &str = r#"{"includes": ["$new-included"]}"#;
 const PROVIDER: &str = r#"{
     "issuer_url": "https://$new.example/", "jwks_uri": "https://keys.example/"
 }"#;
@@ -95,7 +103,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 62] = [
+pub(crate) const ROUTES: [Row; 71] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -186,6 +194,15 @@ pub(crate) const ROUTES: [Row; 62] = [
     row("GET /api/v1/proposals/{id}", Access::Tokens, Kind::Proposal, "", 200),
     row("POST /api/v1/proposals/{id}/approve", Access::Tokens, Kind::Proposal, "", 200),
     row("POST /api/v1/proposals/{id}/reject", Access::Tokens, Kind::Proposal, "", 200),
+    row("PUT /api/v1/entities", ENTITIES_WRITE, Kind::None, ENTITIES, 200),
+    row("GET /api/v1/entities", ENTITIES_READ, Kind::None, "", 200),
+    row("POST /api/v1/entities/sync", ENTITIES_WRITE, Kind::None, SYNC, 200),
+    row("GET /api/v1/entities/{type}/{id}", ENTITIES_READ, Kind::Entity, "", 200),
+    row("DELETE /api/v1/entities/{type}/{id}", ENTITIES_WRITE, Kind::Entity, "", 204),
+    row("GET /api/v1/roles", POLICIES_READ, Kind::None, "", 200),
+    row("PUT /api/v1/roles/{name}", POLICIES_WRITE, Kind::None, ROLE, 201),
+    row("GET /api/v1/roles/{name}", POLICIES_READ, Kind::Role, "", 200),
+    row("DELETE /api/v1/roles/{name}", POLICIES_WRITE, Kind::Role, "", 204),
     row("GET /admin/audit", Access::Operate, Kind::None, "", 200),
     row("POST /api/v1/apply", POLICIES_WRITE, Kind::None, BUNDLE, 200),
     row("GET /api/v1/export", POLICIES_READ, Kind::None, "", 200),

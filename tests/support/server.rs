@@ -120,6 +120,16 @@ impl Settings {
         self.start_by(shell)
     }
 
+    /// Starts it in a network namespace.
+    #[track_caller]
+    pub(crate) fn start_in_namespace(&self, name: &str) -> Server {
+        let command = portcullis(&["serve"]);
+        let mut inside = Command::new("nsenter");
+        inside.arg(format!("--net=/run/netns/{name}")).arg(command.get_program()).arg("serve");
+        inside.env_clear().stdin(Stdio::null());
+        self.start_by(inside)
+    }
+
     #[track_caller]
     fn start_by(&self, mut command: Command) -> Server {
         command.envs(&self.variables).current_dir(self.place.directory.path());

@@ -167,6 +167,8 @@ rights!(
     WebhooksWrite,
     ResolversRead,
     ResolversWrite,
+    EntitiesRead,
+    EntitiesWrite,
     AuditRead
 );
 

@@ -14,8 +14,8 @@ use crate::route_set::RouteSet;
 use crate::service::HttpService;
 use crate::unknown_parameters::KnownQueries;
 use crate::{
-    admin, apply, audit, checks, docs, health, home, layers, limits, metrics, policies, proposals,
-    resolvers, resources, rules, service_keys, webhooks,
+    admin, apply, audit, checks, docs, entities, health, home, layers, limits, metrics, policies,
+    proposals, resolvers, resources, roles, rules, service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.
@@ -90,6 +90,11 @@ fn public() -> OpenApiRouter<App> {
             routes!(webhooks::redeliver),
         )
         .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
+        .at(entities::PATH, routes!(entities::write, entities::list))
+        .at(entities::SYNC_PATH, routes!(entities::sync))
+        .at("/api/v1/entities/{type}/{id}", routes!(entities::show, entities::delete))
+        .at("/api/v1/roles", routes!(roles::list))
+        .at("/api/v1/roles/{name}", routes!(roles::put, roles::show, roles::delete))
         .at("/api/v1/export", routes!(apply::export))
         .at("/api/v1/audit", routes!(audit::list))
         .at("/api/v1/proposals", routes!(proposals::list))

@@ -25,6 +25,7 @@ use crate::allowed_methods::method_not_allowed;
 use crate::apply;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::deadline::REQUEST_TIMEOUT;
+use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
 use crate::raw_body::BodyLimits;
@@ -67,6 +68,7 @@ impl HttpService {
         let most = match parts.uri.path() {
             _ if upload::is_upload(&parts) => MAX_UPLOAD,
             apply::PATH => bodies.largest_apply(),
+            entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));

@@ -32,6 +32,8 @@ pub struct EdgeConfig {
     pub idle_timeout: Duration,
     /// Longest time until a client takes the next piece of an answer.
     pub write_timeout: Duration,
+    /// Time from the signal to stop, for which requests are served although the readiness probe fails.
+    pub shutdown_delay: Duration,
 }
 
 /// The files for TLS, in PEM.
@@ -53,6 +55,8 @@ impl Default for EdgeConfig {
             // Longer than the pauses of most clients and proxies.
             idle_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(30),
+            // Only a load balancer that asks for readiness needs it.
+            shutdown_delay: Duration::ZERO,
         }
     }
 }
@@ -79,6 +83,7 @@ impl Variables {
                 .positive_duration("CONNECTION_IDLE_TIMEOUT", default.idle_timeout)?,
             write_timeout: self
                 .positive_duration("CONNECTION_WRITE_TIMEOUT", default.write_timeout)?,
+            shutdown_delay: self.duration("SHUTDOWN_DELAY", default.shutdown_delay)?,
         })
     }
 

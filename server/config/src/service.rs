@@ -17,6 +17,7 @@ use crate::compiler::own_compiler;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::mode;
+use crate::secrets::DATABASE_READ_URL;
 use crate::units::{DURATION_UNITS, SIZE_UNITS, parse_duration, parse_size};
 use crate::variables::Variables;
 
@@ -25,6 +26,8 @@ use crate::variables::Variables;
 pub struct Config {
     pub listen: SocketAddr,
     pub database_url: String,
+    /// The servers that plans may be read from, beside the database.
+    pub database_read_url: Option<String>,
     /// Accepts a role of PostgreSQL that bypasses row-level security.
     pub allow_bypass_rls: bool,
     pub mode: Mode,
@@ -57,6 +60,7 @@ impl Config {
         Ok(Self {
             listen: variables.listen()?,
             database_url: variables.database_url()?,
+            database_read_url: variables.secret(DATABASE_READ_URL)?,
             allow_bypass_rls: variables.boolean("POSTGRES_ALLOW_BYPASS_RLS")?.unwrap_or(false),
             mode: mode::read(variables)?,
             encryption_keys: variables.encryption_keys()?,

@@ -44,13 +44,17 @@ pub enum Permission {
     ResolversWrite,
     AuditRead,
     AccessEvaluate,
+    /// To ask who may do what: search, permissions, and with `policies:read` also plans and the matrix.
+    AccessSearch,
     /// To change managed records, and to lift the limits of an apply.
     PoliciesForce,
+    EntitiesRead,
+    EntitiesWrite,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -61,7 +65,10 @@ impl Permission {
         Self::ResolversWrite,
         Self::AuditRead,
         Self::AccessEvaluate,
+        Self::AccessSearch,
         Self::PoliciesForce,
+        Self::EntitiesRead,
+        Self::EntitiesWrite,
     ];
 
     /// The permissions of a key that is created without `permissions`. Later versions add none to them: a key must not
@@ -89,7 +96,10 @@ impl Permission {
             Self::ResolversWrite => "resolvers:write",
             Self::AuditRead => "audit:read",
             Self::AccessEvaluate => "access:evaluate",
+            Self::AccessSearch => "access:search",
             Self::PoliciesForce => "policies:force",
+            Self::EntitiesRead => "entities:read",
+            Self::EntitiesWrite => "entities:write",
         }
     }
 
@@ -183,8 +193,10 @@ impl NewServiceKey {
         let description = members.optional("description", short(MAX_DESCRIPTION));
         let permissions = members.optional(
             "permissions",
-            permissions
-                .about("When absent, all but `audit:read`, `access:evaluate` and `policies:force`"),
+            permissions.about(
+                "When absent, all but `audit:read`, `access:evaluate`, `access:search`, `policies:force`, \
+                 `entities:read` and `entities:write`",
+            ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
         let domain = members.optional("domain", domain);
@@ -329,12 +341,19 @@ mod tests {
     }
 
     #[test]
-    fn audit_records_and_checks_are_for_keys_that_name_them() {
+    fn later_permissions_are_for_keys_that_name_them() {
         let named = |permission| Permission::DEFAULT.contains(&permission);
         let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
         assert_eq!(
             unnamed,
-            [Permission::AuditRead, Permission::AccessEvaluate, Permission::PoliciesForce]
+            [
+                Permission::AuditRead,
+                Permission::AccessEvaluate,
+                Permission::AccessSearch,
+                Permission::PoliciesForce,
+                Permission::EntitiesRead,
+                Permission::EntitiesWrite,
+            ]
         );
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
@@ -62,6 +63,8 @@ pub struct Parts {
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,
+    /// True from the signal to stop on: the readiness probe fails.
+    pub stopping: AtomicBool,
     pub clock: Clock,
     pub ids: Ids,
 }
@@ -223,6 +226,8 @@ impl App {
                 Some(Notice::Access) => self.changes.wake(),
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
+                // The next read of the directory compares its revision.
+                Some(Notice::Entities(_)) => {}
                 // The connection was lost, and the database with it, perhaps: another one may have taken its place.
                 None => self.changes.distrust(),
             }

@@ -14,6 +14,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
+use crate::load_sources::LoadSources;
 use crate::quota_metrics::QuotaMetrics;
 use portcullis_limits::LimitMetrics;
 use portcullis_resolvers::ResolverMetrics;
@@ -118,6 +119,7 @@ pub struct PlanMetrics {
     pub loads: Counter,
     /// Counts the loads that were refused, because too many others of the same tenant waited.
     pub refused_loads: Counter,
+    pub sources: LoadSources,
     pub cache_bytes: Gauge,
 }
 
@@ -128,6 +130,7 @@ impl PlanMetrics {
         registry.register("plan_cache_loads", help, metrics.loads.clone());
         let help = "Loads of plans that were refused because too many others of the tenant waited";
         registry.register("plan_cache_loads_refused", help, metrics.refused_loads.clone());
+        metrics.sources.register(registry);
         let help = "Bytes that the plans in memory take";
         registry.register("plan_cache_bytes", help, metrics.cache_bytes.clone());
         metrics

@@ -134,7 +134,9 @@ impl Plans {
         };
         self.metrics.loads.inc();
         let outdated = self.cache.outdated(tenant, resource);
-        Ok(load::load_within(turn, &self.store, tenant, resource, outdated).await?)
+        let loaded = load::load_within(turn, &self.store, tenant, resource, outdated).await?;
+        self.metrics.sources.count(loaded.source);
+        Ok(loaded)
     }
 
     async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {

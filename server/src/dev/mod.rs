@@ -57,7 +57,7 @@ pub(crate) async fn run(
     listen: SocketAddr,
     variables: Variables,
 ) -> anyhow::Result<()> {
-    let stop = serve::stop_signal()?;
+    let stop = serve::stop_signal(Duration::ZERO)?;
     // A folder with faults leaves no data directory behind.
     let tenants = ServedTenants::new(served(dir)?);
     files::create_dir(data_dir)?;
@@ -68,6 +68,7 @@ pub(crate) async fn run(
     let config = Config {
         listen,
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
+        database_read_url: None,
         allow_bypass_rls: false,
         mode: Mode::Selfhost(Some(oidc)),
         encryption_keys: encryption_keys(&data_dir.join("encryption-key"))?,

@@ -10,10 +10,6 @@ use crate::plan::slots::Slots;
 use crate::policy::applies;
 use crate::rbac::Effect;
 
-/// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
-/// a matrix has thousands of cells.
-const MAX_BYTES: usize = 4 * 1024;
-
 /// Reduces the conditions of one residual.
 pub(super) struct Simplifier<'s, 'r> {
     run: &'s mut Run<'r>,
@@ -30,8 +26,9 @@ enum Simplified {
 }
 
 impl<'s, 'r> Simplifier<'s, 'r> {
-    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots) -> Self {
-        Self { run, slots, left: MAX_BYTES }
+    /// Starts with `max_bytes`, the maximum size of all conditions in bytes of memory.
+    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots, max_bytes: usize) -> Self {
+        Self { run, slots, left: max_bytes }
     }
 
     /// Returns the residual condition of an open policy with this effect. `None` if it is too large.
