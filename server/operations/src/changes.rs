@@ -111,6 +111,7 @@ impl App {
     }
 
     async fn apply(&self, changes: &[TenantChange]) -> Result<(), StoreError> {
+        self.resolvers.note_changes(changes.iter().map(|change| &*change.tenant));
         let access = changes.iter().filter(|change| change.concerns_access);
         let access: HashSet<&str> = access.map(|change| &*change.tenant).collect();
         if !access.is_empty() {
@@ -126,6 +127,7 @@ impl App {
 
     /// Takes everything as changed.
     async fn apply_everything(&self) -> Result<(), StoreError> {
+        self.resolvers.note_everything();
         self.service_keys.forget_all();
         self.read_closed(&[]).await?;
         self.authenticator.forget_providers(&self.closed_tenants);

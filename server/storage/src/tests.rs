@@ -214,6 +214,7 @@ fn statements() -> Vec<String> {
         include_str!("providers.rs"),
         include_str!("quotas.rs"),
         include_str!("reserved.rs"),
+        include_str!("resolver_locations.rs"),
         include_str!("resolvers.rs"),
         include_str!("resources.rs"),
         include_str!("retention.rs"),
