@@ -19,7 +19,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
 use portcullis_operations::background::BackgroundTasks;
-use portcullis_operations::changes::ChangeReader;
+use portcullis_operations::change_reader::ChangeReader;
 use portcullis_operations::freshness::Freshness;
 
 use crate::front::{Front, Listeners};

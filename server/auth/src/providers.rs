@@ -22,9 +22,9 @@ use crate::token::{TokenError, Verifier};
 use crate::token_cache::CachedToken;
 use memory::{Known, Provider, ProviderMemory};
 
-/// Reads at a time for issuers that are not in memory. Issuers of one lane wait for each other, so that an issuer is read
+/// Reads at a time for issuers that are not in memory. Issuers of one slot wait for each other, so that an issuer is read
 /// once for all who wait, and invented issuers leave connections to other requests.
-const LANES: usize = 8;
+const SLOTS: usize = 8;
 /// Longest issuer that is looked for, in bytes: four for each of the 2,048 characters that a registration may have.
 const MAX_ISSUER: usize = 8_192;
 
@@ -46,9 +46,9 @@ pub(crate) struct Providers {
     lookup: ProviderLookup,
     key_sets: SharedKeySets,
     memory: ProviderMemory,
-    lanes: [Mutex<()>; LANES],
-    /// Random, so that nobody can choose issuers that share a lane with those of others.
-    lane_of: RandomState,
+    slots: [Mutex<()>; SLOTS],
+    /// Random, so that nobody can choose issuers that share a slot with those of others.
+    hasher: RandomState,
 }
 
 impl fmt::Debug for Providers {
@@ -60,9 +60,9 @@ impl fmt::Debug for Providers {
 impl Providers {
     /// Returns providers of which none is in memory.
     pub(crate) fn new(lookup: ProviderLookup, key_sets: SharedKeySets) -> Self {
-        let lanes = std::array::from_fn(|_| Mutex::default());
+        let slots = std::array::from_fn(|_| Mutex::default());
         let memory = ProviderMemory::default();
-        Self { lookup, key_sets, memory, lanes, lane_of: RandomState::new() }
+        Self { lookup, key_sets, memory, slots, hasher: RandomState::new() }
     }
 
     /// Returns the verifier of the tokens of `issuer`, and their tenant. Reads the provider unless it is in memory.
@@ -86,9 +86,9 @@ impl Providers {
         if issuer.len() > MAX_ISSUER {
             return Ok(Known::Nobody);
         }
-        let lane = usize::try_from(self.lane_of.hash_one(issuer)).unwrap_or_default() % LANES;
-        let _turn = match self.lanes.get(lane) {
-            Some(lane) => Some(lane.lock().await),
+        let slot = usize::try_from(self.hasher.hash_one(issuer) % SLOTS as u64).unwrap_or_default();
+        let _turn = match self.slots.get(slot) {
+            Some(slot) => Some(slot.lock().await),
             None => None,
         };
         if let Some(known) = self.memory.find(issuer) {
@@ -156,7 +156,7 @@ impl Providers {
 
     /// Reads the providers of `issuers` and fetches their key sets.
     pub(crate) async fn warm_up(&self, issuers: &[String]) {
-        for issuers in issuers.chunks(LANES) {
+        for issuers in issuers.chunks(SLOTS) {
             join_all(issuers.iter().map(|issuer| self.warm_up_one(issuer))).await;
         }
     }

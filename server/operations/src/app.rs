@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
-use crate::changes::ChangeReader;
+use crate::change_reader::ChangeReader;
 use crate::erasure;
 use crate::error::OperationError;
 use crate::freshness::Freshness;

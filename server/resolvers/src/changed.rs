@@ -5,7 +5,7 @@ use std::mem;
 
 use parking_lot::Mutex;
 
-/// What the reconciler must compare with the store.
+/// The resolvers that the reconciler must compare with the store.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     Everything,

@@ -10,7 +10,7 @@ const BACKGROUND: usize = 8;
 /// Most fetches at a time that tokens wait for. Providers that hang take their places for 5 s.
 const ON_DEMAND: usize = 256;
 
-/// What the fetches of all key sets share.
+/// The places of fetches of all key sets, and the randomness of their times.
 #[derive(Debug)]
 pub(crate) struct Refreshes {
     background: Semaphore,
