@@ -11,6 +11,8 @@ pub(crate) mod support;
 
 mod apply;
 pub(crate) mod authentication;
+mod authzen;
+mod batch;
 mod bodies;
 mod check;
 mod checks_by_key;

@@ -136,7 +136,7 @@ impl<'p> Party<'p> {
             Kind::Entity => row.route.replace("{type}", "user").replace("{id}", id),
             Kind::Role => row.route.replace("{name}", id),
             Kind::None => row.route.replace("{name}", &n),
-            Kind::File => row.route.replace("{file}", "swagger-ui.css"),
+            Kind::File => row.route.replace("{file}", "swagger-ui.css").replace("{tenant}", "acme"),
             Kind::Delivery if id.starts_with('/') => format!("POST {id}/redeliver"),
             Kind::Delivery => row.route.replace("{id}", id).replace("{delivery_id}", id),
             _ => row.route.replace("{id}", id),

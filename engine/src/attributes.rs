@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::entities::EntityProperties;
 use crate::json::{Json, Member};
+use crate::supply::LayeredAttributes;
 use crate::value::{AttributeValue, List};
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
@@ -32,6 +33,8 @@ enum Form<'r> {
     Flat(&'r [FlatAttribute<'r>], &'r [Json<'r>]),
     /// The properties of an entity.
     Entity(EntityProperties<'r>),
+    /// The attributes of a request and of the directory.
+    Layers(&'r LayeredAttributes<'r>),
 }
 
 impl Default for AttributeMap<'_> {
@@ -56,8 +59,9 @@ pub(crate) enum FlatValue<'a> {
 }
 
 impl<'r> AttributeMap<'r> {
-    /// Wraps the members of an object, each of a type that an attribute may have.
-    pub(crate) fn of_members(members: &'r [Member<'r>]) -> Self {
+    /// Wraps the members of an object, in which no name occurs twice. `null` is an absent attribute, and an object a
+    /// present one that no operator compares. A list has strings and numbers.
+    pub fn of_members(members: &'r [Member<'r>]) -> Self {
         Self(Form::Tree(members))
     }
 
@@ -70,13 +74,45 @@ impl<'r> AttributeMap<'r> {
         Self(Form::Entity(properties))
     }
 
+    /// Wraps the attributes of a request and of the directory.
+    pub(crate) fn of_layers(layers: &'r LayeredAttributes<'r>) -> Self {
+        Self(Form::Layers(layers))
+    }
+
+    /// Returns whether the directory supplies the attribute `name`.
+    pub(crate) fn is_stored(self, name: &str) -> bool {
+        match self.0 {
+            Form::Layers(layers) => layers.is_stored(name),
+            Form::Entity(properties) => properties.get(name).is_some(),
+            Form::Tree(_) | Form::Flat(..) => false,
+        }
+    }
+
+    /// Returns whether the map has the attribute `name`.
+    pub(crate) fn has(self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Returns the value of the attribute `name`.
+    pub(crate) fn get(self, name: &str) -> Option<AttributeValue<'r>> {
+        let mut found = None;
+        self.for_each(|own, value| {
+            if own == name {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
     /// Visits each name and value.
     #[inline]
     pub fn for_each(self, mut visit: impl FnMut(&'r str, AttributeValue<'r>)) {
         match self.0 {
             Form::Tree(members) => {
                 for (name, value) in members {
-                    visit(name, AttributeValue::from(value));
+                    if *value != Json::Null {
+                        visit(name, AttributeValue::from(value));
+                    }
                 }
             }
             Form::Flat(flat, items) => {
@@ -89,6 +125,7 @@ impl<'r> AttributeMap<'r> {
                     visit(name, value);
                 }
             }
+            Form::Layers(layers) => layers.visit(&mut visit),
         }
     }
 
@@ -107,6 +144,7 @@ impl<'r> AttributeMap<'r> {
                 })
             }
             Form::Entity(_) => None,
+            Form::Layers(layers) => layers.sent().as_list(name),
         }
     }
 }

@@ -38,6 +38,7 @@
 
 pub mod analysis;
 mod attributes;
+pub mod batch;
 pub mod casbin;
 mod check_buffer;
 pub mod condition;
@@ -65,7 +66,10 @@ mod resolution;
 pub mod resolver_contract;
 pub mod resource;
 mod roles;
+pub mod sql;
+mod supply;
 mod syntax;
+mod tenant_facts;
 mod touched;
 mod tree;
 pub mod value;
@@ -80,11 +84,13 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, TruthValue, Verdict, matrix,
+    Plan, TruthValue, Verdict, filter, matrix, search,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
+pub use supply::{DirectoryNeeds, KnownEntities, Supply};
+pub use tenant_facts::{Precedence, RoleInclusions, TenantFacts};
 pub use touched::Touched;

@@ -12,6 +12,7 @@ mod effort;
 mod forms;
 mod matrix;
 mod scenarios;
+mod search;
 mod support;
 mod two_stages;
 

@@ -92,6 +92,7 @@ fn config(data: &Path, provider: &Provider) -> Config {
         egress: EgressConfig::default(),
         manager_roles: vec!["admin".to_owned()],
         plan_cache_bytes: 1 << 20,
+        entities_bytes: 1 << 20,
         max_staleness: Duration::from_secs(600),
         webhooks: WebhookConfig::default(),
         resolvers: ResolverConfig::default(),

@@ -20,6 +20,7 @@ use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
 use portcullis_operations::background::BackgroundTasks;
 use portcullis_operations::change_reader::ChangeReader;
+use portcullis_operations::entity_tables::EntityTables;
 use portcullis_operations::freshness::Freshness;
 
 use crate::front::{Front, Listeners};
@@ -184,6 +185,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             clock.clone(),
             plans,
         ),
+        entities: EntityTables::new(store.clone(), config.entities_bytes, config.max_staleness),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),
@@ -200,6 +202,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         changes: ChangeReader::default(),
         refusals: Refusals::default(),
         manager_roles: config.manager_roles,
+        public_url: config.edge.public_url,
         keys: config.encryption_keys,
         egress: config.egress,
         uploads: Uploads::default(),

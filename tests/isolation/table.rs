@@ -74,6 +74,17 @@ const AUDIT_READ: Access = Access::Manage("audit:read");
 
 const CHECK: &str =
     r#"{"subject": "alice", "resource": "doc:read", "action": "read", "domain": "$domain"}"#;
+const BATCH: &str = r#"{
+    "subject": "alice", "resource": "doc:read", "domain": "$domain", "checks": [{"action": "read"}, {"action": "list"}]
+}"#;
+const EVALUATION: &str = r#"{
+    "subject": {"type": "user", "id": "alice"}, "action": {"name": "read"}, "resource": {"type": "doc", "id": "1"},
+    "context": {"domain": "$domain"}
+}"#;
+const EVALUATIONS: &str = r#"{
+    "subject": {"type": "user", "id": "alice"}, "resource": {"type": "doc", "id": "1"},
+    "context": {"domain": "$domain"}, "evaluations": [{"action": {"name": "read"}}, {"action": {"name": "list"}}]
+}"#;
 const LEGACY_CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "domain": "$domain"}"#;
 const RESOURCE: &str = r#"{"name": "$new:read"}"#;
 const RESOURCES: &str = r#"[{"name": "$new:read"}]"#;
@@ -103,7 +114,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 71] = [
+pub(crate) const ROUTES: [Row; 76] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -112,6 +123,11 @@ pub(crate) const ROUTES: [Row; 71] = [
     row("GET /docs", Access::Open, Kind::None, "", 200),
     row("GET /docs/{file}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/check", Access::Check, Kind::None, CHECK, 200),
+    row("POST /api/v1/checks", Access::Check, Kind::None, BATCH, 200),
+    row("POST /access/v1/evaluation", Access::Check, Kind::None, EVALUATION, 200),
+    row("POST /access/v1/evaluations", Access::Check, Kind::None, EVALUATIONS, 200),
+    row("GET /.well-known/authzen-configuration", Access::Open, Kind::None, "", 200),
+    row("GET /.well-known/authzen-configuration/{tenant}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/resources/access/check", Access::Check, Kind::None, LEGACY_CHECK, 200),
     row("POST /api/v1/resources", RESOURCES_WRITE, Kind::None, RESOURCE, 201),
     row("GET /api/v1/resources", RESOURCES_READ, Kind::None, "", 200),

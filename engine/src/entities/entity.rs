@@ -1,9 +1,14 @@
 //! One entity of a table, borrowed.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use super::segment::{Row, Segment};
+use super::postings::Row;
+use super::segment::Segment;
 use crate::value::AttributeValue;
+
+/// The type of subjects whose id alone is their principal (`docs/semantics.md`, section 2.3).
+pub const USER: &str = "user";
 
 /// An entity of a table.
 #[derive(Clone, Copy)]
@@ -21,6 +26,14 @@ impl<'t> Entity<'t> {
     /// Returns the id.
     pub fn id(self) -> &'t str {
         self.segment.id(self.row)
+    }
+
+    /// Returns the principal of a subject: the id of a user, `<type>:<id>` of any other.
+    pub fn principal(self) -> Cow<'t, str> {
+        match self.entity_type() {
+            USER => Cow::Borrowed(self.id()),
+            other => Cow::Owned(format!("{other}:{}", self.id())),
+        }
     }
 
     /// Returns the roles in every domain.

@@ -28,11 +28,15 @@
 
 mod builder;
 mod entity;
+mod narrowed;
+mod postings;
 mod segment;
 mod table;
 
 pub use builder::{EntityInput, EntityTableBuilder, TableFull};
-pub use entity::{Entity, EntityProperties};
+pub use entity::{Entity, EntityProperties, USER};
+pub(crate) use narrowed::{Property, Sought};
+pub(crate) use postings::Row;
 pub use table::{Entities, EntityChange, EntityTable};
 
 #[cfg(test)]

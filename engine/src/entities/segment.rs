@@ -2,14 +2,14 @@
 
 use std::hash::BuildHasher;
 use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use crate::packed::{Pool, TextId, Word};
+use super::postings::{PropertyIndex, Row};
+
+use crate::packed::{Packed, Pool, TextId, Word};
 use crate::value::AttributeValue;
-
-/// The number of an entity in a segment, in the order of types and ids.
-pub(super) type Row = u32;
 
 /// The record of an entity that is removed.
 pub(super) const REMOVED: u32 = u32::MAX;
@@ -27,6 +27,8 @@ pub(super) struct Segment {
     /// Records: the counts of roles, domain roles and properties, the roles, the pairs of domain and role, and the pairs of
     /// name and value.
     pub(super) words: Box<[u32]>,
+    /// The indexes of properties, by type and name. Made when a search first needs them.
+    pub(super) indexes: Mutex<HashMap<(TextId, TextId), Arc<OnceLock<PropertyIndex>>>>,
 }
 
 /// The rows of one type.
@@ -103,6 +105,19 @@ impl Segment {
         Record { roles, domain_roles, properties: &pairs[..counts[2] as usize] }
     }
 
+    /// Returns the values of the property `name`, each with its row and word.
+    pub(super) fn values_of(
+        &self,
+        rows: Range<Row>,
+        name: TextId,
+    ) -> impl Iterator<Item = (Row, Word, Packed<'_>)> {
+        rows.filter(|row| !self.is_removed(*row)).filter_map(move |row| {
+            let mut properties = self.record(row).properties.iter();
+            let [_, word] = properties.find(|[own, _]| *own == name)?;
+            Some((row, Word(*word), self.pool.get(Word(*word))))
+        })
+    }
+
     /// Returns the value of a word.
     #[inline]
     pub(super) fn value(&self, word: u32) -> AttributeValue<'_> {
@@ -116,6 +131,12 @@ impl Segment {
             + size_of_val::<[RowEntry]>(&self.rows)
             + self.by_id.allocation_size()
             + size_of_val::<[u32]>(&self.words)
+            + self.weight_of_indexes()
+    }
+
+    fn weight_of_indexes(&self) -> usize {
+        let indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        indexes.values().filter_map(|index| index.get()).map(PropertyIndex::weight).sum()
     }
 }
 

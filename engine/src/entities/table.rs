@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::vec;
 
 use super::builder::{EntityInput, EntityTableBuilder, TableFull};
 use super::entity::Entity;
-use super::segment::{Row, Segment};
+use super::postings::Row;
+use super::segment::Segment;
 
 /// The entities of one tenant. Cheap to clone.
 #[derive(Clone, Default)]
@@ -52,6 +54,10 @@ impl EntityTable {
         EntityTableBuilder::default()
     }
 
+    pub(super) fn base(&self) -> &Segment {
+        &self.base
+    }
+
     /// Returns an entity.
     pub fn get(&self, entity_type: &str, id: &str) -> Option<Entity<'_>> {
         let in_overlay = self.overlay.find(entity_type, id).map(|row| (&self.overlay, row));
@@ -64,7 +70,23 @@ impl EntityTable {
     pub fn of_type<'t>(&'t self, entity_type: &str, after: Option<&str>) -> Entities<'t> {
         Entities {
             table: self,
-            base: self.base.after(entity_type, after),
+            base: Rows::All(self.base.after(entity_type, after)),
+            overlay: self.overlay.after(entity_type, after),
+        }
+    }
+
+    /// Returns the entities of a type as [`EntityTable::of_type`] does, but of the base only these rows, which ascend.
+    pub(crate) fn of_rows<'t>(
+        &'t self,
+        entity_type: &str,
+        after: Option<&str>,
+        mut rows: Vec<Row>,
+    ) -> Entities<'t> {
+        let range = self.base.after(entity_type, after);
+        rows.retain(|row| range.contains(row));
+        Entities {
+            table: self,
+            base: Rows::Some(rows.into_iter()),
             overlay: self.overlay.after(entity_type, after),
         }
     }
@@ -152,22 +174,45 @@ fn row_count(segment: &Segment) -> Row {
 #[derive(Clone)]
 pub struct Entities<'t> {
     table: &'t EntityTable,
-    base: Range<Row>,
+    base: Rows,
     overlay: Range<Row>,
+}
+
+/// Rows of a base, in ascending order.
+#[derive(Clone)]
+enum Rows {
+    All(Range<Row>),
+    Some(vec::IntoIter<Row>),
+}
+
+impl Rows {
+    fn first(&self) -> Option<Row> {
+        match self {
+            Self::All(rows) => rows.clone().next(),
+            Self::Some(rows) => rows.as_slice().first().copied(),
+        }
+    }
+
+    fn next(&mut self) -> Option<Row> {
+        match self {
+            Self::All(rows) => rows.next(),
+            Self::Some(rows) => rows.next(),
+        }
+    }
 }
 
 impl<'t> Entities<'t> {
     /// Takes the next row of either segment, and its segment. An entity of the overlay replaces the one of the base.
     fn next_row(&mut self) -> Option<(&'t Segment, Row)> {
         let (base, overlay) = (&*self.table.base, &*self.table.overlay);
-        let order = match (self.base.is_empty(), self.overlay.is_empty()) {
-            (true, true) => return None,
-            (false, true) => Ordering::Less,
-            (true, false) => Ordering::Greater,
-            (false, false) => base.id(self.base.start).cmp(overlay.id(self.overlay.start)),
+        let order = match (self.base.first(), self.overlay.clone().next()) {
+            (None, None) => return None,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(row), Some(other)) => base.id(row).cmp(overlay.id(other)),
         };
         if order.is_eq() {
-            self.base.start += 1;
+            self.base.next();
         }
         if order.is_lt() {
             Some((base, self.base.next()?))

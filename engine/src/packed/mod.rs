@@ -47,6 +47,16 @@ impl Pool {
         }
     }
 
+    /// Returns the word of a text; `None` if there is no such text.
+    pub(crate) fn find_text(&self, text: &str) -> Option<Word> {
+        self.texts.find(text).map(|id| Word::pack(Unpacked::Text(id)))
+    }
+
+    /// Returns the word of a number; `None` if there is no such number.
+    pub(crate) fn find_number(&self, number: Number) -> Option<Word> {
+        self.numbered.get(&number).map(|index| Word::pack(Unpacked::Number(*index)))
+    }
+
     /// Adds a text. `None` if there is no room.
     pub(crate) fn text(&mut self, text: &str) -> Option<Word> {
         Some(Word::pack(Unpacked::Text(self.texts.intern(text)?)))
@@ -71,11 +81,11 @@ impl Pool {
         Some(Word::pack(Unpacked::List(place)))
     }
 
-    /// Gives memory back. The pool can still grow, but equal numbers may exist twice then.
+    /// Gives memory back that no value needs.
     pub(crate) fn shrink(&mut self) {
         self.texts.shrink();
         self.numbers.shrink_to_fit();
-        self.numbered = HashMap::new();
+        self.numbered.shrink_to_fit();
         self.lists.shrink_to_fit();
     }
 

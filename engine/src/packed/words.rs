@@ -34,6 +34,11 @@ impl Word {
         Self(tag << NUMBER_BITS | number)
     }
 
+    /// Returns the word of a boolean.
+    pub(crate) fn of_bool(value: bool) -> Self {
+        Self::pack(Unpacked::Bool(value))
+    }
+
     #[inline]
     pub(crate) fn unpack(self) -> Unpacked {
         let number = self.0 & (MAX_NUMBER - 1);

@@ -83,8 +83,12 @@ fn beginning(value: Json<'_>) -> Json<'_> {
 }
 
 /// Names the source of an attribute's value.
-fn source_of(path: &AttributePath) -> Cow<'static, str> {
+fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
     match path {
+        AttributePath::User(name) if check.attributes.user.is_stored(name) => "directory".into(),
+        AttributePath::Resource(name) if check.attributes.resource.is_stored(name) => {
+            "directory".into()
+        }
         AttributePath::User(_)
         | AttributePath::Resource(_)
         | AttributePath::Action(_)
@@ -237,7 +241,7 @@ impl<'e> Explainer<'e, '_> {
         );
         ExplainedAttribute {
             attribute: path.to_string(),
-            source: source_of(path),
+            source: source_of(path, self.check),
             value: self.actual(slot),
             because: is_unknown.then(|| unresolved_cause(path, self.answers)),
         }

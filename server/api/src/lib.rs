@@ -10,6 +10,8 @@ mod admin;
 mod allowed_methods;
 mod apply;
 mod audit;
+mod authzen;
+mod batch;
 mod body;
 mod body_budget;
 mod callers;

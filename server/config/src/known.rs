@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 70] = [
+const OURS: [&str; 72] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -27,6 +27,7 @@ const OURS: [&str; 70] = [
     "EGRESS_CA_FILE",
     "ENCRYPTION_KEY",
     "ENCRYPTION_KEY_FILE",
+    "ENTITIES_BYTES",
     "JWKS_URI",
     "LISTEN_ADDR",
     "LOG_FORMAT",
@@ -41,6 +42,7 @@ const OURS: [&str; 70] = [
     "OIDC_ENABLED",
     "PLAN_CACHE_BYTES",
     "POSTGRES_ALLOW_BYPASS_RLS",
+    "PUBLIC_URL",
     "QUOTA_ENTITIES",
     "QUOTA_POLICIES",
     "QUOTA_RESOLVERS",

@@ -38,6 +38,7 @@ pub struct Config {
     /// The roles that make the holder of a token a manager.
     pub manager_roles: Vec<String>,
     pub plan_cache_bytes: u64,
+    pub entities_bytes: u64,
     /// Longest time for which checks continue while changes cannot be read from the database.
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
@@ -67,6 +68,7 @@ impl Config {
             egress: variables.egress()?,
             manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
             plan_cache_bytes: variables.plan_cache_bytes()?,
+            entities_bytes: variables.entities_bytes()?,
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::background::BackgroundTasks;
 use crate::change_reader::ChangeReader;
+use crate::entity_tables::EntityTables;
 use crate::erasure;
 use crate::error::OperationError;
 use crate::freshness::Freshness;
@@ -40,6 +41,7 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     pub store: Store,
     pub plans: Plans,
+    pub entities: EntityTables,
     pub mode: Mode,
     pub authenticator: Authenticator,
     pub service_keys: ServiceKeys,
@@ -51,6 +53,8 @@ pub struct Parts {
     /// Keeps the refused credentials for the audit records.
     pub refusals: Refusals,
     pub manager_roles: Vec<String>,
+    /// The address by which clients reach the service, without a slash at the end; it is never taken from a request.
+    pub public_url: Option<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
     /// CallerLimits the addresses of outgoing requests.
@@ -117,6 +121,9 @@ impl App {
                 self.metrics.quotas.refused(excess.quota);
             }
         })?;
+        if let Some(position) = &committed.entities {
+            self.entities.committed(&committed.tenant, position).await;
+        }
         for key in &committed.revoked_keys {
             self.service_keys.forget(*key);
         }
@@ -153,6 +160,7 @@ impl App {
             ("tokens", self.authenticator.remembered()),
             ("providers", providers),
             ("key_sets", key_sets),
+            ("entity_tables", self.entities.len()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
@@ -196,6 +204,8 @@ impl App {
         let app = self.clone();
         tasks.spawn(async move { app.follow_provider_uses().await });
         let app = self.clone();
+        tasks.spawn(async move { app.entities.poll().await });
+        let app = self.clone();
         tasks.spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.watch_operator_resolvers().await });
@@ -226,8 +236,7 @@ impl App {
                 Some(Notice::Access) => self.changes.wake(),
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
-                // The next read of the directory compares its revision.
-                Some(Notice::Entities(_)) => {}
+                Some(Notice::Entities(notice)) => self.entities.publish(&notice),
                 // The connection was lost, and the database with it, perhaps: another one may have taken its place.
                 None => self.changes.distrust(),
             }

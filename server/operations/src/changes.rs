@@ -109,8 +109,11 @@ impl App {
         let snapshot = tenant_reads::read(&self.store, tenants).await?;
         let closed: HashSet<String> = snapshot.closed.into_iter().collect();
         if closed != *self.closed_tenants.all() {
-            closed.iter().for_each(|tenant| self.plans.forget(tenant));
             self.closed_tenants.replace(closed);
+            for tenant in &*self.closed_tenants.all() {
+                self.plans.forget(tenant);
+                self.entities.forget(tenant);
+            }
         }
         Ok(snapshot.providers)
     }

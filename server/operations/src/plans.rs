@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use crate::compilations::{Compilations, OverBudgetLog};
 use crate::freshness::Freshness;
 use crate::metrics::PlanMetrics;
+use crate::tenant_facts::SharedFacts;
 use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
 use histories::{Continuity, Histories};
@@ -42,6 +43,7 @@ pub struct Plans {
     over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
     histories: Histories,
+    facts: SharedFacts,
     clock: Clock,
     metrics: PlanMetrics,
 }
@@ -64,6 +66,7 @@ impl Plans {
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
             histories: Histories::default(),
+            facts: SharedFacts::default(),
             clock,
             metrics,
         }
@@ -136,7 +139,8 @@ impl Plans {
         let outdated = self.cache.outdated(tenant, resource);
         let loaded = load::load_within(turn, &self.store, tenant, resource, outdated).await?;
         self.metrics.sources.count(loaded.source);
-        Ok(loaded)
+        let plan = self.facts.shared_by(tenant, loaded.plan);
+        Ok(LoadedPlan { plan, ..loaded })
     }
 
     async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {

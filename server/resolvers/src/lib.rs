@@ -12,6 +12,7 @@ mod attributes;
 mod binding;
 mod breaker;
 mod changed;
+mod common_inputs;
 mod config;
 mod endpoints;
 mod entry;
@@ -40,6 +41,7 @@ mod values;
 
 pub use admissions::Admitted;
 pub use binding::{Binding, BindingError};
+pub use common_inputs::{CommonAnswers, OpenCheck};
 pub use config::ResolverConfig;
 pub use endpoints::Granted;
 pub use failure::{LoadFailure, is_transient};

@@ -47,6 +47,8 @@ use tenants::{ServedTenant, ServedTenants, Source};
 pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
 
 const PLAN_CACHE_BYTES: u64 = 64 << 20;
+/// The memory for entities.
+const ENTITIES_BYTES: u64 = 64 << 20;
 const MAX_STALENESS: Duration = Duration::from_secs(30);
 const MANAGER_ROLE: &str = "admin";
 
@@ -75,6 +77,7 @@ pub(crate) async fn run(
         egress: resolvers::egress(listener.address()),
         manager_roles: vec![MANAGER_ROLE.to_owned()],
         plan_cache_bytes: PLAN_CACHE_BYTES,
+        entities_bytes: ENTITIES_BYTES,
         max_staleness: MAX_STALENESS,
         webhooks: WebhookConfig::default(),
         resolvers: ResolverConfig {
@@ -84,7 +87,7 @@ pub(crate) async fn run(
         },
         audit: AuditRetention::default(),
         store_limits: StoreLimits::default(),
-        edge: EdgeConfig::default(),
+        edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
         limits: LimitConfig::default(),
     };
     let limits = front::limits(&config.edge);

@@ -28,7 +28,7 @@ use names::RoleCounts;
 
 pub use lists::{EntityRow, changed_since, list, page};
 pub use names::{NameClash, clash, clash_of_roles};
-pub use revision::{DirectoryState, of_tenants, state};
+pub use revision::{DirectoryState, of_tenants, precedence, state};
 
 /// Writes entities. Those that are deleted come back.
 const ENTITIES: Rows = Rows {

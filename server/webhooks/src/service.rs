@@ -71,7 +71,12 @@ impl Webhooks {
 
     /// Stores the event of a denied check. It is stored when this function returns, unless the store is down.
     pub async fn record_denial(&self, tenant: &str, event: Event) {
-        self.denials.write(tenant, event).await;
+        self.record_denials(tenant, vec![event]).await;
+    }
+
+    /// Stores the events of the denied checks of a batch, as one wait.
+    pub async fn record_denials(&self, tenant: &str, events: Vec<Event>) {
+        self.denials.write(tenant, events).await;
     }
 
     /// Returns the notification that wakes the dispatcher.

@@ -50,10 +50,11 @@ use crate::value::AttributeValue;
 pub(super) use open_decision::OpenDecision;
 pub use outcome::Outcome;
 pub use residual::{OpenPolicy, Residual};
+pub(super) use simplify::Simplifier;
 
 /// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
 /// a matrix has thousands of cells.
-const MAX_BYTES: usize = 4 * 1024;
+pub(super) const MAX_BYTES: usize = 4 * 1024;
 
 /// The known part of requests for the resource of a plan. Everything that is not in it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

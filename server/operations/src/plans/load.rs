@@ -1,11 +1,15 @@
 //! Loads plans from the store.
 
+use std::sync::Arc;
+
 use portcullis_engine::Plan;
 use portcullis_plan_cache::OutdatedPlan;
 use portcullis_storage::{
     HistoryPosition, ReadSource, Store, StoreError, policies, resolvers, rules, tenants,
 };
 use tokio::runtime::Handle;
+
+use crate::tenant_facts;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
 #[derive(Debug)]
@@ -69,10 +73,12 @@ async fn load_snapshot(
     let rules = rules::of_plan(&mut tx, &resource).await?;
     let records = policies::of_plan(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
+    let facts = tenant_facts::read(&mut tx).await?;
     tx.end().await?;
     let policies = records.into_iter().map(policies::planned);
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(&resource, position.revision, &rules, policies, resolver);
+    let plan = plan.with_facts(Arc::new(facts));
     Ok(LoadedPlan { plan, position, source })
 }
 

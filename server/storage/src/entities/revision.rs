@@ -1,9 +1,13 @@
 //! The revision and the history of a tenant's entities.
 
+use portcullis_engine::Precedence;
+use sqlx::AssertSqlSafe;
+
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
 use crate::macros::{execute, fetch_all, fetch_optional};
-use crate::tx::Tx;
+use crate::row_lists::{BATCH, numbered};
+use crate::tx::{Inner, Tx};
 
 /// The deleted entities that keep their rows. A replica that did not read them in time loads all entities again.
 const KEPT_DELETIONS: i64 = 20_000;
@@ -32,16 +36,50 @@ pub async fn state(tx: &mut Tx) -> Result<DirectoryState, StoreError> {
     })
 }
 
-/// Reads the revisions of the entities of all tenants that have or had any, each with the id of its last commit. For a
-/// transaction that sees every tenant.
-pub async fn of_tenants(tx: &mut Tx) -> Result<Vec<(String, HistoryPosition)>, StoreError> {
+/// Reads what goes first where a request and the directory differ; `None` for a tenant that never had an entity.
+pub async fn precedence(tx: &mut Tx) -> Result<Option<Precedence>, StoreError> {
+    const SQL: &str = "SELECT entities_revision, directory_wins FROM tenants WHERE id = $1";
+    let row = fetch_optional!(tx, (i64, bool), SQL, &tx.tenant)?;
+    let wins = row.filter(|(revision, _)| *revision > 0).map(|(_, wins)| wins);
+    Ok(wins.map(|wins| if wins { Precedence::Directory } else { Precedence::Request }))
+}
+
+/// Reads the places in the histories of entities, each with the id of its last commit: of the `named` tenants, or of all
+/// that have or had entities. For a transaction that sees every tenant.
+pub async fn of_tenants(
+    tx: &mut Tx,
+    named: Option<&[String]>,
+) -> Result<Vec<(String, HistoryPosition)>, StoreError> {
     const SQL: &str = "SELECT id, entities_revision, substr(entities_history, 1, 16) FROM tenants \
         WHERE entities_revision > 0";
-    let rows = fetch_all!(tx, (String, i64, String), SQL)?;
-    let read = |(id, revision, last): (String, i64, String)| {
-        (id, HistoryPosition::read(number(revision), &last))
+    type Row = (String, i64, String);
+    let Some(named) = named else {
+        return Ok(fetch_all!(tx, Row, SQL)?.into_iter().map(place).collect());
     };
-    Ok(rows.into_iter().map(read).collect())
+    let mut places = Vec::with_capacity(named.len());
+    for batch in named.chunks(BATCH) {
+        let sql = AssertSqlSafe(format!("{SQL} AND id IN ({})", numbered(1, batch.len())));
+        macro_rules! bound {
+            () => {{
+                let is_full = batch.len() == BATCH;
+                let mut query = sqlx::query_as::<_, Row>(sql).persistent(is_full);
+                for tenant in batch {
+                    query = query.bind(tenant);
+                }
+                query
+            }};
+        }
+        let rows = match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
+            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
+        }?;
+        places.extend(rows.into_iter().map(place));
+    }
+    Ok(places)
+}
+
+fn place((tenant, revision, last): (String, i64, String)) -> (String, HistoryPosition) {
+    (tenant, HistoryPosition::read(number(revision), &last))
 }
 
 /// Returns the revision of what the transaction changes. Its first call raises the revision of the tenant's entities.
