@@ -18,6 +18,7 @@ pub mod filter;
 pub mod folder_webhook;
 pub mod ids;
 pub mod input;
+pub mod jitter;
 pub mod matrix;
 pub mod owner;
 pub mod page;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
-use crate::changes::ChangeReader;
+use crate::change_reader::ChangeReader;
 use crate::entity_tables::EntityTables;
 use crate::erasure;
 use crate::error::OperationError;
@@ -154,11 +154,14 @@ impl App {
 
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
+        let (providers, key_sets) = self.authenticator.providers();
         let own = [
             ("uploads", self.uploads.tenants()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),
+            ("providers", providers),
+            ("key_sets", key_sets),
             ("entity_tables", self.entities.len()),
             ("entity_load_tenants", self.entities.loads()),
             ("tenant_facts", self.plans.facts()),
@@ -202,6 +205,8 @@ impl App {
         let tasks = &self.background;
         let app = self.clone();
         tasks.spawn(async move { app.follow_changes().await });
+        let app = self.clone();
+        tasks.spawn(async move { app.follow_provider_uses().await });
         let app = self.clone();
         tasks.spawn(async move { app.entities.poll().await });
         let app = self.clone();

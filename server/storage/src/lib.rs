@@ -33,6 +33,7 @@ pub mod providers;
 mod quotas;
 mod reachability;
 mod reserved;
+pub mod resolver_locations;
 pub mod resolvers;
 pub mod resources;
 pub mod retention;
