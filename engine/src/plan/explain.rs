@@ -83,11 +83,17 @@ fn beginning(value: Json<'_>) -> Json<'_> {
 }
 
 /// Names the source of an attribute's value.
-fn source_of(path: &AttributePath) -> Cow<'static, str> {
+fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
     match path {
-        AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Request(_) => {
-            "request".into()
+        AttributePath::User(name) if check.attributes.user.is_stored(name) => "directory".into(),
+        AttributePath::Resource(name) if check.attributes.resource.is_stored(name) => {
+            "directory".into()
         }
+        AttributePath::User(_)
+        | AttributePath::Resource(_)
+        | AttributePath::Action(_)
+        | AttributePath::Context(_)
+        | AttributePath::Request(_) => "request".into(),
         AttributePath::Token(_) => "token".into(),
         AttributePath::Resolver(resolved) => format!("resolver:{}", resolved.namespace).into(),
     }
@@ -235,7 +241,7 @@ impl<'e> Explainer<'e, '_> {
         );
         ExplainedAttribute {
             attribute: path.to_string(),
-            source: source_of(path),
+            source: source_of(path, self.check),
             value: self.actual(slot),
             because: is_unknown.then(|| unresolved_cause(path, self.answers)),
         }

@@ -13,6 +13,7 @@ pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;
+pub mod search;
 mod slots;
 
 use std::sync::Arc;
@@ -25,6 +26,8 @@ use crate::policy::{PlannedPolicy, Policy, applies};
 use crate::rbac::{Effect, Rule};
 use crate::request::Check;
 use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
+use crate::supply::DirectoryNeeds;
+use crate::tenant_facts::TenantFacts;
 use crate::value::AttributeValue;
 
 use compiler::Compiler;
@@ -44,6 +47,8 @@ pub struct Plan {
     resource: Box<str>,
     revision: u64,
     rules: RbacIndex,
+    /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
+    facts: Option<Arc<TenantFacts>>,
     /// Shared with the plans of other revisions that have the same policies.
     abac: Arc<Abac>,
 }
@@ -87,6 +92,7 @@ impl Plan {
             resource: resource.into(),
             revision,
             rules: RbacIndex::new(matching),
+            facts: None,
             abac: Arc::new(Abac::compile(policies.collect(), resolver)),
         }
     }
@@ -109,7 +115,26 @@ impl Plan {
         let mut rules = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
         let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
         present.filter(matching).for_each(|rule| rules.insert(rule));
-        Self { resource: self.resource.clone(), revision, rules, abac: Arc::clone(&self.abac) }
+        let (facts, abac) = (self.facts.clone(), Arc::clone(&self.abac));
+        Self { resource: self.resource.clone(), revision, rules, facts, abac }
+    }
+
+    /// Returns the plan with facts about its tenant.
+    #[must_use]
+    pub fn with_facts(self, facts: Arc<TenantFacts>) -> Self {
+        Self { facts: Some(facts).filter(|facts| !facts.are_plain()), ..self }
+    }
+
+    /// Returns the facts about the tenant of the plan; `None` if a check is complete as it was sent.
+    #[inline]
+    pub fn facts(&self) -> Option<&TenantFacts> {
+        self.facts.as_deref()
+    }
+
+    /// Returns the parts of the directory on which decisions of the plan can depend.
+    pub fn directory_needs(&self) -> DirectoryNeeds {
+        let needs = self.abac.slots.directory_needs();
+        DirectoryNeeds { roles: needs.roles || self.rules.names_subjects(), ..needs }
     }
 
     /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
@@ -286,7 +311,8 @@ impl Plan {
 
     /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
-        size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight()
+        let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
+        size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight() + facts
     }
 }
 
@@ -314,6 +340,12 @@ impl Abac {
             slots,
             over_budget: over_budget.into(),
         }
+    }
+
+    /// Returns the number of steps that every value may take without reaching the limit of a run.
+    fn max_steps_of_value(&self) -> usize {
+        let roots = self.conditions.iter().filter_map(|indexed| indexed.condition);
+        self.program.max_steps_of_value(roots)
     }
 
     fn weight(&self) -> usize {

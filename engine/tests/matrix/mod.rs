@@ -22,10 +22,13 @@ use crate::support::Request;
 use crate::support::route::{asked, engine_policies, engine_rules};
 use crate::two_stages::{RESOLVED, answer, resolved_policies, without_resolved};
 
-const SCENARIOS: u32 = 2_500;
+const SCENARIOS: u32 = 1_000;
 const REQUESTS: usize = 16;
 /// A subject and a domain that no generated rule names, but that conditions of the scenarios compare.
 const UNNAMED: [&str; 2] = ["abc", "eng"];
+
+/// The kinds of attributes that a request carries.
+const KINDS: [&str; 4] = ["user", "resource", "action", "context"];
 
 /// The number of cells and completions of each kind.
 #[derive(Debug, Default)]
@@ -74,9 +77,9 @@ fn outcomes_of_cells_hold_for_every_completion() {
     });
     let tally = tally.into_inner();
     println!("{tally:?}");
-    assert!(tally.settled >= 8_000, "only {} cells are settled", tally.settled);
-    assert!(tally.depends >= 5_000, "only {} cells depend", tally.depends);
-    assert!(tally.several >= 2_000, "only {} residuals have several policies", tally.several);
+    assert!(tally.settled >= 3_200, "only {} cells are settled", tally.settled);
+    assert!(tally.depends >= 2_000, "only {} cells depend", tally.depends);
+    assert!(tally.several >= 800, "only {} residuals have several policies", tally.several);
     assert!(tally.both * 3 >= tally.depends, "most cells depend on nothing that happens");
     let completions = tally.allowed + tally.denied;
     assert!(tally.allowed * 5 >= completions && tally.denied * 5 >= completions);
@@ -182,7 +185,7 @@ fn decided_by(
 fn with_some_attributes(request: &Request, chosen: u32) -> Request {
     let mut request = request.clone();
     let mut bits = (0..u32::BITS).map(|bit| chosen & 1 << bit != 0);
-    for kind in ["user", "resource"] {
+    for kind in KINDS {
         if let Some(attributes) = request.body["attributes"][kind].as_object_mut() {
             attributes.retain(|_, _| bits.next().unwrap_or_default());
         }
@@ -194,7 +197,7 @@ fn with_some_attributes(request: &Request, chosen: u32) -> Request {
 fn completion(given: &Request, donor: &Request) -> Request {
     let mut completed = donor.clone();
     completed.body["resource"] = given.body["resource"].clone();
-    for kind in ["user", "resource"] {
+    for kind in KINDS {
         let Some(known) = given.body["attributes"].get(kind).and_then(Value::as_object) else {
             continue;
         };

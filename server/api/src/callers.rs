@@ -2,6 +2,7 @@
 //! (`docs/semantics.md`, section 6).
 
 use std::marker::PhantomData;
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ const NO_KEYS_BY_KEY: &str = "this route needs a bearer token, not a key; the co
 #[derive(Debug)]
 pub(crate) struct CheckRequester {
     caller: CheckCaller,
+    /// The client's address, if addresses have a rate of checks.
+    address: Option<IpAddr>,
     _place: RequestPlace,
 }
 
@@ -39,6 +42,18 @@ impl Deref for CheckRequester {
 
     fn deref(&self) -> &CheckCaller {
         &self.caller
+    }
+}
+
+impl CheckRequester {
+    /// Counts the items of a batch for the rates of checks. The request itself counted as the first.
+    pub(crate) fn count_items(&self, app: &App, items: usize) -> Result<(), ApiError> {
+        let more = u32::try_from(items.saturating_sub(1)).unwrap_or(u32::MAX);
+        let actor = match &self.caller {
+            CheckCaller::Member(holder) => &*holder.identity.subject,
+            CheckCaller::Key(key) => key.actor(),
+        };
+        limits::count_more(app, (self.caller.tenant(), actor), self.address, more)
     }
 }
 
@@ -75,7 +90,7 @@ impl FromRequestParts<App> for CheckRequester {
         let (caller, place) = check_caller(parts, app, Permission::AccessEvaluate).await?;
         managed_domain::refuse(parts, "a check names its domain in the body, as `domain`")?;
         refuse_query_fault(parts)?;
-        Ok(Self { caller, _place: place })
+        Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
     }
 }
 
@@ -169,6 +184,8 @@ rights!(
     WebhooksWrite,
     ResolversRead,
     ResolversWrite,
+    EntitiesRead,
+    EntitiesWrite,
     AuditRead
 );
 
@@ -244,7 +261,8 @@ async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<Verifie
         return verified.map_err(refuse);
     }
     let lookup = limits::key_lookup(app, parts, key, now)?;
-    let verified = key_holders::verify(app, &presented, now).await;
+    // In a box, so that other requests have no room for the state of a look-up.
+    let verified = Box::pin(key_holders::verify(app, &presented, now)).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);

@@ -33,6 +33,7 @@ struct Guard {
 }
 
 /// The answers of a resolver to one check.
+#[derive(Debug)]
 pub(crate) struct Found {
     /// In the order of the request.
     pub(crate) attributes: Vec<(Box<str>, AttributeAnswer, Source)>,
@@ -82,8 +83,14 @@ impl ActiveResolver {
     }
 
     /// Returns the inputs that the module declares.
-    pub(crate) fn inputs(&self) -> &[String] {
+    pub(crate) fn declared_inputs(&self) -> &[String] {
         &self.binding.resolver.module().descriptor().inputs
+    }
+
+    /// Returns the inputs of `check` for this resolver, as bytes. Checks with equal inputs have equal answers.
+    pub(crate) fn inputs(&self, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
+        let module = self.binding.resolver.module();
+        attributes::inputs(&module.request(tenant, check, &[], self.binding.timeout))
     }
 
     /// Looks up every attribute in the cache, and calls the module for those that are missing.

@@ -50,10 +50,11 @@ use crate::value::AttributeValue;
 pub(super) use open_decision::OpenDecision;
 pub use outcome::Outcome;
 pub use residual::{OpenPolicy, Residual};
+pub(super) use simplify::Simplifier;
 
 /// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
 /// a matrix has thousands of cells.
-const MAX_BYTES: usize = 4 * 1024;
+pub(super) const MAX_BYTES: usize = 4 * 1024;
 
 /// The known part of requests for the resource of a plan. Everything that is not in it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,9 +173,11 @@ fn forget_unknown(plan: &Plan, cell: &MatrixCell<'_>, values: &mut Values<'_>) {
     let resource = &*plan.resource;
     for (value, path) in values.iter_mut().zip(plan.abac.slots.paths()) {
         let is_unknown = match path {
-            AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
-                value.value.is_none()
-            }
+            AttributePath::User(_)
+            | AttributePath::Resource(_)
+            | AttributePath::Action(_)
+            | AttributePath::Context(_)
+            | AttributePath::Token(_) => value.value.is_none(),
             // Not in the answers, which are empty.
             AttributePath::Resolver(_) => true,
             AttributePath::Request(field) => match field {

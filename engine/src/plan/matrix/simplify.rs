@@ -11,7 +11,7 @@ use crate::policy::applies;
 use crate::rbac::Effect;
 
 /// Reduces the conditions of one residual.
-pub(super) struct Simplifier<'s, 'r> {
+pub(in crate::plan) struct Simplifier<'s, 'r> {
     run: &'s mut Run<'r>,
     slots: &'s Slots,
     /// The bytes that further conditions may take.
@@ -27,12 +27,16 @@ enum Simplified {
 
 impl<'s, 'r> Simplifier<'s, 'r> {
     /// Starts with `max_bytes`, the maximum size of all conditions in bytes of memory.
-    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots, max_bytes: usize) -> Self {
+    pub(in crate::plan) fn new(run: &'s mut Run<'r>, slots: &'s Slots, max_bytes: usize) -> Self {
         Self { run, slots, left: max_bytes }
     }
 
     /// Returns the residual condition of an open policy with this effect. `None` if it is too large.
-    pub(super) fn residual(&mut self, condition: NodeId, effect: Effect) -> Option<Condition> {
+    pub(in crate::plan) fn residual(
+        &mut self,
+        condition: NodeId,
+        effect: Effect,
+    ) -> Option<Condition> {
         match self.simplify(condition, effect)? {
             Simplified::Open(condition) => Some(condition),
             // A settled condition is of no open policy.

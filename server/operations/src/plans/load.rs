@@ -1,15 +1,22 @@
 //! Loads plans from the store.
 
+use std::sync::Arc;
+
 use portcullis_engine::Plan;
 use portcullis_plan_cache::OutdatedPlan;
-use portcullis_storage::{HistoryPosition, Store, StoreError, policies, resolvers, rules, tenants};
+use portcullis_storage::{
+    HistoryPosition, ReadSource, Store, StoreError, policies, resolvers, rules, tenants,
+};
 use tokio::runtime::Handle;
+
+use crate::tenant_facts;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
 #[derive(Debug)]
 pub(super) struct LoadedPlan {
     pub(super) plan: Plan,
     pub(super) position: HistoryPosition,
+    pub(super) source: ReadSource,
 }
 
 /// Loads a plan on a thread that serves no requests: a plan of a thousand policies takes tens of milliseconds to read and
@@ -56,22 +63,23 @@ async fn load_snapshot(
     resource: String,
     outdated: Option<OutdatedPlan>,
 ) -> Result<LoadedPlan, StoreError> {
-    let mut tx = store.read(&tenant).await?;
-    let position = tenants::position(&mut tx).await?;
+    let (mut tx, position, source) = store.read_recent(&tenant).await?;
     if let Some(outdated) = outdated.filter(|plan| plan.revision == position.revision) {
         let changed = rules::of_ids(&mut tx, &outdated.rules).await?;
         tx.end().await?;
         let plan = outdated.plan.plan().with_rules(position.revision, &changed);
-        return Ok(LoadedPlan { plan, position });
+        return Ok(LoadedPlan { plan, position, source });
     }
     let rules = rules::of_plan(&mut tx, &resource).await?;
     let records = policies::of_plan(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
+    let facts = tenant_facts::read(&mut tx).await?;
     tx.end().await?;
     let policies = records.into_iter().map(policies::planned);
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(&resource, position.revision, &rules, policies, resolver);
-    Ok(LoadedPlan { plan, position })
+    let plan = plan.with_facts(Arc::new(facts));
+    Ok(LoadedPlan { plan, position, source })
 }
 
 /// Reads the revision of `tenant`, in a task of its own for the same reason.
