@@ -112,7 +112,7 @@ async fn answerable(
 ) -> Vec<AttributeRequest> {
     let mut answerable = Vec::new();
     for request in requests {
-        let inputs = app.resolvers.inputs(tenant, request).await;
+        let inputs = app.resolvers.declared_inputs(tenant, request).await;
         let of_rows = |input: &String| {
             input.split_once('.').is_some_and(|(kind, name)| rows.has_input(kind, name))
         };

@@ -83,13 +83,13 @@ impl ActiveResolver {
     }
 
     /// Returns the inputs of `check` for this resolver, as bytes. Checks with equal inputs have equal answers.
-    pub(crate) fn inputs_of(&self, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
+    pub(crate) fn inputs(&self, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
         let module = self.binding.resolver.module();
         attributes::inputs(&module.request(tenant, check, &[], self.binding.timeout))
     }
 
     /// Returns the inputs that the module declares.
-    pub(crate) fn inputs(&self) -> &[String] {
+    pub(crate) fn declared_inputs(&self) -> &[String] {
         &self.binding.resolver.module().descriptor().inputs
     }
 

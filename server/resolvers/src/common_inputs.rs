@@ -96,7 +96,7 @@ pub(crate) async fn ask_all(
 
 fn inputs(entry: Option<&(ResolverOrigin, Entry)>, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
     match entry {
-        Some((_, Entry::Active(resolver))) => resolver.inputs_of(tenant, check),
+        Some((_, Entry::Active(resolver))) => resolver.inputs(tenant, check),
         // Nothing is called, so the cause is the same for every check.
         _ => Arc::default(),
     }

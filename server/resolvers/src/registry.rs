@@ -198,9 +198,9 @@ impl Registry {
     }
 
     /// Returns the inputs that the resolver of a request declares; none if it is not active.
-    pub(crate) fn inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
+    pub(crate) fn declared_inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
         match self.find(tenant, ask) {
-            Some((_, Entry::Active(resolver))) => resolver.inputs().to_vec(),
+            Some((_, Entry::Active(resolver))) => resolver.declared_inputs().to_vec(),
             _ => Vec::new(),
         }
     }
