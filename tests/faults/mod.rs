@@ -144,7 +144,7 @@ fn lagging_failover(
 
 /// A newer version adds a table under the replicas of this one, which go on and do not start again.
 fn newer_version(stage: &Stage, load: &Load<'_>, table: &mut Table, lasts: Duration) {
-    table.row(load, "a newer version migrates the database", || {
+    table.row(load, "a newer version adds a table", || {
         let database =
             std::mem::ManuallyDrop::new(locked(&stage.spare).existing(stage.database.name()));
         database.sql(
