@@ -77,11 +77,11 @@ impl ResolverService {
 
     /// Returns the inputs that the resolver of a request declares; none if it cannot be called. It is loaded first if it is
     /// not in memory.
-    pub async fn inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
+    pub async fn declared_inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
         if let Some(reference) = ask.resolver {
             self.0.loader.wait_for(tenant, reference).await;
         }
-        self.0.registry.inputs(tenant, ask)
+        self.0.registry.declared_inputs(tenant, ask)
     }
 
     /// Answers as [`Self::ask`] does, but past the caches: it reads and changes none, moves no circuit breaker, and

@@ -8,8 +8,8 @@ use portcullis_model::{document, schema};
 use portcullis_operations::app::App;
 use serde_json::{Map, Value, json};
 
-use super::search;
 use super::paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
+use super::search;
 use crate::error::ApiError;
 use crate::openapi::NotFound;
 
