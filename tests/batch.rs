@@ -169,7 +169,7 @@ fn a_resolver_is_asked_once_for_the_same_inputs() {
         // The resource and the context are no inputs of the module, and decide all the same.
         let context = json!({"open": number % 3 != 0, "number": number});
         json!({
-            "subject": ["alice", "bob"][number % 2], "resource": format!("doc:read-{}", number % 4),
+            "subject": (["alice", "bob"][number % 2]), "resource": format!("doc:read-{}", number % 4),
             "attributes": {"context": context},
         })
     };

@@ -66,6 +66,7 @@ mod resolution;
 pub mod resolver_contract;
 pub mod resource;
 mod roles;
+pub mod sql;
 mod supply;
 mod syntax;
 mod tenant_facts;
@@ -83,7 +84,7 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, TruthValue, Verdict, matrix, search,
+    Plan, TruthValue, Verdict, filter, matrix, search,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};

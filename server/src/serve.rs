@@ -184,11 +184,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             clock.clone(),
             plans,
         ),
-        entities: EntityTables::new(
-            store.clone(),
-            config.entities_bytes,
-            config.max_staleness,
-        ),
+        entities: EntityTables::new(store.clone(), config.entities_bytes, config.max_staleness),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),

@@ -7,6 +7,7 @@
 mod compiler;
 mod explain;
 mod explanation;
+pub mod filter;
 mod index;
 pub mod matrix;
 mod partial_evaluation;

@@ -293,7 +293,8 @@ async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<Verifie
         return verified.map_err(refuse);
     }
     let lookup = limits::key_lookup(app, parts, key, now)?;
-    let verified = key_holders::verify(app, &presented, now).await;
+    // In a box, so that other requests have no room for the state of a look-up.
+    let verified = Box::pin(key_holders::verify(app, &presented, now)).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);

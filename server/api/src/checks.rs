@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::request::Parts;
+use http_body::Body as HttpBody;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid};
@@ -25,6 +27,8 @@ use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_operations::error::OperationError;
 use portcullis_operations::metrics::CheckKind;
 
+/// The path of checks.
+pub(crate) const PATH: &str = "/api/v1/check";
 /// The missing part of a legacy check by a service key; completes "expected …".
 const SUBJECT_OF_KEY: &str = "the subject of the check, because a service key is none";
 
@@ -99,6 +103,23 @@ pub(super) async fn check(
         decided.evidence.as_ref().and_then(|evidence| explanation(&decided, evidence));
     let revision = decided.answer.revision;
     Ok(respond(revision, Answer { explanation, ..Answer::from(decided.answer) }))
+}
+
+/// Answers `POST /api/v1/check` with the extractors and the handler of the route, but without the router, whose boxes
+/// and copies cost as much as the rest of a check.
+pub(crate) async fn check_directly(
+    app: &App,
+    mut parts: Parts,
+    body: impl HttpBody<Data = Bytes> + Unpin,
+) -> Response {
+    let answer = async {
+        let caller = CheckRequester::from_request_parts(&mut parts, app).await?;
+        let explain = Explain::from_request_parts(&mut parts, app).await?;
+        let at_least = MinRevision::from_request_parts(&mut parts, app).await?;
+        let body = JsonBody::read(&mut parts, body).await?;
+        check(State(app.clone()), caller, explain, at_least, body).await
+    };
+    answer.await.into_response()
 }
 
 /// Decides a request by RBAC rules alone.

@@ -21,7 +21,10 @@ use crate::{
 
 /// Returns the HTTP interface of `app`.
 pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> HttpService {
-    finish(app.clone(), routes(app, set), bodies)
+    // With rates, a layer adds their headers to the answers.
+    let direct_checks = set != RouteSet::Operator && !app.limits.rates.are_limited();
+    let routes = routes(app.clone(), set);
+    service(app, routes, bodies, direct_checks)
 }
 
 /// Returns the routes of `set`, without what is around them.
@@ -178,11 +181,15 @@ fn probes() -> OpenApiRouter<App> {
         .at("/healthz/ready", routes!(health::ready))
 }
 
-/// Adds the answer to unknown routes, and what is around all routes.
+/// Adds the answer to unknown routes, and what is around all routes. The routes may have layers.
 pub fn finish(app: App, routes: Router, bodies: BodyBudget) -> HttpService {
+    service(app, routes, bodies, false)
+}
+
+fn service(app: App, routes: Router, bodies: BodyBudget, direct_checks: bool) -> HttpService {
     let (_, described) = table(&app.mode).split_for_parts();
     let queries = KnownQueries::of(&described.paths);
-    HttpService::new(app, bodies, queries, routes.fallback(unknown_route))
+    HttpService::new(app, bodies, queries, routes.fallback(unknown_route), direct_checks)
 }
 
 /// Answers a request for an unknown path.

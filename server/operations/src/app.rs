@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::background::BackgroundTasks;
 use crate::changes::ChangeReader;
-use crate::erasure;
 use crate::entity_tables::EntityTables;
+use crate::erasure;
 use crate::error::OperationError;
 use crate::freshness::Freshness;
 use crate::gates::{self, Passage};

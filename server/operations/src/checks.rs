@@ -121,6 +121,17 @@ pub async fn decide<'c>(
     {
         return Ok(DecidedCheck { check, answer, evidence: None });
     }
+    // In a box, so that a check with a hot plan has no room for the state of a load.
+    Box::pin(decide_with_any_plan(app, tenant, check, options)).await
+}
+
+/// Decides `check` with a plan that may have to be loaded, and asks the resolvers that the decision needs.
+async fn decide_with_any_plan<'c>(
+    app: &App,
+    tenant: &str,
+    check: Check<'c>,
+    options: CheckOptions,
+) -> Result<DecidedCheck<'c>, PlanError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = app.plans.find(tenant, check.resource, options.at_least).await?;
     let entities = Entities::load(app, tenant, cached.plan(), options.kind).await?;
@@ -182,6 +193,7 @@ async fn record_denial(app: &App, tenant: &str, decided: &DecidedCheck<'_>) {
     let answer = &decided.answer;
     if answer.effect == Effect::Deny && app.webhooks.subscribes_to_denials(tenant) {
         let event = Event::denied(&decided.check, &answer.matched_rule_id, &answer.reason);
-        app.webhooks.record_denial(tenant, event).await;
+        // In a box for the same reason.
+        Box::pin(app.webhooks.record_denial(tenant, event)).await;
     }
 }

@@ -9,6 +9,7 @@ pub mod audit;
 pub mod background;
 pub mod batch_checks;
 pub mod changes;
+mod check_metrics;
 pub mod checks;
 mod common_plans;
 pub mod compilations;

@@ -27,7 +27,7 @@ enum Simplified {
 
 impl<'s, 'r> Simplifier<'s, 'r> {
     /// Starts with `max_bytes`, the maximum size of all conditions in bytes of memory.
-    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots, max_bytes: usize) -> Self {
+    pub(in crate::plan) fn new(run: &'s mut Run<'r>, slots: &'s Slots, max_bytes: usize) -> Self {
         Self { run, slots, left: max_bytes }
     }
 

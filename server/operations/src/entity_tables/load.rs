@@ -56,8 +56,7 @@ pub(super) async fn load(
     table: Arc<TenantTable>,
 ) -> Result<Arc<LoadedEntities>, EntitiesError> {
     let outdated = table.outdated();
-    let (position, read) =
-        read(&store, &tenant, outdated.as_deref()).await.map_err(Arc::new)?;
+    let (position, read) = read(&store, &tenant, outdated.as_deref()).await.map_err(Arc::new)?;
     let weigh = |table: &EntityTable| u64::try_from(table.weight()).unwrap_or(u64::MAX);
     match read.map(|table| (weigh(&table), table)) {
         Ok((weight, entities)) if weight <= most => {

@@ -149,7 +149,7 @@ fn faults_of_the_whole_body_are_one_answer() {
     ] {
         let json = parse(body.as_bytes()).expect("JSON");
         let fault = match RequestBody::evaluations(&json) {
-            Err(ApiError::Operation(error)) => format!("{error}"),
+            Err(ApiError::Operation(error)) => format!("{error:?}"),
             other => panic!("{body}: {other:?}"),
         };
         assert!(fault.contains(expected), "{body}: {fault}");
