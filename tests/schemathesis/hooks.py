@@ -128,6 +128,11 @@ def follow_the_text(body, operation):
     # An instant belongs to an explained check alone.
     if operation == "testResolver" and isinstance(body.get("check"), dict):
         body["check"].pop("now", None)
+    # A valid cursor comes only from the page before.
+    if operation in ("searchResources", "searchSubjects", "searchActions"):
+        body.pop("cursor", None)
+    if operation in ("resourceSearch", "subjectSearch", "actionSearch") and isinstance(body.get("page"), dict):
+        body["page"].pop("token", None)
     if isinstance(body.get("expires_at"), str):
         body["expires_at"] = "2999-01-01T00:00:00Z"
     # No real host may receive requests from a test.
