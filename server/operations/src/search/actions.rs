@@ -14,7 +14,7 @@ use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, SearchSource, SearchedPage};
 use super::{PAGE_TIME, scope};
 use crate::app::App;
-use crate::directory::{self, Entities};
+use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
 
@@ -105,7 +105,7 @@ async fn decide(
         domain: question.domain,
         attributes: question.attributes,
     };
-    let entities = Entities::load(app, tenant, plan, CheckKind::Combined).await?;
+    let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
     let check = Check::new(body, domain, caller.of_check(), app.clock.now());
     let supply = entities.supply(plan, CheckKind::Combined, &check);
     let completed = directory::completed(supply.as_ref(), check);

@@ -16,7 +16,7 @@ use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::{CLOCK_INTERVAL, PAGE_TIME, scope};
 use crate::app::App;
-use crate::directory::{self, Entities};
+use crate::directory::{self, NeededEntities};
 use crate::entity_tables::LoadedEntities;
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
@@ -60,7 +60,7 @@ pub async fn search_entities(
     let position = position.transpose()?;
     let cached = app.plans.find(tenant, question.resource, question.at_least).await?;
     let plan = cached.plan();
-    let entities = Entities::load(app, tenant, plan, CheckKind::Combined).await?;
+    let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
     let has_directory = plan.facts().is_some_and(|facts| facts.directory.is_some());
     let loaded = if has_directory { Some(app.entities.table(tenant).await?) } else { None };
     let check = question.check(domain, caller, app.clock.now());
