@@ -15,7 +15,7 @@ use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
 use crate::entity_tables::EntitiesError;
-use crate::filters::FilterRefusal;
+use crate::filter_refusal::FilterRefusal;
 use crate::plans::PlanError;
 use crate::write_refusal::WriteRefusal;
 
@@ -70,6 +70,12 @@ pub enum OperationError {
 impl From<Invalid> for OperationError {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
+    }
+}
+
+impl From<FilterRefusal> for OperationError {
+    fn from(refusal: FilterRefusal) -> Self {
+        Self::FilterRefused(refusal)
     }
 }
 

@@ -16,15 +16,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
-
-/// The reason why there is no plan.
-#[derive(Debug)]
-pub enum FilterRefusal {
-    /// These policies have no exact form.
-    NotExact(Vec<InexactPolicy>),
-    /// The condition is larger than an answer may be.
-    TooLarge,
-}
+use crate::filter_refusal::FilterRefusal;
 
 /// The decision on a check for all rows.
 #[derive(Debug, Serialize)]
@@ -184,10 +176,4 @@ fn policy(OpenPolicy { policy, condition }: OpenPolicy<'_>) -> Result<FilterPoli
 fn tree(condition: &Condition) -> Option<Box<RawValue>> {
     let condition = condition.clone().without_searches();
     to_raw_value(&condition.to_json()?).ok()
-}
-
-impl From<FilterRefusal> for OperationError {
-    fn from(refusal: FilterRefusal) -> Self {
-        Self::FilterRefused(refusal)
-    }
 }

@@ -22,6 +22,7 @@ pub mod erasure;
 pub mod error;
 pub mod etag;
 pub mod failed_cases;
+pub mod filter_refusal;
 pub mod filters;
 pub mod folders;
 pub mod freshness;

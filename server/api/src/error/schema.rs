@@ -13,7 +13,7 @@ use portcullis_model::apply::{ObjectKind, OwnerConflict};
 use portcullis_model::document;
 use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
-use portcullis_operations::filters::FilterRefusal;
+use portcullis_operations::filter_refusal::FilterRefusal;
 use portcullis_operations::write_refusal::WriteRefusal;
 
 /// Returns one error of each kind, and the situation in which a client gets it.
