@@ -50,7 +50,13 @@ fn roles_and_properties_are_supplied() {
         ("ann", "chart:write", "write", json!({"resource": {"id": "c2"}}), "deny"),
         ("ann", "chart:write", "write", json!({"resource": {"id": "c1", "type": "x-ray"}}), "deny"),
         ("ann", "chart:write", "write", json!({"resource": {"id": "c1", "ward": "icu"}}), "deny"),
-        ("ann", "chart:write", "write", json!({"user": {"ward": "icu"}, "resource": {"id": "c1"}}), "deny"),
+        (
+            "ann",
+            "chart:write",
+            "write",
+            json!({"user": {"ward": "icu"}, "resource": {"id": "c1"}}),
+            "deny",
+        ),
         ("ben", "chart:write", "write", json!({"resource": {"id": "c1"}}), "deny"),
     ] {
         let body = check(subject, resource, action, attributes);
@@ -97,20 +103,23 @@ fn a_batch_and_an_explanation_use_the_directory() {
     let batch = json!({"resource": "chart:read", "action": "read", "checks": [
         {"subject": "ann"}, {"subject": "eve"}, {"subject": "ben"},
     ]});
-    let reply = tenant.send(&Request::new("POST /api/v1/checks").token(&token).json(&batch)).is(200);
-    let decisions: Vec<Value> =
-        reply.json()["results"].as_array().unwrap().iter().map(|one| one["decision"].clone()).collect();
+    let reply =
+        tenant.send(&Request::new("POST /api/v1/checks").token(&token).json(&batch)).is(200);
+    let decisions: Vec<Value> = reply.json()["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["decision"].clone())
+        .collect();
     assert_eq!(decisions, ["allow", "deny", "allow"]);
     let sent = json!({"resource": {"id": "c1"}, "user": {"x": 1}});
     let body = check("ann", "chart:write", "write", sent);
     let explained = tenant.manage("POST /api/v1/check?explain=true", &body).is(200).json();
     let attributes = explained["explanation"]["attributes"].as_array().unwrap().clone();
-    let sources: Vec<_> = attributes.iter().map(|one| (&one["attribute"], &one["source"])).collect();
+    let sources: Vec<_> =
+        attributes.iter().map(|one| (&one["attribute"], &one["source"])).collect();
     let directory = json!("directory");
-    assert_eq!(
-        sources,
-        [(&json!("user.ward"), &directory), (&json!("resource.ward"), &directory)]
-    );
+    assert_eq!(sources, [(&json!("user.ward"), &directory), (&json!("resource.ward"), &directory)]);
 }
 
 #[test]

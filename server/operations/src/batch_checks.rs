@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
-use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, Decision, Effect, Supply, Verdict,
-};
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Supply, Verdict};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::OpenCheck;

@@ -48,9 +48,9 @@ fn without_properties(table: &EntityTable) -> EntityTable {
     let mut builder = EntityTable::builder();
     for entity in table.of_type("user", None) {
         let roles: Vec<_> = entity.roles().map(|role| Json::String(role.into())).collect();
-        let domain_roles = entity.domain_roles().map(|(domain, role)| {
-            (domain.into(), Json::Array(vec![Json::String(role.into())]))
-        });
+        let domain_roles = entity
+            .domain_roles()
+            .map(|(domain, role)| (domain.into(), Json::Array(vec![Json::String(role.into())])));
         let domain_roles: Vec<_> = domain_roles.collect();
         let entity = EntityInput {
             entity_type: "user",
@@ -91,7 +91,9 @@ async fn measure(database: &TestDatabase, name: &str, count: usize) {
         );
         let (whole, bare) = (table.weight() / count, without_properties(&table).weight() / count);
         let verdict = if bare <= MEMORY_BAR { "met" } else { "missed" };
-        println!("{name}: {whole} bytes each, {bare} without properties, bar {MEMORY_BAR}: {verdict}");
+        println!(
+            "{name}: {whole} bytes each, {bare} without properties, bar {MEMORY_BAR}: {verdict}"
+        );
     }
 }
 
