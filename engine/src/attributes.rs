@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::entities::EntityProperties;
 use crate::json::{Json, Member};
-use crate::supply::LayeredAttributes;
+use crate::tenant_facts::Precedence;
 use crate::value::{AttributeValue, List};
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
@@ -151,6 +151,54 @@ impl<'r> AttributeMap<'r> {
             Form::Entity(_) => None,
             Form::Layers(layers) => layers.sent().as_list(name),
         }
+    }
+}
+
+/// The attributes of one kind, from a request and from the directory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayeredAttributes<'r> {
+    sent: AttributeMap<'r>,
+    stored: EntityProperties<'r>,
+    precedence: Precedence,
+    /// The names that only the request has.
+    only_sent: &'static [&'static str],
+}
+
+impl<'r> LayeredAttributes<'r> {
+    /// Puts together what a request has and what the directory has. The request alone has `only_sent`.
+    pub(crate) fn new(
+        sent: AttributeMap<'r>,
+        stored: EntityProperties<'r>,
+        precedence: Precedence,
+        only_sent: &'static [&'static str],
+    ) -> Self {
+        Self { sent, stored, precedence, only_sent }
+    }
+
+    /// Visits each name once, with the value that goes before.
+    pub(crate) fn visit(&self, visit: &mut dyn FnMut(&'r str, AttributeValue<'r>)) {
+        for (name, value) in self.stored.iter() {
+            if self.is_stored(name) {
+                visit(name, value);
+            }
+        }
+        self.sent.for_each(|name, value| {
+            if !self.is_stored(name) {
+                visit(name, value);
+            }
+        });
+    }
+
+    /// Returns whether the directory supplies the attribute `name`.
+    pub(crate) fn is_stored(&self, name: &str) -> bool {
+        !self.only_sent.contains(&name)
+            && self.stored.get(name).is_some()
+            && (self.precedence == Precedence::Directory || !self.sent.has(name))
+    }
+
+    /// Returns what the request has.
+    pub(crate) fn sent(&self) -> AttributeMap<'r> {
+        self.sent
     }
 }
 

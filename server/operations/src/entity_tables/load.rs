@@ -6,18 +6,9 @@ use portcullis_engine::entities::{EntityTable, TableFull};
 use portcullis_storage::{HistoryPosition, Store, StoreError, entities};
 use tokio::runtime::Handle;
 
-use super::EntitiesError;
+use super::error::EntitiesError;
+use super::loaded::LoadedEntities;
 use super::tenant_table::TenantTable;
-
-/// The entities of a tenant at one revision.
-#[derive(Debug)]
-pub struct LoadedEntities {
-    pub table: EntityTable,
-    /// The place in the history of the tenant's entities.
-    pub position: HistoryPosition,
-    /// The bytes of the table.
-    pub(super) weight: u64,
-}
 
 /// Runs `loading` on a thread that serves no requests, to its end, even if nobody waits for it any more: after a cancelled
 /// `begin`, sqlx could lose another request's write (transact-rs/sqlx#4385). Drops `held` at the end.
