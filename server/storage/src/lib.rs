@@ -32,6 +32,7 @@ pub mod proposals;
 pub mod providers;
 mod quotas;
 mod reachability;
+mod recent_reads;
 mod reserved;
 pub mod resolver_locations;
 pub mod resolvers;

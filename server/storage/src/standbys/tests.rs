@@ -4,6 +4,7 @@ use portcullis_engine::ResourcePattern;
 use portcullis_test_postgres::Cluster;
 
 use super::*;
+use crate::store::Store;
 use crate::testing::TestDatabase;
 
 async fn touch(store: &Store) {
