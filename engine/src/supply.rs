@@ -1,15 +1,13 @@
 //! The part of a check that the directory supplies (`docs/semantics.md`, section 12.5).
 
 use crate::attributes::{AttributeMap, LayeredAttributes};
-use crate::entities::{Entity, EntityTable};
+use crate::entities::{Entity, EntityTable, USER};
 use crate::request::Check;
 use crate::resource::object_of;
 use crate::roles::Roles;
 use crate::tenant_facts::{Precedence, TenantFacts};
 use crate::value::AttributeValue;
 
-/// The type of subjects whose id is their principal.
-const USER: &str = "user";
 /// The attributes of a resource that find its entity. Only requests have them.
 const KEYS: [&str; 2] = ["id", "type"];
 

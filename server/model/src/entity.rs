@@ -5,7 +5,7 @@ mod new_entity;
 mod record;
 
 pub use bodies::{EntitiesBody, MAX_ENTITIES, SyncBody};
-pub use new_entity::{DomainRoles, MAX_ID, MAX_TYPE, NewEntity, Properties, USER};
+pub use new_entity::{DomainRoles, MAX_ID, MAX_TYPE, NewEntity, Properties};
 pub use record::{EntityRecord, WrittenEntities};
 
 #[cfg(test)]

@@ -14,9 +14,6 @@ use portcullis_engine::resource::split_resource;
 
 use super::entity::Entity;
 
-/// The type of the subjects whose bare id is a principal. Any other is `<type>:<id>`.
-const USER: &str = "user";
-
 /// The context of a request.
 #[derive(Debug, Default)]
 pub(super) struct Context<'j> {
@@ -91,10 +88,7 @@ impl<'j> Question<'j> {
 
 /// Returns the subject as rules name it.
 pub(super) fn principal<'j>(subject: &Entity<'j>) -> Cow<'j, str> {
-    match subject.kind {
-        USER => Cow::Borrowed(subject.id),
-        kind => Cow::Owned(format!("{kind}:{}", subject.id)),
-    }
+    portcullis_engine::entities::principal(subject.kind, subject.id)
 }
 
 /// Returns the resource of a check: the type, a colon, and the name of the action. White space, control characters and `%`

@@ -1,8 +1,10 @@
 //! Entities as clients send them (`docs/semantics.md`, section 12.1).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use portcullis_engine::Json;
+use portcullis_engine::entities::principal;
 use portcullis_engine::fields::{list as read_list, text as read_text, within};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT};
@@ -12,9 +14,6 @@ use utoipa::openapi::schema::Type;
 use crate::fields::{by_name, each_once, list, owned, text};
 use crate::input::{self, Field, Members, field};
 use crate::{document, schema};
-
-/// The type of entities whose id is their principal.
-pub const USER: &str = "user";
 
 /// Longest type of an entity, in characters.
 pub const MAX_TYPE: usize = 128;
@@ -98,7 +97,7 @@ impl NewEntity {
     }
 
     /// Returns the string by which rules match the entity (`docs/semantics.md`, section 12.3).
-    pub fn principal(&self) -> String {
+    pub fn principal(&self) -> Cow<'_, str> {
         principal(&self.kind, &self.id)
     }
 
@@ -124,11 +123,6 @@ document!(NewEntity => {
             "properties": {"ward": "er", "clearance": 3},
         }))
 });
-
-/// Returns the string by which rules match the entity of this type and id.
-fn principal(kind: &str, id: &str) -> String {
-    if kind == USER { id.to_owned() } else { format!("{kind}:{id}") }
-}
 
 /// Returns whether `text` can be the type of an entity.
 fn is_type(text: &str) -> bool {

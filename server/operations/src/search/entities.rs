@@ -1,9 +1,10 @@
 //! Searches for resources and for subjects.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use portcullis_auth::CheckCaller;
-use portcullis_engine::entities::Entity;
+use portcullis_engine::entities::{Entity, principal};
 use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
@@ -193,8 +194,8 @@ impl Searcher<'_> {
     ) {
         let is_subject = self.question.searched == Searched::Subject;
         let principal = match is_subject {
-            true => portcullis_model::entity::principal(self.question.entity_type, id),
-            false => String::new(),
+            true => principal(self.question.entity_type, id),
+            false => Cow::Borrowed(""),
         };
         let roles = if is_subject { self.roles(&principal, stored, given) } else { Vec::new() };
         let properties = stored.map(|entity| AttributeMap::of_entity(entity.properties()));

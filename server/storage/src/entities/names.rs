@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use portcullis_model::entity::{NewEntity, USER};
+use portcullis_engine::entities::USER;
+use portcullis_model::entity::NewEntity;
 use sqlx::AssertSqlSafe;
 
 use super::found::{EntityKey, StoredEntity, find_stored};
@@ -66,7 +67,8 @@ pub enum NameClash {
 
 /// Returns the first clash that writing `entities` would make.
 pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameClash>, StoreError> {
-    let principals: Vec<String> = entities.iter().map(NewEntity::principal).collect();
+    let principals: Vec<String> =
+        entities.iter().map(|entity| entity.principal().into_owned()).collect();
     let own_roles: BTreeSet<&str> = entities.iter().flat_map(NewEntity::every_role).collect();
     let included = roles::names(tx).await?;
     let held = held(tx, principals.iter().map(String::as_str).collect()).await?;
