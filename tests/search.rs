@@ -145,7 +145,7 @@ fn wrong_bodies_are_refused() {
         (
             "resources",
             about("ann", json!({"candidates": [{"id": "x", "roles": []}]})),
-            "/candidates/0/roles",
+            "/candidates/0",
         ),
         (
             "resources",

@@ -183,7 +183,7 @@ impl<'s> Load<'s> {
             let number = turn / TENANTS.len() % CELLS;
             let cell = Cell { tenant: turn % TENANTS.len(), number };
             let last = &self.acknowledged[cell.tenant];
-            let demanded = if turn % 4 == 0 { last.load(Ordering::SeqCst) } else { 0 };
+            let demanded = if turn.is_multiple_of(4) { last.load(Ordering::SeqCst) } else { 0 };
             match self.ask(cell, by, address, demanded) {
                 Ok(check) => history.checks.push(check),
                 Err(at) => history.failed.push(at),

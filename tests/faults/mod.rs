@@ -4,12 +4,13 @@
 //! The usual run causes each fault once, for a short time. The long one prints the table of `docs/operations.md`:
 //! `cargo test -p portcullis-server --test selfhost_postgres faults::for_long -- --ignored --nocapture`
 
+#![expect(clippy::expect_used, reason = "all of it is test code, helpers included")]
+
 mod checker;
 mod history;
 mod load;
 mod network;
 mod rolling;
-
 mod stage;
 mod table;
 

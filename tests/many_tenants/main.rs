@@ -7,7 +7,7 @@
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::print_stdout,
+    clippy::panic,
     reason = "a measurement that cannot be made ends the run"
 )]
 

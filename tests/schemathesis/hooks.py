@@ -142,7 +142,7 @@ def follow_the_text(body, operation):
 
 
 # The operations of AuthZEN.
-STANDARD = ("evaluation", "evaluations")
+STANDARD = ("evaluation", "evaluations", "resourceSearch", "subjectSearch", "actionSearch")
 
 
 def without_nul(value):

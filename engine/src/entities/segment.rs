@@ -28,8 +28,11 @@ pub(super) struct Segment {
     /// name and value.
     pub(super) words: Box<[u32]>,
     /// The indexes of properties, by type and name. Made when a search first needs them.
-    pub(super) indexes: Mutex<HashMap<(TextId, TextId), Arc<OnceLock<PropertyIndex>>>>,
+    pub(super) indexes: Mutex<PropertyIndexes>,
 }
+
+/// The indexes of properties by type and name; each is there once it is made.
+pub(super) type PropertyIndexes = HashMap<(TextId, TextId), Arc<OnceLock<PropertyIndex>>>;
 
 /// The rows of one type.
 #[derive(Clone, Copy)]

@@ -93,7 +93,7 @@ impl<'c> Clause<'c> {
     }
 
     /// Returns whether the clause is true: an allow applies.
-    pub(super) fn is_true(self) -> Self {
+    pub(super) fn or_false(self) -> Self {
         match self {
             Self::Constant(truth) => Self::Constant(Some(truth == Some(true))),
             clause if !clause.can_be_null() => clause,
@@ -102,7 +102,7 @@ impl<'c> Clause<'c> {
     }
 
     /// Returns whether the clause is not false: a deny applies.
-    pub(super) fn is_not_false(self) -> Self {
+    pub(super) fn or_true(self) -> Self {
         match self {
             Self::Constant(truth) => Self::Constant(Some(truth != Some(false))),
             clause if !clause.can_be_null() => clause,

@@ -61,8 +61,8 @@ pub fn write(
                     Translator::new(columns, &filter.known, dialect, policy.effect);
                 let clause = translator.condition(open.condition, true);
                 rest = match policy.effect {
-                    Effect::Allow => Clause::any([clause.is_true(), rest]),
-                    Effect::Deny => Clause::all([clause.is_not_false().negated(), rest]),
+                    Effect::Allow => Clause::any([clause.or_false(), rest]),
+                    Effect::Deny => Clause::all([clause.or_true().negated(), rest]),
                 };
                 let reasons = translator.into_reasons();
                 if !reasons.is_empty() {

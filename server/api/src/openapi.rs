@@ -262,8 +262,8 @@ fn headers() -> Value {
             json!({"type": "string", "const": "no-store"}),
         ),
         "ETag": header(
-            true,
-            "Changes with every change of the record; for `If-Match`",
+            false,
+            "Changes with every change of the record, for `If-Match`; permissions that depend on the present have none",
             json!({"type": "string", "pattern": "^\"[A-Za-z0-9_-]+\"$"}),
         ),
         "Link": header(

@@ -23,7 +23,7 @@ pub(crate) enum Issuers {
     /// One provider. All its tokens belong to `tenant`; `None` if the domain of a token is its tenant.
     One { verifier: Arc<Verifier>, tenant: Option<String> },
     /// The providers that tenants register: the issuer of a token decides its tenant.
-    Registered(Providers),
+    Registered(Box<Providers>),
 }
 
 impl Issuers {
@@ -49,7 +49,7 @@ impl Issuers {
             let store = store.clone();
             Box::pin(async move { find(&store, &issuer).await })
         };
-        Self::Registered(Providers::new(Box::new(lookup), key_sets))
+        Self::Registered(Box::new(Providers::new(Box::new(lookup), key_sets)))
     }
 
     /// Returns the verifier of the tokens of `issuer`, and their tenant; `None` if the domain of a token is its tenant.

@@ -162,7 +162,7 @@ impl App {
             ("tokens", self.authenticator.remembered()),
             ("providers", providers),
             ("key_sets", key_sets),
-            ("entity_tables", self.entities.len()),
+            ("entity_tables", self.entities.count()),
             ("entity_load_tenants", self.entities.loads()),
             ("tenant_facts", self.plans.facts()),
         ];

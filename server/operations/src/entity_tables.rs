@@ -181,7 +181,7 @@ impl EntityTables {
     }
 
     /// Returns the number of tenants with a table.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.tenants.read().len()
     }
 }

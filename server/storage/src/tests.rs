@@ -525,7 +525,7 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     assert_eq!(found.record.secret_hash, key.secret_hash);
     assert_eq!(found.record.permissions, key.permissions);
     let found = providers::of_tenants(&mut tx, &["acme", "other"]).await.expect("works");
-    assert_eq!(found, [provider.clone()]);
+    assert_eq!(found, std::slice::from_ref(&provider));
     assert_eq!(providers::used_last(&mut tx, 9).await.expect("works"), [""; 0]);
     tx.end().await.expect("ends");
     let mut tx = store.write_all().await.expect("begins");

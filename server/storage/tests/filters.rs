@@ -7,7 +7,12 @@
 //!
 //! `cargo test -p portcullis-storage --test filters -- --ignored` runs a million cases on each database.
 
-#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "all of it is test code")]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "all of it is test code"
+)]
 
 #[path = "filters/conditions.rs"]
 mod conditions;

@@ -52,7 +52,6 @@ use super::slots::{TimeText, Values};
 use super::{FirstApplicable, Plan};
 use crate::entities::{Entities, EntityTable, Row};
 use crate::rbac::Effect;
-use crate::request::Check;
 
 pub use candidate::SearchCandidate;
 pub use input::{SearchInput, Searched};

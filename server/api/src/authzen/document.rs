@@ -55,8 +55,8 @@ pub(super) struct EvaluationsResponse;
 
 document!(EvaluationsResponse, naming EvaluationsAnswer, EvaluationAnswer => {
     schema::one_of([
-        schema::named::<EvaluationsAnswer>().into(),
-        schema::named::<EvaluationAnswer>().into(),
+        schema::named::<EvaluationsAnswer>(),
+        schema::named::<EvaluationAnswer>(),
     ])
 });
 

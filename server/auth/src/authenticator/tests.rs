@@ -65,7 +65,7 @@ impl Service {
             Box::pin(async move { Ok(found) })
         };
         let providers = Providers::new(Box::new(lookup), key_sets_by_address);
-        let registered = Some(Issuers::Registered(providers));
+        let registered = Some(Issuers::Registered(Box::new(providers)));
         let service = Self { authenticator: Authenticator::new(registered), key_sets, stored };
         service.serve(ISSUER, keys);
         service.register(vec![record()]);

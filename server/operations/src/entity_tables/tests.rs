@@ -42,7 +42,7 @@ async fn a_table_is_never_older_than_a_noted_commit(database: TestDatabase) {
     let store = database.open().await;
     let tables = tables(&store, MIB);
     tables.committed("acme", &write(&store, "acme", "ann", 1).await).await;
-    assert_eq!(tables.len(), 0, "nobody needs it");
+    assert_eq!(tables.count(), 0, "nobody needs it");
     assert!(tables.ready("acme").expect("fresh").is_none());
     let first = tables.table("acme").await.expect("loads");
     assert_eq!(n(&first, "ann").as_deref(), Some("Number(1)"));
