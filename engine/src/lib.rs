@@ -78,7 +78,7 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, TruthValue, Verdict, matrix,
+    Plan, PlanChanges, TruthValue, Verdict, matrix,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};

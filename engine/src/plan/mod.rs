@@ -4,38 +4,36 @@
 //! indexes the policies by attribute values, and stores the RBAC rules in a hash table. Evaluation is total: it maps
 //! values to a decision, cannot fail, and allocates only for the causes of an undetermined condition.
 
+mod abac;
+mod changes;
 mod compiler;
 mod explain;
 mod explanation;
 mod index;
+mod layer;
 pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;
 mod slots;
-
-use std::sync::Arc;
+mod stages;
 
 use uuid::Uuid;
 
-use crate::condition::{AttributePath, ResolverAttribute};
-use crate::decision::{Applied, Decision, Undetermined, Withheld, combine};
-use crate::policy::{PlannedPolicy, Policy, applies};
-use crate::rbac::{Effect, Rule};
+use crate::decision::{Applied, Decision, combine};
+use crate::policy::Policy;
+use crate::rbac::Rule;
 use crate::request::Check;
-use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
-use crate::value::AttributeValue;
+use crate::resolution::{AttributeAnswers, AttributeRequest, ResolverRef};
 
-use compiler::Compiler;
+use abac::Source;
+pub use changes::PlanChanges;
 pub use explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     TruthValue,
 };
-use index::{Index, Indexed, Rank, Search};
-use partial_evaluation::PartialEvaluation;
-use program::{Cause, Program, Run};
+use layer::{Layer, Layers, whole};
 use rbac::RbacIndex;
-use slots::{Slot, Slots, Symbol, Values};
 
 /// All rules that can decide checks of one resource of one tenant, at one revision.
 #[derive(Debug)]
@@ -43,21 +41,9 @@ pub struct Plan {
     resource: Box<str>,
     revision: u64,
     rules: RbacIndex,
-    /// Shared with the plans of other revisions that have the same policies.
-    abac: Arc<Abac>,
-}
-
-/// The policies of a plan, compiled.
-#[derive(Debug)]
-struct Abac {
-    /// Highest priority first, then denies, then the smallest id: the first that applies decides.
-    policies: Box<[PlannedPolicy]>,
-    /// The effect and condition of each policy, kept apart because most checks read nothing else.
-    conditions: Box<[Indexed]>,
-    index: Index,
-    program: Program,
-    slots: Slots,
-    over_budget: Box<[Uuid]>,
+    layers: Layers,
+    /// Whether a policy reads attributes of resolvers.
+    reads_resolvers: bool,
 }
 
 /// The result of a check, as far as the known attributes allow.
@@ -82,12 +68,8 @@ impl Plan {
     ) -> Self {
         let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
-        Self {
-            resource: resource.into(),
-            revision,
-            rules: RbacIndex::new(matching),
-            abac: Arc::new(Abac::compile(policies.collect(), resolver)),
-        }
+        let sources = policies.map(Source::from).collect();
+        Self::new(resource, revision, RbacIndex::new(matching), whole(sources, resolver))
     }
 
     /// Compiles a plan as [`Plan::compile_with`] does, without resolvers.
@@ -100,20 +82,46 @@ impl Plan {
         Self::compile_with(resource, revision, rules, policies, |_| None)
     }
 
-    /// Returns the plan of a later revision that differs in rules alone. `changed` has the ids of all rules that changed
-    /// since, each with the rule as it is now, or `None` if it is gone. The policies are not compiled again.
+    fn new(resource: &str, revision: u64, rules: RbacIndex, layers: Layers) -> Self {
+        let reads = |layer: &Layer| !layer.abac.slots.namespaces().is_empty();
+        let reads_resolvers = layers.iter().any(reads);
+        Self { resource: resource.into(), revision, rules, layers, reads_resolvers }
+    }
+
+    /// Returns the plan of a later revision that differs in `changes` alone. The policies that did not change are not
+    /// compiled again, unless the changes became many. `resolver` is as in [`Plan::compile_with`]; namespaces of
+    /// policies that did not change keep their resolvers.
     #[must_use]
-    pub fn with_rules(&self, revision: u64, changed: &[(Uuid, Option<Rule>)]) -> Self {
-        let matching = |rule: &&Rule| rule.tuple.obj.matches(&self.resource);
-        let mut rules = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
-        let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
-        present.filter(matching).for_each(|rule| rules.insert(rule));
-        Self { resource: self.resource.clone(), revision, rules, abac: Arc::clone(&self.abac) }
+    pub fn with_changes(
+        &self,
+        revision: u64,
+        changes: PlanChanges,
+        resolver: impl Fn(&str) -> Option<ResolverRef>,
+    ) -> Self {
+        let PlanChanges { rules, policies } = changes;
+        let mut index = self.rules.without(&rules.iter().map(|(id, _)| *id).collect());
+        let present = rules.iter().filter_map(|(_, rule)| rule.as_ref());
+        let present = present.filter(|rule| rule.tuple.obj.matches(&self.resource));
+        present.for_each(|rule| index.insert(rule));
+        let layers = changes::changed(&self.layers, &self.resource, policies, resolver);
+        Self::new(&self.resource, revision, index, layers)
+    }
+
+    /// Returns whether so many policies changed since they were compiled together that [`Plan::folded`] pays.
+    pub fn is_worth_folding(&self) -> bool {
+        changes::is_worth_folding(&self.layers)
+    }
+
+    /// Returns the same plan with all policies compiled together. Takes as long as compiling them at first.
+    #[must_use]
+    pub fn folded(&self) -> Self {
+        let layers = changes::folded(&self.layers);
+        Self::new(&self.resource, self.revision, self.rules.clone(), layers)
     }
 
     /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
-    pub fn policies_over_budget(&self) -> &[Uuid] {
-        &self.abac.over_budget
+    pub fn policies_over_budget(&self) -> impl Iterator<Item = Uuid> {
+        self.layers.iter().flat_map(|layer| layer.abac.over_budget.iter().copied())
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -125,38 +133,10 @@ impl Plan {
     /// attributes that `answers` does not have can still change the decision.
     #[inline]
     pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &AttributeAnswers) -> Verdict<'p> {
-        if self.abac.slots.namespaces().is_empty() {
+        if !self.reads_resolvers {
             return Verdict::Decided(self.evaluate_at_once(check, answers));
         }
         self.decide_in_stages(check, answers)
-    }
-
-    /// Decides by partial evaluation: attributes of resolvers may still be missing from `answers`.
-    fn decide_in_stages<'p>(
-        &'p self,
-        check: &Check<'_>,
-        answers: &AttributeAnswers,
-    ) -> Verdict<'p> {
-        let now = self.abac.slots.time_text(check.now);
-        let mut values = Values::new();
-        self.abac.slots.read(check, answers, &now, &mut values);
-        let mut search =
-            PartialEvaluation::new(&self.abac.conditions, Run::new(&self.abac.program, &values));
-        self.abac.index.visit(&mut search);
-        search.drop_outranked();
-        let rule = self.rules.decide(check, &self.resource);
-        // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
-        if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !search.is_settled() {
-            return Verdict::Decided(combine(None, || rule));
-        }
-        let applied = self.applied(search.found, &mut search.run, answers);
-        let decision = combine(applied, || rule)
-            .or_withheld(|| self.withheld(search.withheld, &mut search.run, answers));
-        search.drop_ineffective(decision.effect());
-        if search.is_settled() {
-            return Verdict::Decided(decision);
-        }
-        Verdict::NeedsAttributes(search.attribute_requests(&self.abac.slots))
     }
 
     /// Decides `check` with both engines, without resolvers. Tests of their attributes are undetermined.
@@ -173,7 +153,7 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Decision<'p> {
-        if self.abac.slots.namespaces().is_empty() {
+        if !self.reads_resolvers {
             return self.evaluate_at_once(check, answers);
         }
         match self.decide_in_stages(check, answers) {
@@ -202,173 +182,23 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Option<Applied<'p>> {
-        if self.abac.policies.is_empty() {
-            return None;
+        let (mut first, mut scanned) = (None, 0);
+        for layer in &self.layers {
+            let found = layer.first_applicable(check, answers, first.as_ref(), &mut scanned);
+            first = found.or(first);
         }
-        let now = self.abac.slots.time_text(check.now);
-        let mut values = Values::new();
-        self.abac.slots.read(check, answers, &now, &mut values);
-        let mut first = FirstApplicable {
-            conditions: &self.abac.conditions,
-            run: Run::new(&self.abac.program, &values),
-            found: Rank::MAX,
-        };
-        self.abac.index.visit(&mut first);
-        self.applied(first.found, &mut first.run, answers)
-    }
-
-    /// Returns the policy of a rank, if there is one, and the causes if it applies because it is undetermined.
-    fn applied<'p>(
-        &'p self,
-        rank: Rank,
-        run: &mut Run<'_>,
-        answers: &AttributeAnswers,
-    ) -> Option<Applied<'p>> {
-        let policy = self.abac.policies.get(rank as usize)?;
-        let undetermined = match policy.effect {
-            Effect::Deny => self.causes_of(rank, run, answers),
-            Effect::Allow => Vec::new(),
-        };
-        Some(Applied { policy, undetermined })
-    }
-
-    /// Returns the policy of a rank, if there is one and failed resolvers leave it undetermined.
-    fn withheld<'p>(
-        &'p self,
-        rank: Rank,
-        run: &mut Run<'_>,
-        answers: &AttributeAnswers,
-    ) -> Option<Withheld<'p>> {
-        let policy = self.abac.policies.get(rank as usize).filter(|_| !answers.is_empty())?;
-        let undetermined = self.causes_of(rank, run, answers);
-        let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
-        undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
-    }
-
-    /// Returns why the policy of a rank is undetermined; empty if it is not.
-    fn causes_of<'p>(
-        &'p self,
-        rank: Rank,
-        run: &mut Run<'_>,
-        answers: &AttributeAnswers,
-    ) -> Vec<Undetermined<'p>> {
-        let Some(condition) = self.abac.conditions[rank as usize].condition else {
-            return vec![Undetermined::Broken];
-        };
-        if run.truth(condition).is_some() {
-            return Vec::new();
-        }
-        let mut causes = Vec::new();
-        run.causes(condition, &mut causes);
-        causes.into_iter().map(|cause| self.undetermined(cause, answers)).collect()
-    }
-
-    /// Names the attribute of a cause.
-    fn undetermined(&self, cause: Cause, answers: &AttributeAnswers) -> Undetermined<'_> {
-        match cause {
-            Cause::Absent(slot) => Undetermined::Absent(self.path(slot)),
-            Cause::Unresolved(slot) => {
-                let path = self.path(slot);
-                Undetermined::Unresolved(path, unresolved_cause(path, answers).into())
-            }
-            Cause::Incomparable(slot, operator) => {
-                Undetermined::Incomparable(self.path(slot), operator)
-            }
-            Cause::TooLong(slot) => Undetermined::TooLong(self.path(slot)),
-            Cause::PatternTooLarge(slot) => Undetermined::PatternTooLarge(self.path(slot)),
-        }
-    }
-
-    fn path(&self, slot: Slot) -> &AttributePath {
-        self.abac.slots.path(slot)
+        first
     }
 
     /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
-        size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight()
-    }
-}
-
-impl Abac {
-    fn compile(mut policies: Vec<Policy>, resolver: impl Fn(&str) -> Option<ResolverRef>) -> Self {
-        policies.sort_unstable_by_key(|policy| {
-            (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
-        });
-        let mut compiler = Compiler::default();
-        let (policies, conditions): (Vec<PlannedPolicy>, Vec<Indexed>) =
-            policies.into_iter().map(|policy| compiler.policy(policy)).unzip();
-        let Compiler { program, patterns, over_budget } = compiler;
-        let roots = conditions.iter().filter_map(|indexed| indexed.condition);
-        let (mut program, mut slots) = program.finish(roots, &patterns);
-        let (index, implied) = index::build(&program, &slots, &conditions);
-        for (root, test) in implied {
-            program.evaluate_last(root, test);
-        }
-        slots.bind(resolver);
-        Self {
-            policies: policies.into(),
-            conditions: conditions.into(),
-            index,
-            program,
-            slots,
-            over_budget: over_budget.into(),
-        }
-    }
-
-    fn weight(&self) -> usize {
-        let names: usize = self.policies.iter().map(|policy| policy.name.len()).sum();
+        let layers: usize = self.layers.iter().map(Layer::weight).sum();
+        let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
         size_of::<Self>()
-            + size_of_val::<[PlannedPolicy]>(&self.policies)
-            + size_of_val::<[Indexed]>(&self.conditions)
-            + names
-            + self.index.weight()
-            + self.program.weight()
-            + self.slots.weight()
-            + size_of_val::<[Uuid]>(&self.over_budget)
-    }
-}
-
-/// Returns why the value of a resolver's attribute is not known.
-fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers) -> String {
-    let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
-        return String::new();
-    };
-    match answers.get(namespace, name) {
-        Some(AttributeAnswer::Failed(cause)) => cause.to_string(),
-        _ => format!("resolver `{namespace}` was not asked"),
-    }
-}
-
-/// A search for the first policy that applies.
-struct FirstApplicable<'p, 'r> {
-    conditions: &'p [Indexed],
-    run: Run<'r>,
-    /// The smallest rank evaluated so far that applies.
-    found: Rank,
-}
-
-impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
-    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
-        self.run.value(slot)
-    }
-
-    fn symbol(&self, slot: Slot) -> Symbol {
-        self.run.symbol(slot)
-    }
-
-    fn evaluate(&mut self, ranks: &[Rank]) {
-        for &rank in ranks {
-            // The ranks ascend: no later one can decide.
-            if rank >= self.found {
-                return;
-            }
-            let Indexed { effect, condition } = self.conditions[rank as usize];
-            let truth = condition.and_then(|condition| self.run.truth(condition));
-            if applies(effect, truth) {
-                self.found = rank;
-                return;
-            }
-        }
+            + self.resource.len()
+            + self.rules.weight()
+            + spilled * size_of::<Layer>()
+            + layers
     }
 }
 

@@ -8,10 +8,11 @@
 use smallvec::SmallVec;
 
 use super::index::{Indexed, Rank, Search};
+use super::layer::Layer;
 use super::program::{Child, NodeId, Operation, Run};
-use super::slots::{Slot, Slots, Symbol};
+use super::slots::{Slot, Symbol};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
-use crate::policy::applies;
+use crate::policy::{Order, PlannedPolicy, applies};
 use crate::rbac::Effect;
 use crate::resolution::AttributeRequest;
 use crate::value::AttributeValue;
@@ -159,7 +160,7 @@ impl Run<'_> {
 
 /// A search for the first policy that certainly applies, and for the open policies that rank before it.
 pub(super) struct PartialEvaluation<'p, 'r> {
-    conditions: &'p [Indexed],
+    pub(super) layer: &'p Layer,
     pub(super) run: Run<'r>,
     /// The smallest rank evaluated so far that certainly applies.
     pub(super) found: Rank,
@@ -170,27 +171,29 @@ pub(super) struct PartialEvaluation<'p, 'r> {
 }
 
 impl<'p, 'r> PartialEvaluation<'p, 'r> {
-    pub(super) fn new(conditions: &'p [Indexed], run: Run<'r>) -> Self {
-        Self { conditions, run, found: Rank::MAX, open: SmallVec::new(), withheld: Rank::MAX }
+    pub(super) fn new(layer: &'p Layer, run: Run<'r>) -> Self {
+        Self { layer, run, found: Rank::MAX, open: SmallVec::new(), withheld: Rank::MAX }
     }
 
-    /// Drops the open policies that rank after the first one that certainly applies, and sorts the others.
-    pub(super) fn drop_outranked(&mut self) {
-        let found = self.found;
-        self.open.retain(|rank| *rank < found);
+    /// Evaluates the policies that the index of the layer finds.
+    pub(super) fn visit_index(&mut self) {
+        let index = &self.layer.abac.index;
+        index.visit(self);
+    }
+
+    /// Drops the open policies that come after `found`, the first one of all layers that certainly applies, and sorts
+    /// the others.
+    pub(super) fn drop_outranked(&mut self, found: Option<Order>) {
+        let layer = self.layer;
+        let order = |rank: Rank| layer.policy(rank).map(PlannedPolicy::order);
+        self.open.retain(|rank| found.is_none_or(|found| order(*rank) < Some(found)));
         self.open.sort_unstable();
         self.open.dedup();
     }
 
-    /// Drops the open policies that cannot change the decision, which is `otherwise` if none of them applies.
-    pub(super) fn drop_ineffective(&mut self, otherwise: Effect) {
-        // The last open policy decides only if no other one applies. If its effect equals `otherwise`, the decision
-        // is the same whether it applies or not.
-        while let Some(last) = self.open.last()
-            && self.conditions[*last as usize].effect == otherwise
-        {
-            self.open.pop();
-        }
+    /// Drops the last open policy.
+    pub(super) fn drop_last(&mut self) {
+        self.open.pop();
     }
 
     /// Returns the open policies, by ascending rank.
@@ -198,16 +201,12 @@ impl<'p, 'r> PartialEvaluation<'p, 'r> {
         &self.open
     }
 
-    /// Returns whether no policy is open.
-    pub(super) fn is_settled(&self) -> bool {
-        self.open.is_empty()
-    }
-
     /// Returns the requests for the attributes that settle the open policies, one per resolver.
-    pub(super) fn attribute_requests(mut self, all: &Slots) -> Vec<AttributeRequest> {
-        let mut slots = Vec::new();
+    pub(super) fn attribute_requests(mut self) -> Vec<AttributeRequest> {
+        let (abac, mut slots) = (&self.layer.abac, Vec::new());
+        let all = &abac.slots;
         for rank in self.open {
-            if let Some(condition) = self.conditions[rank as usize].condition {
+            if let Some(condition) = abac.conditions[rank as usize].condition {
                 self.run.collect_not_requested(condition, &mut slots);
             }
         }
@@ -246,7 +245,10 @@ impl<'r> Search<'r> for PartialEvaluation<'_, 'r> {
             if rank >= self.found {
                 return;
             }
-            let policy = self.conditions[rank as usize];
+            if self.layer.is_gone(rank) {
+                continue;
+            }
+            let policy = self.layer.abac.conditions[rank as usize];
             let truths = self.run.truths_of(policy);
             match truths.apply(policy.effect) {
                 Some(true) => {

@@ -1,6 +1,6 @@
 //! The table of ABAC policies.
 
-use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
+use portcullis_engine::{Effect, Format, Policy, ResourcePattern, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
@@ -137,6 +137,16 @@ pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
     rows.into_iter().map(|row| PolicyRecord::try_from(row).map(planned)).collect()
 }
 
+/// Returns the policies with these ids, as plans need them; `None` for one that is gone or not enabled.
+pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Policy>)>, StoreError> {
+    let mut policies = Vec::with_capacity(ids.len());
+    for &id in ids {
+        let record = find(tx, id).await?.filter(|record| record.enabled);
+        policies.push((id, record.map(planned)));
+    }
+    Ok(policies)
+}
+
 /// Returns the policy as plans need it. Reads its condition, which takes time in proportion to its size.
 pub fn planned(record: PolicyRecord) -> Policy {
     Policy {
@@ -178,7 +188,7 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
 pub(crate) fn note_insert(tx: &mut Tx, policy: &PolicyRecord) {
     tx.count(Quota::Policies, 1);
     tx.count(Quota::StoredBytes, policy_bytes(policy));
-    tx.touch([policy.resource.clone().into()]);
+    tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_created(policy));
     tx.audit(AuditAction::PolicyCreated, policy.id);
 }
@@ -215,7 +225,7 @@ pub async fn update(
 /// Notes the consequences of the update of `old` to `policy`. A change of the owner alone has no event.
 pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord, by: &Authorship) {
     tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
-    tx.touch([policy.resource.clone().into()]);
+    tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     if !policy.has_content_of(old) {
         tx.record(Event::policy_updated(old, policy, by));
     }
@@ -234,7 +244,7 @@ pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Resu
 pub(crate) fn note_delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) {
     // The bytes still count: the record is retained.
     tx.count(Quota::Policies, -1);
-    tx.touch([policy.resource.clone().into()]);
+    tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_deleted(policy, by));
     tx.audit(AuditAction::PolicyDeleted, policy.id);
 }

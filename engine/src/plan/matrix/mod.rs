@@ -37,9 +37,9 @@ use hashbrown::HashMap;
 
 use super::Plan;
 use super::index::{Rank, Search};
-use super::partial_evaluation::PartialEvaluation;
-use super::program::Run;
+use super::layer::Layer;
 use super::slots::{SlotValue, Symbol, Values};
+use super::stages::Stages;
 use crate::condition::{AttributePath, RequestField};
 use crate::rbac::{Effect, WILDCARD};
 use crate::request::{Attributes, Check};
@@ -88,8 +88,8 @@ pub struct PlanMatrix<'p, 'c> {
     plan: &'p Plan,
     attributes: Attributes<'c>,
     reads: Reads,
-    /// Every policy: the index is no help, since it looks at attributes that are unknown here.
-    ranks: Vec<Rank>,
+    /// Every policy of each layer: the index is no help, since it looks at attributes that are unknown here.
+    ranks: Vec<Vec<Rank>>,
     /// The outcomes by what the policies read of a cell, and the decision of the rules.
     outcomes: HashMap<(MatrixCell<'c>, Effect), Outcome<'p>>,
 }
@@ -106,7 +106,7 @@ struct Reads {
 impl Reads {
     fn of(plan: &Plan) -> Self {
         let mut reads = Self::default();
-        for path in plan.abac.slots.paths() {
+        for path in plan.layers.iter().flat_map(|layer| layer.abac.slots.paths()) {
             match path {
                 AttributePath::Request(RequestField::Subject) => reads.subject = true,
                 AttributePath::Request(RequestField::Roles) => reads.roles = true,
@@ -139,14 +139,14 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// A plan for `<name>:*` stands for every verb of the name that no rule names, and one for `*` for every resource:
     /// `request.resource` is unknown there.
     pub fn new(plan: &'p Plan, attributes: Attributes<'c>) -> Self {
-        let ranks = (0..).take(plan.abac.conditions.len()).collect();
+        let ranks = plan.layers.iter().map(|layer| layer.ranks().collect()).collect();
         Self { plan, attributes, reads: Reads::of(plan), ranks, outcomes: HashMap::new() }
     }
 
     /// Returns the number of policies that deciding a further cell evaluates: none if no policy reads what cells differ
     /// in.
     pub fn policies_per_cell(&self) -> usize {
-        if self.reads.any() { self.ranks.len() } else { 0 }
+        if self.reads.any() { self.ranks.iter().map(Vec::len).sum() } else { 0 }
     }
 
     /// Decides all requests that fit `cell`.
@@ -158,7 +158,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
             return Outcome::Deny;
         }
         let by_rules = rule.unwrap_or(Effect::Deny);
-        if self.ranks.is_empty() {
+        if self.plan.layers.is_empty() {
             return by_rules.into();
         }
         let key = (self.reads.of_cell(cell), by_rules);
@@ -188,34 +188,37 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     fn decide(&self, cell: &MatrixCell<'c>, check: &Check<'_>, by_rules: Effect) -> Outcome<'p> {
         let plan = self.plan;
         let answers = AttributeAnswers::default();
-        let mut values = Values::new();
-        plan.abac.slots.read(check, &answers, "", &mut values);
-        self.forget_unknown(cell, &mut values);
-        let mut search =
-            PartialEvaluation::new(&plan.abac.conditions, Run::new(&plan.abac.program, &values));
-        search.evaluate(&self.ranks);
-        search.drop_outranked();
-        let certain = plan.abac.conditions.get(search.found as usize);
-        let otherwise = certain.map_or(by_rules, |policy| policy.effect);
-        search.drop_ineffective(otherwise);
-        if search.is_settled() {
+        let mut values = plan.values(check, &answers, "");
+        for (layer, values) in plan.layers.iter().zip(&mut values) {
+            self.forget_unknown(cell, layer, values);
+        }
+        let mut stages = Stages::new(&plan.layers, &values);
+        let mut ranks = self.ranks.iter();
+        stages.evaluate(|layer| layer.evaluate(ranks.next().map_or(&[], Vec::as_slice)));
+        let otherwise = stages.found().map_or(by_rules, |policy| policy.effect);
+        stages.drop_ineffective(otherwise);
+        if stages.is_settled() {
             return otherwise.into();
         }
-        let open = search.open().to_vec();
-        let mut simplifier = Simplifier::new(&mut search.run, &plan.abac.slots);
-        let condition = |rank: &Rank| {
-            let policy = plan.abac.conditions[*rank as usize];
+        let open = stages.open();
+        let mut left = simplify::MAX_BYTES;
+        let condition = |(at, rank): &(usize, Rank)| {
+            let evaluation = stages.layer(*at);
+            let abac = &evaluation.layer.abac;
+            let policy = abac.conditions[*rank as usize];
+            let mut simplifier = Simplifier::new(&mut evaluation.run, &abac.slots, &mut left);
             simplifier.residual(policy.condition?, policy.effect)
         };
         let conditions: Option<Vec<_>> = open.iter().map(condition).collect();
-        let policies = open.iter().map(|rank| &plan.abac.policies[*rank as usize]).collect();
+        let policy = |(at, rank): &(usize, Rank)| plan.layers[*at].policy(*rank);
+        let policies = open.iter().filter_map(policy).collect();
         Outcome::Depends(Arc::new(Residual::new(policies, conditions, otherwise)))
     }
 
     /// Marks the values that a cell leaves open: each can be anything.
-    fn forget_unknown(&self, cell: &MatrixCell<'_>, values: &mut Values<'_>) {
+    fn forget_unknown(&self, cell: &MatrixCell<'_>, layer: &Layer, values: &mut Values<'_>) {
         let resource = &*self.plan.resource;
-        for (value, path) in values.iter_mut().zip(self.plan.abac.slots.paths()) {
+        for (value, path) in values.iter_mut().zip(layer.abac.slots.paths()) {
             let is_unknown = match path {
                 AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
                     value.value.is_none()

@@ -12,14 +12,14 @@ use crate::rbac::Effect;
 
 /// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
 /// a matrix has thousands of cells.
-const MAX_BYTES: usize = 4 * 1024;
+pub(super) const MAX_BYTES: usize = 4 * 1024;
 
 /// Reduces the conditions of one residual.
 pub(super) struct Simplifier<'s, 'r> {
     run: &'s mut Run<'r>,
     slots: &'s Slots,
     /// The bytes that further conditions may take.
-    left: usize,
+    left: &'s mut usize,
 }
 
 /// The rest of a condition.
@@ -30,8 +30,8 @@ enum Simplified {
 }
 
 impl<'s, 'r> Simplifier<'s, 'r> {
-    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots) -> Self {
-        Self { run, slots, left: MAX_BYTES }
+    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots, left: &'s mut usize) -> Self {
+        Self { run, slots, left }
     }
 
     /// Returns the residual condition of an open policy with this effect. `None` if it is too large.
@@ -97,7 +97,7 @@ impl<'s, 'r> Simplifier<'s, 'r> {
 
     /// Takes the bytes of a node from what is left. `None` if they do not fit.
     fn take(&mut self, heap_bytes: usize) -> Option<()> {
-        self.left = self.left.checked_sub(size_of::<Condition>() + heap_bytes)?;
+        *self.left = self.left.checked_sub(size_of::<Condition>() + heap_bytes)?;
         Some(())
     }
 }

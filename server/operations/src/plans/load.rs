@@ -1,6 +1,6 @@
 //! Loads plans from the store.
 
-use portcullis_engine::Plan;
+use portcullis_engine::{Plan, PlanChanges};
 use portcullis_plan_cache::OutdatedPlan;
 use portcullis_storage::{HistoryPosition, Store, StoreError, policies, resolvers, rules, tenants};
 use tokio::runtime::Handle;
@@ -49,7 +49,7 @@ pub(super) fn load_within<T: Send + 'static>(
 }
 
 /// Reads the rules and the revision in one snapshot, so that they belong together. Of an outdated plan it reads only the
-/// rules that changed, unless the tenant has changed again since.
+/// rules and policies that changed, unless the tenant has changed again since.
 async fn load_snapshot(
     store: Store,
     tenant: String,
@@ -59,9 +59,13 @@ async fn load_snapshot(
     let mut tx = store.read(&tenant).await?;
     let position = tenants::position(&mut tx).await?;
     if let Some(outdated) = outdated.filter(|plan| plan.revision == position.revision) {
-        let changed = rules::of_ids(&mut tx, &outdated.rules).await?;
+        let rules = rules::of_ids(&mut tx, &outdated.changed.rules).await?;
+        let policies = policies::of_ids(&mut tx, &outdated.changed.policies).await?;
+        let resolvers = resolvers::of_plans(&mut tx).await?;
         tx.end().await?;
-        let plan = outdated.plan.plan().with_rules(position.revision, &changed);
+        let resolver = |namespace: &str| resolvers.get(namespace).copied();
+        let changes = PlanChanges { rules, policies };
+        let plan = outdated.plan.plan().with_changes(position.revision, changes, resolver);
         return Ok(LoadedPlan { plan, position });
     }
     let rules = rules::of_plan(&mut tx, &resource).await?;
