@@ -145,14 +145,14 @@ fn attributes_are_maps_of_plain_values() {
         json!({}),
         json!({"user": {}}),
         json!({"resource": {}}),
-        json!({"user": plain, "resource": plain}),
+        json!({"user": plain, "resource": plain, "action": plain, "context": plain}),
     ] {
         tenant.check(&with("attributes", attributes)).is(200);
     }
     for value in
         [json!(null), json!({}), json!({"a": 1}), json!([null]), json!([true]), json!([[1]])]
     {
-        for kind in ["user", "resource"] {
+        for kind in ["user", "resource", "action", "context"] {
             let reply = tenant.check(&with("attributes", json!({kind: {"bad": value}}))).invalid();
             let path = reply.text_of_details("path");
             assert!(path.starts_with(&format!("/attributes/{kind}/bad")), "{value}: {path}");

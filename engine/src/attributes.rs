@@ -13,6 +13,10 @@ pub struct Attributes<'r> {
     pub user: AttributeMap<'r>,
     /// `resource.*`
     pub resource: AttributeMap<'r>,
+    /// `action.*`
+    pub action: AttributeMap<'r>,
+    /// `context.*`
+    pub context: AttributeMap<'r>,
 }
 
 /// Attributes by name. Each name occurs once.

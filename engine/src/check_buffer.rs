@@ -67,7 +67,7 @@ struct Plain<'a> {
     resource: Option<&'a str>,
     action: Option<&'a str>,
     domain: Option<&'a str>,
-    attributes: Option<[Range<usize>; 2]>,
+    attributes: Option<[Range<usize>; 4]>,
 }
 
 impl<'a> Plain<'a> {
@@ -79,7 +79,7 @@ impl<'a> Plain<'a> {
     }
 
     fn body<'b>(self, flat: &'b Flat<'a>) -> CheckBody<'b> {
-        let [user, resource] = self
+        let [user, resource, action, context] = self
             .attributes
             .unwrap_or_default()
             .map(|range| AttributeMap::of_flat(&flat.attributes[range], &flat.items));
@@ -88,7 +88,7 @@ impl<'a> Plain<'a> {
             resource: self.resource.unwrap_or_default(),
             action: self.action.unwrap_or_default(),
             domain: self.domain,
-            attributes: Attributes { user, resource },
+            attributes: Attributes { user, resource, action, context },
         }
     }
 }
@@ -159,13 +159,14 @@ impl<'a> Visitor<'a> for BodySeed<'_, 'a> {
     }
 }
 
-/// Reads `attributes`. Returns the ranges of the user's and the resource's attributes in the buffer.
+/// Reads `attributes`. Returns the ranges of the user's, the resource's, the action's and the context's attributes in
+/// the buffer.
 struct AttributesSeed<'b, 'a> {
     flat: &'b mut Flat<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for AttributesSeed<'_, 'a> {
-    type Value = [Range<usize>; 2];
+    type Value = [Range<usize>; 4];
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -173,21 +174,23 @@ impl<'a> DeserializeSeed<'a> for AttributesSeed<'_, 'a> {
 }
 
 impl<'a> Visitor<'a> for AttributesSeed<'_, 'a> {
-    type Value = [Range<usize>; 2];
+    type Value = [Range<usize>; 4];
 
     expecting!("attributes");
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut user, mut resource) = (None, None);
+        let (mut user, mut resource, mut action, mut context) = (None, None, None, None);
         while let Some(key) = map.next_key::<&str>()? {
             let place = match key {
                 "user" => &mut user,
                 "resource" => &mut resource,
+                "action" => &mut action,
+                "context" => &mut context,
                 _ => return Err(not_plain()),
             };
             fill(place, map.next_value_seed(MapSeed { flat: self.flat })?)?;
         }
-        Ok([user.unwrap_or_default(), resource.unwrap_or_default()])
+        Ok([user, resource, action, context].map(Option::unwrap_or_default))
     }
 }
 

@@ -86,6 +86,10 @@ pub enum AttributePath {
     User(Box<str>),
     /// `resource.<name>`, from the request.
     Resource(Box<str>),
+    /// `action.<name>`, from the request.
+    Action(Box<str>),
+    /// `context.<name>`, from the request.
+    Context(Box<str>),
     /// `request.<field>`
     Request(RequestField),
     /// `token.<dotted path>`, a verified claim of the caller.
@@ -137,6 +141,8 @@ impl fmt::Display for AttributePath {
         match self {
             Self::User(name) => write!(f, "user.{name}"),
             Self::Resource(name) => write!(f, "resource.{name}"),
+            Self::Action(name) => write!(f, "action.{name}"),
+            Self::Context(name) => write!(f, "context.{name}"),
             Self::Request(field) => write!(f, "request.{}", field.name()),
             Self::Token(path) => write!(f, "token.{path}"),
             Self::Resolver(ResolverAttribute { namespace, name }) => {
@@ -158,12 +164,14 @@ impl AttributePath {
             .filter(|(kind, name)| !kind.is_empty() && !name.is_empty())
             .ok_or_else(|| {
                 "a dotted path `<kind>.<name>`, such as `user.department`; the kind is `user`, `resource`, \
-                 `request`, `token` or the namespace of a resolver"
+                 `action`, `context`, `request`, `token` or the namespace of a resolver"
                     .to_owned()
             })?;
         match kind {
             "user" => Ok(Self::User(name.into())),
             "resource" => Ok(Self::Resource(name.into())),
+            "action" => Ok(Self::Action(name.into())),
+            "context" => Ok(Self::Context(name.into())),
             "token" => Ok(Self::Token(name.into())),
             "request" => RequestField::ALL
                 .iter()
@@ -181,10 +189,19 @@ impl AttributePath {
         }
     }
 
+    /// Returns whether the body of a check carries the attribute, with any value or none.
+    pub fn is_sent(&self) -> bool {
+        matches!(self, Self::User(_) | Self::Resource(_) | Self::Action(_) | Self::Context(_))
+    }
+
     /// Returns the length of the name in bytes.
     pub(crate) fn name_len(&self) -> usize {
         match self {
-            Self::User(name) | Self::Resource(name) | Self::Token(name) => name.len(),
+            Self::User(name)
+            | Self::Resource(name)
+            | Self::Action(name)
+            | Self::Context(name)
+            | Self::Token(name) => name.len(),
             Self::Resolver(ResolverAttribute { namespace, name }) => namespace.len() + name.len(),
             Self::Request(_) => 0,
         }

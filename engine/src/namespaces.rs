@@ -74,7 +74,8 @@ impl Namespaces {
         let ResolverAttribute { namespace, name } = attribute;
         let Some(attributes) = self.0.get(&**namespace) else {
             return Err(format!(
-                "an attribute of `user`, `resource`, `request` or `token`; there is no resolver {}",
+                "an attribute of `user`, `resource`, `action`, `context`, `request` or `token`; there is no \
+                 resolver {}",
                 quoted(namespace)
             ));
         };
@@ -243,9 +244,11 @@ impl Namespaces {
             AttributePath::Request(RequestField::Roles) => Some(Types(Types::TEXTS)),
             AttributePath::Request(_) => Some(Types(Types::TEXT)),
             // The request or the token decides the type.
-            AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
-                Some(Types::ANY)
-            }
+            AttributePath::User(_)
+            | AttributePath::Resource(_)
+            | AttributePath::Action(_)
+            | AttributePath::Context(_)
+            | AttributePath::Token(_) => Some(Types::ANY),
         }
     }
 
@@ -332,8 +335,8 @@ mod tests {
         namespaces.insert("geo", [("text".to_owned(), AttributeKind::Text)]);
         assert_eq!(
             check(&condition, Format::Expression, &namespaces),
-            "at `/rule_data/expression`: expected an attribute of `user`, `resource`, `request` or `token`; there is no \
-             resolver `weather`; at `/rule_data/expression`: expected `geo.text`; resolver `geo` has no `wind`"
+            "at `/rule_data/expression`: expected an attribute of `user`, `resource`, `action`, `context`, \
+             `request` or `token`; there is no resolver `weather`; at `/rule_data/expression`: expected `geo.text`; resolver `geo` has no `wind`"
         );
     }
 
@@ -353,8 +356,8 @@ mod tests {
         );
         assert_eq!(
             faults(&tree),
-            "at `/rule_data/children/1/child/attribute`: expected an attribute of `user`, `resource`, `request` or \
-             `token`; there is no resolver `weather`; at `/rule_data/children/2/value/attribute`: expected \
+            "at `/rule_data/children/1/child/attribute`: expected an attribute of `user`, `resource`, `action`, \
+             `context`, `request` or `token`; there is no resolver `weather`; at `/rule_data/children/2/value/attribute`: expected \
              `geo.boolean`, `geo.number`, `geo.numbers`, `geo.text`, `geo.texts`; resolver `geo` has no `region`"
         );
     }

@@ -124,8 +124,15 @@ impl<'r> Attributes<'r> {
         let mut fields = Fields::open(json, at, problems)?;
         let user = fields.optional("user", attribute_map);
         let resource = fields.optional("resource", attribute_map);
+        let action = fields.optional("action", attribute_map);
+        let context = fields.optional("context", attribute_map);
         fields.close();
-        Some(Self { user: user.unwrap_or_default(), resource: resource.unwrap_or_default() })
+        Some(Self {
+            user: user.unwrap_or_default(),
+            resource: resource.unwrap_or_default(),
+            action: action.unwrap_or_default(),
+            context: context.unwrap_or_default(),
+        })
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Inputs {
     roles: bool,
     user: Names,
     resource_attributes: Names,
+    action_attributes: Names,
+    context: Names,
 }
 
 /// Attributes of one kind.
@@ -72,6 +74,8 @@ impl Inputs {
                 other => match other.split_once('.') {
                     Some(("user", name)) => inputs.user.add(name),
                     Some(("resource", name)) => inputs.resource_attributes.add(name),
+                    Some(("action", name)) => inputs.action_attributes.add(name),
+                    Some(("context", name)) => inputs.context.add(name),
                     _ => false,
                 },
             };
@@ -104,8 +108,20 @@ impl Inputs {
             wanted: wanted.iter().map(|name| (**name).to_owned()).collect(),
             now_ms: u64::try_from(check.now.timestamp_millis()).unwrap_or(0),
             budget_ms: u32::try_from(budget.as_millis()).unwrap_or(u32::MAX),
-            ext: vec![],
+            ext: self.ext(check),
         }
+    }
+
+    /// Selects the attributes of kinds that the contract has no field for: each has its path and its value as JSON text.
+    fn ext(&self, check: &Check<'_>) -> Vec<(String, String)> {
+        let kinds = [
+            ("action", self.action_attributes.of(check.attributes.action)),
+            ("context", self.context.of(check.attributes.context)),
+        ];
+        let members = kinds.into_iter().flat_map(|(kind, inputs)| {
+            inputs.into_iter().map(move |it| (format!("{kind}.{}", it.name), as_json(&it.value)))
+        });
+        members.collect()
     }
 }
 
@@ -149,6 +165,18 @@ fn shown_list(list: List<'_>) -> Option<Value> {
     }
 }
 
+/// Writes a value as JSON.
+fn as_json(value: &Value) -> String {
+    match value {
+        Value::Text(text) => serde_json::json!(text),
+        Value::Number(number) => serde_json::json!(number),
+        Value::Boolean(value) => serde_json::json!(value),
+        Value::Texts(texts) => serde_json::json!(texts),
+        Value::Numbers(numbers) => serde_json::json!(numbers),
+    }
+    .to_string()
+}
+
 /// Converts a number to a double, if that is exact.
 fn double(number: Number) -> Option<f64> {
     let double = number.as_f64();
@@ -164,7 +192,7 @@ mod tests {
 
     const BODY: &str = r#"{"subject": "ann", "resource": "chart:read", "action": "read", "attributes": {
         "user": {"roles": ["nurse"], "ip": "10.0.0.1", "big": 9007199254740993, "mixed": ["a", 1], "age": 41},
-        "resource": {"ward": "7"}}}"#;
+        "resource": {"ward": "7"}, "action": {"soft": true}, "context": {"ip": "::1", "tags": ["a"], "n": 2}}}"#;
 
     fn request(declared: &[&str]) -> Request {
         let declared: Vec<_> = declared.iter().map(|&input| input.to_owned()).collect();
@@ -209,6 +237,15 @@ mod tests {
         };
         assert_eq!(request.user, [input("ip", "10.0.0.1")]);
         assert_eq!(request.resource_attributes, [input("ward", "7")]);
+        assert!(request.ext.is_empty());
+    }
+
+    #[test]
+    fn shows_newer_kinds_as_json() {
+        let declared = ["context.tags", "action.*", "context.n", "context.gone"];
+        let shown = [("action.soft", "true"), ("context.n", "2.0"), ("context.tags", r#"["a"]"#)];
+        let shown = shown.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(request(&declared).ext, shown);
     }
 
     #[test]
@@ -219,7 +256,7 @@ mod tests {
 
     #[test]
     fn names_what_it_does_not_know() {
-        for unknown in ["token", "user.", "users.ip", "Subject", "", "request.time"] {
+        for unknown in ["token", "user.", "context.", "users.ip", "Subject", "", "request.time"] {
             assert_eq!(Inputs::parse(&[unknown.to_owned()]).err(), Some(unknown));
         }
     }

@@ -29,5 +29,5 @@ pub fn implicit_attributes(condition: &Condition) -> Vec<&AttributePath> {
 }
 
 fn may_be_absent(path: &AttributePath) -> bool {
-    matches!(path, AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_))
+    path.is_sent() || matches!(path, AttributePath::Token(_))
 }

@@ -21,11 +21,12 @@ pub(super) fn exists(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<
     }
     match path {
         AttributePath::Request(_) => is_met_present(path, scope, demands),
-        AttributePath::User(_) | AttributePath::Resource(_) => {
-            is_met_absent(demands) || is_met_present(path, scope, demands)
-        }
-        // A claim may be an object, which no operator compares.
-        AttributePath::Token(_) => {
+        // A claim may be an object, and so may an attribute of an AuthZEN request. No operator compares objects.
+        AttributePath::User(_)
+        | AttributePath::Resource(_)
+        | AttributePath::Action(_)
+        | AttributePath::Context(_)
+        | AttributePath::Token(_) => {
             is_met_absent(demands)
                 || is_met_present(path, scope, demands)
                 || agree(demands, |test| match test.predicate {

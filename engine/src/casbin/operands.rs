@@ -5,7 +5,7 @@ use crate::invalid::Fault;
 use crate::operator::Operator;
 use crate::syntax::{Token, TokenKind, Tokens};
 
-pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.time`, `r.sub.<name>` or `r.obj.<name>`, an attribute of the request";
+pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.time`, `r.sub.<name>`, `r.obj.<name>`, `r.act.<name>` or `r.ctx.<name>`, an attribute of the request";
 pub(super) const VALUE: &str =
     "an attribute such as `r.sub.age`, a string, a number, `true` or `false`";
 
@@ -44,7 +44,9 @@ pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
         "r.time" => Some(AttributePath::Request(RequestField::Time)),
         _ => named("r.sub.")
             .map(AttributePath::User)
-            .or_else(|| named("r.obj.").map(AttributePath::Resource)),
+            .or_else(|| named("r.obj.").map(AttributePath::Resource))
+            .or_else(|| named("r.act.").map(AttributePath::Action))
+            .or_else(|| named("r.ctx.").map(AttributePath::Context)),
     };
     path.ok_or_else(|| token.fault(ATTRIBUTE))
 }

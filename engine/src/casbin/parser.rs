@@ -194,7 +194,7 @@ impl<'s> Parser<'s> {
                 let Node { condition, depth } = self.node(start, always(), 1)?;
                 self.node(start, Condition::Not(Box::new(condition)), depth + 1)
             }
-            Operand::Attribute(path @ (AttributePath::User(_) | AttributePath::Resource(_))) => {
+            Operand::Attribute(path) if path.is_sent() => {
                 let is_true = Predicate::Compare(Operator::Eq, Operand::Bool(true));
                 self.node(start, test(path, is_true), 1)
             }

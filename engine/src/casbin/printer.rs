@@ -125,6 +125,8 @@ fn name(path: &AttributePath) -> Result<String, &'static str> {
     let text = match path {
         AttributePath::User(name) => format!("r.sub.{name}"),
         AttributePath::Resource(name) => format!("r.obj.{name}"),
+        AttributePath::Action(name) => format!("r.act.{name}"),
+        AttributePath::Context(name) => format!("r.ctx.{name}"),
         AttributePath::Request(field) => return of_request(*field).map(str::to_owned),
         AttributePath::Token(_) => return Err("a matcher does not read the token"),
         AttributePath::Resolver(_) => return Err("a matcher does not read resolvers"),

@@ -48,6 +48,8 @@ fn comparisons_become_conditions() {
         ("r.sub.vip == true", "user.vip", "eq", "true"),
         ("r.sub.vip", "user.vip", "eq", "true"),
         ("((r.obj.open))", "resource.open", "eq", "true"),
+        ("r.act.soft", "action.soft", "eq", "true"),
+        ("r.ctx.channel == 'web'", "context.channel", "eq", "\"web\""),
         // The whole text after the kind is the name.
         ("r.sub.address.city == 'Ulm'", "user.address.city", "eq", "\"Ulm\""),
         ("r.sub.größe_1 == 1", "user.größe_1", "eq", "1"),
@@ -167,7 +169,7 @@ fn a_fault_names_token_and_position() {
         ("r.sub == p.sub", 9, "p.sub", ATTRIBUTE),
         ("r.sub.age > p.min", 12, "p.min", ATTRIBUTE),
         ("r.now == 1", 0, "r.now", ATTRIBUTE),
-        ("r.act.x == 1", 0, "r.act.x", ATTRIBUTE),
+        ("r.env.x == 1", 0, "r.env.x", ATTRIBUTE),
         ("r2.sub == 'a'", 0, "r2.sub", ATTRIBUTE),
         ("r == 'a'", 0, "r", ATTRIBUTE),
         ("alice == r.sub", 0, "alice", ATTRIBUTE),

@@ -86,9 +86,11 @@ fn beginning(value: Json<'_>) -> Json<'_> {
 /// Names the source of an attribute's value.
 fn source_of(path: &AttributePath) -> Cow<'static, str> {
     match path {
-        AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Request(_) => {
-            "request".into()
-        }
+        AttributePath::User(_)
+        | AttributePath::Resource(_)
+        | AttributePath::Action(_)
+        | AttributePath::Context(_)
+        | AttributePath::Request(_) => "request".into(),
         AttributePath::Token(_) => "token".into(),
         AttributePath::Resolver(resolved) => format!("resolver:{}", resolved.namespace).into(),
     }

@@ -56,6 +56,8 @@ pub(crate) struct Slots {
     paths: Vec<AttributePath>,
     user: Names,
     resource: Names,
+    action: Names,
+    context: Names,
     token: Names,
     request: Vec<(RequestField, Slot)>,
     resolved: Vec<Namespace>,
@@ -167,6 +169,8 @@ impl Slots {
         let slot = match &path {
             AttributePath::User(name) => find_or_insert(&mut self.user, name, next),
             AttributePath::Resource(name) => find_or_insert(&mut self.resource, name, next),
+            AttributePath::Action(name) => find_or_insert(&mut self.action, name, next),
+            AttributePath::Context(name) => find_or_insert(&mut self.context, name, next),
             AttributePath::Token(name) => find_or_insert(&mut self.token, name, next),
             AttributePath::Resolver(ResolverAttribute { namespace, name }) => {
                 find_or_insert(self.namespace(namespace), name, next)
@@ -237,6 +241,8 @@ impl Slots {
         values.resize(self.paths.len(), absent);
         self.user.read(check.attributes.user, values);
         self.resource.read(check.attributes.resource, values);
+        self.action.read(check.attributes.action, values);
+        self.context.read(check.attributes.context, values);
         for &(field, slot) in &self.request {
             values[slot as usize].value = Some(match field {
                 RequestField::Subject => AttributeValue::Text(check.subject),
@@ -302,7 +308,8 @@ impl Slots {
 
     /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let names = [&self.user, &self.resource, &self.token].into_iter();
+        let names =
+            [&self.user, &self.resource, &self.action, &self.context, &self.token].into_iter();
         let resolved = self
             .resolved
             .iter()

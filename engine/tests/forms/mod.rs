@@ -38,8 +38,12 @@ fn expressions_are_one_to_one_with_trees() {
 
 /// Names of any characters: words, words of the grammar, and anything else.
 fn path() -> impl Strategy<Value = String> {
-    let kinds =
-        select(&["user", "resource", "token", "geo", "in", "true", "false", "not", "all"][..]);
+    let kinds = select(
+        &[
+            "user", "resource", "action", "context", "token", "geo", "in", "true", "false", "not",
+            "all",
+        ][..],
+    );
     let words =
         select(&["in", "true", "not_in", "exists", "a.b", "a..b", "2fa", "größe", "a-b"][..]);
     let names = prop_oneof![

@@ -27,6 +27,9 @@ const REQUESTS: usize = 16;
 /// A subject and a domain that no generated rule names, but that conditions of the scenarios compare.
 const UNNAMED: [&str; 2] = ["abc", "eng"];
 
+/// The kinds of attributes that a request carries.
+const KINDS: [&str; 4] = ["user", "resource", "action", "context"];
+
 /// The number of cells and completions of each kind.
 #[derive(Debug, Default)]
 struct Tally {
@@ -181,7 +184,7 @@ fn decided_by(
 fn with_some_attributes(request: &Request, chosen: u32) -> Request {
     let mut request = request.clone();
     let mut bits = (0..u32::BITS).map(|bit| chosen & 1 << bit != 0);
-    for kind in ["user", "resource"] {
+    for kind in KINDS {
         if let Some(attributes) = request.body["attributes"][kind].as_object_mut() {
             attributes.retain(|_, _| bits.next().unwrap_or_default());
         }
@@ -193,7 +196,7 @@ fn with_some_attributes(request: &Request, chosen: u32) -> Request {
 fn completion(given: &Request, donor: &Request) -> Request {
     let mut completed = donor.clone();
     completed.body["resource"] = given.body["resource"].clone();
-    for kind in ["user", "resource"] {
+    for kind in KINDS {
         let Some(known) = given.body["attributes"].get(kind).and_then(Value::as_object) else {
             continue;
         };

@@ -247,8 +247,10 @@ fn user() -> impl Strategy<Value = Value> {
 fn resource_attributes() -> impl Strategy<Value = Value> {
     let (text, number, flag) = (value(Group::Text), value(Group::Number), value(Group::Bool));
     let (list, date, ip) = (value(Group::List), value(Group::Date), value(Group::Ip));
-    (text, number, flag, list, date, ip).prop_map(|(owner, level, flag, tags, until, ip)| {
+    let texts = (text.clone(), text);
+    (texts, number, flag, list, date, ip).prop_map(|((id, owner), level, flag, tags, until, ip)| {
         object(vec![
+            ("id", id),
             ("owner", owner),
             ("level", level),
             ("flag", flag),
@@ -257,6 +259,16 @@ fn resource_attributes() -> impl Strategy<Value = Value> {
             ("ip", ip),
         ])
     })
+}
+
+fn action_attributes() -> impl Strategy<Value = Value> {
+    (value(Group::Text), value(Group::Bool))
+        .prop_map(|(mode, soft)| object(vec![("mode", mode), ("soft", soft)]))
+}
+
+fn context() -> impl Strategy<Value = Value> {
+    (value(Group::Text), value(Group::Ip))
+        .prop_map(|(channel, ip)| object(vec![("channel", channel), ("ip", ip)]))
 }
 
 /// Generates claims: nested ones, one whose name has a dot, one that is both, `null`, and objects.
@@ -294,10 +306,17 @@ fn claims() -> impl Strategy<Value = Value> {
 fn request(resources: &'static [&'static str]) -> impl Strategy<Value = Request> {
     let question = (select(&SUBJECTS[..]), select(resources), select(&ACTIONS[..]));
     let domains = (proptest::option::of(select(&DOMAINS[..])), select(&DOMAINS[..]));
-    let attributes = (maybe(user()), maybe(resource_attributes()));
+    let attributes =
+        (maybe(user()), maybe(resource_attributes()), maybe(action_attributes()), maybe(context()));
     (question, domains, attributes, maybe(claims()), select(&NOWS[..])).prop_map(
-        |((subject, resource, action), (domain, own_domain), (user, of_resource), claims, now)| {
-            let attributes = object(vec![("user", user), ("resource", of_resource)]);
+        |((subject, resource, action), (domain, own_domain), attributes, claims, now)| {
+            let (user, of_resource, of_action, context) = attributes;
+            let attributes = object(vec![
+                ("user", user),
+                ("resource", of_resource),
+                ("action", of_action),
+                ("context", context),
+            ]);
             Request {
                 failed: Vec::new(),
                 body: object(vec![

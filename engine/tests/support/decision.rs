@@ -124,7 +124,9 @@ fn claim<'c>(claims: &'c Value, path: &str) -> Option<&'c Value> {
 pub(crate) fn attribute(path: &str, request: &Request) -> Option<Value> {
     let (kind, name) = path.split_once('.').expect("every generated path has a kind");
     match kind {
-        "user" | "resource" => request.body["attributes"][kind].get(name).cloned(),
+        "user" | "resource" | "action" | "context" => {
+            request.body["attributes"][kind].get(name).cloned()
+        }
         "token" => claim(request.claims.as_ref()?, name).cloned(),
         _ => Some(match name {
             "subject" | "resource" | "action" => request.body[name].clone(),

@@ -60,6 +60,9 @@ impl Group {
                 "user.home.city",
                 "resource.owner",
                 "resource.owner",
+                "resource.id",
+                "action.mode",
+                "context.channel",
                 "request.subject",
                 "request.resource",
                 "request.object",
@@ -71,7 +74,7 @@ impl Group {
                 "token.contact.mail",
             ],
             Self::Number => &["user.level", "resource.level", "token.level", "token.org.size"],
-            Self::Bool => &["user.flag", "resource.flag", "token.flag"],
+            Self::Bool => &["user.flag", "resource.flag", "action.soft", "token.flag"],
             Self::List => &[
                 "user.tags",
                 "user.roles",
@@ -81,7 +84,7 @@ impl Group {
                 "token.realm_access.roles",
             ],
             Self::Date => &["user.since", "resource.until", "token.since", "request.time"],
-            Self::Ip => &["user.ip", "resource.ip", "token.ip"],
+            Self::Ip => &["user.ip", "resource.ip", "context.ip", "token.ip"],
         }
     }
 
@@ -121,9 +124,11 @@ pub(crate) const OPERATORS: [(&str, &[Group]); 17] = [
 ];
 
 /// Attributes of no kind: never sent, `null`, or an object.
-pub(crate) const OTHER_PATHS: [&str; 6] = [
+pub(crate) const OTHER_PATHS: [&str; 8] = [
     "user.nobody",
     "resource.nothing",
+    "action.nothing",
+    "context.nothing",
     "token.nothing",
     "token.org",
     "token.team",

@@ -13,7 +13,7 @@ const COMPLETE: usize = 60;
 /// Generates a check of `resource`.
 pub(crate) fn request(choices: &mut impl Choices, values: &Values, resource: &str) -> Request {
     let complete = choices.chance(COMPLETE);
-    let (mut user, mut of_resource, mut claims) = (Map::new(), Map::new(), Map::new());
+    let (mut attributes, mut claims) = (json!({"user": {}, "resource": {}}), Map::new());
     for group in Group::ALL {
         for path in group.paths() {
             let (kind, name) = path.split_once('.').expect("every path has a kind");
@@ -24,9 +24,8 @@ pub(crate) fn request(choices: &mut impl Choices, values: &Values, resource: &st
                 continue;
             };
             match kind {
-                "user" => _ = user.insert(name.to_owned(), value),
-                "resource" => _ = of_resource.insert(name.to_owned(), value),
-                _ => claim(&mut claims, name, value, choices.chance(50)),
+                "token" => claim(&mut claims, name, value, choices.chance(50)),
+                _ => attributes[kind][name] = value,
             }
         }
     }
@@ -38,7 +37,7 @@ pub(crate) fn request(choices: &mut impl Choices, values: &Values, resource: &st
         "subject": subject,
         "resource": resource,
         "action": name(choices, values, &ACTIONS),
-        "attributes": {"user": user, "resource": of_resource},
+        "attributes": attributes,
     });
     if choices.chance(50) {
         body["domain"] = name(choices, values, &DOMAINS).into();

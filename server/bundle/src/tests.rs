@@ -334,7 +334,7 @@ fn a_fault_of_an_expression_is_named_by_its_token() {
         ("when: 1", "at `/0/when`: expected a string, not a number"),
         (
             "when: geo.country == 'DE'",
-            "at `/0/when`: expected an attribute of `user`, `resource`, `request` or `token`; there is no resolver `geo`",
+            "at `/0/when`: expected an attribute of `user`, `resource`, `action`, `context`, `request` or `token`; there is no resolver `geo`",
         ),
         (
             "when: exists(user.a)\n  format: json",

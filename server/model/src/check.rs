@@ -101,10 +101,17 @@ fn about_legacy_check(name: &str) -> Option<&'static str> {
 fn attributes() -> Input {
     let user = attribute_map().description(Some("What policies read as `user.*`"));
     let resource = attribute_map().description(Some("What policies read as `resource.*`"));
-    schema::input().optional("user", user).optional("resource", resource).about(
-        "What policies read as `user.*` and `resource.*`; `user.roles` are the roles of a subject other than the \
-         caller",
-    )
+    let action = attribute_map().description(Some("What policies read as `action.*`"));
+    let context = attribute_map().description(Some("What policies read as `context.*`"));
+    schema::input()
+        .optional("user", user)
+        .optional("resource", resource)
+        .optional("action", action)
+        .optional("context", context)
+        .about(
+            "What policies read as `user.*`, `resource.*`, `action.*` and `context.*`; `user.roles` are the roles of a \
+             subject other than the caller",
+        )
 }
 
 /// Strings, numbers, booleans, and lists of strings and numbers, by name.

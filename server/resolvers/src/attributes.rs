@@ -186,6 +186,10 @@ pub(crate) fn inputs(request: &Request) -> Arc<[u8]> {
     push_all(&mut bytes, &request.roles, |bytes, role| push_text(bytes, role));
     push_all(&mut bytes, &request.user, push_input);
     push_all(&mut bytes, &request.resource_attributes, push_input);
+    push_all(&mut bytes, &request.ext, |bytes, (name, value)| {
+        push_text(bytes, name);
+        push_text(bytes, value);
+    });
     bytes.into()
 }
 

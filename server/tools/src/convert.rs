@@ -21,6 +21,8 @@ const REFUSED: u8 = 2;
 const MAX_INPUT: u64 = 4 << 20;
 /// The attributes of a matcher that have no dot after `r.`.
 const OF_MATCHERS: [&str; 5] = ["r.sub", "r.obj", "r.act", "r.dom", "r.time"];
+/// The beginnings of the other attributes of a matcher.
+const PREFIXES: [&str; 4] = ["r.sub.", "r.obj.", "r.act.", "r.ctx."];
 
 /// The arguments of `portcullis convert`.
 #[derive(Debug, clap::Args)]
@@ -124,7 +126,7 @@ fn apparent_form(text: &str) -> ConditionForm {
         return ConditionForm::Tree;
     }
     let of_matcher = |token: &&str| {
-        OF_MATCHERS.contains(token) || token.starts_with("r.sub.") || token.starts_with("r.obj.")
+        OF_MATCHERS.contains(token) || PREFIXES.iter().any(|prefix| token.starts_with(prefix))
     };
     match casbin::tokens(text) {
         Ok(tokens) if tokens.iter().any(of_matcher) => ConditionForm::Matcher,

@@ -220,9 +220,11 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         let resource = &*self.plan.resource;
         for (value, path) in values.iter_mut().zip(layer.abac.slots.paths()) {
             let is_unknown = match path {
-                AttributePath::User(_) | AttributePath::Resource(_) | AttributePath::Token(_) => {
-                    value.value.is_none()
-                }
+                AttributePath::User(_)
+                | AttributePath::Resource(_)
+                | AttributePath::Action(_)
+                | AttributePath::Context(_)
+                | AttributePath::Token(_) => value.value.is_none(),
                 // Not in the answers, which are empty.
                 AttributePath::Resolver(_) => true,
                 AttributePath::Request(field) => match field {

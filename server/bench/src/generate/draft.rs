@@ -20,6 +20,8 @@ pub(super) struct Draft {
     pub(super) domain: String,
     pub(super) user: BTreeMap<String, Json<'static>>,
     pub(super) object: BTreeMap<String, Json<'static>>,
+    pub(super) act: BTreeMap<String, Json<'static>>,
+    pub(super) context: BTreeMap<String, Json<'static>>,
     /// Claims of the subject's token beside those that every token has.
     pub(super) claims: BTreeMap<String, Json<'static>>,
     pub(super) now: DateTime<Utc>,
@@ -54,6 +56,8 @@ impl Draft {
             AttributePath::User(name) if **name == *"roles" => Some(strings(&self.roles)),
             AttributePath::User(name) => self.user.get(&**name).cloned(),
             AttributePath::Resource(name) => self.object.get(&**name).cloned(),
+            AttributePath::Action(name) => self.act.get(&**name).cloned(),
+            AttributePath::Context(name) => self.context.get(&**name).cloned(),
             AttributePath::Token(path) => self.claims.get(&**path).cloned(),
             // The benchmark does not run resolvers.
             AttributePath::Resolver(_) => None,
@@ -75,6 +79,8 @@ impl Draft {
             AttributePath::User(name) if **name == *"roles" => return self.set_roles(value),
             AttributePath::User(name) => (&mut self.user, name),
             AttributePath::Resource(name) => (&mut self.object, name),
+            AttributePath::Action(name) => (&mut self.act, name),
+            AttributePath::Context(name) => (&mut self.context, name),
             AttributePath::Token(path) => (&mut self.claims, path),
             AttributePath::Request(RequestField::Roles) => return self.set_roles(value),
             AttributePath::Resolver(_) => return,
@@ -138,7 +144,12 @@ impl Draft {
         if self.claims.is_empty() && !self.roles.is_empty() {
             user.insert("roles".to_owned(), strings(&self.roles));
         }
-        let maps = [("user", user), ("resource", self.object.clone())];
+        let maps = [
+            ("user", user),
+            ("resource", self.object.clone()),
+            ("action", self.act.clone()),
+            ("context", self.context.clone()),
+        ];
         let maps = maps.into_iter().filter(|(_, map)| !map.is_empty());
         let maps: Vec<_> = maps.map(|(name, map)| (name.to_owned(), object(map))).collect();
         let texts = [

@@ -85,6 +85,8 @@ impl Vocabulary {
             domain: domain.to_owned(),
             user: BTreeMap::new(),
             object: BTreeMap::new(),
+            act: BTreeMap::new(),
+            context: BTreeMap::new(),
             claims,
             now: DEFAULT_NOW,
         }

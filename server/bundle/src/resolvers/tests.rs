@@ -65,7 +65,7 @@ fn policies_read_what_there_is() {
         "policies.yaml",
         "hours.open",
         "hr.open",
-        "at `/0/rule_data/attribute`: expected an attribute of `user`, `resource`, `request` or `token`; there is no resolver `hr`",
+        "at `/0/rule_data/attribute`: expected an attribute of `user`, `resource`, `action`, `context`, `request` or `token`; there is no resolver `hr`",
     );
     refused(
         "policies.yaml",

@@ -125,20 +125,20 @@ fn test_of<const N: usize>(operators: [&'static str; N], path: &'static str) -> 
 
 /// The pattern of every path.
 const ANY: &str = concat!(
-    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
-    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+    r"^((user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
+    r"|(?!(user|resource|action|context|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
 );
 /// The pattern of every path but `request.roles`, which is a list.
 const SINGLE: &str = concat!(
-    r"^((user|resource|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
-    r"|(?!(user|resource|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+    r"^((user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
+    r"|(?!(user|resource|action|context|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
 );
 
 fn attribute(path: &'static str) -> AnySchema {
     string()
         .pattern(Some(path))
         .description(Some(
-            "`<kind>.<name>`: `user.*` and `resource.*` come from the check, `request.*` is the check \
+            "`<kind>.<name>`: `user.*`, `resource.*`, `action.*` and `context.*` come from the check, `request.*` is the check \
              itself (`request.object` is the resource without its verb, `request.roles` a list), `token.*` are the \
              caller's verified claims, and any other kind is the namespace of a resolver",
         ))

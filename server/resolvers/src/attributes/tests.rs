@@ -153,6 +153,8 @@ fn inputs_that_differ_are_different_bytes() {
         user(Value::Numbers(vec![1.0])),
         Request { user: vec![input("b", Value::Boolean(true))], ..request() },
         Request { resource_attributes: vec![input("a", Value::Boolean(true))], ..request() },
+        Request { ext: vec![("context.a".to_owned(), "1".to_owned())], ..request() },
+        Request { ext: vec![("action.a".to_owned(), "1".to_owned())], ..request() },
     ];
     let bytes: HashSet<_> = different.iter().map(inputs).collect();
     assert_eq!(bytes.len(), different.len());
