@@ -50,7 +50,7 @@ pub(crate) const PERMISSIONS: [&str; 8] = [
 ];
 
 /// Every permission of a service key.
-pub(crate) const ALL_PERMISSIONS: [&str; 11] = [
+pub(crate) const ALL_PERMISSIONS: [&str; 12] = [
     "resources:read",
     "resources:write",
     "policies:read",
@@ -61,6 +61,7 @@ pub(crate) const ALL_PERMISSIONS: [&str; 11] = [
     "resolvers:write",
     "audit:read",
     "access:evaluate",
+    "access:search",
     "policies:force",
 ];
 

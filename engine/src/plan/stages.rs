@@ -120,7 +120,7 @@ where
     }
 
     /// Returns the requests for the attributes that settle the open policies, one per resolver.
-    fn attribute_requests(self) -> Vec<AttributeRequest> {
+    pub(super) fn attribute_requests(self) -> Vec<AttributeRequest> {
         let mut requests: Vec<AttributeRequest> = Vec::new();
         for request in self.0.into_iter().flat_map(PartialEvaluation::attribute_requests) {
             match requests.iter_mut().find(|known| known.namespace == request.namespace) {

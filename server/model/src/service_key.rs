@@ -44,13 +44,15 @@ pub enum Permission {
     ResolversWrite,
     AuditRead,
     AccessEvaluate,
+    /// To ask who may do what: search, permissions, and with `policies:read` also plans and the matrix.
+    AccessSearch,
     /// To change managed records, and to lift the limits of an apply.
     PoliciesForce,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -61,6 +63,7 @@ impl Permission {
         Self::ResolversWrite,
         Self::AuditRead,
         Self::AccessEvaluate,
+        Self::AccessSearch,
         Self::PoliciesForce,
     ];
 
@@ -89,6 +92,7 @@ impl Permission {
             Self::ResolversWrite => "resolvers:write",
             Self::AuditRead => "audit:read",
             Self::AccessEvaluate => "access:evaluate",
+            Self::AccessSearch => "access:search",
             Self::PoliciesForce => "policies:force",
         }
     }
@@ -183,8 +187,9 @@ impl NewServiceKey {
         let description = members.optional("description", short(MAX_DESCRIPTION));
         let permissions = members.optional(
             "permissions",
-            permissions
-                .about("When absent, all but `audit:read`, `access:evaluate` and `policies:force`"),
+            permissions.about(
+                "When absent, all but `audit:read`, `access:evaluate`, `access:search` and `policies:force`",
+            ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
         let domain = members.optional("domain", domain);
@@ -329,12 +334,17 @@ mod tests {
     }
 
     #[test]
-    fn audit_records_and_checks_are_for_keys_that_name_them() {
+    fn later_permissions_are_for_keys_that_name_them() {
         let named = |permission| Permission::DEFAULT.contains(&permission);
         let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
         assert_eq!(
             unnamed,
-            [Permission::AuditRead, Permission::AccessEvaluate, Permission::PoliciesForce]
+            [
+                Permission::AuditRead,
+                Permission::AccessEvaluate,
+                Permission::AccessSearch,
+                Permission::PoliciesForce
+            ]
         );
     }
 

@@ -27,28 +27,34 @@
 //! # Ok::<(), portcullis_engine::invalid::Fault>(())
 //! ```
 
+mod open_decision;
+mod outcome;
 mod residual;
 mod simplify;
 
-use std::sync::Arc;
-
 use chrono::DateTime;
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use super::Plan;
-use super::index::{Rank, Search};
+use super::index::Rank;
 use super::layer::Layer;
-use super::slots::{SlotValue, Symbol, Values};
-use super::stages::Stages;
-use crate::condition::{AttributePath, RequestField};
+use super::program::{NodeId, Operation, Run};
+use super::slots::{Slot, SlotValue, Symbol};
+use crate::condition::{AttributePath, Operand, Predicate, RequestField};
 use crate::rbac::{Effect, WILDCARD};
 use crate::request::{Attributes, Check};
 use crate::resolution::AttributeAnswers;
 use crate::roles::Roles;
 use crate::value::AttributeValue;
 
+pub(super) use open_decision::OpenDecision;
+pub use outcome::Outcome;
 pub use residual::{OpenPolicy, Residual};
-use simplify::Simplifier;
+
+/// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
+/// a matrix has thousands of cells.
+const MAX_BYTES: usize = 4 * 1024;
 
 /// The known part of requests for the resource of a plan. Everything that is not in it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,75 +69,20 @@ pub struct MatrixCell<'c> {
     pub action: Option<&'c str>,
 }
 
-/// The decision on every request that fits a cell.
-#[derive(Clone, Debug)]
-pub enum Outcome<'p> {
-    /// Each is allowed.
-    Allow,
-    /// Each is denied.
-    Deny,
-    /// The unknown attributes decide.
-    Depends(Arc<Residual<'p>>),
-}
-
-impl From<Effect> for Outcome<'_> {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Allow => Self::Allow,
-            Effect::Deny => Self::Deny,
-        }
-    }
-}
-
-/// Decides the cells of one plan. Cells that differ in nothing that a policy reads share their work.
+/// Decides the cells of one plan. Cells that no test of a policy tells apart share their work.
 pub struct PlanMatrix<'p, 'c> {
     plan: &'p Plan,
     attributes: Attributes<'c>,
-    reads: Reads,
     /// Every policy of each layer: the index is no help, since it looks at attributes that are unknown here.
     ranks: Vec<Vec<Rank>>,
-    /// The outcomes by what the policies read of a cell, and the decision of the rules.
-    outcomes: HashMap<(MatrixCell<'c>, Effect), Outcome<'p>>,
+    /// The tests of each layer that read what a cell knows.
+    tests: Vec<Vec<NodeId>>,
+    outcomes: HashMap<(Effect, Signature), Outcome<'p>>,
 }
 
-/// The parts of a cell that the policies of a plan read.
-#[derive(Clone, Copy, Default)]
-struct Reads {
-    subject: bool,
-    roles: bool,
-    domain: bool,
-    action: bool,
-}
-
-impl Reads {
-    fn of(plan: &Plan) -> Self {
-        let mut reads = Self::default();
-        for path in plan.layers.iter().flat_map(|layer| layer.abac.slots.paths()) {
-            match path {
-                AttributePath::Request(RequestField::Subject) => reads.subject = true,
-                AttributePath::Request(RequestField::Roles) => reads.roles = true,
-                AttributePath::Request(RequestField::Domain) => reads.domain = true,
-                AttributePath::Request(RequestField::Action) => reads.action = true,
-                _ => {}
-            }
-        }
-        reads
-    }
-
-    /// Returns the cell without what no policy reads.
-    fn of_cell<'c>(self, cell: &MatrixCell<'c>) -> MatrixCell<'c> {
-        MatrixCell {
-            subject: cell.subject.filter(|_| self.subject),
-            roles: if self.roles { cell.roles } else { &[] },
-            domain: cell.domain.filter(|_| self.domain),
-            action: cell.action.filter(|_| self.action),
-        }
-    }
-
-    fn any(self) -> bool {
-        self.subject || self.roles || self.domain || self.action
-    }
-}
+/// The truths of all tests that read what a cell knows; `None` if the cell leaves that open. With the decision of the
+/// rules, cells of one signature have one outcome.
+type Signature = SmallVec<[Option<Option<bool>>; 16]>;
 
 impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// Makes the matrix of a plan. In every request `attributes` are as given; all others are unknown.
@@ -140,107 +91,116 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// `request.resource` is unknown there.
     pub fn new(plan: &'p Plan, attributes: Attributes<'c>) -> Self {
         let ranks = plan.layers.iter().map(|layer| layer.ranks().collect()).collect();
-        Self { plan, attributes, reads: Reads::of(plan), ranks, outcomes: HashMap::new() }
+        let tests = plan.layers.iter().map(tests_of_cells).collect();
+        Self { plan, attributes, ranks, tests, outcomes: HashMap::new() }
     }
 
-    /// Returns the number of policies that deciding a further cell evaluates: none if no policy reads what cells differ
-    /// in.
+    /// Returns the maximum number of policies that deciding a further cell evaluates: none if no policy tells cells apart.
     pub fn policies_per_cell(&self) -> usize {
-        if self.reads.any() { self.ranks.iter().map(Vec::len).sum() } else { 0 }
+        let tells_apart = self.tests.iter().any(|tests| !tests.is_empty());
+        if tells_apart { self.ranks.iter().map(Vec::len).sum() } else { 0 }
     }
 
     /// Decides all requests that fit `cell`.
     pub fn outcome(&mut self, cell: &MatrixCell<'c>) -> Outcome<'p> {
-        let check = self.check(cell);
-        let rule = self.plan.rules.decide(&check, &self.plan.resource).map(|rule| rule.effect);
+        let plan = self.plan;
+        let check = check_of(plan, self.attributes, cell);
+        let rule = plan.rules.decide(&check, &plan.resource).map(|rule| rule.effect);
         // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
         if rule == Some(Effect::Deny) {
             return Outcome::Deny;
         }
         let by_rules = rule.unwrap_or(Effect::Deny);
-        if self.plan.layers.is_empty() {
+        if plan.layers.is_empty() {
             return by_rules.into();
         }
-        let key = (self.reads.of_cell(cell), by_rules);
-        if let Some(known) = self.outcomes.get(&key) {
-            return known.clone();
-        }
-        let outcome = self.decide(cell, &check, by_rules);
-        self.outcomes.insert(key, outcome.clone());
-        outcome
-    }
-
-    /// Returns the check of a cell. Unknown texts are empty, which no rule names.
-    fn check<'k>(&'k self, cell: &MatrixCell<'k>) -> Check<'k> {
-        Check {
-            subject: cell.subject.unwrap_or_default(),
-            resource: &self.plan.resource,
-            action: cell.action.unwrap_or_default(),
-            domain: cell.domain.unwrap_or_default(),
-            roles: Roles::Claimed(cell.roles),
-            attributes: self.attributes,
-            claims: None,
-            now: DateTime::UNIX_EPOCH,
-        }
-    }
-
-    /// Decides by partial evaluation. `by_rules` is the decision if no policy applies.
-    fn decide(&self, cell: &MatrixCell<'c>, check: &Check<'_>, by_rules: Effect) -> Outcome<'p> {
-        let plan = self.plan;
         let answers = AttributeAnswers::default();
-        let mut values = plan.values(check, &answers, "");
+        let mut values = plan.values(&check, &answers, "");
         for (layer, values) in plan.layers.iter().zip(&mut values) {
-            self.forget_unknown(cell, layer, values);
+            forget_unknown(&plan.resource, layer, cell, values);
         }
-        let mut stages = Stages::new(&plan.layers, &values);
-        let mut ranks = self.ranks.iter();
-        stages.evaluate(|layer| layer.evaluate(ranks.next().map_or(&[], Vec::as_slice)));
-        let otherwise = stages.found().map_or(by_rules, |policy| policy.effect);
-        stages.drop_ineffective(otherwise);
-        if stages.is_settled() {
-            return otherwise.into();
+        let mut signature = Signature::new();
+        for ((layer, values), tests) in plan.layers.iter().zip(&values).zip(&self.tests) {
+            let mut run = Run::new(&layer.abac.program, values);
+            signature.extend(tests.iter().map(|test| known_truth(&mut run, *test)));
         }
-        let open = stages.open();
-        let mut left = simplify::MAX_BYTES;
-        let condition = |(at, rank): &(usize, Rank)| {
-            let evaluation = stages.layer(*at);
-            let abac = &evaluation.layer.abac;
-            let policy = abac.conditions[*rank as usize];
-            let mut simplifier = Simplifier::new(&mut evaluation.run, &abac.slots, &mut left);
-            simplifier.residual(policy.condition?, policy.effect)
-        };
-        let conditions: Option<Vec<_>> = open.iter().map(condition).collect();
-        let policy = |(at, rank): &(usize, Rank)| plan.layers[*at].policy(*rank);
-        let policies = open.iter().filter_map(policy).collect();
-        Outcome::Depends(Arc::new(Residual::new(policies, conditions, otherwise)))
+        let outcome = self.outcomes.entry((by_rules, signature));
+        // Its own runs: the steps of the signature do not count.
+        let decide = || OpenDecision::new(plan, &self.ranks, &values, by_rules).outcome(MAX_BYTES);
+        outcome.or_insert_with(decide).clone()
     }
+}
 
-    /// Marks the values that a cell leaves open: each can be anything.
-    fn forget_unknown(&self, cell: &MatrixCell<'_>, layer: &Layer, values: &mut Values<'_>) {
-        let resource = &*self.plan.resource;
-        for (value, path) in values.iter_mut().zip(layer.abac.slots.paths()) {
-            let is_unknown = match path {
-                AttributePath::User(_)
-                | AttributePath::Resource(_)
-                | AttributePath::Action(_)
-                | AttributePath::Context(_)
-                | AttributePath::Token(_) => value.value.is_none(),
-                // Not in the answers, which are empty.
-                AttributePath::Resolver(_) => true,
-                AttributePath::Request(field) => match field {
-                    RequestField::Subject => cell.subject.is_none(),
-                    RequestField::Resource => resource.ends_with(WILDCARD),
-                    RequestField::Object => resource == WILDCARD,
-                    RequestField::Action => cell.action.is_none(),
-                    RequestField::Domain => cell.domain.is_none(),
-                    RequestField::Time => true,
-                    RequestField::Roles => false,
-                },
-            };
-            if is_unknown {
-                let unknown = Some(AttributeValue::NotRequested);
-                *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
+/// Returns the tests that read what a cell knows. Those that also read what is unknown stay as they are in every cell.
+fn tests_of_cells(layer: &Layer) -> Vec<NodeId> {
+    let is_known = |slot: Slot| {
+        let AttributePath::Request(field) = layer.abac.slots.path(slot) else { return false };
+        use RequestField::{Action, Domain, Roles, Subject};
+        matches!(field, Action | Domain | Roles | Subject)
+    };
+    let reads = |operation: &Operation| match operation {
+        Operation::Test(test) => match &test.predicate {
+            Predicate::Compare(_, Operand::Attribute(right)) => {
+                is_known(test.attribute) || is_known(*right)
             }
+            _ => is_known(test.attribute),
+        },
+        Operation::All(_) | Operation::Any(_) | Operation::Not(_) => false,
+    };
+    let nodes = (0..).zip(layer.abac.program.nodes());
+    nodes.filter(|(_, node)| reads(node)).map(|(id, _)| id).collect()
+}
+
+/// Returns the truth of a test; `None` if it depends on what is unknown.
+fn known_truth(run: &mut Run<'_>, node: NodeId) -> Option<Option<bool>> {
+    let Operation::Test(test) = run.operation(node) else { return None };
+    let is_open = run.not_requested(test).next().is_some();
+    (!is_open).then(|| run.truth(node))
+}
+
+/// Returns the check of a cell. Unknown texts are empty, which no rule names.
+fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k>) -> Check<'k> {
+    Check {
+        subject: cell.subject.unwrap_or_default(),
+        resource: &plan.resource,
+        action: cell.action.unwrap_or_default(),
+        domain: cell.domain.unwrap_or_default(),
+        roles: Roles::Claimed(cell.roles),
+        attributes,
+        claims: None,
+        now: DateTime::UNIX_EPOCH,
+    }
+}
+
+/// Marks the values that a cell leaves open: each can be anything.
+fn forget_unknown(
+    resource: &str,
+    layer: &Layer,
+    cell: &MatrixCell<'_>,
+    values: &mut [SlotValue<'_>],
+) {
+    for (value, path) in values.iter_mut().zip(layer.abac.slots.paths()) {
+        let is_unknown = match path {
+            AttributePath::User(_)
+            | AttributePath::Resource(_)
+            | AttributePath::Action(_)
+            | AttributePath::Context(_)
+            | AttributePath::Token(_) => value.value.is_none(),
+            // Not in the answers, which are empty.
+            AttributePath::Resolver(_) => true,
+            AttributePath::Request(field) => match field {
+                RequestField::Subject => cell.subject.is_none(),
+                RequestField::Resource => resource.ends_with(WILDCARD),
+                RequestField::Object => resource == WILDCARD,
+                RequestField::Action => cell.action.is_none(),
+                RequestField::Domain => cell.domain.is_none(),
+                RequestField::Time => true,
+                RequestField::Roles => false,
+            },
+        };
+        if is_unknown {
+            let unknown = Some(AttributeValue::NotRequested);
+            *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
         }
     }
 }

@@ -41,6 +41,18 @@ impl<'p> Residual<'p> {
         Self { policies, conditions, otherwise, text: OnceLock::new() }
     }
 
+    /// Replaces each condition that is shown.
+    pub(in crate::plan) fn map_conditions(&mut self, replace: impl Fn(Condition) -> Condition) {
+        let conditions = self.conditions.take();
+        self.conditions = conditions.map(|all| all.into_iter().map(replace).collect());
+        self.text = OnceLock::new();
+    }
+
+    /// Returns the residual conditions; none if they are too large to be shown.
+    pub(in crate::plan) fn conditions(&self) -> &[Condition] {
+        self.conditions.as_deref().unwrap_or_default()
+    }
+
     /// Returns the policies that can change the decision, in the order in which they decide.
     pub fn policies(&self) -> &[&'p PlannedPolicy] {
         &self.policies

@@ -10,10 +10,6 @@ use crate::plan::slots::Slots;
 use crate::policy::applies;
 use crate::rbac::Effect;
 
-/// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
-/// a matrix has thousands of cells.
-pub(super) const MAX_BYTES: usize = 4 * 1024;
-
 /// Reduces the conditions of one residual.
 pub(super) struct Simplifier<'s, 'r> {
     run: &'s mut Run<'r>,
@@ -30,6 +26,7 @@ enum Simplified {
 }
 
 impl<'s, 'r> Simplifier<'s, 'r> {
+    /// `left` is the number of bytes of memory that further conditions may take.
     pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots, left: &'s mut usize) -> Self {
         Self { run, slots, left }
     }

@@ -151,6 +151,19 @@ fn a_large_residual_names_its_policies_only() -> Result<(), invalid::Fault> {
     Ok(())
 }
 
+/// A test that compares no texts is undetermined in a known domain, and open in an unknown one.
+#[test]
+fn cells_that_leave_a_test_open_have_an_outcome_of_their_own() -> Result<(), invalid::Fault> {
+    let plan = plan("chart:read", &["* allow"], &[("deny", 0, "(request.domain > 1) ?? false")])?;
+    let mut matrix = PlanMatrix::new(&plan, Attributes::default());
+    let known = MatrixCell { subject: None, roles: &[], domain: Some("er"), action: Some("read") };
+    assert!(matches!(matrix.outcome(&known), Outcome::Deny));
+    let open = MatrixCell { domain: None, ..known };
+    assert!(matches!(matrix.outcome(&open), Outcome::Depends(_)));
+    assert!(matches!(matrix.outcome(&known), Outcome::Deny));
+    Ok(())
+}
+
 #[test]
 fn only_cells_that_policies_tell_apart_cost_policies() -> Result<(), invalid::Fault> {
     for (condition, expected) in [

@@ -73,6 +73,11 @@ impl Program {
         !self.patterns.is_empty()
     }
 
+    /// Returns all nodes, by number.
+    pub(crate) fn nodes(&self) -> &[Operation] {
+        &self.nodes
+    }
+
     /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let nodes: usize = self.nodes.iter().map(Operation::weight).sum();
