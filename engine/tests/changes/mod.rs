@@ -67,7 +67,7 @@ fn a_plan_of_an_earlier_one_is_as_a_new_one() {
     compare_many(SCENARIOS);
 }
 
-/// Takes minutes. CONTRIBUTING.md says how to run ignored tests.
+/// Takes minutes.
 #[test]
 #[ignore = "takes minutes"]
 fn a_plan_of_an_earlier_one_is_as_a_new_one_many_times() {
@@ -82,9 +82,9 @@ fn compare_many(scenarios: u32) {
     let tally = tally.into_inner();
     println!("{tally:?}");
     assert!(tally.decisions >= 5 * scenarios, "few decisions: {tally:?}");
-    assert!(tally.open >= scenarios, "few decisions need resolvers: {tally:?}");
-    assert!(tally.turned >= scenarios, "few decisions change: {tally:?}");
-    assert!(tally.depends >= scenarios, "few cells depend: {tally:?}");
+    assert!(3 * tally.open >= scenarios, "few decisions need resolvers: {tally:?}");
+    assert!(2 * tally.turned >= scenarios, "few decisions change: {tally:?}");
+    assert!(2 * tally.depends >= scenarios, "few cells depend: {tally:?}");
 }
 
 /// Applies commits one after the other, and compares the plan of each request with a new one after each.
