@@ -77,6 +77,18 @@ impl<'p> Party<'p> {
             Kind::Policy => {
                 tenant.policy(&format!("record-{n}"), "doc:write", "deny", 1, &always())
             }
+            Kind::Entity => {
+                let id = format!("{}-{n}", tenant.name);
+                let body = json!({"entities": [{"type": "user", "id": id}]});
+                tenant.manage("PUT /api/v1/entities", &body).is(200);
+                id
+            }
+            Kind::Role => {
+                let name = format!("{}-role-{n}", tenant.name);
+                let body = json!({"includes": ["staff"]});
+                tenant.manage(format!("PUT /api/v1/roles/{name}"), &body).is(201);
+                name
+            }
             Kind::Webhook => {
                 let body = json!({
                     "url": "https://hook.example/", "events": ["access.denied"],
@@ -121,7 +133,10 @@ impl<'p> Party<'p> {
         let path = match row.kind {
             Kind::Provider => row.route.replace("{id}", &self.id).replace("{idpId}", id),
             Kind::TenantKey => row.route.replace("{id}", &self.id).replace("{keyId}", id),
-            Kind::File => row.route.replace("{file}", "swagger-ui.css"),
+            Kind::Entity => row.route.replace("{type}", "user").replace("{id}", id),
+            Kind::Role => row.route.replace("{name}", id),
+            Kind::None => row.route.replace("{name}", &n),
+            Kind::File => row.route.replace("{file}", "swagger-ui.css").replace("{tenant}", "acme"),
             Kind::Delivery if id.starts_with('/') => format!("POST {id}/redeliver"),
             Kind::Delivery => row.route.replace("{id}", id).replace("{delivery_id}", id),
             _ => row.route.replace("{id}", id),
@@ -334,7 +349,7 @@ fn each_change_has_an_audit_record_and_nothing_else_has_one() {
 }
 
 /// The lists of a tenant, and what is in them.
-const LISTS: [(&str, Kind); 7] = [
+const LISTS: [(&str, Kind); 8] = [
     ("/api/v1/resources", Kind::Resource),
     ("/api/v1/resources/policies", Kind::Rule),
     ("/api/v1/abac/policies", Kind::Policy),
@@ -342,6 +357,7 @@ const LISTS: [(&str, Kind); 7] = [
     ("/api/v1/webhooks", Kind::Webhook),
     ("/api/v1/resolvers", Kind::Resolver),
     ("/api/v1/proposals", Kind::Proposal),
+    ("/api/v1/entities", Kind::Entity),
 ];
 
 fn ids(list: &Value) -> Vec<&str> {

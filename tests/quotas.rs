@@ -40,6 +40,23 @@ fn rule(sub: &str) -> Value {
 /// A route that creates a record, its quota, and a body for each number.
 type Kind = (&'static str, &'static str, fn(u32) -> Value);
 
+fn entity(number: u32) -> Value {
+    json!({"entities": [{"type": "user", "id": format!("u{number}")}]})
+}
+
+#[test]
+fn entities_have_a_quota() {
+    let server = settings().set("QUOTA_ENTITIES", "2").start();
+    let tenant = tenant(&server, "crowd");
+    let put = |number: u32| tenant.manage("PUT /api/v1/entities", &entity(number));
+    put(1).is(200);
+    put(2).is(200);
+    exceeds(put(3), "entities", 2, 2);
+    put(2).is(200);
+    tenant.delete("/api/v1/entities/user/u1").is(204);
+    put(3).is(200);
+}
+
 const KINDS: [Kind; 5] = [
     ("POST /api/v1/webhooks", "webhooks", |_| webhook()),
     ("POST /api/v1/abac/policies", "policies", |number| policy(&format!("p{number}"))),

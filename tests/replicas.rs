@@ -3,6 +3,8 @@
 mod failover;
 mod outage;
 mod resolvers;
+mod revocations;
+mod standbys;
 mod webhooks;
 
 use serde_json::json;

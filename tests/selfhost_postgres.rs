@@ -9,6 +9,7 @@ mod setup {
 mod backups;
 #[path = "everywhere.rs"]
 mod everywhere;
+mod faults;
 mod replicas;
 mod selfhost;
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::entities::EntityProperties;
 use crate::json::{Json, Member};
+use crate::supply::LayeredAttributes;
 use crate::value::{AttributeValue, List};
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
@@ -29,6 +31,10 @@ enum Form<'r> {
     Tree(&'r [Member<'r>]),
     /// Attributes that were read without a tree, and the items of all their lists.
     Flat(&'r [FlatAttribute<'r>], &'r [Json<'r>]),
+    /// The properties of an entity.
+    Entity(EntityProperties<'r>),
+    /// The attributes of a request and of the directory.
+    Layers(&'r LayeredAttributes<'r>),
 }
 
 impl Default for AttributeMap<'_> {
@@ -53,13 +59,49 @@ pub(crate) enum FlatValue<'a> {
 }
 
 impl<'r> AttributeMap<'r> {
-    /// Wraps the members of an object, each of a type that an attribute may have.
-    pub(crate) fn of_members(members: &'r [Member<'r>]) -> Self {
+    /// Wraps the members of an object, in which no name occurs twice. `null` is an absent attribute, and an object a
+    /// present one that no operator compares. A list has strings and numbers.
+    pub fn of_members(members: &'r [Member<'r>]) -> Self {
         Self(Form::Tree(members))
     }
 
     pub(crate) fn of_flat(flat: &'r [FlatAttribute<'r>], items: &'r [Json<'r>]) -> Self {
         Self(Form::Flat(flat, items))
+    }
+
+    /// Wraps the properties of an entity.
+    pub fn of_entity(properties: EntityProperties<'r>) -> Self {
+        Self(Form::Entity(properties))
+    }
+
+    /// Wraps the attributes of a request and of the directory.
+    pub(crate) fn of_layers(layers: &'r LayeredAttributes<'r>) -> Self {
+        Self(Form::Layers(layers))
+    }
+
+    /// Returns whether the directory supplies the attribute `name`.
+    pub(crate) fn is_stored(self, name: &str) -> bool {
+        match self.0 {
+            Form::Layers(layers) => layers.is_stored(name),
+            Form::Entity(properties) => properties.get(name).is_some(),
+            Form::Tree(_) | Form::Flat(..) => false,
+        }
+    }
+
+    /// Returns whether the map has the attribute `name`.
+    pub(crate) fn has(self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Returns the value of the attribute `name`.
+    pub(crate) fn get(self, name: &str) -> Option<AttributeValue<'r>> {
+        let mut found = None;
+        self.for_each(|own, value| {
+            if own == name {
+                found = Some(value);
+            }
+        });
+        found
     }
 
     /// Visits each name and value.
@@ -68,7 +110,9 @@ impl<'r> AttributeMap<'r> {
         match self.0 {
             Form::Tree(members) => {
                 for (name, value) in members {
-                    visit(name, AttributeValue::from(value));
+                    if *value != Json::Null {
+                        visit(name, AttributeValue::from(value));
+                    }
                 }
             }
             Form::Flat(flat, items) => {
@@ -76,10 +120,16 @@ impl<'r> AttributeMap<'r> {
                     visit(attribute.name, attribute.value.of(items));
                 }
             }
+            Form::Entity(properties) => {
+                for (name, value) in properties.iter() {
+                    visit(name, value);
+                }
+            }
+            Form::Layers(layers) => layers.visit(&mut visit),
         }
     }
 
-    /// Returns the items of the list `name`; a scalar is a list of one.
+    /// Returns the items of the list `name`; a scalar is a list of one. `None` for an entity, which has roles of its own.
     pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
         match self.0 {
             Form::Tree(members) => {
@@ -93,6 +143,8 @@ impl<'r> AttributeMap<'r> {
                     FlatValue::List(range) => &items[range.start as usize..range.end as usize],
                 })
             }
+            Form::Entity(_) => None,
+            Form::Layers(layers) => layers.sent().as_list(name),
         }
     }
 }

@@ -38,11 +38,13 @@
 
 pub mod analysis;
 mod attributes;
+pub mod batch;
 pub mod casbin;
 mod check_buffer;
 pub mod condition;
 mod decision;
 pub mod during;
+pub mod entities;
 pub mod excerpt;
 mod explained_check;
 pub mod expression;
@@ -54,6 +56,7 @@ mod namespaces;
 pub mod nearest;
 mod number;
 pub mod operator;
+mod packed;
 pub mod pattern;
 mod plan;
 mod policy;
@@ -63,7 +66,10 @@ mod resolution;
 pub mod resolver_contract;
 pub mod resource;
 mod roles;
+pub mod sql;
+mod supply;
 mod syntax;
+mod tenant_facts;
 mod touched;
 mod tree;
 pub mod value;
@@ -78,11 +84,13 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, PlanChanges, TruthValue, Verdict, matrix,
+    Plan, PlanChanges, TruthValue, Verdict, filter, matrix, search,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
+pub use supply::{DirectoryNeeds, KnownEntities, Supply};
+pub use tenant_facts::{Precedence, RoleInclusions, TenantFacts};
 pub use touched::Touched;

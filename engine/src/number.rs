@@ -49,7 +49,7 @@ impl Number {
     }
 
     /// Returns the exact integer; `None` if the number is a double.
-    fn integer(self) -> Option<i128> {
+    pub(crate) fn integer(self) -> Option<i128> {
         match self.0 {
             Repr::Negative(value) => Some(i128::from(value)),
             Repr::Natural(value) => Some(i128::from(value)),

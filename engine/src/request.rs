@@ -136,7 +136,8 @@ impl<'r> Attributes<'r> {
     }
 }
 
-fn attribute_map<'r>(
+/// Reads attributes: an object of strings, numbers, booleans, and lists of strings and numbers.
+pub fn attribute_map<'r>(
     json: &'r Json<'r>,
     at: &Place<'_>,
     problems: &mut Problems,

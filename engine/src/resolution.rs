@@ -42,6 +42,12 @@ pub enum AttributeAnswer {
 pub struct AttributeAnswers(BTreeMap<Box<str>, BTreeMap<Box<str>, AttributeAnswer>>);
 
 impl AttributeAnswers {
+    /// Returns no answers at all.
+    pub(crate) fn none() -> &'static Self {
+        static NONE: AttributeAnswers = AttributeAnswers(BTreeMap::new());
+        &NONE
+    }
+
     /// Adds the answer for `<namespace>.<attribute>`.
     pub fn insert(&mut self, namespace: &str, attribute: &str, resolved: AttributeAnswer) {
         self.0.entry(namespace.into()).or_default().insert(attribute.into(), resolved);

@@ -9,15 +9,19 @@ pub enum Roles<'r> {
     Claimed(&'r [String]),
     /// From `attributes.user.roles`: a list, or one string.
     Supplied(&'r [Json<'r>]),
+    /// Collected from several places, such as the directory.
+    Listed(&'r [&'r str]),
 }
 
 impl<'r> Roles<'r> {
     /// Returns each role. Ignores items that are no strings.
     pub fn iter(self) -> impl Iterator<Item = &'r str> {
-        let (claimed, supplied) = match self {
-            Self::Claimed(roles) => (roles, [].as_slice()),
-            Self::Supplied(items) => ([].as_slice(), items),
+        let (claimed, supplied, listed): (&[String], &[Json<'_>], &[&str]) = match self {
+            Self::Claimed(roles) => (roles, &[], &[]),
+            Self::Supplied(items) => (&[], items, &[]),
+            Self::Listed(roles) => (&[], &[], roles),
         };
-        claimed.iter().map(String::as_str).chain(supplied.iter().filter_map(Json::as_str))
+        let supplied = supplied.iter().filter_map(Json::as_str);
+        claimed.iter().map(String::as_str).chain(supplied).chain(listed.iter().copied())
     }
 }

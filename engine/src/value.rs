@@ -4,6 +4,7 @@ use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Timelike, Utc};
 
 use crate::json::Json;
 use crate::number::Number;
+use crate::packed::{Packed, PackedList};
 use crate::roles::Roles;
 
 /// The value of an attribute, or of a literal on the right side.
@@ -36,6 +37,21 @@ pub enum List<'r> {
     Roles(&'r Roles<'r>),
     /// A list literal of a policy.
     Literals(&'r LiteralList),
+    /// A list of an entity.
+    Packed(PackedList<'r>),
+}
+
+impl<'r> From<Packed<'r>> for AttributeValue<'r> {
+    #[inline]
+    fn from(packed: Packed<'r>) -> Self {
+        match packed {
+            Packed::Text(text) => Self::Text(text),
+            Packed::Number(number) => Self::Number(number),
+            Packed::Bool(value) => Self::Bool(value),
+            Packed::List(list) => Self::List(List::Packed(list)),
+            Packed::Opaque => Self::Opaque,
+        }
+    }
 }
 
 impl<'r> From<&'r Json<'r>> for AttributeValue<'r> {
@@ -108,6 +124,7 @@ impl<'r> List<'r> {
         match self {
             Self::Json(items) => items.iter().for_each(|item| visit(AttributeValue::from(item))),
             Self::Roles(roles) => roles.iter().for_each(|role| visit(AttributeValue::Text(role))),
+            Self::Packed(list) => list.iter().for_each(|item| visit(item.into())),
             // Never reached: only the right side of a test is a literal list.
             Self::Literals(list) => {
                 list.texts().for_each(|text| visit(AttributeValue::Text(text)));
@@ -122,6 +139,8 @@ impl<'r> List<'r> {
             Self::Json(items) => items.len(),
             Self::Roles(Roles::Claimed(roles)) => roles.len(),
             Self::Roles(Roles::Supplied(items)) => items.len(),
+            Self::Roles(Roles::Listed(roles)) => roles.len(),
+            Self::Packed(list) => list.iter().len(),
             Self::Literals(_) => 0,
         }
     }
@@ -137,6 +156,9 @@ impl<'r> List<'r> {
                 _ => false,
             },
             Self::Literals(list) => list.has(item),
+            Self::Packed(list) => {
+                list.iter().any(|own| AttributeValue::from(own).equals(item) == Some(true))
+            }
         }
     }
 }

@@ -85,12 +85,14 @@ fn config(data: &Path, provider: &Provider) -> Config {
     Config {
         listen: "127.0.0.1:0".parse().unwrap(),
         database_url: format!("sqlite://{}", data.join("portcullis.db").display()),
+        database_read_url: None,
         allow_bypass_rls: false,
         mode: Mode::Selfhost(Some(oidc)),
         encryption_keys: KeyRing::parse(&KeyRing::generate_key().unwrap()).unwrap(),
         egress: EgressConfig::default(),
         manager_roles: vec!["admin".to_owned()],
         plan_cache_bytes: 1 << 20,
+        entities_bytes: 1 << 20,
         max_staleness: Duration::from_secs(600),
         webhooks: WebhookConfig::default(),
         resolvers: ResolverConfig::default(),
@@ -111,7 +113,7 @@ async fn start(data: &Path, provider: &Provider) -> SocketAddr {
     let connections = metrics.connections.clone();
     let store = open_database(&config.database_url).await.unwrap();
     let app = serve::wire(store, config, metrics).unwrap();
-    app.reload_tenants().await.unwrap();
+    app.catch_up().await.unwrap();
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let address = listener.address();
     let service = router(app, RouteSet::Everything, bodies);

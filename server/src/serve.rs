@@ -2,16 +2,16 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Mutex, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
-use portcullis_config::{Config, open_database, refuse_bypass};
+use portcullis_config::{Config, open_database, refuse_bypass, with_standbys};
 use portcullis_egress::Client;
 use portcullis_limits::{CallerLimits, LogThrottle};
 use portcullis_model::audit::AuditRetention;
@@ -19,6 +19,8 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
 use portcullis_operations::background::BackgroundTasks;
+use portcullis_operations::changes::ChangeReader;
+use portcullis_operations::entity_tables::EntityTables;
 use portcullis_operations::freshness::Freshness;
 
 use crate::front::{Front, Listeners};
@@ -39,13 +41,18 @@ use portcullis_webhooks::{
 const DELIVERY_STOP: Duration = Duration::from_millis(10_100);
 /// Longest time for closing the database.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
-/// Longest time from the signal to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
+/// Longest time from the signal and the delay to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
 
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
-    let stop = stop_signal()?;
+    let delay = config.edge.shutdown_delay;
+    let stop = stop_signal(delay)?;
     let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
+    let store = match &config.database_read_url {
+        Some(url) => with_standbys(store, url)?,
+        None => store,
+    };
     if !config.allow_bypass_rls {
         refuse_bypass(&store).await?;
     }
@@ -57,14 +64,22 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let settings = StartSettings::of(&config);
     let app = wire(store, config, metrics)?;
-    app.reload_tenants().await?;
+    app.catch_up().await?;
     app.resolvers.refresh_operator_resolvers().await;
-    app.webhooks.reload().await;
     app.keep_up();
     settings.log();
     let fronts = listeners.with_routes(&app, &bodies);
+    let stop = after_delay(app.clone(), stop, delay);
     until_stopped(app, delivery, fronts, stop).await;
     Ok(())
+}
+
+/// Done a time after `stop`, in which the readiness probe fails and requests are still served: a load balancer sends them
+/// to other replicas.
+async fn after_delay(app: App, stop: impl Future<Output = ()>, delay: Duration) {
+    stop.await;
+    app.stopping.store(true, Ordering::Relaxed);
+    tokio::time::sleep(delay).await;
 }
 
 /// Serves and delivers events until `stop` is done, finishes what is under way, and closes the store. It ends less than
@@ -169,6 +184,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             clock.clone(),
             plans,
         ),
+        entities: EntityTables::new(store.clone(), config.entities_bytes, config.max_staleness),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),
@@ -182,15 +198,17 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         authenticator,
         closed_tenants: ClosedTenants::default(),
         tenant_freshness: Freshness::new(config.max_staleness),
-        reloading: Mutex::default(),
+        changes: ChangeReader::default(),
         refusals: Refusals::default(),
         manager_roles: config.manager_roles,
+        public_url: config.edge.public_url,
         keys: config.encryption_keys,
         egress: config.egress,
         uploads: Uploads::default(),
         limits,
         probe_log: LogThrottle::default(),
         background: BackgroundTasks::default(),
+        stopping: AtomicBool::new(false),
         clock,
         ids: Ids::new(),
     }))
@@ -198,7 +216,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
 
 /// Done when the process is told to stop, by SIGINT or SIGTERM. Listens for them from the call on, not from
 /// the first poll: whoever reads that the service listens may stop it at once.
-pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal(delay: Duration) -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
@@ -207,15 +225,15 @@ pub(crate) fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping: running requests may finish");
-        end_after_timeout();
+        end_after(delay + STOP_TIMEOUT);
     })
 }
 
-/// Ends the process after [`STOP_TIMEOUT`] if it has not ended by then. A thread of its own does this, because the timers
+/// Ends the process after a time if it has not ended by then. A thread of its own does this, because the timers
 /// of the runtime stand still while all its threads compute.
-fn end_after_timeout() {
-    let watch = || {
-        std::thread::sleep(STOP_TIMEOUT);
+fn end_after(time: Duration) {
+    let watch = move || {
+        std::thread::sleep(time);
         tracing::error!("stopped without an orderly end: work was still running");
         std::process::exit(1);
     };

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Load {
     pub(crate) address: SocketAddr,
+    /// The path of every request.
+    pub(crate) path: String,
     pub(crate) protocol: Protocol,
     /// Milliseconds, or until the requests are used up if `once` is set.
     pub(crate) millis: u64,
@@ -30,7 +32,7 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-/// A request: the token and the body.
+/// A request: the token and the body. The token is empty if the peer knows no tokens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Check {
     pub(crate) token: String,
@@ -69,6 +71,10 @@ impl Supply {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.load.address
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.load.path
     }
 }
 

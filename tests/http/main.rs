@@ -24,10 +24,12 @@ mod support;
 mod child;
 mod echo;
 mod load;
+mod peers;
 mod report;
 mod scenario;
 mod signature;
 mod tokens;
+mod turn;
 
 /// The first argument of the process that serves the echo.
 const ECHO: &str = "echo-process";

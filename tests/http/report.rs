@@ -1,29 +1,19 @@
 //! Runs the scenarios, and prints the table.
 
 use std::net::SocketAddr;
+use std::process::Command;
 
 use crate::child::{Echo, send};
-use crate::load::{Check, Load, Measured};
-use crate::scenario::{LEAST_THROUGHPUT, MOST_CPU, MOST_FOR_NEW, NEW_TOKENS, Scenario, Tokens};
+use crate::load::{Check, Load};
+use crate::peers;
+use crate::scenario::{
+    LEAST_THROUGHPUT, MOST_CPU, MOST_FOR_NEW, NEW_TOKENS, PATH, Scenario, TURN, TURNS, Tokens,
+    WARM_UP,
+};
 use crate::signature;
-use crate::support::{Provider, Server, Settings, costs};
-use crate::tokens::Tenants;
-
-/// Turns of each alternative. A value is the median of the turns, a ratio the median of the ratios.
-const TURNS: usize = 5;
-/// Milliseconds of one turn.
-const TURN: u64 = 2_000;
-/// Milliseconds before the first turn.
-const WARM_UP: u64 = 500;
-
-/// One turn of one alternative.
-struct Turn {
-    /// Microseconds of CPU per request.
-    cpu: f64,
-    /// Requests per second.
-    rate: f64,
-    seen: Measured,
-}
+use crate::support::{Provider, Server, Settings};
+use crate::tokens::{Algorithm, Tenants};
+use crate::turn::{Pair, Turn, median};
 
 /// Prints the scenarios whose name contains one of `wanted`; all if it is empty.
 pub(crate) fn print(wanted: &[String]) {
@@ -37,10 +27,29 @@ pub(crate) fn print(wanted: &[String]) {
             measure(&scenario, &server, &echo, &tenants);
         }
     }
+    peers::measure(&echo, &tenants.checks(Algorithm::Es256, 1), wanted);
     println!();
-    println!(
-        "`cargo test -p portcullis-server --bin portcullis request_costs -- --nocapture` counts the allocations of a check."
-    );
+    println!("{}", allocations());
+}
+
+/// Returns the allocations of a check, which a test of the server counts in its own process.
+fn allocations() -> String {
+    let arguments = [
+        "test",
+        "-p",
+        "portcullis-server",
+        "--bin",
+        "portcullis",
+        "request_costs",
+        "--",
+        "--nocapture",
+    ];
+    let counted = Command::new(env!("CARGO")).args(arguments).output();
+    let text = counted.map(|done| String::from_utf8_lossy(&done.stdout).into_owned());
+    let line = text.ok().and_then(|text| {
+        text.lines().find(|line| line.contains("allocations per check")).map(str::to_owned)
+    });
+    line.unwrap_or_else(|| format!("NOT COUNTED: `cargo {}` failed", arguments.join(" ")))
 }
 
 fn measure(scenario: &Scenario, server: &Server, echo: &Echo, tenants: &Tenants) {
@@ -50,7 +59,8 @@ fn measure(scenario: &Scenario, server: &Server, echo: &Echo, tenants: &Tenants)
         // A token that was sent is not new any more.
         let requests: Vec<Check> =
             if is_new { checks.drain(..NEW_TOKENS).collect() } else { checks.clone() };
-        Load { address, protocol: scenario.protocol, millis, once: is_new, requests }
+        let (path, protocol) = (PATH.to_owned(), scenario.protocol);
+        Load { address, path, protocol, millis, once: is_new, requests }
     };
     if !is_new {
         send(&load(server.address, WARM_UP));
@@ -60,7 +70,7 @@ fn measure(scenario: &Scenario, server: &Server, echo: &Echo, tenants: &Tenants)
     for _ in 0..TURNS {
         let ours = load(server.address, TURN);
         let theirs = Load { address: echo.address, ..ours.clone() };
-        turns.push((turn(&ours, server.process.id()), turn(&theirs, echo.id())));
+        turns.push((Turn::take(&ours, server.process.id()), Turn::take(&theirs, echo.id())));
     }
     show(scenario, &turns);
 }
@@ -72,15 +82,6 @@ fn count(tokens: Tokens) -> usize {
         Tokens::One => 1,
         Tokens::New => NEW_TOKENS * TURNS,
     }
-}
-
-fn turn(load: &Load, process: u32) -> Turn {
-    let before = costs::cpu_time(process);
-    let seen = send(load);
-    let cpu = costs::cpu_time(process).saturating_sub(before);
-    assert_eq!(seen.wrong, 0, "every check is a 200");
-    let answers = seen.answers as f64;
-    Turn { cpu: cpu.as_secs_f64() * 1e6 / answers, rate: answers / seen.seconds, seen }
 }
 
 /// A latency of a turn and its name.
@@ -127,27 +128,4 @@ fn show(scenario: &Scenario, turns: &[(Turn, Turn)]) {
 
 fn verdict(is_met: bool) -> &'static str {
     if is_met { "met" } else { "missed" }
-}
-
-/// The medians of both alternatives, and of their ratio turn by turn.
-struct Pair {
-    ours: f64,
-    echo: f64,
-    ratio: f64,
-}
-
-impl Pair {
-    fn of(turns: &[(Turn, Turn)], value: impl Fn(&Turn) -> f64) -> Self {
-        Self {
-            ours: median(turns.iter().map(|(ours, _)| value(ours))),
-            echo: median(turns.iter().map(|(_, echo)| value(echo))),
-            ratio: median(turns.iter().map(|(ours, echo)| value(ours) / value(echo))),
-        }
-    }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_unstable_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -3,6 +3,14 @@
 use crate::load::Protocol;
 use crate::tokens::Algorithm;
 
+/// Turns of each alternative. A value is the median of the turns, a ratio the median of the ratios.
+pub(crate) const TURNS: usize = 5;
+/// Milliseconds of one turn.
+pub(crate) const TURN: u64 = 2_000;
+/// Milliseconds before the first turn.
+pub(crate) const WARM_UP: u64 = 500;
+/// The route of checks.
+pub(crate) const PATH: &str = "/api/v1/check";
 /// Requests of a scenario with tokens that were never seen before, in each turn.
 pub(crate) const NEW_TOKENS: usize = 4_000;
 /// Most CPU per request of the server, as a multiple of the echo.

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Webhook,
     Resolver,
     Delivery,
+    Entity,
+    Role,
     Key,
     Tenant,
     /// A tenant that nobody else uses.
@@ -66,10 +68,23 @@ const WEBHOOKS_READ: Access = Access::Manage("webhooks:read");
 const WEBHOOKS_WRITE: Access = Access::Manage("webhooks:write");
 const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
 const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
+const ENTITIES_READ: Access = Access::Manage("entities:read");
+const ENTITIES_WRITE: Access = Access::Manage("entities:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
 const CHECK: &str =
     r#"{"subject": "alice", "resource": "doc:read", "action": "read", "domain": "$domain"}"#;
+const BATCH: &str = r#"{
+    "subject": "alice", "resource": "doc:read", "domain": "$domain", "checks": [{"action": "read"}, {"action": "list"}]
+}"#;
+const EVALUATION: &str = r#"{
+    "subject": {"type": "user", "id": "alice"}, "action": {"name": "read"}, "resource": {"type": "doc", "id": "1"},
+    "context": {"domain": "$domain"}
+}"#;
+const EVALUATIONS: &str = r#"{
+    "subject": {"type": "user", "id": "alice"}, "resource": {"type": "doc", "id": "1"},
+    "context": {"domain": "$domain"}, "evaluations": [{"action": {"name": "read"}}, {"action": {"name": "list"}}]
+}"#;
 const LEGACY_CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "domain": "$domain"}"#;
 const RESOURCE: &str = r#"{"name": "$new:read"}"#;
 const RESOURCES: &str = r#"[{"name": "$new:read"}]"#;
@@ -84,6 +99,10 @@ const BUNDLE: &str = r#"{"owner": "git:$new", "bundle": {"policies": [{
 const WEBHOOK: &str = r#"{
     "url": "https://hook.example/", "events": ["access.denied"], "secret": "0123456789abcdef"
 }"#;
+const ENTITIES: &str = r#"{"entities": [{"type": "user", "id": "$new"}]}"#;
+const SYNC: &str =
+    r#"{"source": "$new", "entities": [{"type": "user", "id": "$new"}], "finish": true}"#;
+const ROLE: &str = r#"{"includes": ["$new-included"]}"#;
 const PROVIDER: &str = r#"{
     "issuer_url": "https://$new.example/", "jwks_uri": "https://keys.example/"
 }"#;
@@ -95,7 +114,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 62] = [
+pub(crate) const ROUTES: [Row; 76] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -104,6 +123,11 @@ pub(crate) const ROUTES: [Row; 62] = [
     row("GET /docs", Access::Open, Kind::None, "", 200),
     row("GET /docs/{file}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/check", Access::Check, Kind::None, CHECK, 200),
+    row("POST /api/v1/checks", Access::Check, Kind::None, BATCH, 200),
+    row("POST /access/v1/evaluation", Access::Check, Kind::None, EVALUATION, 200),
+    row("POST /access/v1/evaluations", Access::Check, Kind::None, EVALUATIONS, 200),
+    row("GET /.well-known/authzen-configuration", Access::Open, Kind::None, "", 200),
+    row("GET /.well-known/authzen-configuration/{tenant}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/resources/access/check", Access::Check, Kind::None, LEGACY_CHECK, 200),
     row("POST /api/v1/resources", RESOURCES_WRITE, Kind::None, RESOURCE, 201),
     row("GET /api/v1/resources", RESOURCES_READ, Kind::None, "", 200),
@@ -186,6 +210,15 @@ pub(crate) const ROUTES: [Row; 62] = [
     row("GET /api/v1/proposals/{id}", Access::Tokens, Kind::Proposal, "", 200),
     row("POST /api/v1/proposals/{id}/approve", Access::Tokens, Kind::Proposal, "", 200),
     row("POST /api/v1/proposals/{id}/reject", Access::Tokens, Kind::Proposal, "", 200),
+    row("PUT /api/v1/entities", ENTITIES_WRITE, Kind::None, ENTITIES, 200),
+    row("GET /api/v1/entities", ENTITIES_READ, Kind::None, "", 200),
+    row("POST /api/v1/entities/sync", ENTITIES_WRITE, Kind::None, SYNC, 200),
+    row("GET /api/v1/entities/{type}/{id}", ENTITIES_READ, Kind::Entity, "", 200),
+    row("DELETE /api/v1/entities/{type}/{id}", ENTITIES_WRITE, Kind::Entity, "", 204),
+    row("GET /api/v1/roles", POLICIES_READ, Kind::None, "", 200),
+    row("PUT /api/v1/roles/{name}", POLICIES_WRITE, Kind::None, ROLE, 201),
+    row("GET /api/v1/roles/{name}", POLICIES_READ, Kind::Role, "", 200),
+    row("DELETE /api/v1/roles/{name}", POLICIES_WRITE, Kind::Role, "", 204),
     row("GET /admin/audit", Access::Operate, Kind::None, "", 200),
     row("POST /api/v1/apply", POLICIES_WRITE, Kind::None, BUNDLE, 200),
     row("GET /api/v1/export", POLICIES_READ, Kind::None, "", 200),

@@ -50,7 +50,7 @@ pub(crate) const PERMISSIONS: [&str; 8] = [
 ];
 
 /// Every permission of a service key.
-pub(crate) const ALL_PERMISSIONS: [&str; 12] = [
+pub(crate) const ALL_PERMISSIONS: [&str; 14] = [
     "resources:read",
     "resources:write",
     "policies:read",
@@ -63,6 +63,8 @@ pub(crate) const ALL_PERMISSIONS: [&str; 12] = [
     "access:evaluate",
     "access:search",
     "policies:force",
+    "entities:read",
+    "entities:write",
 ];
 
 /// Every event that a change or a check causes (`docs/semantics.md`, section 7.3).

@@ -17,6 +17,9 @@ use crate::setup;
 pub(crate) const ADMIN_KEY: &str = "the-operators-key-of-the-black-box-tests";
 
 /// The settings of a server: a place that lives as long as anybody needs it, and variables.
+/// The address by which clients reach the servers of the tests.
+pub(crate) const PUBLIC_URL: &str = "https://authz.example";
+
 #[derive(Clone)]
 pub(crate) struct Settings {
     place: Arc<Place>,
@@ -68,6 +71,7 @@ impl Settings {
             .set("LISTEN_ADDR", "127.0.0.1:0")
             // Tests send more bad credentials than a client does.
             .set("RATE_LIMIT_FAILURES", "off")
+            .set("PUBLIC_URL", PUBLIC_URL)
             .set("ENCRYPTION_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")
     }
 
@@ -118,6 +122,16 @@ impl Settings {
         shell.args(["-c", &format!("ulimit -n {files} && exec \"$0\" serve")]);
         shell.arg(command.get_program()).env_clear().stdin(Stdio::null());
         self.start_by(shell)
+    }
+
+    /// Starts it in a network namespace.
+    #[track_caller]
+    pub(crate) fn start_in_namespace(&self, name: &str) -> Server {
+        let command = portcullis(&["serve"]);
+        let mut inside = Command::new("nsenter");
+        inside.arg(format!("--net=/run/netns/{name}")).arg(command.get_program()).arg("serve");
+        inside.env_clear().stdin(Stdio::null());
+        self.start_by(inside)
     }
 
     #[track_caller]

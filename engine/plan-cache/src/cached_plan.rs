@@ -42,8 +42,14 @@ impl CachedPlan {
         self.valid_through.load(Ordering::Acquire)
     }
 
+    /// Returns whether the plan reflects revision `revision` of its tenant, which is not before that of its load, for checks
+    /// of `resource`.
+    pub fn is_valid_at(&self, resource: &str, revision: u64) -> bool {
+        self.plan.revision() <= revision && self.is_fresh(resource, revision)
+    }
+
     /// Returns the bytes that the plan takes in the cache.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         self.weight
     }
 

@@ -8,6 +8,14 @@ use wasmtime::{
 
 use crate::limits::{CORE_INSTANCES, MEMORY_BYTES, STACK_BYTES, TABLES, TICK};
 
+/// The first bytes of an instance's memory that are written over after a call, with the initial content of the module.
+/// The kernel takes back the rest: it locks the address space of the process and interrupts the other processors, which
+/// costs more than to write over two WebAssembly pages. A module built with a stack of 64 KiB needs no more than these.
+const KEPT_MEMORY_BYTES: usize = 128 * 1024;
+/// The first bytes of a table that are written over after a call. A table of functions has some hundred entries of 8
+/// bytes; each component has several.
+const KEPT_TABLE_BYTES: usize = 16 * 1024;
+
 /// Makes the engine of a host: pooled instances of bounded size, and epochs that interrupt guests.
 ///
 /// # Errors
@@ -23,8 +31,8 @@ pub(crate) fn running(instances: u32) -> io::Result<Engine> {
         .max_memories_per_component(1)
         .max_tables_per_component(TABLES)
         .max_memory_size(MEMORY_BYTES)
-        // The kernel zeroes the memory of each instance: no byte of a guest reaches the next one.
-        .linear_memory_keep_resident(0);
+        .linear_memory_keep_resident(KEPT_MEMORY_BYTES)
+        .table_keep_resident(KEPT_TABLE_BYTES);
     // `pagemap_scan` stays off: in 48.0.8 a dirty page that was swapped out may remain in the next instance
     // (bytecodealliance/wasmtime#14357).
     let mut config = config();

@@ -76,6 +76,12 @@ impl Abac {
         Source { policy: self.policies[rank as usize].clone(), condition }
     }
 
+    /// Returns the number of steps that every value may take without reaching the limit of a run.
+    pub(super) fn max_steps_of_value(&self) -> usize {
+        let roots = self.conditions.iter().filter_map(|indexed| indexed.condition);
+        self.program.max_steps_of_value(roots)
+    }
+
     /// Returns the bytes of the policies with all that they own.
     pub(super) fn weight(&self) -> usize {
         let names: usize = self.policies.iter().map(|policy| policy.name.len()).sum();

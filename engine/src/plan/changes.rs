@@ -4,10 +4,12 @@
 //! in deciding order over the whole plan (`docs/semantics.md`, section 4.5). So a change by which patterns would be in two
 //! layers, or be gone from one, compiles all policies again, from their compiled parts.
 
+use std::sync::Arc;
+
 use hashbrown::HashSet;
 use uuid::Uuid;
 
-use super::abac::Source;
+use super::abac::{Abac, Source};
 use super::index::Rank;
 use super::layer::{Layer, Layers, whole};
 use super::slots::Namespace;
@@ -56,6 +58,12 @@ pub(super) fn changed(
 /// Returns the policies of all layers compiled into one.
 pub(super) fn folded(layers: &Layers) -> Layers {
     whole(layers.iter().flat_map(sources).collect(), |namespace| bound(layers, namespace))
+}
+
+/// Returns the policies of all layers compiled together.
+pub(super) fn together(layers: &Layers) -> Arc<Abac> {
+    let sources = layers.iter().flat_map(sources).collect();
+    Arc::new(Abac::compile(sources, |namespace| bound(layers, namespace)))
 }
 
 /// Returns whether so many policies changed since they were compiled together that [`folded`] pays.

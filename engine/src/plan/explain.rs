@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use hashbrown::HashSet;
 use uuid::Uuid;
 
+use super::Plan;
 use super::explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     TruthValue,
 };
-use super::Plan;
 use super::index::Rank;
 use super::layer::{Layer, unresolved_cause};
 use super::program::{Child, NodeId, Operation, Run, as_written};
@@ -84,8 +84,12 @@ fn beginning(value: Json<'_>) -> Json<'_> {
 }
 
 /// Names the source of an attribute's value.
-fn source_of(path: &AttributePath) -> Cow<'static, str> {
+fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
     match path {
+        AttributePath::User(name) if check.attributes.user.is_stored(name) => "directory".into(),
+        AttributePath::Resource(name) if check.attributes.resource.is_stored(name) => {
+            "directory".into()
+        }
         AttributePath::User(_)
         | AttributePath::Resource(_)
         | AttributePath::Action(_)
@@ -296,11 +300,7 @@ impl<'e> Explainer<'e, '_> {
         new.map(|(at, slot)| self.attribute(&self.layers[*at], *slot)).collect()
     }
 
-    fn attribute(
-        &self,
-        explained: &ExplainedLayer<'e, '_>,
-        slot: Slot,
-    ) -> ExplainedAttribute<'e> {
+    fn attribute(&self, explained: &ExplainedLayer<'e, '_>, slot: Slot) -> ExplainedAttribute<'e> {
         let path = explained.path(slot);
         let is_unknown = matches!(
             explained.run.value(slot),
@@ -308,7 +308,7 @@ impl<'e> Explainer<'e, '_> {
         );
         ExplainedAttribute {
             attribute: path.to_string(),
-            source: source_of(path),
+            source: source_of(path, self.check),
             value: explained.actual(self.check, slot),
             because: is_unknown.then(|| unresolved_cause(path, self.answers)),
         }

@@ -51,7 +51,7 @@ impl Layer {
     /// Returns whether the policy of a rank does not count any more.
     #[inline]
     pub(super) fn is_gone(&self, rank: Rank) -> bool {
-        !self.gone.is_empty() && self.gone.binary_search(&rank).is_ok()
+        is_gone(&self.gone, rank)
     }
 
     /// Returns the ranks of the policies that count, ascending.
@@ -80,14 +80,16 @@ impl Layer {
         slots.read(check, answers, &now, &mut values);
         let mut run = Run::new(&self.abac.program, &values);
         run.resume(*scanned);
-        let mut first = FirstApplicable { layer: self, run, found: Rank::MAX };
+        let (conditions, gone) = (&*self.abac.conditions, &*self.gone);
+        let mut first = FirstApplicable { conditions, gone, run, found: Rank::MAX };
         self.abac.index.visit(&mut first);
         let policy = self.policy(first.found);
         let is_first = |policy: &&PlannedPolicy| {
             others.is_none_or(|other| policy.order() < other.policy.order())
         };
-        let applied =
-            policy.filter(is_first).and_then(|_| self.applied(first.found, &mut first.run, answers));
+        let applied = policy
+            .filter(is_first)
+            .and_then(|_| self.applied(first.found, &mut first.run, answers));
         *scanned = first.run.scanned();
         applied
     }
@@ -139,7 +141,11 @@ impl Layer {
     }
 
     /// Names the attribute of a cause.
-    pub(super) fn undetermined(&self, cause: Cause, answers: &AttributeAnswers) -> Undetermined<'_> {
+    pub(super) fn undetermined(
+        &self,
+        cause: Cause,
+        answers: &AttributeAnswers,
+    ) -> Undetermined<'_> {
         let path = |slot| self.abac.slots.path(slot);
         match cause {
             Cause::Absent(slot) => Undetermined::Absent(path(slot)),
@@ -164,6 +170,12 @@ impl Layer {
     }
 }
 
+/// Returns whether a rank is among `gone`, which ascend.
+#[inline]
+pub(super) fn is_gone(gone: &[Rank], rank: Rank) -> bool {
+    !gone.is_empty() && gone.binary_search(&rank).is_ok()
+}
+
 /// Returns why the value of a resolver's attribute is not known.
 pub(super) fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers) -> String {
     let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
@@ -176,11 +188,13 @@ pub(super) fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers)
 }
 
 /// A search for the first policy of a layer that applies.
-struct FirstApplicable<'p, 'r> {
-    layer: &'p Layer,
-    run: Run<'r>,
+pub(super) struct FirstApplicable<'p, 'r> {
+    pub(super) conditions: &'p [Indexed],
+    /// The ranks of the policies that do not count, ascending.
+    pub(super) gone: &'p [Rank],
+    pub(super) run: Run<'r>,
     /// The smallest rank evaluated so far that applies.
-    found: Rank,
+    pub(super) found: Rank,
 }
 
 impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
@@ -198,10 +212,10 @@ impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
             if rank >= self.found {
                 return;
             }
-            if self.layer.is_gone(rank) {
+            if is_gone(self.gone, rank) {
                 continue;
             }
-            let Indexed { effect, condition } = self.layer.abac.conditions[rank as usize];
+            let Indexed { effect, condition } = self.conditions[rank as usize];
             let truth = condition.and_then(|condition| self.run.truth(condition));
             if applies(effect, truth) {
                 self.found = rank;

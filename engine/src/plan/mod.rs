@@ -9,14 +9,18 @@ mod changes;
 mod compiler;
 mod explain;
 mod explanation;
+pub mod filter;
 mod index;
 mod layer;
 pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;
+pub mod search;
 mod slots;
 mod stages;
+
+use std::sync::{Arc, OnceLock};
 
 use uuid::Uuid;
 
@@ -25,8 +29,10 @@ use crate::policy::Policy;
 use crate::rbac::Rule;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest, ResolverRef};
+use crate::supply::DirectoryNeeds;
+use crate::tenant_facts::TenantFacts;
 
-use abac::Source;
+use abac::{Abac, Source};
 pub use changes::PlanChanges;
 pub use explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
@@ -36,12 +42,16 @@ use layer::{Layer, Layers, whole};
 use rbac::RbacIndex;
 
 /// All rules that can decide checks of one resource of one tenant, at one revision.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     resource: Box<str>,
     revision: u64,
     rules: RbacIndex,
+    /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
+    facts: Option<Arc<TenantFacts>>,
     layers: Layers,
+    /// The policies of all layers compiled together, once something needs them so.
+    whole: OnceLock<Arc<Abac>>,
     /// Whether a policy reads attributes of resolvers.
     reads_resolvers: bool,
 }
@@ -85,7 +95,8 @@ impl Plan {
     fn new(resource: &str, revision: u64, rules: RbacIndex, layers: Layers) -> Self {
         let reads = |layer: &Layer| !layer.abac.slots.namespaces().is_empty();
         let reads_resolvers = layers.iter().any(reads);
-        Self { resource: resource.into(), revision, rules, layers, reads_resolvers }
+        let (facts, whole) = (None, OnceLock::new());
+        Self { resource: resource.into(), revision, rules, facts, layers, whole, reads_resolvers }
     }
 
     /// Returns the plan of a later revision that differs in `changes` alone. The policies that did not change are not
@@ -104,7 +115,8 @@ impl Plan {
         let present = present.filter(|rule| rule.tuple.obj.matches(&self.resource));
         present.for_each(|rule| index.insert(rule));
         let layers = changes::changed(&self.layers, &self.resource, policies, resolver);
-        Self::new(&self.resource, revision, index, layers)
+        let facts = self.facts.clone();
+        Self { facts, ..Self::new(&self.resource, revision, index, layers) }
     }
 
     /// Returns whether so many policies changed since they were compiled together that [`Plan::folded`] pays.
@@ -116,12 +128,46 @@ impl Plan {
     #[must_use]
     pub fn folded(&self) -> Self {
         let layers = changes::folded(&self.layers);
-        Self::new(&self.resource, self.revision, self.rules.clone(), layers)
+        let facts = self.facts.clone();
+        Self { facts, ..Self::new(&self.resource, self.revision, self.rules.clone(), layers) }
     }
 
     /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
     pub fn policies_over_budget(&self) -> impl Iterator<Item = Uuid> {
         self.layers.iter().flat_map(|layer| layer.abac.over_budget.iter().copied())
+    }
+
+    /// Returns the plan with facts about its tenant.
+    #[must_use]
+    pub fn with_facts(self, facts: Arc<TenantFacts>) -> Self {
+        Self { facts: Some(facts).filter(|facts| !facts.are_plain()), ..self }
+    }
+
+    /// Returns the facts about the tenant of the plan; `None` if a check is complete as it was sent.
+    #[inline]
+    pub fn facts(&self) -> Option<&TenantFacts> {
+        self.facts.as_deref()
+    }
+
+    /// Returns the parts of the directory on which decisions of the plan can depend.
+    pub fn directory_needs(&self) -> DirectoryNeeds {
+        let mut all =
+            DirectoryNeeds { roles: self.rules.names_subjects(), ..DirectoryNeeds::default() };
+        for needs in self.layers.iter().map(|layer| layer.abac.slots.directory_needs()) {
+            all.roles |= needs.roles;
+            all.user |= needs.user;
+            all.resource |= needs.resource;
+        }
+        all
+    }
+
+    /// Returns the policies of all layers compiled together. Searches, filters and cells read every policy, and do not
+    /// know layers: the first of them on a changed plan takes as long as [`Plan::folded`].
+    fn whole(&self) -> &Abac {
+        match &*self.layers {
+            [only] if only.gone.is_empty() => &only.abac,
+            _ => self.whole.get_or_init(|| changes::together(&self.layers)),
+        }
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -193,12 +239,14 @@ impl Plan {
     /// Returns the bytes that the plan occupies, for the weight limit of a cache.
     pub fn weight(&self) -> usize {
         let layers: usize = self.layers.iter().map(Layer::weight).sum();
+        let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
         let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
         size_of::<Self>()
             + self.resource.len()
             + self.rules.weight()
             + spilled * size_of::<Layer>()
             + layers
+            + facts
     }
 }
 

@@ -8,11 +8,11 @@
 use smallvec::SmallVec;
 
 use super::index::{Indexed, Rank, Search};
-use super::layer::Layer;
+use super::layer::is_gone;
 use super::program::{Child, NodeId, Operation, Run};
-use super::slots::{Slot, Symbol};
+use super::slots::{Slot, Slots, Symbol};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
-use crate::policy::{Order, PlannedPolicy, applies};
+use crate::policy::applies;
 use crate::rbac::Effect;
 use crate::resolution::AttributeRequest;
 use crate::value::AttributeValue;
@@ -160,7 +160,9 @@ impl Run<'_> {
 
 /// A search for the first policy that certainly applies, and for the open policies that rank before it.
 pub(super) struct PartialEvaluation<'p, 'r> {
-    pub(super) layer: &'p Layer,
+    conditions: &'p [Indexed],
+    /// The ranks of the policies that do not count, ascending.
+    gone: &'p [Rank],
     pub(super) run: Run<'r>,
     /// The smallest rank evaluated so far that certainly applies.
     pub(super) found: Rank,
@@ -171,24 +173,19 @@ pub(super) struct PartialEvaluation<'p, 'r> {
 }
 
 impl<'p, 'r> PartialEvaluation<'p, 'r> {
-    pub(super) fn new(layer: &'p Layer, run: Run<'r>) -> Self {
-        Self { layer, run, found: Rank::MAX, open: SmallVec::new(), withheld: Rank::MAX }
+    pub(super) fn new(conditions: &'p [Indexed], run: Run<'r>) -> Self {
+        let (found, withheld) = (Rank::MAX, Rank::MAX);
+        Self { conditions, gone: &[], run, found, open: SmallVec::new(), withheld }
     }
 
-    /// Evaluates the policies that the index of the layer finds.
-    pub(super) fn visit_index(&mut self) {
-        let index = &self.layer.abac.index;
-        index.visit(self);
+    /// Returns the evaluation without the policies of these ranks, which ascend.
+    pub(super) fn without(self, gone: &'p [Rank]) -> Self {
+        Self { gone, ..self }
     }
 
-    /// Drops the open policies that come after `found`, the first one of all layers that certainly applies, and sorts
-    /// the others.
-    pub(super) fn drop_outranked(&mut self, found: Option<Order>) {
-        let layer = self.layer;
-        let order = |rank: Rank| layer.policy(rank).map(PlannedPolicy::order);
-        self.open.retain(|rank| found.is_none_or(|found| order(*rank) < Some(found)));
-        self.open.sort_unstable();
-        self.open.dedup();
+    /// Keeps the open policies for whose ranks `keeps` holds.
+    pub(super) fn retain_open(&mut self, keeps: impl Fn(Rank) -> bool) {
+        self.open.retain(|rank| keeps(*rank));
     }
 
     /// Drops the last open policy.
@@ -196,17 +193,40 @@ impl<'p, 'r> PartialEvaluation<'p, 'r> {
         self.open.pop();
     }
 
+    /// Drops the open policies that rank after the first one that certainly applies, and sorts the others.
+    pub(super) fn drop_outranked(&mut self) {
+        let found = self.found;
+        self.open.retain(|rank| *rank < found);
+        self.open.sort_unstable();
+        self.open.dedup();
+    }
+
+    /// Drops the open policies that cannot change the decision, which is `otherwise` if none of them applies.
+    pub(super) fn drop_ineffective(&mut self, otherwise: Effect) {
+        // The last open policy decides only if no other one applies. If its effect equals `otherwise`, the decision
+        // is the same whether it applies or not.
+        while let Some(last) = self.open.last()
+            && self.conditions[*last as usize].effect == otherwise
+        {
+            self.open.pop();
+        }
+    }
+
     /// Returns the open policies, by ascending rank.
     pub(super) fn open(&self) -> &[Rank] {
         &self.open
     }
 
+    /// Returns whether no policy is open.
+    pub(super) fn is_settled(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Returns the requests for the attributes that settle the open policies, one per resolver.
-    pub(super) fn attribute_requests(mut self) -> Vec<AttributeRequest> {
-        let (abac, mut slots) = (&self.layer.abac, Vec::new());
-        let all = &abac.slots;
+    pub(super) fn attribute_requests(mut self, all: &Slots) -> Vec<AttributeRequest> {
+        let mut slots = Vec::new();
         for rank in self.open {
-            if let Some(condition) = abac.conditions[rank as usize].condition {
+            if let Some(condition) = self.conditions[rank as usize].condition {
                 self.run.collect_not_requested(condition, &mut slots);
             }
         }
@@ -245,10 +265,10 @@ impl<'r> Search<'r> for PartialEvaluation<'_, 'r> {
             if rank >= self.found {
                 return;
             }
-            if self.layer.is_gone(rank) {
+            if is_gone(self.gone, rank) {
                 continue;
             }
-            let policy = self.layer.abac.conditions[rank as usize];
+            let policy = self.conditions[rank as usize];
             let truths = self.run.truths_of(policy);
             match truths.apply(policy.effect) {
                 Some(true) => {

@@ -190,6 +190,11 @@ impl RbacIndex {
         Some(self.matched(found, key, effect, resource))
     }
 
+    /// Returns whether there are no rules.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shapes == 0
+    }
+
     /// Returns every rule that matches. `resource` is the plan's.
     pub(crate) fn matching<'p>(
         &'p self,
@@ -241,6 +246,11 @@ impl RbacIndex {
             look_up(self.named(principal), false);
         }
         look_up(any, true);
+    }
+
+    /// Returns whether some rule names a subject or a role.
+    pub(crate) fn names_subjects(&self) -> bool {
+        self.shapes().any(|shape| !shape.has(Shape::ANY_SUB))
     }
 
     fn named<'t>(&self, text: &'t str) -> Named<'t> {

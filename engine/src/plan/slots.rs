@@ -13,6 +13,7 @@ use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::resource::object_of;
+use crate::supply::DirectoryNeeds;
 use crate::value::{AttributeValue, List};
 
 /// The number of an attribute inside a plan.
@@ -218,6 +219,18 @@ impl Slots {
         matches!(self.path(slot), AttributePath::Resolver(_))
     }
 
+    /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any.
+    pub(crate) fn directory_needs(&self) -> DirectoryNeeds {
+        let has_resolvers = !self.resolved.is_empty();
+        let is_key = |name: &str| matches!(name, "id" | "type");
+        DirectoryNeeds {
+            roles: has_resolvers
+                || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
+            user: has_resolvers || !self.user.list.is_empty(),
+            resource: has_resolvers || self.resource.iter().any(|(name, _)| !is_key(name)),
+        }
+    }
+
     /// Returns the attribute of a slot.
     pub(crate) fn path(&self, slot: Slot) -> &AttributePath {
         &self.paths[slot as usize]
@@ -269,12 +282,42 @@ impl Slots {
                 };
             }
         }
+        self.look_up_symbols(values);
+    }
+
+    /// Looks the texts up that have no symbol yet, where the texts of an attribute are interned.
+    pub(crate) fn look_up_symbols(&self, values: &mut [SlotValue<'_>]) {
         for (slot, symbols) in &self.symbols {
             let value = &mut values[*slot as usize];
-            if let Some(AttributeValue::Text(text)) = value.value {
+            if let Some(AttributeValue::Text(text)) = value.value
+                && value.symbol == Symbol::NO_TEXT
+            {
                 value.symbol = symbols.get(text).copied().unwrap_or(Symbol::OTHER);
             }
         }
+    }
+
+    /// Reads the attributes of a subject, or of a resource, into the values of a check. Replaces values only if
+    /// `replaces` is true. The id and the type of a resource are no attributes of its entity.
+    pub(crate) fn read_entity<'v>(
+        &self,
+        subject: bool,
+        attributes: AttributeMap<'v>,
+        values: &mut [SlotValue<'v>],
+        replaces: bool,
+    ) {
+        let names = if subject { &self.user } else { &self.resource };
+        if names.list.is_empty() {
+            return;
+        }
+        attributes.for_each(|name, value| {
+            if let Some(slot) = names.find(name)
+                && (replaces || values[slot as usize].value.is_none())
+                && (subject || !matches!(name, "id" | "type"))
+            {
+                values[slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
+            }
+        });
     }
 
     /// Interns the texts that each attribute is compared with, if they are many.

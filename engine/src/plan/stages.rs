@@ -18,74 +18,72 @@ use crate::resolution::{AttributeAnswers, AttributeRequest};
 pub(super) type LayerValues<'v> = SmallVec<[Values<'v>; 1]>;
 
 /// A partial evaluation of each layer of a plan.
-pub(super) struct Stages<'p, 'r>(SmallVec<[PartialEvaluation<'p, 'r>; 1]>);
-
-/// A policy in the layer of a plan that has it.
-pub(super) type InLayer<'s, 'p, 'r> = (&'s mut PartialEvaluation<'p, 'r>, Rank);
+struct Stages<'p, 'r>(SmallVec<[(&'p Layer, PartialEvaluation<'p, 'r>); 1]>);
 
 impl<'p, 'r> Stages<'p, 'r>
 where
     'p: 'r,
 {
-    /// Begins the evaluation of `layers` with the values of each.
-    pub(super) fn new<'v: 'r>(layers: &'p [Layer], values: &'r [Values<'v>]) -> Self {
-        let evaluation = |(layer, values): (&'p Layer, &'r Values<'v>)| {
-            PartialEvaluation::new(layer, Run::new(&layer.abac.program, values))
-        };
-        Self(layers.iter().zip(values).map(evaluation).collect())
-    }
-
-    /// Evaluates the policies that `visit` gives of each layer, and drops those that another one outranks.
-    pub(super) fn evaluate(&mut self, mut visit: impl FnMut(&mut PartialEvaluation<'p, 'r>)) {
+    /// Evaluates `layers` with the values of each.
+    fn new<'v: 'r>(layers: &'p [Layer], values: &'r [Values<'v>]) -> Self {
         let mut scanned = 0;
-        for evaluation in &mut self.0 {
-            evaluation.run.resume(scanned);
-            visit(evaluation);
+        let evaluation = |(layer, values): (&'p Layer, &'r Values<'v>)| {
+            let mut run = Run::new(&layer.abac.program, values);
+            run.resume(scanned);
+            let conditions = &layer.abac.conditions;
+            let mut evaluation = PartialEvaluation::new(conditions, run).without(&layer.gone);
+            layer.abac.index.visit(&mut evaluation);
+            evaluation.drop_outranked();
             scanned = evaluation.run.scanned();
+            (layer, evaluation)
+        };
+        let mut stages = Self(layers.iter().zip(values).map(evaluation).collect());
+        if let Some(found) = stages.found().filter(|_| layers.len() > 1) {
+            for (layer, evaluation) in &mut stages.0 {
+                let order = |rank| layer.policy(rank).map(PlannedPolicy::order);
+                evaluation.retain_open(|rank| order(rank) < Some(found.order()));
+            }
         }
-        let found = self.found().map(PlannedPolicy::order);
-        for evaluation in &mut self.0 {
-            evaluation.drop_outranked(found);
-        }
+        stages
     }
 
     /// Returns the first policy that certainly applies.
-    pub(super) fn found(&self) -> Option<&'p PlannedPolicy> {
-        let found = self.0.iter().filter_map(|one| one.layer.policy(one.found));
+    fn found(&self) -> Option<&'p PlannedPolicy> {
+        let found = self.0.iter().filter_map(|(layer, one)| layer.policy(one.found));
         found.min_by_key(|policy| policy.order())
     }
 
     /// Returns the first policy that certainly applies, with the causes if it is undetermined.
     fn applied(&mut self, answers: &AttributeAnswers) -> Option<Applied<'p>> {
-        let (evaluation, rank) = self.first(|one| one.found)?;
-        evaluation.layer.applied(rank, &mut evaluation.run, answers)
+        let (layer, evaluation, rank) = self.first(|one| one.found)?;
+        layer.applied(rank, &mut evaluation.run, answers)
     }
 
     /// Returns the first policy that would allow if failed resolvers did not leave it undetermined.
     fn withheld(&mut self, answers: &AttributeAnswers) -> Option<Withheld<'p>> {
-        let (evaluation, rank) = self.first(|one| one.withheld)?;
-        evaluation.layer.withheld(rank, &mut evaluation.run, answers)
+        let (layer, evaluation, rank) = self.first(|one| one.withheld)?;
+        layer.withheld(rank, &mut evaluation.run, answers)
     }
 
     /// Returns the first of the policies that `rank` names in each layer.
-    fn first<'s>(
-        &'s mut self,
+    fn first(
+        &mut self,
         rank: impl Fn(&PartialEvaluation<'p, 'r>) -> Rank,
-    ) -> Option<InLayer<'s, 'p, 'r>> {
-        let ranked = self.0.iter_mut().filter_map(|one| {
+    ) -> Option<(&'p Layer, &mut PartialEvaluation<'p, 'r>, Rank)> {
+        let ranked = self.0.iter_mut().filter_map(|(layer, one)| {
             let rank = rank(one);
-            let order = one.layer.policy(rank)?.order();
-            Some((order, one, rank))
+            let order = layer.policy(rank)?.order();
+            Some((order, *layer, one, rank))
         });
-        let (_, evaluation, rank) = ranked.min_by_key(|(order, ..)| *order)?;
-        Some((evaluation, rank))
+        let (_, layer, evaluation, rank) = ranked.min_by_key(|(order, ..)| *order)?;
+        Some((layer, evaluation, rank))
     }
 
     /// Drops the open policies that cannot change the decision, which is `otherwise` if none of them applies.
-    pub(super) fn drop_ineffective(&mut self, otherwise: Effect) {
+    fn drop_ineffective(&mut self, otherwise: Effect) {
         let last = |stages: &Self| {
-            let last = (0..).zip(&stages.0).filter_map(|(at, one): (usize, _)| {
-                Some((one.layer.policy(*one.open().last()?)?, at))
+            let last = (0..).zip(&stages.0).filter_map(|(at, (layer, one)): (usize, _)| {
+                Some((layer.policy(*one.open().last()?)?, at))
             });
             last.max_by_key(|(policy, _)| policy.order())
         };
@@ -94,35 +92,21 @@ where
         while let Some((policy, at)) = last(self)
             && policy.effect == otherwise
         {
-            self.0[at].drop_last();
+            self.0[at].1.drop_last();
         }
     }
 
     /// Returns whether no policy is open.
-    pub(super) fn is_settled(&self) -> bool {
-        self.0.iter().all(|evaluation| evaluation.open().is_empty())
-    }
-
-    /// Returns the open policies in the order in which they decide, each with the number of its layer.
-    pub(super) fn open(&self) -> Vec<(usize, Rank)> {
-        let of_layer = |(at, one): (usize, &PartialEvaluation<'p, 'r>)| {
-            let policy = |rank: &Rank| Some((one.layer.policy(*rank)?.order(), (at, *rank)));
-            one.open().iter().filter_map(policy).collect::<Vec<_>>()
-        };
-        let mut open: Vec<_> = (0..).zip(&self.0).flat_map(of_layer).collect();
-        open.sort_unstable_by_key(|(order, _)| *order);
-        open.into_iter().map(|(_, place)| place).collect()
-    }
-
-    /// Returns the evaluation of a layer.
-    pub(super) fn layer(&mut self, at: usize) -> &mut PartialEvaluation<'p, 'r> {
-        &mut self.0[at]
+    fn is_settled(&self) -> bool {
+        self.0.iter().all(|(_, evaluation)| evaluation.is_settled())
     }
 
     /// Returns the requests for the attributes that settle the open policies, one per resolver.
-    pub(super) fn attribute_requests(self) -> Vec<AttributeRequest> {
+    fn attribute_requests(self) -> Vec<AttributeRequest> {
         let mut requests: Vec<AttributeRequest> = Vec::new();
-        for request in self.0.into_iter().flat_map(PartialEvaluation::attribute_requests) {
+        let all = self.0.into_iter();
+        let all = all.flat_map(|(layer, one)| one.attribute_requests(&layer.abac.slots));
+        for request in all {
             match requests.iter_mut().find(|known| known.namespace == request.namespace) {
                 Some(known) => {
                     let new = request.attributes.into_iter();
@@ -146,7 +130,6 @@ impl Plan {
         let now = self.time_text(check);
         let values = self.values(check, answers, &now);
         let mut stages = Stages::new(&self.layers, &values);
-        stages.evaluate(PartialEvaluation::visit_index);
         let rule = self.rules.decide(check, &self.resource);
         // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
         if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !stages.is_settled() {

@@ -6,30 +6,32 @@ use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http_body::Body as HttpBody;
 use portcullis_engine::json::{self, Json};
 
 use crate::error::ApiError;
-use crate::raw_body::UnreadBody;
+use crate::raw_body::{ReadBody, UnreadBody};
 
 const UNSUPPORTED: ApiError = ApiError::UnsupportedMediaType("application/json");
 
 /// A body that was sent as JSON. It is read, but not parsed yet, so that the tree can borrow from it.
-pub(crate) struct JsonBody(Bytes);
+pub(crate) struct JsonBody(ReadBody);
 
 impl fmt::Debug for JsonBody {
     /// Shows only the length, because a body may have secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("JsonBody").field(&self.0.len()).finish()
+        f.debug_tuple("JsonBody").field(&self.bytes().len()).finish()
     }
 }
 
 impl JsonBody {
     /// Returns the text of the body, or a 400 if the request has no body.
     pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
-        if self.0.is_empty() {
+        if self.is_empty() {
             return Err(ApiError::bad_request("expected a JSON body, but the request has no body"));
         }
-        Ok(&self.0)
+        Ok(self.bytes())
     }
 
     /// Parses the body into a tree without duplicate keys and U+0000.
@@ -38,7 +40,27 @@ impl JsonBody {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.bytes().is_empty()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+impl JsonBody {
+    /// Reads `body`, which belongs to the request with `parts`.
+    pub(crate) async fn read(
+        parts: &mut Parts,
+        body: impl HttpBody<Data = Bytes> + Unpin,
+    ) -> Result<Self, ApiError> {
+        let has_type = parts.headers.contains_key(CONTENT_TYPE);
+        if has_type && !is_json(&parts.headers) {
+            return Err(UNSUPPORTED);
+        }
+        let body = UnreadBody::new(&mut parts.extensions, body)?.read().await?;
+        // An empty body cannot have the wrong type.
+        if has_type || body.as_ref().is_empty() { Ok(Self(body)) } else { Err(UNSUPPORTED) }
     }
 }
 
@@ -46,13 +68,8 @@ impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let has_type = request.headers().contains_key(CONTENT_TYPE);
-        if has_type && !is_json(request.headers()) {
-            return Err(UNSUPPORTED);
-        }
-        let body = UnreadBody::of(request)?.read().await?;
-        // An empty body cannot have the wrong type.
-        if has_type || body.is_empty() { Ok(Self(body)) } else { Err(UNSUPPORTED) }
+        let (mut parts, body) = request.into_parts();
+        Self::read(&mut parts, body).await
     }
 }
 
@@ -74,7 +91,13 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
+    use http::HeaderValue;
+    use portcullis_operations::edge_metrics::BodyMetrics;
+
     use super::*;
+    use crate::body_budget::BodyBudget;
+    use crate::raw_body::BodyLimits;
 
     #[test]
     fn only_json_in_utf_8_is_json() {
@@ -93,9 +116,15 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_printed_has_no_secret() {
-        let body = JsonBody(Bytes::from_static(br#"{"secrets": {"token": "s3cret"}}"#));
+    #[tokio::test]
+    async fn what_is_printed_has_no_secret() {
+        let mut request = Request::new(Body::from(r#"{"secrets": {"token": "s3cret"}}"#));
+        let json = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(CONTENT_TYPE, json);
+        let budget = BodyBudget::new(0, 0, BodyMetrics::default());
+        let limits = BodyLimits::new(100, budget, request.headers());
+        request.extensions_mut().insert(limits);
+        let body = JsonBody::from_request(request, &()).await.expect("a body");
         assert_eq!(format!("{body:?}"), "JsonBody(32)");
     }
 }

@@ -21,12 +21,11 @@ pub struct BodyBudget(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    most: usize,
+    most: i64,
     /// Most bytes of the body of an apply.
     largest_apply: usize,
     /// Most bytes of one account: a quarter, so that no tenant takes the memory of all.
     share: usize,
-    used: AtomicUsize,
     accounts: Box<[AtomicUsize]>,
     hasher: RandomState,
     metrics: BodyMetrics,
@@ -53,10 +52,9 @@ impl BodyBudget {
     pub fn new(most: u64, largest_apply: u64, metrics: BodyMetrics) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX).max(SMALLEST);
         Self(Arc::new(Shared {
-            most,
+            most: i64::try_from(most).unwrap_or(i64::MAX),
             largest_apply: usize::try_from(largest_apply).unwrap_or(usize::MAX),
             share: (most / 4).max(SMALLEST),
-            used: AtomicUsize::new(0),
             accounts: (0..ACCOUNTS).map(|_| AtomicUsize::new(0)).collect(),
             hasher: RandomState::new(),
             metrics,
@@ -75,8 +73,8 @@ impl BodyBudget {
     }
 
     /// Returns a charge without bytes.
-    pub(crate) fn charge(&self, account: Account) -> Charge {
-        Charge { budget: self.clone(), account, bytes: 0 }
+    pub(crate) fn charge(self, account: Account) -> Charge {
+        Charge { budget: self, account, bytes: 0 }
     }
 }
 
@@ -86,7 +84,6 @@ impl Shared {
     }
 
     fn release(&self, account: Account, bytes: usize) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
         if let Some(own) = self.account(account) {
             own.fetch_sub(bytes, Ordering::Relaxed);
         }
@@ -104,10 +101,10 @@ impl Charge {
             return Ok(());
         };
         let shared = &self.budget.0;
-        let used = shared.used.fetch_add(more, Ordering::Relaxed).saturating_add(more);
+        // The gauge is what is counted, so that a body costs one shared counter and not two.
+        let used = shared.metrics.bytes.inc_by(more as i64).saturating_add(more as i64);
         let own = shared.account(self.account);
         let own = own.map_or(0, |own| own.fetch_add(more, Ordering::Relaxed).saturating_add(more));
-        shared.metrics.bytes.inc_by(more as i64);
         if used > shared.most || own > shared.share {
             shared.release(self.account, more);
             shared.metrics.refused.inc();
@@ -137,7 +134,7 @@ mod tests {
     /// Returns charges of 1 MiB of one account until the budget refuses.
     fn fill(budget: &BodyBudget, account: usize) -> Vec<Charge> {
         let charge = || {
-            let mut charge = budget.charge(Account(account));
+            let mut charge = budget.clone().charge(Account(account));
             charge.grow_to(MIB).ok().map(|()| charge)
         };
         std::iter::from_fn(charge).collect()
@@ -152,7 +149,7 @@ mod tests {
         assert_eq!(budget.0.metrics.bytes.get(), 160 * MIB as i64);
         assert_eq!(budget.0.metrics.refused.get(), 5);
         drop(held);
-        assert_eq!(budget.0.used.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.0.metrics.bytes.get(), 0);
         assert!(budget.0.accounts.iter().all(|own| own.load(Ordering::Relaxed) == 0));
         assert_eq!(fill(&budget, 4).len(), 40);
     }
@@ -160,7 +157,8 @@ mod tests {
     #[test]
     fn the_smallest_budget_has_room_for_uploads() {
         let budget = budget(0);
-        let mut charge = budget.charge(budget.account("acme"));
+        let account = budget.account("acme");
+        let mut charge = budget.charge(account);
         assert_eq!(charge.grow_to(SMALLEST), Ok(()));
         assert_eq!(charge.grow_to(MIB), Ok(()), "a charge does not shrink");
         assert_eq!(charge.grow_to(SMALLEST + 1), Err(Spent));

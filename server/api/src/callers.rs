@@ -2,6 +2,7 @@
 //! (`docs/semantics.md`, section 6).
 
 use std::marker::PhantomData;
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ const NO_KEYS_BY_KEY: &str = "this route needs a bearer token, not a key; the co
 #[derive(Debug)]
 pub(crate) struct CheckRequester {
     caller: CheckCaller,
+    /// The client's address, if addresses have a rate of checks.
+    address: Option<IpAddr>,
     _place: RequestPlace,
 }
 
@@ -43,6 +46,16 @@ impl Deref for CheckRequester {
 }
 
 impl CheckRequester {
+    /// Counts the items of a batch for the rates of checks. The request itself counted as the first.
+    pub(crate) fn count_items(&self, app: &App, items: usize) -> Result<(), ApiError> {
+        let more = u32::try_from(items.saturating_sub(1)).unwrap_or(u32::MAX);
+        let actor = match &self.caller {
+            CheckCaller::Member(holder) => &*holder.identity.subject,
+            CheckCaller::Key(key) => key.actor(),
+        };
+        limits::count_more(app, (self.caller.tenant(), actor), self.address, more)
+    }
+
     /// Verifies the caller, before its query is judged.
     async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match Credential::of(&app.mode, parts)? {
@@ -50,13 +63,15 @@ impl CheckRequester {
                 let holder = verified_token(app, parts, token).await?;
                 let subject = &holder.identity.subject;
                 let place = enter(app, parts, holder.tenant(), subject).await?;
-                Ok(Self { caller: CheckCaller::Member(holder), _place: place })
+                let caller = CheckCaller::Member(holder);
+                Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
             }
             Credential::ServiceKey(key) => {
                 let key = verified_key(app, parts, key).await?;
                 let place = enter(app, parts, key.tenant(), key.actor()).await?;
                 key.must_have(Permission::AccessEvaluate)?;
-                Ok(Self { caller: CheckCaller::Key(key), _place: place })
+                let caller = CheckCaller::Key(key);
+                Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
             }
             Credential::AdminKey(_) => Err(AuthError::CredentialRefused(
                 "this route needs a bearer token or a service key, not the admin key".to_owned(),
@@ -167,6 +182,8 @@ rights!(
     WebhooksWrite,
     ResolversRead,
     ResolversWrite,
+    EntitiesRead,
+    EntitiesWrite,
     AuditRead
 );
 
@@ -242,7 +259,8 @@ async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<Verifie
         return verified.map_err(refuse);
     }
     let lookup = limits::key_lookup(app, parts, key, now)?;
-    let verified = key_holders::verify(app, &presented, now).await;
+    // In a box, so that other requests have no room for the state of a look-up.
+    let verified = Box::pin(key_holders::verify(app, &presented, now)).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);

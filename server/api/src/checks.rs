@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::request::Parts;
+use http_body::Body as HttpBody;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid};
@@ -25,6 +27,8 @@ use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_operations::error::OperationError;
 use portcullis_operations::metrics::CheckKind;
 
+/// The path of checks.
+pub(crate) const PATH: &str = "/api/v1/check";
 /// The missing part of a legacy check by a service key; completes "expected …".
 const SUBJECT_OF_KEY: &str = "the subject of the check, because a service key is none";
 
@@ -101,6 +105,23 @@ pub(super) async fn check(
     Ok(respond(revision, Answer { explanation, ..Answer::from(decided.answer) }))
 }
 
+/// Answers `POST /api/v1/check` with the extractors and the handler of the route, but without the router, whose boxes
+/// and copies cost as much as the rest of a check.
+pub(crate) async fn check_directly(
+    app: &App,
+    mut parts: Parts,
+    body: impl HttpBody<Data = Bytes> + Unpin,
+) -> Response {
+    let answer = async {
+        let caller = CheckRequester::from_request_parts(&mut parts, app).await?;
+        let explain = Explain::from_request_parts(&mut parts, app).await?;
+        let at_least = MinRevision::from_request_parts(&mut parts, app).await?;
+        let body = JsonBody::read(&mut parts, body).await?;
+        check(State(app.clone()), caller, explain, at_least, body).await
+    };
+    answer.await.into_response()
+}
+
 /// Decides a request by RBAC rules alone.
 ///
 /// For the interceptor of the Java client library.
@@ -137,7 +158,7 @@ pub(super) async fn legacy_check(
 }
 
 /// The header `X-Min-Policy-Revision`: the rules of the decision must not be older; 0 without the header.
-pub(super) struct MinRevision(u64);
+pub(crate) struct MinRevision(pub(crate) u64);
 
 impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
     type Rejection = ApiError;
@@ -164,7 +185,7 @@ impl IntoParams for MinRevision {
     }
 }
 
-fn respond(revision: u64, answer: impl Serialize) -> Response {
+pub(crate) fn respond(revision: u64, answer: impl Serialize) -> Response {
     (revision_header(revision), Json(answer)).into_response()
 }
 

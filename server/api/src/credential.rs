@@ -4,12 +4,21 @@ use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 use portcullis_auth::{AuthError, Mode};
 
+use crate::authzen::discovery::is_standard;
 use crate::error::ApiError;
 use crate::no_credential::no_credential;
 use crate::raw_body::refuse_oversize;
 
+/// The beginning of each service key.
+const KEY_PREFIX: &str = "pck_";
+
 pub(crate) const SERVICE_KEY: HeaderName = HeaderName::from_static("x-service-api-key");
 pub(crate) const ADMIN_KEY: HeaderName = HeaderName::from_static("x-admin-api-key");
+
+/// Returns whether a bearer token is a service key, which only the routes of the standard accept.
+pub(crate) fn is_bearer_key(token: &str, parts: &Parts) -> bool {
+    token.starts_with(KEY_PREFIX) && is_standard(parts.uri.path())
+}
 
 /// The credential of a request.
 pub(crate) enum Credential<'h> {
@@ -44,11 +53,16 @@ impl<'h> Credential<'h> {
         }
         text.split_once(' ')
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| Self::Bearer(token.trim_start()))
+            .map(|(_, token)| Self::of_bearer(token.trim_start(), parts))
             .ok_or_else(|| {
                 let what = "expected `Authorization: Bearer <token>`; a service key goes into the header \
                     `X-Service-Api-Key`";
                 AuthError::CredentialRefused(what.to_owned()).into()
             })
+    }
+
+    /// Returns the credential of a bearer token. On the routes of the standard it may be a service key.
+    fn of_bearer(token: &'h str, parts: &Parts) -> Self {
+        if is_bearer_key(token, parts) { Self::ServiceKey(token) } else { Self::Bearer(token) }
     }
 }

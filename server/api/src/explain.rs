@@ -17,6 +17,8 @@ use portcullis_model::schema::{
     typed,
 };
 use portcullis_operations::checks::{DecidedCheck, Evidence};
+use portcullis_operations::directory;
+use portcullis_operations::metrics::CheckKind;
 use portcullis_resolvers::Report;
 
 /// Whether the query asks for an explanation.
@@ -51,10 +53,12 @@ pub(super) fn explanation(
     decided: &DecidedCheck<'_>,
     evidence: &Evidence,
 ) -> Option<Box<RawValue>> {
-    let Evidence { cached, asked, rule_id } = evidence;
+    let Evidence { cached, entities, asked, rule_id } = evidence;
+    let supply = entities.supply(cached.plan(), CheckKind::Combined, &decided.check);
+    let check = directory::completed(supply.as_ref(), decided.check);
     let answer = ExplanationAnswer {
         revision: decided.answer.revision,
-        explanation: cached.plan().explain(&decided.check, &asked.answers, *rule_id),
+        explanation: cached.plan().explain(&check, &asked.answers, *rule_id),
         resolvers: &asked.reports,
     };
     to_raw_value(&answer).ok()
@@ -86,8 +90,8 @@ fn explanation_schema() -> AnySchema {
         .field("attribute", string())
         .field("source", string())
         .about(
-            "An attribute that a condition reads, and where its value comes from: `request`, `token` or \
-             `resolver:<namespace>`. Without `value` it is absent, or there is no answer, and `because` says why",
+            "An attribute that a condition reads, and where its value comes from: `request`, `token`, \
+             `directory` or `resolver:<namespace>`. Without `value` it is absent, or there is no answer, and `because` says why",
         );
     let resolver = record()
         .field("namespace", string())

@@ -1,5 +1,6 @@
 //! Health probes: no credential, no tenant.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::Json;
@@ -44,13 +45,13 @@ pub(super) async fn live() -> Response {
 /// The answer of the readiness probe.
 #[derive(Serialize, ToSchema)]
 struct Readiness {
-    #[schema(schema_with = ok_or_degraded)]
+    #[schema(schema_with = readiness)]
     status: &'static str,
     checks: Checks,
 }
 
-fn ok_or_degraded() -> ObjectBuilder {
-    schema::choice(["ok", "degraded"])
+fn readiness() -> ObjectBuilder {
+    schema::choice(["ok", "degraded", "stopping"])
 }
 
 /// The dependencies that the readiness probe tests.
@@ -67,28 +68,31 @@ fn ok_or_unavailable() -> ObjectBuilder {
     schema::choice(["ok", "unavailable"])
 }
 
-/// Tells whether the database answers and the decision engine decides.
+/// Tells whether the service should get traffic: the database answers, the decision engine decides, and the service is
+/// not about to stop.
 #[utoipa::path(
     get, path = "/healthz/ready", tag = "Service", operation_id = "isReady",
     responses(
-        (status = 200, description = "Both do", body = Readiness,
+        (status = 200, description = "It should", body = Readiness,
             example = json!({"status": "ok", "checks": {"database": "ok", "casbin": "ok"}})),
-        (status = 503, description = "One does not", body = Readiness,
+        (status = 503, description = "It should not", body = Readiness,
             example = json!({"status": "degraded", "checks": {"database": "unavailable", "casbin": "ok"}})),
     ),
 )]
 pub(super) async fn ready(State(app): State<App>) -> Response {
+    let is_stopping = app.stopping.load(Ordering::Relaxed);
     // In its own task, so that it also logs a failure that comes after the answer.
     let ping = tokio::spawn(async move { reaches_database(&app).await });
     let database = matches!(tokio::time::timeout(DATABASE_TIMEOUT, ping).await, Ok(Ok(true)));
     let engine = decides();
     let word = |good| if good { "ok" } else { "unavailable" };
     let checks = Checks { database: word(database), casbin: word(engine) };
-    if database && engine {
-        return Json(Readiness { status: "ok", checks }).into_response();
-    }
-    let body = Json(Readiness { status: "degraded", checks });
-    (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
+    let status = match (database && engine, is_stopping) {
+        (true, false) => return Json(Readiness { status: "ok", checks }).into_response(),
+        (true, true) => "stopping",
+        (false, _) => "degraded",
+    };
+    (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status, checks })).into_response()
 }
 
 /// Makes a round trip to the database. At most once in ten seconds the log says why one failed.

@@ -165,6 +165,30 @@ fn count(
     }
 }
 
+/// Returns the address of the client, if addresses have a rate of checks.
+pub(crate) fn counted_address(app: &App, parts: &Parts) -> Option<IpAddr> {
+    app.limits.rates.of(RequestKind::Check).address.and_then(|_| client_address(app, parts))
+}
+
+/// Counts `more` checks of `actor` of `tenant` for the rates, all or none.
+pub(crate) fn count_more(
+    app: &App,
+    (tenant, actor): (&str, &str),
+    address: Option<IpAddr>,
+    more: u32,
+) -> Result<(), ApiError> {
+    let rates = &app.limits.rates;
+    if more == 0 || !rates.are_limited() {
+        return Ok(());
+    }
+    let now = Moment::of(app.clock.now());
+    let counted = rates.count_many(RequestKind::Check, (tenant, actor), address, now, more);
+    counted.map(drop).map_err(|refusal| {
+        app.limits.metrics.refused(refusal.reason, Class::Checks);
+        ApiError::RateLimited(refusal)
+    })
+}
+
 /// Returns a place of `class`, at once or after a wait.
 async fn find_place(
     app: &App,

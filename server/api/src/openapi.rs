@@ -304,7 +304,7 @@ fn headers() -> Value {
         "X-Request-Id": header(
             true,
             "The id that was sent, or a new one; the log has it too",
-            json!({"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"}),
+            json!({"type": "string", "pattern": "^[!-~]{1,256}$"}),
         ),
     })
 }
@@ -313,8 +313,8 @@ fn request_id() -> Value {
     json!({
         "name": "X-Request-Id",
         "in": "header",
-        "description": "Names the request in the answer and in the log: 1 to 128 of `[A-Za-z0-9._-]`. \
-                        Anything else is replaced.",
+        "description": "Names the request in the answer and in the log: 1 to 128 of `[A-Za-z0-9._-]`, and on \
+                        the AuthZEN routes 1 to 256 visible characters of ASCII. Anything else is replaced.",
         "schema": {"type": "string"},
     })
 }
@@ -325,7 +325,9 @@ fn tags() -> Value {
         tag("Decisions", "May this subject do that?"),
         tag("Resources", "What the tenant's services protect"),
         tag("RBAC rules", "Who may do what: subject, domain, object, action"),
+        tag("Roles", "Roles that include other roles"),
         tag("ABAC policies", "Conditions over attributes"),
+        tag("Entities", "People and objects, with the roles and attributes that checks leave out"),
         tag("Service API keys", "Credentials of machines"),
         tag("Policies as code", "Content as files, applied as a whole"),
         tag("Webhooks", "Who is told of changes and denials"),

@@ -21,25 +21,72 @@ use crate::parameters::{digits, parameter, query};
 /// Longest page, and the length of a page without `limit`.
 const MAX_LIMIT: usize = 1_000;
 
-/// Bytes of the mark in a cursor. A cursor is the last id of a page, and a mark of its list, filter and tenant.
+/// Bytes of the mark in a cursor. A cursor is the place of the last record of a page, and a mark of its list, filter and tenant.
 const MARK_BYTES: usize = 8;
 
-/// The page that a request wants.
+/// The page that a request wants, of a list whose records are in the order of `K`.
 #[derive(Debug)]
-pub(super) struct Requested<'u> {
+pub(super) struct Requested<'u, K = Uuid> {
     uri: &'u Uri,
-    after: Uuid,
+    after: K,
     limit: usize,
     mark: [u8; MARK_BYTES],
 }
 
-/// Reads `limit` and `cursor`. A cursor is valid only for the `list`, `tenant` and `filter` that it was made for.
+/// The place of a record in its list, as a cursor has it.
+pub(super) trait CursorKey: Default {
+    fn bytes(&self) -> &[u8];
+    fn of_bytes(bytes: &[u8]) -> Option<Self>;
+}
+
+impl CursorKey for Uuid {
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        Self::from_slice(bytes).ok()
+    }
+}
+
+impl CursorKey for String {
+    fn bytes(&self) -> &[u8] {
+        self.as_bytes()
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        // PostgreSQL refuses U+0000 in a text.
+        Self::from_utf8(bytes.to_vec()).ok().filter(|text| !text.contains('\0'))
+    }
+}
+
+/// Reads `limit` and `cursor` of a list in the order of ids. A cursor is valid only for the `list`, `tenant` and `filter`
+/// that it was made for.
 pub(super) fn requested<'u>(
     uri: &'u Uri,
     list: &str,
     tenant: &str,
     filter: &str,
 ) -> Result<Requested<'u>, ApiError> {
+    requested_by(uri, list, tenant, filter)
+}
+
+/// Reads `limit` and `cursor` of a list in the order of texts, as [`requested`] does.
+pub(super) fn requested_by_text<'u>(
+    uri: &'u Uri,
+    list: &str,
+    tenant: &str,
+    filter: &str,
+) -> Result<Requested<'u, String>, ApiError> {
+    requested_by(uri, list, tenant, filter)
+}
+
+fn requested_by<'u, K: CursorKey>(
+    uri: &'u Uri,
+    list: &str,
+    tenant: &str,
+    filter: &str,
+) -> Result<Requested<'u, K>, ApiError> {
     let mut hash = Sha256::new();
     for part in [list, tenant, filter] {
         hash.update((part.len() as u64).to_be_bytes());
@@ -47,7 +94,7 @@ pub(super) fn requested<'u>(
     }
     let mut mark = [0; MARK_BYTES];
     mark.copy_from_slice(&hash.finalize()[..MARK_BYTES]);
-    let mut requested = Requested { uri, after: Uuid::nil(), limit: MAX_LIMIT, mark };
+    let mut requested = Requested { uri, after: K::default(), limit: MAX_LIMIT, mark };
     for (name, value) in query(uri) {
         match &*name {
             "limit" => requested.limit = parse_limit(&value)?,
@@ -64,20 +111,20 @@ fn parse_limit(text: &str) -> Result<usize, ApiError> {
     limit.ok_or_else(|| ApiError::bad_request(fault()))
 }
 
-fn parse_cursor(text: &str, mark: [u8; MARK_BYTES]) -> Result<Uuid, ApiError> {
+fn parse_cursor<K: CursorKey>(text: &str, mark: [u8; MARK_BYTES]) -> Result<K, ApiError> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok();
-    let id = bytes.and_then(|bytes| {
-        let (id, own_mark) = bytes.split_at_checked(16)?;
-        if own_mark == mark { Uuid::from_slice(id).ok() } else { None }
+    let key = bytes.and_then(|bytes| {
+        let (key, own_mark) = bytes.split_at_checked(bytes.len().checked_sub(MARK_BYTES)?)?;
+        if own_mark == mark { K::of_bytes(key) } else { None }
     });
-    id.ok_or_else(|| {
+    key.ok_or_else(|| {
         ApiError::bad_request(
             "the query parameter `cursor` does not belong to this list; take it from the `Link` header",
         )
     })
 }
 
-impl IntoParams for Requested<'_> {
+impl<K> IntoParams for Requested<'_, K> {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let limit = schema::integer(1, MAX_LIMIT as i64).default(Some(MAX_LIMIT.into()));
         let cursor = schema::string();
@@ -90,17 +137,31 @@ impl IntoParams for Requested<'_> {
     }
 }
 
-impl Requested<'_> {
+impl Requested<'_, Uuid> {
     /// Returns the page to fetch.
     pub(super) fn fetch(&self) -> Page {
-        Page { after: self.after, limit: i64::try_from(self.limit).unwrap_or(i64::MAX) }
+        Page { after: self.after, limit: self.limit() }
+    }
+}
+
+impl Requested<'_, String> {
+    /// Returns the place after which the page begins; empty at the start.
+    pub(super) fn after(&self) -> &str {
+        &self.after
+    }
+}
+
+impl<K: CursorKey> Requested<'_, K> {
+    /// Returns the most records of the page.
+    pub(super) fn limit(&self) -> i64 {
+        i64::try_from(self.limit).unwrap_or(i64::MAX)
     }
 
     /// Answers with the page, and with a link to the next page if there is one.
     pub(super) fn respond<T: Serialize>(
         &self,
         listed: Listed<T>,
-        id: impl Fn(&T) -> Uuid,
+        key: impl Fn(&T) -> K,
     ) -> Response {
         let Listed { records, more } = listed;
         let (body, written) = match write(&records) {
@@ -110,15 +171,15 @@ impl Requested<'_> {
             }
         };
         let last = records.get(..written).and_then(<[T]>::last);
-        let last = last.filter(|_| more || written < records.len()).map(id);
-        let link = last.and_then(|last| HeaderValue::from_str(&self.next(last)).ok());
+        let last = last.filter(|_| more || written < records.len()).map(key);
+        let link = last.and_then(|last| HeaderValue::from_str(&self.next(&last)).ok());
         ([(CONTENT_TYPE, "application/json")], link.map(|link| [(LINK, link)]), body)
             .into_response()
     }
 
     /// Returns the `Link` to the page after the record `last`.
-    fn next(&self, last: Uuid) -> String {
-        let cursor = URL_SAFE_NO_PAD.encode([last.as_bytes().as_slice(), &self.mark].concat());
+    fn next(&self, last: &K) -> String {
+        let cursor = URL_SAFE_NO_PAD.encode([last.bytes(), &self.mark].concat());
         let others = query(self.uri).filter(|(name, _)| name != "cursor");
         let next = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(others)

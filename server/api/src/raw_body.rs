@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http::{Extensions, HeaderMap};
+use http_body::Body as HttpBody;
 use http_body_util::BodyExt;
 use portcullis_operations::error::OperationError;
 
@@ -69,40 +70,54 @@ impl<S: Send + Sync> FromRequestParts<S> for Deadline {
 /// A body that is not read yet. An extractor of a body runs after those of the caller, so that nobody without the right
 /// makes the service read.
 #[derive(Debug)]
-pub(crate) struct UnreadBody {
-    body: Body,
+pub(crate) struct UnreadBody<B = Body> {
+    body: B,
     limits: BodyLimits,
 }
 
 impl UnreadBody {
     /// Returns the body of `request`.
     pub(crate) fn of(request: Request) -> Result<Self, ApiError> {
-        let (parts, body) = request.into_parts();
-        let limits = limits_of(&parts.extensions)?;
-        Ok(Self { body, limits })
+        let (mut parts, body) = request.into_parts();
+        Self::new(&mut parts.extensions, body)
     }
 
     /// Returns the deadline of the request.
     pub(crate) fn deadline(&self) -> Deadline {
         self.limits.deadline
     }
+}
 
-    /// Reads the body to its end. The bytes are charged until the last copy of them is dropped.
+impl<B: HttpBody<Data = Bytes> + Unpin> UnreadBody<B> {
+    /// Returns `body` with its limits, which it takes from the extensions of its request.
+    pub(crate) fn new(extensions: &mut Extensions, body: B) -> Result<Self, ApiError> {
+        let limits = extensions.remove().ok_or_else(|| {
+            OperationError::Internal("the request has no limits of its body".into())
+        })?;
+        Ok(Self { body, limits })
+    }
+
+    /// Reads the body to its end. The bytes are charged until they are dropped.
     ///
     /// # Errors
     /// The body is too large, ends too early or takes too long, or the memory for bodies is spent.
-    pub(crate) async fn read(self) -> Result<Bytes, ApiError> {
+    pub(crate) async fn read(self) -> Result<ReadBody, ApiError> {
         let Self { body, limits } = self;
-        limits.deadline.bound(read_all(body, limits)).await.unwrap_or_else(|| {
+        let deadline = limits.deadline;
+        deadline.bound(read_all(body, limits)).await.unwrap_or_else(|| {
             let what = "the body took too long, and nothing was written; try again later";
             Err(OperationError::NotNow(what.to_owned()).into())
         })
     }
 }
 
-async fn read_all(mut body: Body, limits: BodyLimits) -> Result<Bytes, ApiError> {
-    let declared = limits.declared.and_then(|length| length.try_into().ok());
-    let mut charge = limits.budget.charge(limits.account);
+async fn read_all(
+    mut body: impl HttpBody<Data = Bytes> + Unpin,
+    limits: BodyLimits,
+) -> Result<ReadBody, ApiError> {
+    let BodyLimits { most: most_bytes, declared, budget, account, .. } = limits;
+    let declared = declared.and_then(|length| length.try_into().ok());
+    let mut charge = budget.charge(account);
     let mut kept = Vec::new();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
@@ -111,22 +126,19 @@ async fn read_all(mut body: Body, limits: BodyLimits) -> Result<Bytes, ApiError>
         // Trailers are ignored.
         let Ok(data) = frame.into_data() else { continue };
         let length = kept.len() + data.len();
-        if length > limits.most {
-            return Err(ApiError::PayloadTooLarge(limits.most));
+        if length > most_bytes {
+            return Err(ApiError::PayloadTooLarge(most_bytes));
         }
         if length > kept.capacity() {
             // Twice the length, so that few bytes are copied again, but no more than the body can need.
-            let most = declared.unwrap_or(limits.most);
+            let most = declared.unwrap_or(most_bytes);
             let capacity = (2 * kept.len()).min(most).max(length);
             charge.grow_to(capacity).map_err(|_| too_many())?;
             kept.reserve_exact(capacity - kept.len());
         }
         kept.extend_from_slice(&data);
     }
-    if kept.is_empty() {
-        return Ok(Bytes::new());
-    }
-    Ok(Bytes::from_owner(ChargedBytes { kept, _charge: charge }))
+    Ok(ReadBody { kept, _charge: charge })
 }
 
 fn too_many() -> ApiError {
@@ -134,24 +146,25 @@ fn too_many() -> ApiError {
     OperationError::NotNow(what.to_owned()).into()
 }
 
-fn limits_of(extensions: &Extensions) -> Result<BodyLimits, ApiError> {
-    extensions.get().cloned().ok_or_else(|| {
-        OperationError::Internal("the request has no limits of its body".into()).into()
-    })
-}
-
 /// Returns the length that a request declares.
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Bytes that hold their charge.
-struct ChargedBytes {
+/// A body that was read. It holds its charge.
+pub(crate) struct ReadBody {
     kept: Vec<u8>,
     _charge: Charge,
 }
 
-impl AsRef<[u8]> for ChargedBytes {
+impl ReadBody {
+    /// Returns the bytes, which are charged until the last copy of them is dropped.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.kept.is_empty() { Bytes::new() } else { Bytes::from_owner(self) }
+    }
+}
+
+impl AsRef<[u8]> for ReadBody {
     fn as_ref(&self) -> &[u8] {
         &self.kept
     }
@@ -182,7 +195,7 @@ mod tests {
 
     async fn read(request: Request) -> Result<Bytes, u16> {
         let read = UnreadBody::of(request).expect("has limits").read().await;
-        read.map_err(|error| error.into_response().status().as_u16())
+        read.map(ReadBody::into_bytes).map_err(|error| error.into_response().status().as_u16())
     }
 
     #[tokio::test]

@@ -7,12 +7,14 @@ use http::header::{CACHE_CONTROL, LOCATION};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
+const POLICY_REVISION: HeaderName = HeaderName::from_static("x-policy-revision");
+
 /// Returns the header with the tenant's revision. Every answer to a check and every successful write has it.
 pub(crate) fn revision_header(revision: u64) -> [(HeaderName, HeaderValue); 1] {
     // Digits are a valid value. From the text, the value needs one allocation instead of two.
     let digits = Bytes::from(revision.to_string());
     let value = HeaderValue::from_maybe_shared(digits).unwrap_or(HeaderValue::from_static("0"));
-    [(HeaderName::from_static("x-policy-revision"), value)]
+    [(POLICY_REVISION, value)]
 }
 
 /// Answers 201 with a record that decisions depend on, and its location.

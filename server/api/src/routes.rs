@@ -7,6 +7,7 @@ use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::authzen::{discovery, evaluation, evaluations};
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
@@ -14,13 +15,16 @@ use crate::route_set::RouteSet;
 use crate::service::HttpService;
 use crate::unknown_parameters::KnownQueries;
 use crate::{
-    admin, apply, audit, checks, docs, health, home, layers, limits, metrics, policies, proposals,
-    resolvers, resources, rules, service_keys, webhooks,
+    admin, apply, audit, batch, checks, docs, entities, health, home, layers, limits, metrics,
+    policies, proposals, resolvers, resources, roles, rules, service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.
 pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> HttpService {
-    finish(app.clone(), routes(app, set), bodies)
+    // With rates, a layer adds their headers to the answers.
+    let direct_checks = set != RouteSet::Operator && !app.limits.rates.are_limited();
+    let routes = routes(app.clone(), set);
+    service(app, routes, bodies, direct_checks)
 }
 
 /// Returns the routes of `set`, without what is around them.
@@ -64,6 +68,9 @@ fn public() -> OpenApiRouter<App> {
     // A route without a class is a check, so that checks pay for no further layer.
     let decisions = OpenApiRouter::new()
         .at("/api/v1/check", routes!(checks::check))
+        .at(batch::PATH, routes!(batch::check_all))
+        .at("/access/v1/evaluation", routes!(evaluation::evaluation))
+        .at("/access/v1/evaluations", routes!(evaluations::evaluations))
         .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
     let management = OpenApiRouter::new()
         .at("/api/v1/resources", routes!(resources::register, resources::list))
@@ -90,6 +97,11 @@ fn public() -> OpenApiRouter<App> {
             routes!(webhooks::redeliver),
         )
         .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
+        .at(entities::PATH, routes!(entities::write, entities::list))
+        .at(entities::SYNC_PATH, routes!(entities::sync))
+        .at("/api/v1/entities/{type}/{id}", routes!(entities::show, entities::delete))
+        .at("/api/v1/roles", routes!(roles::list))
+        .at("/api/v1/roles/{name}", routes!(roles::put, roles::show, roles::delete))
         .at("/api/v1/export", routes!(apply::export))
         .at("/api/v1/audit", routes!(audit::list))
         .at("/api/v1/proposals", routes!(proposals::list))
@@ -113,7 +125,13 @@ fn public() -> OpenApiRouter<App> {
     let pages = OpenApiRouter::new()
         .at("/docs", routes!(docs::page))
         .at("/docs/{file}", routes!(docs::file));
-    decisions.merge(management).merge(pages)
+    let discovery = OpenApiRouter::new()
+        .at("/.well-known/authzen-configuration", routes!(discovery::configuration))
+        .at(
+            "/.well-known/authzen-configuration/{tenant}",
+            routes!(discovery::configuration_of_tenant),
+        );
+    decisions.merge(management).merge(pages).merge(discovery)
 }
 
 /// Returns the routes of the operator.
@@ -156,11 +174,15 @@ fn probes() -> OpenApiRouter<App> {
         .at("/healthz/ready", routes!(health::ready))
 }
 
-/// Adds the answer to unknown routes, and what is around all routes.
+/// Adds the answer to unknown routes, and what is around all routes. The routes may have layers.
 pub fn finish(app: App, routes: Router, bodies: BodyBudget) -> HttpService {
+    service(app, routes, bodies, false)
+}
+
+fn service(app: App, routes: Router, bodies: BodyBudget, direct_checks: bool) -> HttpService {
     let (_, described) = table(&app.mode).split_for_parts();
     let queries = KnownQueries::of(&described.paths);
-    HttpService::new(app, bodies, queries, routes.fallback(unknown_route))
+    HttpService::new(app, bodies, queries, routes.fallback(unknown_route), direct_checks)
 }
 
 /// Answers a request for an unknown path.

@@ -8,7 +8,7 @@ use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::PresentedKey;
 use portcullis_operations::app::App;
 
-use crate::credential::{ADMIN_KEY, SERVICE_KEY};
+use crate::credential::{ADMIN_KEY, SERVICE_KEY, is_bearer_key};
 use crate::limits;
 use crate::request_id::RequestId;
 
@@ -19,14 +19,14 @@ pub(crate) struct SentCredential {
     /// The service key, until its id is read from it.
     service_key: Option<HeaderValue>,
     address: Option<IpAddr>,
-    request_id: Option<RequestId>,
+    request_id: RequestId,
 }
 
 impl SentCredential {
-    /// Returns `None` if the request has no credential. It copies no text: most credentials are good.
-    pub(crate) fn of(app: &App, parts: &Parts) -> Option<Self> {
+    /// Returns the credential of the request with this id; `None` if it has none. It copies no text: most credentials are good.
+    pub(crate) fn of(app: &App, parts: &Parts, id: &RequestId) -> Option<Self> {
         let headers = &parts.headers;
-        let service_key = headers.get(SERVICE_KEY).cloned();
+        let service_key = headers.get(SERVICE_KEY).cloned().or_else(|| bearer_key(parts));
         let is_there = service_key.is_some()
             || headers.contains_key(ADMIN_KEY)
             || headers.contains_key(AUTHORIZATION);
@@ -41,14 +41,22 @@ impl SentCredential {
             CredentialKind::Token
         };
         let address = limits::client_address(app, parts);
-        Some(Self { kind, service_key, address, request_id: parts.extensions.get().cloned() })
+        Some(Self { kind, service_key, address, request_id: id.clone() })
     }
 
     /// Returns the origin of the request. The secret is not part of it.
     pub(crate) fn into_origin(self) -> Origin {
         let key = self.service_key.as_ref().and_then(|key| key.to_str().ok());
         let key = key.and_then(PresentedKey::parse).map(|key| key.id.to_string());
-        let request_id = self.request_id.as_ref().map(RequestId::text);
+        let request_id = Some(self.request_id.text());
         Origin { key, ..Origin::new("", self.kind).with_request(self.address, request_id) }
     }
+}
+
+/// Returns the service key that was sent as a bearer token.
+fn bearer_key(parts: &Parts) -> Option<HeaderValue> {
+    let text = parts.headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (_, token) = text.split_once(' ')?;
+    let token = token.trim_start();
+    is_bearer_key(token, parts).then(|| HeaderValue::from_str(token).ok()).flatten()
 }

@@ -12,6 +12,7 @@ use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use futures_util::FutureExt;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
@@ -23,8 +24,12 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
+use crate::authzen::evaluations::EVALUATIONS_PATH;
+use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
+use crate::checks;
 use crate::deadline::REQUEST_TIMEOUT;
+use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
 use crate::raw_body::BodyLimits;
@@ -47,11 +52,20 @@ struct ServiceContext {
     bodies: BodyBudget,
     queries: KnownQueries,
     routes: Router,
+    /// Whether checks are answered without the router.
+    direct_checks: bool,
 }
 
 impl HttpService {
-    pub(crate) fn new(app: App, bodies: BodyBudget, queries: KnownQueries, routes: Router) -> Self {
-        Self(Arc::new(ServiceContext { app, bodies, queries, routes }))
+    /// Returns the service. Set `direct_checks` if the route of checks has no layer.
+    pub(crate) fn new(
+        app: App,
+        bodies: BodyBudget,
+        queries: KnownQueries,
+        routes: Router,
+        direct_checks: bool,
+    ) -> Self {
+        Self(Arc::new(ServiceContext { app, bodies, queries, routes, direct_checks }))
     }
 
     /// Answers a request.
@@ -60,20 +74,31 @@ impl HttpService {
         B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        let ServiceContext { app, bodies, queries, routes } = &*self.0;
+        let ServiceContext { app, bodies, queries, routes, direct_checks } = &*self.0;
         let (mut parts, body) = request.into_parts();
-        let exchange = Exchange::begin(&mut parts);
-        let sent = SentCredential::of(app, &parts);
+        let exchange = Exchange::begin(&parts, app.clock.now());
+        let sent = SentCredential::of(app, &parts, &exchange.id);
         let most = match parts.uri.path() {
             _ if upload::is_upload(&parts) => MAX_UPLOAD,
             apply::PATH => bodies.largest_apply(),
+            entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
+            batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
         if let Some(fault) = queries.fault(&parts) {
             parts.extensions.insert(fault);
         }
-        let routed = AssertUnwindSafe(route(routes.clone(), parts, body)).catch_unwind();
+        let routed = async {
+            if *direct_checks && is_plain_check(&parts) {
+                check(app, parts, body).await
+            } else {
+                parts.extensions.insert(exchange.id.clone());
+                // In a box, so that a check has no room for the state of another route.
+                Box::pin(route(routes.clone(), parts, body)).await
+            }
+        };
+        let routed = AssertUnwindSafe(routed).catch_unwind();
         let answer = match tokio::time::timeout(REQUEST_TIMEOUT, routed).await {
             Ok(Ok(answer)) => method_not_allowed(answer),
             Ok(Err(panic)) => after_panic(&*panic),
@@ -107,6 +132,27 @@ where
         leftover.discard().await;
     }
     answer
+}
+
+/// Answers a check without the router, and discards the part of the body that the handler does not read.
+async fn check<B>(app: &App, parts: Parts, mut body: B) -> Response
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let version = parts.version;
+    let answer = checks::check_directly(app, parts, &mut body).await;
+    // As in `route`.
+    if version != Version::HTTP_2 {
+        leftover::discard(&mut body).await;
+    }
+    answer
+}
+
+/// Returns whether a request is a check whose client does not wait for a 100.
+fn is_plain_check(parts: &Parts) -> bool {
+    parts.method == Method::POST
+        && parts.uri.path() == checks::PATH
+        && !parts.headers.contains_key(EXPECT)
 }
 
 fn answered(answer: Result<Response, Infallible>) -> Response {
@@ -146,9 +192,8 @@ struct Exchange {
 
 impl Exchange {
     /// Begins with a request, which gets its id.
-    fn begin(parts: &mut Parts) -> Self {
-        let id = RequestId::of(&parts.headers);
-        parts.extensions.insert(id.clone());
+    fn begin(parts: &Parts, now: DateTime<Utc>) -> Self {
+        let id = RequestId::of(parts, now);
         Self { id, method: parts.method.clone(), uri: parts.uri.clone(), began: Instant::now() }
     }
 

@@ -136,7 +136,7 @@ impl Upload {
     ) -> Result<UploadParts, ApiError> {
         // The turn is taken before the body is read: a slow sender keeps others of its tenant from sending.
         let turn = uploads.begin(tenant).await?;
-        let body = self.body.read().await?;
+        let body = self.body.read().await?.into_bytes();
         let mut parts = read_parts(multipart(self.content_type, body).await?).await?;
         parts.module = parts.module.map(|module| turn.until_gone(module));
         Ok(parts)

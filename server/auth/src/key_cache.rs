@@ -1,6 +1,5 @@
 //! The verified service keys, in memory: a check must not read the store (`docs/semantics.md`, section 6.8).
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -86,24 +85,24 @@ impl KeyCache {
         self.remove(&mut books, id);
     }
 
-    /// Returns the ids of all keys, for a comparison with the store. Reads that began before are not kept: the comparison
-    /// does not include their keys.
-    pub(crate) fn ids(&self) -> Vec<Uuid> {
+    /// Drops the keys of `tenants`, of which some may be revoked, and every read that began before.
+    pub(crate) fn forget_tenants<'t>(&self, tenants: impl IntoIterator<Item = &'t str>) {
         let mut books = self.books.lock();
         books.changes += 1;
-        self.keys.pin().keys().copied().collect()
+        let keys = self.keys.pin();
+        for tenant in tenants {
+            for id in books.shares.take(tenant) {
+                keys.remove(&id);
+            }
+        }
     }
 
-    /// Drops those of `compared` that are not in `existing`.
-    pub(crate) fn retain(&self, compared: &[Uuid], existing: &HashSet<Uuid>) {
-        let mut gone = compared.iter().filter(|id| !existing.contains(id)).peekable();
-        if gone.peek().is_none() {
-            return;
-        }
+    /// Drops every key, and every read that began before.
+    pub(crate) fn clear(&self) {
         let mut books = self.books.lock();
-        for id in gone {
-            self.remove(&mut books, *id);
-        }
+        books.changes += 1;
+        books.shares.clear();
+        self.keys.pin().clear();
     }
 
     fn remove(&self, books: &mut Books, id: Uuid) {

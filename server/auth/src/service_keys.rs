@@ -1,6 +1,5 @@
 //! Verifies service keys (`docs/semantics.md`, section 6.8).
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use portcullis_model::Timestamp;
@@ -99,14 +98,15 @@ impl ServiceKeys {
         self.cache.forget(id);
     }
 
-    /// Returns the ids of the keys in memory, for a comparison with the store.
-    pub fn remembered(&self) -> Vec<Uuid> {
-        self.cache.ids()
+    /// Forgets the keys of `tenants`: others may have revoked some. No request that begins after the return is verified with
+    /// them before the store is asked again.
+    pub fn forget_tenants<'t>(&self, tenants: impl IntoIterator<Item = &'t str>) {
+        self.cache.forget_tenants(tenants);
     }
 
-    /// Forgets those of `remembered` that the store does not have: others revoked them, or deleted their tenant.
-    pub fn retain(&self, remembered: &[Uuid], existing: &HashSet<Uuid>) {
-        self.cache.retain(remembered, existing);
+    /// Forgets every key, as [`ServiceKeys::forget_tenants`] does.
+    pub fn forget_all(&self) {
+        self.cache.clear();
     }
 }
 

@@ -74,6 +74,13 @@ impl<K: PartialEq> Shares<K> {
         share.into_iter().flat_map(|share| share.entries).map(|(key, _)| key)
     }
 
+    /// Removes all entries.
+    pub(crate) fn clear(&mut self) {
+        self.by_tenant.clear();
+        self.by_weight.clear();
+        self.total = 0;
+    }
+
     /// Returns the weight of the entries of `tenant`.
     pub(crate) fn of(&self, tenant: &str) -> usize {
         self.by_tenant.get(tenant).map_or(0, |share| share.weight)

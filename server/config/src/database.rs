@@ -16,6 +16,16 @@ pub async fn open_existing_database(url: &str) -> anyhow::Result<Store> {
     named(url, Store::open_existing(url).await)
 }
 
+/// Returns the store with the servers at `url`, which plans may be read from. Nothing is connected yet: a server that is
+/// down does not prevent the start.
+pub fn with_standbys(store: Store, url: &str) -> Result<Store, ConfigError> {
+    let shown = without_password(url);
+    store.with_standbys(url).map_err(|error| match error {
+        OpenError::Url(expected) => ConfigError::database_read_url(expected, shown),
+        other => ConfigError::database_read_url(other.to_string(), shown),
+    })
+}
+
 /// Adds the name of the setting and the URL to an error.
 fn named(url: &str, opened: Result<Store, OpenError>) -> anyhow::Result<Store> {
     let shown = without_password(url);

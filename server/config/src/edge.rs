@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use portcullis_engine::resolver_contract::MODULE_BYTES;
+use url::{Host, Url};
 
 use crate::error::ConfigError;
 use crate::units::{SIZE_UNITS, parse_size};
@@ -22,6 +23,8 @@ pub struct EdgeConfig {
     /// The address for the operator's routes. Without it they are on the address of all routes.
     pub admin_listen: Option<SocketAddr>,
     pub tls: Option<TlsConfig>,
+    /// The address by which clients reach the service, without a slash at the end.
+    pub public_url: Option<String>,
     /// Most bytes of request bodies in memory.
     pub body_memory: u64,
     /// Most bytes of the body of an apply.
@@ -32,6 +35,8 @@ pub struct EdgeConfig {
     pub idle_timeout: Duration,
     /// Longest time until a client takes the next piece of an answer.
     pub write_timeout: Duration,
+    /// Time from the signal to stop, for which requests are served although the readiness probe fails.
+    pub shutdown_delay: Duration,
 }
 
 /// The files for TLS, in PEM.
@@ -46,6 +51,7 @@ impl Default for EdgeConfig {
         Self {
             admin_listen: None,
             tls: None,
+            public_url: None,
             body_memory: 128 << 20,
             // 10,000 policies of 500 bytes, and modules of a usual size in base64.
             apply_body: 8 << 20,
@@ -53,6 +59,8 @@ impl Default for EdgeConfig {
             // Longer than the pauses of most clients and proxies.
             idle_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(30),
+            // Only a load balancer that asks for readiness needs it.
+            shutdown_delay: Duration::ZERO,
         }
     }
 }
@@ -72,6 +80,7 @@ impl Variables {
         Ok(EdgeConfig {
             admin_listen: self.parsed("ADMIN_LISTEN_ADDR", address, |text| text.parse().ok())?,
             tls: self.tls()?,
+            public_url: self.public_url()?,
             body_memory: body_memory.unwrap_or(default.body_memory),
             apply_body: self.apply_body()?.unwrap_or(default.apply_body),
             max_connections,
@@ -79,6 +88,24 @@ impl Variables {
                 .positive_duration("CONNECTION_IDLE_TIMEOUT", default.idle_timeout)?,
             write_timeout: self
                 .positive_duration("CONNECTION_WRITE_TIMEOUT", default.write_timeout)?,
+            shutdown_delay: self.duration("SHUTDOWN_DELAY", default.shutdown_delay)?,
+        })
+    }
+
+    fn public_url(&self) -> Result<Option<String>, ConfigError> {
+        let expected = "an https URL of a host alone, such as `https://authz.example.com`; http is accepted for \
+                        loopback hosts";
+        self.parsed("PUBLIC_URL", expected, |text| {
+            let url = Url::parse(text).ok()?;
+            let is_loopback = match url.host()? {
+                Host::Domain(name) => name == "localhost",
+                Host::Ipv4(address) => address.is_loopback(),
+                Host::Ipv6(address) => address.is_loopback(),
+            };
+            let is_secure = url.scheme() == "https" || (url.scheme() == "http" && is_loopback);
+            let origin = url.origin().ascii_serialization();
+            // Nothing but the origin: user, path, query and fragment have no place in it.
+            (is_secure && text.trim_end_matches('/') == origin).then_some(origin)
         })
     }
 

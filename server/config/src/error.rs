@@ -27,6 +27,11 @@ impl ConfigError {
         Self { name: "DATABASE_URL", expected, found: Some(found) }
     }
 
+    /// The error of a `DATABASE_READ_URL` that is malformed, or does not fit the database.
+    pub(crate) fn database_read_url(expected: String, found: String) -> Self {
+        Self { name: "DATABASE_READ_URL", expected, found: Some(found) }
+    }
+
     /// The error of a file in PEM that cannot be used, named by the variable `name`.
     pub fn unusable_file(name: &'static str, reason: &str) -> Self {
         Self { name, expected: format!("a usable file in PEM: {reason}"), found: None }

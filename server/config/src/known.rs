@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 66] = [
+const OURS: [&str; 72] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -17,6 +17,8 @@ const OURS: [&str; 66] = [
     "AUTH_SERVER_URL",
     "CONNECTION_IDLE_TIMEOUT",
     "CONNECTION_WRITE_TIMEOUT",
+    "DATABASE_READ_URL",
+    "DATABASE_READ_URL_FILE",
     "DATABASE_URL",
     "DATABASE_URL_FILE",
     "DOMAIN_CLAIM",
@@ -25,6 +27,7 @@ const OURS: [&str; 66] = [
     "EGRESS_CA_FILE",
     "ENCRYPTION_KEY",
     "ENCRYPTION_KEY_FILE",
+    "ENTITIES_BYTES",
     "JWKS_URI",
     "LISTEN_ADDR",
     "LOG_FORMAT",
@@ -39,6 +42,8 @@ const OURS: [&str; 66] = [
     "OIDC_ENABLED",
     "PLAN_CACHE_BYTES",
     "POSTGRES_ALLOW_BYPASS_RLS",
+    "PUBLIC_URL",
+    "QUOTA_ENTITIES",
     "QUOTA_POLICIES",
     "QUOTA_RESOLVERS",
     "QUOTA_RESOURCES",
@@ -60,6 +65,7 @@ const OURS: [&str; 66] = [
     "RUST_LOG",
     "SERVICE_API_KEY",
     "SERVICE_API_KEY_FILE",
+    "SHUTDOWN_DELAY",
     "SINGLE_TENANT",
     "TLS_CERT_FILE",
     "TLS_KEY_FILE",

@@ -20,7 +20,9 @@ mod units;
 mod variables;
 
 pub use compiler::own_compiler;
-pub use database::{open_database, open_existing_database, refuse_bypass, without_password};
+pub use database::{
+    open_database, open_existing_database, refuse_bypass, with_standbys, without_password,
+};
 pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;
 pub use process::LogFormat;

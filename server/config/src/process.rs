@@ -64,6 +64,13 @@ impl Variables {
         Ok(bytes.unwrap_or(256 << 20))
     }
 
+    /// Returns the most bytes that the entities of all tenants may take in memory.
+    pub fn entities_bytes(&self) -> Result<u64, ConfigError> {
+        let expected = format!("a size such as `1GiB` {SIZE_UNITS}");
+        let bytes = self.parsed("ENTITIES_BYTES", &expected, parse_size)?;
+        Ok(bytes.unwrap_or(1 << 30))
+    }
+
     /// Returns the address for `dev`, which must be a loopback address.
     pub fn loopback_listen(&self) -> Result<SocketAddr, ConfigError> {
         let listen = self.listen()?;

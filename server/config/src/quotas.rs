@@ -29,6 +29,7 @@ impl Variables {
                 resources: self.quota("QUOTA_RESOURCES", standard.resources)?,
                 service_keys: self.quota("QUOTA_SERVICE_KEYS", standard.service_keys)?,
                 resolvers: self.quota("QUOTA_RESOLVERS", standard.resolvers)?,
+                entities: self.quota("QUOTA_ENTITIES", standard.entities)?,
                 stored_bytes: stored_bytes?.unwrap_or(standard.stored_bytes),
             },
             waiting_denials: denials.unwrap_or(StoreLimits::default().waiting_denials),

@@ -17,6 +17,8 @@ pub(crate) struct SecretVariable {
 
 pub(crate) const DATABASE_URL: SecretVariable =
     SecretVariable { name: "DATABASE_URL", file: "DATABASE_URL_FILE" };
+pub(crate) const DATABASE_READ_URL: SecretVariable =
+    SecretVariable { name: "DATABASE_READ_URL", file: "DATABASE_READ_URL_FILE" };
 pub(crate) const SERVICE_API_KEY: SecretVariable =
     SecretVariable { name: "SERVICE_API_KEY", file: "SERVICE_API_KEY_FILE" };
 pub(crate) const TOKEN: SecretVariable = SecretVariable { name: "TOKEN", file: "TOKEN_FILE" };

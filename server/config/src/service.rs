@@ -17,6 +17,7 @@ use crate::compiler::own_compiler;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::mode;
+use crate::secrets::DATABASE_READ_URL;
 use crate::units::{DURATION_UNITS, SIZE_UNITS, parse_duration, parse_size};
 use crate::variables::Variables;
 
@@ -25,6 +26,8 @@ use crate::variables::Variables;
 pub struct Config {
     pub listen: SocketAddr,
     pub database_url: String,
+    /// The servers that plans may be read from, beside the database.
+    pub database_read_url: Option<String>,
     /// Accepts a role of PostgreSQL that bypasses row-level security.
     pub allow_bypass_rls: bool,
     pub mode: Mode,
@@ -35,6 +38,7 @@ pub struct Config {
     /// The roles that make the holder of a token a manager.
     pub manager_roles: Vec<String>,
     pub plan_cache_bytes: u64,
+    pub entities_bytes: u64,
     /// Longest time for which checks continue while changes cannot be read from the database.
     pub max_staleness: Duration,
     pub webhooks: WebhookConfig,
@@ -57,12 +61,14 @@ impl Config {
         Ok(Self {
             listen: variables.listen()?,
             database_url: variables.database_url()?,
+            database_read_url: variables.secret(DATABASE_READ_URL)?,
             allow_bypass_rls: variables.boolean("POSTGRES_ALLOW_BYPASS_RLS")?.unwrap_or(false),
             mode: mode::read(variables)?,
             encryption_keys: variables.encryption_keys()?,
             egress: variables.egress()?,
             manager_roles: manager_roles.split(',').map(|role| role.trim().to_owned()).collect(),
             plan_cache_bytes: variables.plan_cache_bytes()?,
+            entities_bytes: variables.entities_bytes()?,
             max_staleness: variables.duration("MAX_STALENESS", Duration::from_secs(30))?,
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,

@@ -107,13 +107,30 @@ impl Bucket {
     /// # Errors
     /// The bucket is empty.
     pub fn take(&self, rate: &Rate, now: Moment) -> Result<BucketLevel, BucketLevel> {
+        self.take_many(rate, now, 1)
+    }
+
+    /// Takes all of `requests` of `rate` at `now`, or none. More than the quota never succeed.
+    ///
+    /// # Errors
+    /// The bucket has fewer. `next_in` is the time until so many may come.
+    pub fn take_many(
+        &self,
+        rate: &Rate,
+        now: Moment,
+        requests: u32,
+    ) -> Result<BucketLevel, BucketLevel> {
+        let cost = rate.step.saturating_mul(u64::from(requests));
         let mut stored = self.0.load(Ordering::Relaxed);
         loop {
             let full_at = full_at(stored, rate, now);
-            let after = full_at + rate.step;
+            let after = full_at.saturating_add(cost);
             if after > now.0 + rate.span() {
                 self.forget_the_future(stored, full_at);
-                return Err(level(full_at, rate, now));
+                let level = level(full_at, rate, now);
+                let free = rate.span() - (full_at - now.0);
+                let next_in = Duration::from_nanos(cost.saturating_sub(free));
+                return Err(BucketLevel { next_in, ..level });
             }
             match self.0.compare_exchange_weak(stored, after, Ordering::Relaxed, Ordering::Relaxed)
             {

@@ -165,24 +165,60 @@ impl RateLimits {
         address: Option<IpAddr>,
         now: Moment,
     ) -> Result<RateLevels, Box<RateRefusal>> {
+        self.count_many(kind, (tenant, actor), address, now, 1)
+    }
+
+    /// Counts `requests` of `actor` as [`RateLimits::count`] counts one: all or none of a rate.
+    ///
+    /// # Errors
+    /// A rate refuses that many.
+    pub fn count_many(
+        &self,
+        kind: RequestKind,
+        (tenant, actor): (&str, &str),
+        address: Option<IpAddr>,
+        now: Moment,
+        requests: u32,
+    ) -> Result<RateLevels, Box<RateRefusal>> {
         let rates = self.of(kind);
         let mut levels = RateLevels::new();
         if let (Some(rate), Some(address)) = (rates.address, address.map(counted)) {
             let buckets = self.addresses.get_or_add(&address, || address, KindBuckets::default);
             let name = name(kind, ["address-checks", "address-reads", "address-writes"]);
-            take(&mut levels, name, rate, buckets.of(kind), RefusalReason::AddressRate, now)?;
+            take(
+                &mut levels,
+                name,
+                rate,
+                (buckets.of(kind), requests),
+                RefusalReason::AddressRate,
+                now,
+            )?;
         }
         if let Some(rate) = rates.credential {
             let key = CredentialRef { tenant, actor };
             let own = || Credential { tenant: tenant.into(), actor: actor.into() };
             let buckets = self.credentials.get_or_add(&key, own, KindBuckets::default);
             let name = name(kind, ["credential-checks", "credential-reads", "credential-writes"]);
-            take(&mut levels, name, rate, buckets.of(kind), RefusalReason::CredentialRate, now)?;
+            take(
+                &mut levels,
+                name,
+                rate,
+                (buckets.of(kind), requests),
+                RefusalReason::CredentialRate,
+                now,
+            )?;
         }
         if let Some(rate) = rates.tenant {
             let buckets = self.tenants.get_or_add(tenant, || tenant.into(), KindBuckets::default);
             let name = name(kind, ["tenant-checks", "tenant-reads", "tenant-writes"]);
-            take(&mut levels, name, rate, buckets.of(kind), RefusalReason::TenantRate, now)?;
+            take(
+                &mut levels,
+                name,
+                rate,
+                (buckets.of(kind), requests),
+                RefusalReason::TenantRate,
+                now,
+            )?;
         }
         Ok(levels)
     }
@@ -196,16 +232,16 @@ fn name(kind: RequestKind, [checks, reads, writes]: [&'static str; 3]) -> &'stat
     }
 }
 
-/// Takes a request from `bucket`, and adds its level to `levels`.
+/// Takes requests from a bucket, and adds its level to `levels`.
 fn take(
     levels: &mut RateLevels,
     name: &'static str,
     rate: Rate,
-    bucket: &Bucket,
+    (bucket, requests): (&Bucket, u32),
     reason: RefusalReason,
     now: Moment,
 ) -> Result<(), Box<RateRefusal>> {
-    let taken = bucket.take(&rate, now);
+    let taken = bucket.take_many(&rate, now, requests);
     let level = RateLevel { name, rate, level: taken.unwrap_or_else(|level| level) };
     levels.push(level);
     match taken {

@@ -1,6 +1,7 @@
 //! The bodies of checks in the API's document. The engine declares and reads them ([`CheckBody`], [`LegacyCheckBody`]).
 
 use portcullis_engine::CheckBody;
+use portcullis_engine::batch::{BatchSemantic, MAX_ITEM_ID, MAX_ITEMS};
 use portcullis_engine::request::{Attributes, CheckMembers, CheckText, LegacyCheckBody};
 use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
@@ -24,6 +25,55 @@ document!(CheckRequest => {
         "attributes": {"resource": {"patient_id": "patient-4711"}},
     }))
 });
+
+/// The body of a batch.
+pub struct BatchRequest;
+
+document!(BatchRequest => {
+    let members = |input: Input, required: bool| {
+        let mut description = Description { input, about: about_check, };
+        match required {
+            true => CheckBody::declare(&mut description),
+            false => CheckBody::declare(&mut Defaults(&mut description)),
+        };
+        description.input
+    };
+    let id = schema::text(MAX_ITEM_ID).description(Some("Returned with the answer to the item"));
+    let item = members(schema::input(), false).optional("id", id);
+    let items = schema::list(item).min_items(Some(1)).max_items(Some(MAX_ITEMS));
+    let semantic = schema::choice(BatchSemantic::NAMES.map(|(_, name)| name))
+        .description(Some("The item after which the batch ends; `execute_all` when absent"));
+    members(schema::input(), true)
+        .required("checks", items)
+        .optional("semantic", semantic)
+        .about("The members of a check are defaults: an item may leave out each that the body has")
+        .example(json!({
+            "subject": "patient-4711",
+            "action": "read",
+            "resource": "chart:read",
+            "checks": [
+                {"id": "a", "attributes": {"resource": {"patient_id": "patient-4711"}}},
+                {"id": "b", "attributes": {"resource": {"patient_id": "patient-4712"}}},
+            ],
+        }))
+});
+
+/// Describes each member as one that may be absent.
+struct Defaults<'d>(&'d mut Description);
+
+impl CheckMembers<'static> for Defaults<'_> {
+    fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
+        self.0.optional(name, text)
+    }
+
+    fn optional(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
+        self.0.optional(name, text)
+    }
+
+    fn attributes(&mut self, name: &'static str) -> Option<Attributes<'static>> {
+        self.0.attributes(name)
+    }
+}
 
 /// A check in a file: the body of a check, whose instant is beside it.
 pub struct FileCheck;
@@ -129,6 +179,7 @@ fn any_of_types<const N: usize>(types: [Type; N]) -> ObjectBuilder {
 
 #[cfg(test)]
 mod tests {
+    use portcullis_engine::batch::BatchBody;
     use portcullis_engine::json::parse;
     use utoipa::PartialSchema;
 
@@ -144,6 +195,9 @@ mod tests {
         let check = example(CheckRequest::schema());
         let json = parse(check.as_bytes()).expect("JSON");
         CheckBody::parse(&json).expect("a check");
+        let batch = example(BatchRequest::schema());
+        let json = parse(batch.as_bytes()).expect("JSON");
+        BatchBody::parse(&json).expect("a batch");
         let legacy = example(LegacyCheckRequest::schema());
         let json = parse(legacy.as_bytes()).expect("JSON");
         LegacyCheckBody::parse(&json).expect("a legacy check");

@@ -13,19 +13,22 @@ pub enum Quota {
     Resources,
     ServiceKeys,
     Resolvers,
-    /// The bytes of policies, rules, resources, and resolvers with their modules.
+    /// Entities of the directory.
+    Entities,
+    /// The bytes of policies, rules, resources, entities, and resolvers with their modules.
     StoredBytes,
 }
 
 impl Quota {
     /// Every quota, in the order of [`PerQuota`].
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Webhooks,
         Self::Policies,
         Self::Rules,
         Self::Resources,
         Self::ServiceKeys,
         Self::Resolvers,
+        Self::Entities,
         Self::StoredBytes,
     ];
 
@@ -38,6 +41,7 @@ impl Quota {
             Self::Resources => "resources",
             Self::ServiceKeys => "service_keys",
             Self::Resolvers => "resolvers",
+            Self::Entities => "entities",
             Self::StoredBytes => "stored_bytes",
         }
     }
@@ -52,6 +56,7 @@ pub struct PerQuota<T> {
     pub resources: T,
     pub service_keys: T,
     pub resolvers: T,
+    pub entities: T,
     pub stored_bytes: T,
 }
 
@@ -65,6 +70,7 @@ impl<T: Copy> PerQuota<T> {
             Quota::Resources => self.resources,
             Quota::ServiceKeys => self.service_keys,
             Quota::Resolvers => self.resolvers,
+            Quota::Entities => self.entities,
             Quota::StoredBytes => self.stored_bytes,
         }
     }
@@ -78,6 +84,7 @@ impl<T: Copy> PerQuota<T> {
             Quota::Resources => &mut self.resources,
             Quota::ServiceKeys => &mut self.service_keys,
             Quota::Resolvers => &mut self.resolvers,
+            Quota::Entities => &mut self.entities,
             Quota::StoredBytes => &mut self.stored_bytes,
         }
     }
@@ -95,6 +102,7 @@ impl Quotas {
         resources: None,
         service_keys: None,
         resolvers: None,
+        entities: None,
         stored_bytes: None,
     };
 
@@ -109,6 +117,8 @@ impl Quotas {
         service_keys: Some(1_000),
         // Each takes memory for as long as the service runs.
         resolvers: Some(64),
+        // A million takes some 500 MB of memory in each process.
+        entities: Some(1_000_000),
         // 64 modules of 16 MiB, and as much again.
         stored_bytes: Some(2 << 30),
     };

@@ -48,11 +48,13 @@ pub enum Permission {
     AccessSearch,
     /// To change managed records, and to lift the limits of an apply.
     PoliciesForce,
+    EntitiesRead,
+    EntitiesWrite,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::ResourcesRead,
         Self::ResourcesWrite,
         Self::PoliciesRead,
@@ -65,6 +67,8 @@ impl Permission {
         Self::AccessEvaluate,
         Self::AccessSearch,
         Self::PoliciesForce,
+        Self::EntitiesRead,
+        Self::EntitiesWrite,
     ];
 
     /// The permissions of a key that is created without `permissions`. Later versions add none to them: a key must not
@@ -94,6 +98,8 @@ impl Permission {
             Self::AccessEvaluate => "access:evaluate",
             Self::AccessSearch => "access:search",
             Self::PoliciesForce => "policies:force",
+            Self::EntitiesRead => "entities:read",
+            Self::EntitiesWrite => "entities:write",
         }
     }
 
@@ -188,7 +194,8 @@ impl NewServiceKey {
         let permissions = members.optional(
             "permissions",
             permissions.about(
-                "When absent, all but `audit:read`, `access:evaluate`, `access:search` and `policies:force`",
+                "When absent, all but `audit:read`, `access:evaluate`, `access:search`, `policies:force`, \
+                 `entities:read` and `entities:write`",
             ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
@@ -343,7 +350,9 @@ mod tests {
                 Permission::AuditRead,
                 Permission::AccessEvaluate,
                 Permission::AccessSearch,
-                Permission::PoliciesForce
+                Permission::PoliciesForce,
+                Permission::EntitiesRead,
+                Permission::EntitiesWrite,
             ]
         );
     }

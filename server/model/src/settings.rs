@@ -29,6 +29,15 @@ pub struct TenantSettings {
     pub max_deletes: u32,
     /// The owners that only some keys may apply as.
     pub owners: BTreeMap<String, OwnerKeys>,
+    /// What the directory knows of an entity goes before what a request says of it.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub directory_wins: bool,
+}
+
+/// An export has the members that a version without a directory knows, unless the tenant sets others.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_unset(directory_wins: &bool) -> bool {
+    !directory_wins
 }
 
 /// The conditions that a write of decision content must meet.
@@ -48,7 +57,12 @@ pub struct OwnerKeys {
 
 impl Default for TenantSettings {
     fn default() -> Self {
-        Self { gates: Gates::default(), max_deletes: MAX_DELETES, owners: BTreeMap::new() }
+        Self {
+            gates: Gates::default(),
+            max_deletes: MAX_DELETES,
+            owners: BTreeMap::new(),
+            directory_wins: false,
+        }
     }
 }
 
@@ -66,10 +80,15 @@ impl TenantSettings {
         let gates = members.optional("gates", gates);
         let max_deletes = members.optional("max_deletes", max_deletes);
         let owners = members.optional("owners", owners());
+        let wins = boolean()
+            .default_is(false)
+            .about("The directory goes before requests and tokens, not the other way around");
+        let directory_wins = members.optional("directory_wins", wins);
         Some(Self {
             gates: gates.unwrap_or(default.gates),
             max_deletes: max_deletes.unwrap_or(default.max_deletes),
             owners: owners.unwrap_or(default.owners),
+            directory_wins: directory_wins.unwrap_or(default.directory_wins),
         })
     }
 

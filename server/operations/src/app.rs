@@ -2,9 +2,12 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
+use crate::changes::ChangeReader;
+use crate::entity_tables::EntityTables;
 use crate::erasure;
 use crate::error::OperationError;
 use crate::freshness::Freshness;
@@ -12,7 +15,6 @@ use crate::gates::{self, Passage};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
-use crate::tenant_reads;
 use crate::uploads::Uploads;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
@@ -26,12 +28,6 @@ use portcullis_resolvers::ResolverService;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Notice, Store, StoreError, Tx, WriteTurn};
 use portcullis_webhooks::Webhooks;
-use tokio::sync::Mutex;
-use tokio::time::Instant;
-
-/// The time between two reads of the closed tenants and of the identity providers. A change on another replica counts
-/// here within a second.
-const TENANT_INTERVAL: Duration = Duration::from_millis(800);
 
 /// The pause before the next attempt to listen for changes.
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
@@ -45,17 +41,20 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     pub store: Store,
     pub plans: Plans,
+    pub entities: EntityTables,
     pub mode: Mode,
     pub authenticator: Authenticator,
     pub service_keys: ServiceKeys,
     pub closed_tenants: ClosedTenants,
     /// Proves that the closed tenants, the identity providers and the service keys in memory are up to date.
     pub tenant_freshness: Freshness,
-    /// Held while the closed tenants, the identity providers and the service keys are read and applied.
-    pub reloading: Mutex<()>,
+    /// Reads the changes of other processes.
+    pub changes: ChangeReader,
     /// Keeps the refused credentials for the audit records.
     pub refusals: Refusals,
     pub manager_roles: Vec<String>,
+    /// The address by which clients reach the service, without a slash at the end; it is never taken from a request.
+    pub public_url: Option<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
     /// CallerLimits the addresses of outgoing requests.
@@ -68,6 +67,8 @@ pub struct Parts {
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,
+    /// True from the signal to stop on: the readiness probe fails.
+    pub stopping: AtomicBool,
     pub clock: Clock,
     pub ids: Ids,
 }
@@ -120,10 +121,13 @@ impl App {
                 self.metrics.quotas.refused(excess.quota);
             }
         })?;
+        if let Some(position) = &committed.entities {
+            self.entities.committed(&committed.tenant, position).await;
+        }
         for key in &committed.revoked_keys {
             self.service_keys.forget(*key);
         }
-        self.webhooks.committed(committed.writes).await;
+        self.webhooks.committed(&committed.tenant, committed.writes).await;
         Ok(committed.position.revision)
     }
 
@@ -153,6 +157,7 @@ impl App {
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),
+            ("entity_tables", self.entities.len()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
@@ -188,56 +193,22 @@ impl App {
         Ok(holder)
     }
 
-    /// Reads the closed tenants, the registered identity providers, and whether the service keys in memory still exist.
-    /// Every request that begins after the return obeys them.
-    ///
-    /// # Errors
-    /// The store failed, or did not answer within 5 s.
-    pub async fn reload_tenants(&self) -> Result<(), StoreError> {
-        let _one_at_a_time = self.reloading.lock().await;
-        let began = Instant::now();
-        let keys = self.service_keys.remembered();
-        let with_providers = self.authenticator.has_registered_providers();
-        let snapshot = tenant_reads::read(&self.store, with_providers, keys.clone()).await?;
-        self.service_keys.retain(&keys, &snapshot.keys);
-        self.closed_tenants.replace(snapshot.closed.into_iter().collect());
-        self.authenticator.apply(snapshot.providers, &self.closed_tenants);
-        for tenant in &*self.closed_tenants.all() {
-            self.plans.forget(tenant);
-        }
-        self.tenant_freshness.prove(began);
-        Ok(())
-    }
-
     /// Starts the tasks that keep this process up to date with the writes of others.
     pub fn keep_up(&self) {
         let tasks = &self.background;
         let app = self.clone();
-        tasks.spawn(async move { app.plans.poll().await });
+        tasks.spawn(async move { app.follow_changes().await });
         let app = self.clone();
-        tasks.spawn(async move { app.webhooks.poll().await });
+        tasks.spawn(async move { app.entities.poll().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.reconcile().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.watch_operator_resolvers().await });
         let app = self.clone();
         tasks.spawn(async move { app.listen().await });
-        let app = self.clone();
-        tasks.spawn(async move { app.poll_tenants().await });
         tasks.spawn(erasure::erase_for_ever(self.store.clone(), self.clock.clone()));
         let app = self.clone();
         tasks.spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
-    }
-
-    async fn poll_tenants(&self) {
-        // A short `MAX_STALENESS` needs more reads.
-        let interval = self.tenant_freshness.poll_interval().min(TENANT_INTERVAL);
-        loop {
-            if let Err(error) = self.reload_tenants().await {
-                tracing::warn!(%error, "cannot read the tenants, identity providers and service keys");
-            }
-            tokio::time::sleep(interval).await;
-        }
     }
 
     /// Handles the notifications of other replicas. Ends at once on SQLite, which has no replicas.
@@ -247,6 +218,7 @@ impl App {
                 Ok(()) => return,
                 Err(error) => tracing::warn!(%error, "cannot listen for changes"),
             }
+            self.changes.distrust();
             tokio::time::sleep(LISTEN_PAUSE).await;
         }
     }
@@ -256,11 +228,12 @@ impl App {
         loop {
             match notices.next().await? {
                 Some(Notice::Revision(notice)) => self.plans.publish(&notice).await?,
-                Some(Notice::Webhooks) => self.webhooks.reload().await,
+                Some(Notice::Access) => self.changes.wake(),
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
-                // A lost connection may have lost notices. The polling tasks find the changes.
-                None => {}
+                Some(Notice::Entities(notice)) => self.entities.publish(&notice),
+                // The connection was lost, and the database with it, perhaps: another one may have taken its place.
+                None => self.changes.distrust(),
             }
         }
     }

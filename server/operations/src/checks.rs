@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::directory::{self, Entities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
 use crate::plans::{PlanError, is_lost};
@@ -52,7 +53,7 @@ pub struct CheckAnswer {
 }
 
 impl CheckAnswer {
-    fn new(cached: &CachedPlan, decision: &Decision<'_>) -> Self {
+    pub(crate) fn new(cached: &CachedPlan, decision: &Decision<'_>) -> Self {
         Self {
             effect: decision.effect(),
             matched_rule_id: decision.matched_rule_id(),
@@ -66,6 +67,8 @@ impl CheckAnswer {
 #[derive(Debug)]
 pub struct Evidence {
     pub cached: Arc<CachedPlan>,
+    /// The entities that the decision needed.
+    pub entities: Entities,
     /// The answers of resolvers and where they come from.
     pub asked: Asked,
     /// The policy or rule that decided; `None` if nothing matched.
@@ -118,21 +121,36 @@ pub async fn decide<'c>(
     {
         return Ok(DecidedCheck { check, answer, evidence: None });
     }
+    // In a box, so that a check with a hot plan has no room for the state of a load.
+    Box::pin(decide_with_any_plan(app, tenant, check, options)).await
+}
+
+/// Decides `check` with a plan that may have to be loaded, and asks the resolvers that the decision needs.
+async fn decide_with_any_plan<'c>(
+    app: &App,
+    tenant: &str,
+    check: Check<'c>,
+    options: CheckOptions,
+) -> Result<DecidedCheck<'c>, PlanError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = app.plans.find(tenant, check.resource, options.at_least).await?;
-    let (decision, asked) = match evaluate(options.kind, cached.plan(), &check) {
-        Verdict::Decided(decision) => (decision, Asked::default()),
-        Verdict::NeedsAttributes(requests) => {
-            let asked = match options.now {
-                None => app.resolvers.ask(tenant, &check, &requests).await,
-                Some(_) => app.resolvers.ask_apart(tenant, &check, &requests).await,
-            };
-            (cached.plan().evaluate_with(&check, &asked.answers), asked)
-        }
+    let entities = Entities::load(app, tenant, cached.plan(), options.kind).await?;
+    let (answer, rule_id, asked) = {
+        let supply = entities.supply(cached.plan(), options.kind, &check);
+        let completed = directory::completed(supply.as_ref(), check);
+        let (decision, asked) = match evaluate(options.kind, cached.plan(), &completed) {
+            Verdict::Decided(decision) => (decision, Asked::default()),
+            Verdict::NeedsAttributes(requests) => {
+                let asked = match options.now {
+                    None => app.resolvers.ask(tenant, &completed, &requests).await,
+                    Some(_) => app.resolvers.ask_apart(tenant, &completed, &requests).await,
+                };
+                (cached.plan().evaluate_with(&completed, &asked.answers), asked)
+            }
+        };
+        (CheckAnswer::new(&cached, &decision), decision.rule_id(), asked)
     };
-    let answer = CheckAnswer::new(&cached, &decision);
-    let rule_id = decision.rule_id();
-    let evidence = options.explain.then_some(Evidence { cached, asked, rule_id });
+    let evidence = options.explain.then_some(Evidence { cached, entities, asked, rule_id });
     Ok(DecidedCheck { check, answer, evidence })
 }
 
@@ -151,7 +169,12 @@ fn decide_with_hot_plan(
     if is_lost(options.at_least, cached.revision()) {
         return Ok(None);
     }
-    match evaluate(options.kind, cached.plan(), check) {
+    let Some(entities) = Entities::ready(app, tenant, cached.plan(), options.kind)? else {
+        return Ok(None);
+    };
+    let supply = entities.supply(cached.plan(), options.kind, check);
+    let completed = directory::completed(supply.as_ref(), *check);
+    match evaluate(options.kind, cached.plan(), &completed) {
         Verdict::Decided(decision) => Ok(Some(CheckAnswer::new(cached, &decision))),
         Verdict::NeedsAttributes(_) => Ok(None),
     }
@@ -170,6 +193,7 @@ async fn record_denial(app: &App, tenant: &str, decided: &DecidedCheck<'_>) {
     let answer = &decided.answer;
     if answer.effect == Effect::Deny && app.webhooks.subscribes_to_denials(tenant) {
         let event = Event::denied(&decided.check, &answer.matched_rule_id, &answer.reason);
-        app.webhooks.record_denial(tenant, event).await;
+        // In a box for the same reason.
+        Box::pin(app.webhooks.record_denial(tenant, event)).await;
     }
 }

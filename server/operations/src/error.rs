@@ -14,6 +14,7 @@ use portcullis_storage::StoreError;
 use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
+use crate::entity_tables::EntitiesError;
 use crate::plans::PlanError;
 use crate::write_refusal::WriteRefusal;
 
@@ -142,7 +143,20 @@ impl From<PlanError> for OperationError {
                 "the required policy revision is unavailable; try again later".to_owned(),
             ),
             PlanError::RevisionLost { at_least, latest } => Self::RevisionLost { at_least, latest },
+            PlanError::Entities(error) => error.into(),
             PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),
+        }
+    }
+}
+
+impl From<EntitiesError> for OperationError {
+    fn from(error: EntitiesError) -> Self {
+        match error {
+            EntitiesError::Store(error) => error.into(),
+            EntitiesError::TooStale => Self::Unavailable("the database", error.into()),
+            EntitiesError::TooManyLoads | EntitiesError::TooLarge => {
+                Self::NotNow(format!("{error}; try again later"))
+            }
         }
     }
 }

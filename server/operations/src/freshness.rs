@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The time between two comparisons of all tenants' revisions with the published ones, unless `MAX_STALENESS`
-/// needs a shorter one. The second round after a write of another process finds it; on PostgreSQL its
-/// notification arrives long before.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The shortest time between two such comparisons.
+/// The time between two reads of the stream of changes, unless `MAX_STALENESS` needs a shorter one. A change of another
+/// process counts here within a second; on PostgreSQL its notification arrives long before.
+const POLL_INTERVAL: Duration = Duration::from_millis(800);
+/// The shortest time between two such reads.
 const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The last time at which the plans, or the closed tenants, were known to be up to date with the store.
@@ -32,8 +31,7 @@ impl Freshness {
         self.proved_at.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Returns the time between two rounds. A round proves the revisions that the round before it read, so a
-    /// proof is up to two rounds old. Four rounds fit into the staleness: no check fails while the store is up.
+    /// Returns the time between two reads. Four fit into the staleness: no check fails while the store is up.
     pub(crate) fn poll_interval(&self) -> Duration {
         (self.max_staleness / 4).clamp(MIN_POLL_INTERVAL, POLL_INTERVAL)
     }

@@ -3,25 +3,20 @@
 //! Each handle is made once, with every label that it can have; counting is an atomic addition. No label has a value
 //! that a tenant can choose.
 
-use std::time::Duration;
-
-use portcullis_engine::Effect;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+pub use crate::check_metrics::CheckKind;
+use crate::check_metrics::CheckMetrics;
 use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
+use crate::load_sources::LoadSources;
 use crate::quota_metrics::QuotaMetrics;
 use portcullis_limits::LimitMetrics;
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
-
-/// Seconds. A check from a plan in memory takes microseconds, one that asks a source milliseconds.
-const CHECK_BUCKETS: [f64; 12] =
-    [25e-6, 50e-6, 1e-4, 25e-5, 5e-4, 1e-3, 25e-4, 1e-2, 5e-2, 0.25, 1.0, 5.0];
 
 /// Every metric of this process.
 #[derive(Debug)]
@@ -118,6 +113,7 @@ pub struct PlanMetrics {
     pub loads: Counter,
     /// Counts the loads that were refused, because too many others of the same tenant waited.
     pub refused_loads: Counter,
+    pub sources: LoadSources,
     pub cache_bytes: Gauge,
 }
 
@@ -128,89 +124,19 @@ impl PlanMetrics {
         registry.register("plan_cache_loads", help, metrics.loads.clone());
         let help = "Loads of plans that were refused because too many others of the tenant waited";
         registry.register("plan_cache_loads_refused", help, metrics.refused_loads.clone());
+        metrics.sources.register(registry);
         let help = "Bytes that the plans in memory take";
         registry.register("plan_cache_bytes", help, metrics.cache_bytes.clone());
         metrics
     }
 }
 
-/// The route of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckKind {
-    /// `POST /api/v1/check`
-    Combined,
-    /// `POST /api/v1/resources/access/check`
-    Legacy,
-}
-
-/// The metrics of decided checks.
-#[derive(Debug)]
-pub struct CheckMetrics {
-    combined: KindMetrics,
-    legacy: KindMetrics,
-}
-
-#[derive(Debug)]
-struct KindMetrics {
-    allowed: Counter,
-    denied: Counter,
-    latency: Histogram,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DecisionLabels {
-    kind: &'static str,
-    decision: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct KindLabels {
-    kind: &'static str,
-}
-
-type CheckCounts = Family<DecisionLabels, Counter>;
-type CheckLatencies = Family<KindLabels, Histogram, fn() -> Histogram>;
-
-impl KindMetrics {
-    fn create(kind: &'static str, counts: &CheckCounts, latencies: &CheckLatencies) -> Self {
-        let allow = DecisionLabels { kind, decision: "allow" };
-        let deny = DecisionLabels { kind, decision: "deny" };
-        Self {
-            allowed: counts.get_or_create_owned(&allow),
-            denied: counts.get_or_create_owned(&deny),
-            latency: latencies.get_or_create_owned(&KindLabels { kind }),
-        }
-    }
-}
-
-impl CheckMetrics {
-    fn register(registry: &mut Registry) -> Self {
-        let counts = CheckCounts::default();
-        let latencies = CheckLatencies::new_with_constructor(|| Histogram::new(CHECK_BUCKETS));
-        let combined = KindMetrics::create("combined", &counts, &latencies);
-        let legacy = KindMetrics::create("legacy", &counts, &latencies);
-        registry.register("checks", "Checks that were decided", counts);
-        let help = "Duration of decided checks in seconds, without reading the request";
-        registry.register("check_duration_seconds", help, latencies);
-        Self { combined, legacy }
-    }
-
-    /// Counts a check that took `elapsed`.
-    pub fn decided(&self, kind: CheckKind, effect: Effect, elapsed: Duration) {
-        let of_kind = match kind {
-            CheckKind::Combined => &self.combined,
-            CheckKind::Legacy => &self.legacy,
-        };
-        match effect {
-            Effect::Allow => of_kind.allowed.inc(),
-            Effect::Deny => of_kind.denied.inc(),
-        };
-        of_kind.latency.observe(elapsed.as_secs_f64());
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use portcullis_engine::Effect;
+
     use super::*;
 
     #[test]

@@ -7,7 +7,7 @@ mod folding;
 mod histories;
 mod load;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use portcullis_engine::{Plan, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
+use portcullis_storage::changes::TenantChange;
 use portcullis_storage::{
     Committed, HistoryPosition, RevisionNotice, Store, StoreError, Tx, epoch, tenants,
 };
@@ -23,6 +24,7 @@ use tokio::time::Instant;
 use crate::compilations::{Compilations, OverBudgetLog};
 use crate::freshness::Freshness;
 use crate::metrics::PlanMetrics;
+use crate::tenant_facts::SharedFacts;
 use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
 use folding::Folding;
@@ -32,6 +34,9 @@ pub use error::PlanError;
 use load::LoadedPlan;
 
 pub use load::load;
+
+/// Most tenants of one comparison with the store. Their ids are one parameter of a statement.
+const MOST_COMPARED: usize = 1_000;
 
 /// The plans of every tenant, and the only way to commit a change to their rules.
 #[derive(Debug)]
@@ -45,6 +50,7 @@ pub struct Plans {
     over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
     histories: Histories,
+    facts: SharedFacts,
     clock: Clock,
     metrics: PlanMetrics,
 }
@@ -68,6 +74,7 @@ impl Plans {
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
             histories: Histories::default(),
+            facts: SharedFacts::default(),
             clock,
             metrics,
         }
@@ -139,7 +146,10 @@ impl Plans {
         };
         self.metrics.loads.inc();
         let outdated = self.cache.outdated(tenant, resource);
-        Ok(load::load_within(turn, &self.store, tenant, resource, outdated).await?)
+        let loaded = load::load_within(turn, &self.store, tenant, resource, outdated).await?;
+        self.metrics.sources.count(loaded.source);
+        let plan = self.facts.shared_by(tenant, loaded.plan);
+        Ok(LoadedPlan { plan, ..loaded })
     }
 
     async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {
@@ -197,77 +207,89 @@ impl Plans {
         Ok(position)
     }
 
-    /// Compares every tenant's revision with the published one, in endless rounds. A revision that the last round
-    /// read and that is still not published comes from another process; its change may touch anything.
-    pub async fn poll(&self) {
-        let mut before: HashMap<String, HistoryPosition> = HashMap::new();
-        let mut read_before = Instant::now();
-        loop {
-            let read_at = Instant::now();
-            match self.round(&before).await {
-                Ok(positions) => {
-                    // Every revision that the last round read is published now.
-                    self.freshness.prove(read_before);
-                    (before, read_before) = (positions, read_at);
-                }
-                Err(error) => tracing::warn!(%error, "cannot read changes from the database"),
-            }
-            tokio::time::sleep(self.freshness.poll_interval()).await;
-        }
+    /// Notes that every change that another process committed before `at` is published.
+    pub(crate) fn prove(&self, at: Instant) {
+        self.freshness.prove(at);
     }
 
-    /// Reads the places of all tenants in their histories, and publishes the revisions that the last round read.
-    async fn round(
-        &self,
-        last: &HashMap<String, HistoryPosition>,
-    ) -> Result<HashMap<String, HistoryPosition>, StoreError> {
-        let known = self.histories.all();
-        let mut tx = self.store.read_all().await?;
-        let positions: HashMap<_, _> = tenants::positions(&mut tx).await?.into_iter().collect();
-        tx.end().await?;
-        for (tenant, last) in last {
-            if self.cache.latest(tenant).is_some_and(|latest| latest < last.revision) {
-                self.cache.publish(tenant, last.revision, vec![ResourcePattern::Any.into()]);
-                self.read_position(tenant).await?;
-            }
-        }
-        let mut failed: HashSet<&str> = HashSet::new();
-        for (tenant, before) in &known {
-            // A later revision may hide that this one was lost. Its ids are read when it is published.
-            let found = positions.get(&**tenant).filter(|now| now.revision <= before.revision);
-            let Some(position) = found else { continue };
-            if let Err(error) = self.note_read(tenant, Some(before), position.clone()).await {
-                tracing::warn!(tenant, %error, "cannot begin an epoch after lost changes");
-                failed.insert(tenant);
-            }
-        }
-        let has_plans = |tenant: &str| self.cache.latest(tenant).is_some();
-        self.histories.retain(|tenant| has_plans(tenant) || failed.contains(tenant));
-        Ok(positions)
+    /// Returns the time between two reads of the changes of other processes.
+    pub(crate) fn poll_interval(&self) -> Duration {
+        self.freshness.poll_interval()
     }
 
-    /// Reads the place of `tenant` in its history.
-    async fn read_position(&self, tenant: &str) -> Result<(), StoreError> {
-        let before = self.histories.last(tenant);
-        let mut tx = self.store.read(tenant).await?;
-        let position = tenants::position(&mut tx).await?;
-        tx.end().await?;
-        self.note_read(tenant, before.as_ref(), position).await
+    /// Publishes changes that the stream names, as far as nobody has: those of other processes whose notification is late
+    /// or lost. They may touch anything.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) async fn catch_up(&self, changes: &[TenantChange]) -> Result<(), StoreError> {
+        let behind = changes.iter().filter(|change| {
+            let latest = self.cache.latest(&change.tenant);
+            latest.is_some_and(|latest| latest < change.position.revision)
+                || (latest.is_some() && !self.histories.is_at(&change.tenant, &change.position))
+        });
+        let mut tenants: Vec<Box<str>> =
+            behind.map(|change| change.tenant.as_str().into()).collect();
+        tenants.append(&mut self.histories.take_unsettled());
+        self.compare(&tenants).await
     }
 
+    /// Compares the revision of every tenant that has plans with the store, as after lost changes.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) async fn compare_all(&self) -> Result<(), StoreError> {
+        self.tidy();
+        self.histories.take_unsettled();
+        self.compare(&self.histories.tenants()).await
+    }
+
+    /// Drops the places in histories of tenants that have no plans any more.
+    pub(crate) fn tidy(&self) {
+        self.histories.retain(|tenant| self.cache.latest(tenant).is_some());
+    }
+
+    /// Publishes the present revisions of `tenants`, and begins an epoch of each that lost commits.
+    async fn compare(&self, tenants: &[Box<str>]) -> Result<(), StoreError> {
+        for tenants in tenants.chunks(MOST_COMPARED) {
+            let known: Vec<_> = tenants.iter().map(|tenant| self.histories.last(tenant)).collect();
+            let mut tx = self.store.read_all().await?;
+            let found = tenants::positions(&mut tx, tenants).await?;
+            tx.end().await?;
+            let mut found: HashMap<_, _> = found.into_iter().collect();
+            for (tenant, before) in tenants.iter().zip(known) {
+                let Some(position) = found.remove(&**tenant) else {
+                    // It is deleted, or its creation was lost.
+                    self.forget(tenant);
+                    continue;
+                };
+                self.note_read(tenant, before.as_ref(), position).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the place of `tenant` in its history, which was read when `before` was known.
     async fn note_read(
         &self,
         tenant: &str,
         before: Option<&HistoryPosition>,
         position: HistoryPosition,
-    ) -> Result<(), StoreError> {
+    ) {
+        if self.cache.latest(tenant).is_some_and(|latest| latest < position.revision) {
+            self.cache.publish(tenant, position.revision, vec![ResourcePattern::Any.into()]);
+        }
         let continuity = self.histories.note_read(tenant, before, position);
-        self.follow(tenant, continuity).await.map(drop)
+        if let Err(error) = self.follow(tenant, continuity).await {
+            tracing::warn!(tenant, %error, "cannot begin an epoch after lost changes");
+            self.histories.add_unsettled(tenant);
+        }
     }
 
     /// Drops what is in memory of `tenant`: nobody may ask about it any more.
     pub fn forget(&self, tenant: &str) {
         self.cache.forget(tenant);
+        self.histories.forget(tenant);
     }
 
     /// Publishes a change that another replica committed.

@@ -1,34 +1,64 @@
-//! The read of what this process knows of tenants: the closed ones, the identity providers, and whether the service keys
-//! in memory still exist (`docs/semantics.md`, sections 6.8 and 6.9).
+//! The reads of what this process knows of tenants: their changes, the closed ones and the identity providers
+//! (`docs/semantics.md`, sections 2.9 and 6.9).
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use portcullis_model::provider::ProviderRecord;
-use portcullis_storage::{Store, StoreError, providers, service_keys, tenants};
-use uuid::Uuid;
+use portcullis_storage::changes::{self, Changes, StreamPosition};
+use portcullis_storage::{Store, StoreError, providers, tenants};
 
 /// The longest wait for a read, as for a connection of the database. The next read may find a database that answers.
 const READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The closed tenants, the identity providers of all tenants, and service keys, in one snapshot.
+/// The outcome of a read of the stream of changes.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// These tenants changed.
+    Changes(Changes),
+    /// Everything may have changed. The stream goes on at this position.
+    Everything(StreamPosition),
+}
+
+/// Reads the changes after `last`; everything without it, or if the database lost changes.
+///
+/// # Errors
+/// The store failed, or did not answer within 5 s.
+pub(crate) async fn read_changes(
+    store: &Store,
+    last: Option<StreamPosition>,
+) -> Result<News, StoreError> {
+    let store = store.clone();
+    in_time(async move {
+        let mut tx = store.read_all().await?;
+        let changes = match &last {
+            Some(last) => changes::since(&mut tx, last).await?,
+            None => None,
+        };
+        let news = match changes {
+            Some(changes) => News::Changes(changes),
+            None => News::Everything(changes::end(&mut tx).await?),
+        };
+        tx.end().await?;
+        Ok(news)
+    })
+    .await
+}
+
+/// The closed tenants and the identity providers of all tenants, in one snapshot.
 #[derive(Debug)]
 pub(crate) struct TenantSnapshot {
     pub(crate) closed: Vec<String>,
     /// Empty if they are not asked for.
     pub(crate) providers: Vec<ProviderRecord>,
-    /// The service keys that are asked for and exist.
-    pub(crate) keys: HashSet<Uuid>,
 }
 
-/// Reads the closed tenants, the identity providers if `with_providers`, and which of `keys` exist.
+/// Reads the closed tenants, and the identity providers if `with_providers`.
 ///
 /// # Errors
 /// The store failed, or did not answer within 5 s.
 pub(crate) async fn read(
     store: &Store,
     with_providers: bool,
-    keys: Vec<Uuid>,
 ) -> Result<TenantSnapshot, StoreError> {
     let store = store.clone();
     in_time(async move {
@@ -36,9 +66,8 @@ pub(crate) async fn read(
         let closed = tenants::closed(&mut tx).await?;
         let providers =
             if with_providers { providers::list_all(&mut tx).await? } else { Vec::new() };
-        let keys = service_keys::existing(&mut tx, &keys).await?;
         tx.end().await?;
-        Ok(TenantSnapshot { closed, providers, keys })
+        Ok(TenantSnapshot { closed, providers })
     })
     .await
 }

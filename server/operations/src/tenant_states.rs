@@ -37,7 +37,7 @@ pub async fn change(
     tx.attribute_to(operator, by.at);
     let record = apply(&mut tx, tenant, change, &by).await?;
     app.commit(tx).await?;
-    app.reload_tenants().await?;
+    app.catch_up().await?;
     Ok(record)
 }
 

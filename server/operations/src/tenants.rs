@@ -105,7 +105,7 @@ pub async fn register_provider(
         return Err(OperationError::Conflict(what));
     }
     app.commit(tx).await?;
-    app.reload_tenants().await?;
+    app.catch_up().await?;
     Ok(record)
 }
 
@@ -155,7 +155,7 @@ pub async fn remove_provider(
         return Err(NO_PROVIDER);
     }
     app.commit(tx).await?;
-    Ok(app.reload_tenants().await?)
+    Ok(app.catch_up().await?)
 }
 
 /// Lists the service keys of `tenant`, in order of creation. It needs no running service.

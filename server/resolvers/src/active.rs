@@ -33,6 +33,7 @@ struct Guard {
 }
 
 /// The answers of a resolver to one check.
+#[derive(Debug)]
 pub(crate) struct Found {
     /// In the order of the request.
     pub(crate) attributes: Vec<(Box<str>, AttributeAnswer, Source)>,
@@ -79,6 +80,12 @@ impl ActiveResolver {
     /// Returns the state of the breaker at `now`.
     pub(crate) fn breaker(&self, now: Duration) -> BreakerState {
         self.guard().breaker.state(now)
+    }
+
+    /// Returns the inputs of `check` for this resolver, as bytes. Checks with equal inputs have equal answers.
+    pub(crate) fn inputs(&self, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
+        let module = self.binding.resolver.module();
+        attributes::inputs(&module.request(tenant, check, &[], self.binding.timeout))
     }
 
     /// Looks up every attribute in the cache, and calls the module for those that are missing.

@@ -11,6 +11,7 @@ mod admissions;
 mod attributes;
 mod binding;
 mod breaker;
+mod common_inputs;
 mod config;
 mod endpoints;
 mod entry;
@@ -39,6 +40,7 @@ mod values;
 
 pub use admissions::Admitted;
 pub use binding::{Binding, BindingError};
+pub use common_inputs::{CommonAnswers, OpenCheck};
 pub use config::ResolverConfig;
 pub use endpoints::Granted;
 pub use failure::{LoadFailure, is_transient};

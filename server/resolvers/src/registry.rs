@@ -30,7 +30,7 @@ pub(crate) const DISABLED: &str = "is disabled";
 
 /// The way in which resolvers are called.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+pub(crate) enum Way {
     /// With the cache and the circuit breaker.
     Service,
     /// Past both.
@@ -204,17 +204,29 @@ impl Registry {
         ask: &AttributeRequest,
         way: Way,
     ) -> (Option<ResolverOrigin>, Found) {
+        self.ask_entry(self.find(tenant, ask).as_ref(), tenant, check, ask, way).await
+    }
+
+    /// Answers one attribute request by the resolver that was found for it.
+    pub(crate) async fn ask_entry(
+        &self,
+        found: Option<&(ResolverOrigin, Entry)>,
+        tenant: &str,
+        check: &Check<'_>,
+        ask: &AttributeRequest,
+        way: Way,
+    ) -> (Option<ResolverOrigin>, Found) {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
-        match self.find(tenant, ask) {
+        match found {
             Some((origin, Entry::Active(resolver))) => {
                 let found = match way {
                     Way::Service => resolver.ask(&self.runtime, tenant, check, wanted).await,
                     Way::Apart => resolver.ask_apart(&self.runtime, tenant, check, wanted).await,
                 };
-                (Some(origin), found.with_namespace(namespace))
+                (Some(*origin), found.with_namespace(namespace))
             }
             Some((origin, Entry::Unavailable(why))) => {
-                (Some(origin), Found::nothing(wanted, format!("resolver `{namespace}` {why}")))
+                (Some(*origin), Found::nothing(wanted, format!("resolver `{namespace}` {why}")))
             }
             None => (None, Found::nothing(wanted, format!("there is no resolver `{namespace}`"))),
         }
@@ -222,7 +234,11 @@ impl Registry {
 
     /// Returns the resolver that a plan names, and who owns it. `None` means that no operator resolver has the
     /// namespace.
-    fn find(&self, tenant: &str, ask: &AttributeRequest) -> Option<(ResolverOrigin, Entry)> {
+    pub(crate) fn find(
+        &self,
+        tenant: &str,
+        ask: &AttributeRequest,
+    ) -> Option<(ResolverOrigin, Entry)> {
         let Some(reference) = ask.resolver else {
             let entry = self.operator.find(&self.runtime, tenant, &ask.namespace)?;
             return Some((ResolverOrigin::Operator, entry));

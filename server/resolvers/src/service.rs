@@ -1,5 +1,6 @@
 //! The service of attribute resolvers, which the rest of the server calls.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -14,6 +15,7 @@ use uuid::Uuid;
 
 use crate::admissions::{Admissions, Admitted};
 use crate::binding::{Binding, BindingError};
+use crate::common_inputs::{CommonAnswers, OpenCheck, ask_all};
 use crate::failure::LoadFailure;
 use crate::loader::Loader;
 use crate::operator::OperatorResolver;
@@ -59,6 +61,16 @@ impl ResolverService {
         let references = asks.iter().filter_map(|ask| ask.resolver);
         join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
         self.0.registry.ask(tenant, check, asks).await
+    }
+
+    /// Answers the attribute requests of many checks of one tenant. Each resolver is asked once for all
+    /// requests with the same inputs.
+    pub async fn ask_all(&self, tenant: &str, checks: &[OpenCheck<'_>]) -> CommonAnswers {
+        let asks = checks.iter().flat_map(|open| &open.requests);
+        let references: HashSet<_> = asks.filter_map(|ask| ask.resolver).collect();
+        let references = references.into_iter();
+        join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
+        ask_all(&self.0.registry, tenant, checks).await
     }
 
     /// Answers as [`Self::ask`] does, but past the caches: it reads and changes none, moves no circuit breaker, and

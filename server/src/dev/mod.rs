@@ -47,6 +47,8 @@ use tenants::{ServedTenant, ServedTenants, Source};
 pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
 
 const PLAN_CACHE_BYTES: u64 = 64 << 20;
+/// The memory for entities.
+const ENTITIES_BYTES: u64 = 64 << 20;
 const MAX_STALENESS: Duration = Duration::from_secs(30);
 const MANAGER_ROLE: &str = "admin";
 
@@ -57,7 +59,7 @@ pub(crate) async fn run(
     listen: SocketAddr,
     variables: Variables,
 ) -> anyhow::Result<()> {
-    let stop = serve::stop_signal()?;
+    let stop = serve::stop_signal(Duration::ZERO)?;
     // A folder with faults leaves no data directory behind.
     let tenants = ServedTenants::new(served(dir)?);
     files::create_dir(data_dir)?;
@@ -68,12 +70,14 @@ pub(crate) async fn run(
     let config = Config {
         listen,
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
+        database_read_url: None,
         allow_bypass_rls: false,
         mode: Mode::Selfhost(Some(oidc)),
         encryption_keys: encryption_keys(&data_dir.join("encryption-key"))?,
         egress: resolvers::egress(listener.address()),
         manager_roles: vec![MANAGER_ROLE.to_owned()],
         plan_cache_bytes: PLAN_CACHE_BYTES,
+        entities_bytes: ENTITIES_BYTES,
         max_staleness: MAX_STALENESS,
         webhooks: WebhookConfig::default(),
         resolvers: ResolverConfig {
@@ -83,7 +87,7 @@ pub(crate) async fn run(
         },
         audit: AuditRetention::default(),
         store_limits: StoreLimits::default(),
-        edge: EdgeConfig::default(),
+        edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
         limits: LimitConfig::default(),
     };
     let limits = front::limits(&config.edge);
@@ -93,7 +97,7 @@ pub(crate) async fn run(
     let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
-    app.reload_tenants().await?;
+    app.catch_up().await?;
     app.keep_up();
     store_all(&app, &tenants, &base_url).await?;
     let examples = Examples { app: app.clone(), tenants, base_url };

@@ -81,6 +81,19 @@ pub(crate) async fn write(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Stores that the transaction changed `count` records by one call, in one audit record that names the first of them.
+pub(crate) async fn write_call(
+    tx: &mut Tx,
+    action: AuditAction,
+    records: &[String],
+    count: usize,
+) -> Result<(), StoreError> {
+    let (origin, at) = (tx.origin.clone(), tx.at);
+    let named: Vec<&str> = records.iter().take(MAX_IDS).map(String::as_str).collect();
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    insert(tx, Ids::new().next(at), &origin, at, (action, &named, count)).await
+}
+
 /// Stores that credentials of this origin were refused `count` times. For a transaction that sees every tenant.
 pub async fn insert_refusal(
     tx: &mut Tx,

@@ -11,11 +11,9 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::to_json_list;
+use crate::row_lists::{BATCH, Rows, numbered, write_rows};
 use crate::tx::{Inner, Tx};
 use crate::{policies, resources, rules};
-
-/// Rows of one statement. With 15 values each they are far from the limits of both databases, 32,766 and 65,535.
-const BATCH: usize = 100;
 
 /// A change of one record.
 #[derive(Clone, Debug)]
@@ -47,14 +45,6 @@ impl<T> RecordWrite<T> {
     }
 }
 
-/// A statement with a list of rows.
-struct Rows {
-    head: &'static str,
-    /// Values of a row, beside the tenant.
-    values: usize,
-    tail: &'static str,
-}
-
 const POLICIES: Rows = Rows {
     head: "INSERT INTO abac_policies (tenant_id, id, name, description, resource, effect, format, \
         rule_data, priority, enabled, created_by, created_at, updated_by, updated_at, managed_by)",
@@ -81,45 +71,6 @@ const RESOURCES: Rows = Rows {
         service_name = excluded.service_name, default_roles = excluded.default_roles, \
         updated_at = excluded.updated_at, managed_by = excluded.managed_by",
 };
-
-impl Rows {
-    /// Returns the statement for `count` rows.
-    fn statement(&self, count: usize) -> String {
-        let row = |index: usize| {
-            let first = index * self.values + 2;
-            let values = first..first + self.values;
-            let values: Vec<String> = values.map(|number| format!("${number}")).collect();
-            format!("($1, {})", values.join(", "))
-        };
-        let rows: Vec<String> = (0..count).map(row).collect();
-        format!("{} VALUES {} {}", self.head, rows.join(", "), self.tail)
-    }
-}
-
-/// Runs the statement of `$rows` on `$records`, in batches. Each record, `$record`, gives the values `$value`.
-macro_rules! write_rows {
-    ($tx:ident, $rows:expr, $records:expr, $record:ident => $($value:expr),+ $(,)?) => {
-        for batch in $records.chunks(BATCH) {
-            let sql = AssertSqlSafe($rows.statement(batch.len()));
-            // Only the statement of a full batch is worth its place in the cache of statements.
-            let is_full = batch.len() == BATCH;
-            let tenant = &$tx.tenant;
-            macro_rules! bound {
-                () => {{
-                    let mut query = sqlx::query(sql).persistent(is_full).bind(tenant);
-                    for $record in batch {
-                        query = query$(.bind($value))+;
-                    }
-                    query
-                }};
-            }
-            match &mut $tx.inner {
-                Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
-                Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
-            }?;
-        }
-    };
-}
 
 /// Writes policies. The resource of a policy never changes.
 pub async fn write_policies(
@@ -248,9 +199,8 @@ async fn change_by_id(
 ) -> Result<(), StoreError> {
     let first = if at.is_some() { 3 } else { 2 };
     for batch in ids.chunks(BATCH) {
-        let numbers: Vec<String> =
-            (first..first + batch.len()).map(|number| format!("${number}")).collect();
-        let sql = AssertSqlSafe(format!("{statement} AND id IN ({})", numbers.join(", ")));
+        let ids = numbered(first, batch.len());
+        let sql = AssertSqlSafe(format!("{statement} AND id IN ({ids})"));
         let tenant = &tx.tenant;
         macro_rules! bound {
             () => {{

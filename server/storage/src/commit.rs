@@ -1,6 +1,6 @@
 //! The commit of a transaction: stores its audit records and events, raises the revision, and notifies other replicas.
 
-use portcullis_engine::Touched;
+use portcullis_engine::{ResourcePattern, Touched};
 use portcullis_model::settings::Gates;
 use uuid::Uuid;
 
@@ -17,6 +17,8 @@ pub struct Committed {
     pub position: HistoryPosition,
     /// The resources that it touched; `None` if it changed nothing.
     pub touched: Option<Vec<Touched>>,
+    /// The place in the history of the tenant's entities; `None` if it changed none.
+    pub entities: Option<HistoryPosition>,
     pub writes: WebhookWrites,
     /// The service keys that it revoked.
     pub revoked_keys: Vec<Uuid>,
@@ -32,6 +34,10 @@ impl Tx {
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
         if self.gates != Gates::default() && self.concerns_gates() && !self.passed_gates {
             return Err(StoreError::GatesNotPassed);
+        }
+        if self.entities.as_ref().is_some_and(|position| position.revision == 1) {
+            // Plans of a tenant without entities do not look at the directory.
+            self.touch([ResourcePattern::Any.into()]);
         }
         audit::write(&mut self).await?;
         quotas::settle(&mut self).await?;
@@ -51,12 +57,15 @@ impl Tx {
         if let Inner::Postgres(connection) = &mut self.inner {
             notices::send_writes(connection, self.writes).await?;
             notices::send_revoked_keys(connection, &self.revoked_keys).await?;
+            if let Some(entities) = &self.entities {
+                notices::send_entities(connection, &self.tenant, entities.recent()).await?;
+            }
         }
         match self.inner {
             Inner::Sqlite(inner) => inner.commit().await?,
             Inner::Postgres(inner) => inner.commit().await?,
         }
-        let Self { tenant, touched, writes, revoked_keys, .. } = self;
-        Ok(Committed { tenant, position, touched, writes, revoked_keys })
+        let Self { tenant, touched, entities, writes, revoked_keys, .. } = self;
+        Ok(Committed { tenant, position, touched, entities, writes, revoked_keys })
     }
 }

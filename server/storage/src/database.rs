@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use sqlx::{PgPool, SqlitePool};
+use sqlx::SqlitePool;
 
 use crate::error::StoreError;
-use crate::reachability::Reachability;
+use crate::primary::Primary;
 use crate::tx::Inner;
 use crate::{postgres, sqlite};
 
@@ -19,27 +19,24 @@ pub(crate) enum Database {
         /// Opened read-only: a mistaken write fails instead of waiting for the writer's lock.
         readers: SqlitePool,
     },
-    Postgres {
-        pool: PgPool,
-        reachability: Arc<Reachability>,
-    },
+    Postgres(Arc<Primary>),
 }
 
 impl Database {
     /// Returns the database with this pool.
-    pub(crate) fn postgres(pool: PgPool) -> Self {
-        Self::Postgres { pool, reachability: Arc::default() }
+    #[cfg(test)]
+    pub(crate) fn postgres(pool: sqlx::PgPool) -> Self {
+        Self::Postgres(Arc::new(Primary::fixed(pool)))
     }
 
     /// Begins a transaction that reads one snapshot, behind the row-level security of `tenant`.
     pub(crate) async fn begin_read(&self, tenant: &str) -> Result<Inner, StoreError> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
-            Self::Postgres { pool, reachability } => {
-                match postgres::begin_read(pool, tenant).await {
-                    Ok(begun) => Inner::Postgres(begun),
-                    Err(error) => return Err(reachability.explain(pool, error).await),
-                }
+            Self::Postgres(primary) => {
+                let begin = |pool| async move { postgres::begin_read(&pool, tenant).await };
+                // Boxed: the futures of all handlers hold it.
+                Inner::Postgres(Box::pin(primary.begin(begin)).await?)
             }
         })
     }
@@ -48,11 +45,10 @@ impl Database {
     pub(crate) async fn begin_write(&self, tenant: &str) -> Result<Inner, StoreError> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
-            Self::Postgres { pool, reachability } => {
-                match postgres::begin_write(pool, tenant).await {
-                    Ok(begun) => Inner::Postgres(begun),
-                    Err(error) => return Err(reachability.explain(pool, error).await),
-                }
+            Self::Postgres(primary) => {
+                let begin = |pool| async move { postgres::begin_write(&pool, tenant).await };
+                // Boxed: the futures of all handlers hold it.
+                Inner::Postgres(Box::pin(primary.begin(begin)).await?)
             }
         })
     }
@@ -64,7 +60,7 @@ impl Database {
                 readers.close().await;
                 writer.close().await;
             }
-            Self::Postgres { pool, .. } => pool.close().await,
+            Self::Postgres(primary) => primary.close().await,
         }
     }
 }

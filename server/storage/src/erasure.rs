@@ -42,7 +42,7 @@ const AUDIT: &str = "audit_records";
 
 /// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
 /// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much.
-const STEPS: [(&str, &str); 16] = [
+const STEPS: [(&str, &str); 20] = [
     step!("tenant_settings" by "tenant_id", 1 rows),
     step!("tenant_cases" by "tenant_id", 1 rows),
     step!("proposals" by "id", 4 rows),
@@ -58,6 +58,10 @@ const STEPS: [(&str, &str); 16] = [
     step!("abac_policies" by "id", 500 rows),
     step!("rbac_rules" by "id", 500 rows),
     step!("resources" by "id", 500 rows),
+    step!("entities" by "type, id", 500 rows),
+    step!("entity_roles" by "name", 500 rows),
+    step!("entity_syncs" by "source", 500 rows),
+    step!("roles" by "name", 500 rows),
     step!("audit_records" by "id", 500 rows),
 ];
 

@@ -97,6 +97,9 @@ pub enum OpenError {
     /// No connection could be made.
     #[error("cannot open the database: {0}")]
     Connect(sqlx::Error),
+    /// No host is a primary; the text has the answer of each and holds no credential.
+    #[error("cannot open the database: no host is a primary: {0}")]
+    NoPrimary(String),
     /// The schema is missing, or of another version.
     #[error("{0}")]
     Schema(&'static str),

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 11] = [
+const SQLITE: [Source; 13] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -22,8 +22,10 @@ const SQLITE: [Source; 11] = [
     (9, "owners", include_str!("../migrations/sqlite/0009_owners.sql")),
     (10, "gates", include_str!("../migrations/sqlite/0010_gates.sql")),
     (11, "history", include_str!("../migrations/sqlite/0011_history.sql")),
+    (12, "changes", include_str!("../migrations/sqlite/0012_changes.sql")),
+    (13, "entities", include_str!("../migrations/sqlite/0013_entities.sql")),
 ];
-const POSTGRES: [Source; 11] = [
+const POSTGRES: [Source; 13] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -35,6 +37,8 @@ const POSTGRES: [Source; 11] = [
     (9, "owners", include_str!("../migrations/postgres/0009_owners.sql")),
     (10, "gates", include_str!("../migrations/postgres/0010_gates.sql")),
     (11, "history", include_str!("../migrations/postgres/0011_history.sql")),
+    (12, "changes", include_str!("../migrations/postgres/0012_changes.sql")),
+    (13, "entities", include_str!("../migrations/postgres/0013_entities.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -67,7 +71,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 22] = [
+    const RELEASED: [(&str, &str); 26] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -113,6 +117,14 @@ mod tests {
             "98b2388769b2789b4b65025affdffb82bb9b08ce96897f4f34f7f66bcaa3825c48d7cb603542fe32c37c8e7bea9d2620",
         ),
         (
+            "postgres/0012_changes.sql",
+            "bfae941392eb0bb87ec25912573fb9477fa0b9fe06529d4c2d65402c2bab0c264ea678b0d5cb2f42ce7b575abc8177cc",
+        ),
+        (
+            "postgres/0013_entities.sql",
+            "006f379ed0024779217dda8db2bdcd1fe71d6d1576a5731ea0da7a214e81159bc24dd1f459747bb96ffe11e8dc451e09",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -155,6 +167,14 @@ mod tests {
         (
             "sqlite/0011_history.sql",
             "194a7adc27cda1d91cf03a8e2908f2ebbf046625ce8a3270f07ffdc9c9fc1afd3e6fd83bab220c41de78d75134186eea",
+        ),
+        (
+            "sqlite/0012_changes.sql",
+            "4ff4b73c6cb3755816f8cd6b5441b13470d61dd484027dd92b64ba3ea239d262e5b34cc165c63b07a718b8e70b26abc1",
+        ),
+        (
+            "sqlite/0013_entities.sql",
+            "66c8083daf12b450e71457cf167f720e66fb066a53d022a3c1f6612d7e8095d358534a3b8bec31ce2f5b81f0b49e3fff",
         ),
     ];
 

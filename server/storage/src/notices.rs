@@ -12,12 +12,16 @@ use crate::tx::WebhookWrites;
 
 /// The channel of changes of decision data.
 const CHANGES: &str = "portcullis_changes";
-/// The channel of changes of webhooks.
+/// The channel on which triggers announce changes of what concerns access.
+const ACCESS: &str = "portcullis_access";
+/// The channel of changes of webhooks, which replicas of version 0.1 hear.
 const WEBHOOKS: &str = "portcullis_webhooks";
 /// The channel of new deliveries.
 const DELIVERIES: &str = "portcullis_deliveries";
 /// The channel of revoked service keys.
 const REVOKED_KEYS: &str = "portcullis_revoked_keys";
+/// The channel of changes of entities.
+const ENTITIES: &str = "portcullis_entities";
 /// The longest payload in bytes: PostgreSQL allows 8,000. A longer one says that everything is touched.
 const MAX_PAYLOAD: usize = 7_900;
 
@@ -26,12 +30,23 @@ const MAX_PAYLOAD: usize = 7_900;
 pub enum Notice {
     /// Decision data changed.
     Revision(RevisionNotice),
-    /// The webhooks of some tenant changed.
-    Webhooks,
+    /// The stream of changes has something new about access: states of tenants, providers, keys or webhooks.
+    Access,
     /// A delivery became due.
     Deliveries,
     /// The service key with this id is revoked.
     RevokedKey(Uuid),
+    /// Entities changed.
+    Entities(EntitiesNotice),
+}
+
+/// A committed change of entities.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EntitiesNotice {
+    pub tenant: String,
+    /// The place in the history of the tenant's entities after the change.
+    #[serde(flatten)]
+    pub position: HistoryPosition,
 }
 
 /// A committed change of decision data.
@@ -111,6 +126,16 @@ pub(crate) async fn send_revoked_keys(
     Ok(())
 }
 
+/// Notifies the other replicas of changed entities.
+pub(crate) async fn send_entities(
+    connection: &mut PgConnection,
+    tenant: &str,
+    position: HistoryPosition,
+) -> Result<(), sqlx::Error> {
+    let notice = EntitiesNotice { tenant: tenant.to_owned(), position };
+    send(connection, ENTITIES, &serde_json::json!(notice).to_string()).await
+}
+
 async fn send(
     connection: &mut PgConnection,
     channel: &str,
@@ -127,7 +152,7 @@ pub struct Notices(PgListener);
 impl Notices {
     pub(crate) async fn listen(pool: &PgPool) -> Result<Self, sqlx::Error> {
         let mut listener = PgListener::connect_with(pool).await?;
-        listener.listen_all([CHANGES, WEBHOOKS, DELIVERIES, REVOKED_KEYS]).await?;
+        listener.listen_all([CHANGES, ACCESS, DELIVERIES, REVOKED_KEYS, ENTITIES]).await?;
         Ok(Self(listener))
     }
 
@@ -135,9 +160,10 @@ impl Notices {
     pub async fn next(&mut self) -> Result<Option<Notice>, StoreError> {
         let received = self.0.try_recv().await?;
         Ok(received.and_then(|received| match received.channel() {
-            WEBHOOKS => Some(Notice::Webhooks),
+            ACCESS => Some(Notice::Access),
             DELIVERIES => Some(Notice::Deliveries),
             REVOKED_KEYS => received.payload().parse().ok().map(Notice::RevokedKey),
+            ENTITIES => serde_json::from_str(received.payload()).ok().map(Notice::Entities),
             _ => serde_json::from_str(received.payload()).ok().map(Notice::Revision),
         }))
     }

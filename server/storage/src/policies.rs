@@ -107,20 +107,6 @@ pub async fn list(
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
-/// Lists the enabled policies that can match `resource`. The order is the order of creation, so
-/// that an explanation is the same on every database.
-pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<PolicyRecord>, StoreError> {
-    // In the order of the index: for another order SQLite would read every policy of the tenant.
-    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
-        AND enabled AND resource IN ($2, $3, $4) ORDER BY resource";
-    let [exact, name, any] = ResourcePattern::matching(resource);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
-    let policies = rows.into_iter().map(PolicyRecord::try_from);
-    let mut policies = policies.collect::<Result<Vec<_>, _>>()?;
-    policies.sort_unstable_by_key(|policy| policy.id);
-    Ok(policies)
-}
-
 /// Lists all policies of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<PolicyRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \

@@ -1,76 +1,85 @@
 //! PostgreSQL: opens pools and begins transactions.
 
-use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection, Executor, PgConnection, PgPool, Postgres, Transaction};
+use sqlx::{Executor, PgConnection, PgPool, Postgres, Transaction};
 
 use crate::error::OpenError;
+use crate::hosts::{self, Host, Target};
+use crate::primary::Primary;
 use crate::tx::EVERY_TENANT;
-use crate::{migrations, reachability, reserved, schema};
+use crate::{changes, migrations, reachability, reserved, schema};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
 /// The longest wait for a connection. After it, the store counts as down.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-fn options(url: &str) -> Result<PgConnectOptions, OpenError> {
-    PgConnectOptions::from_str(url)
-        .map_err(|_| OpenError::Url("`postgres://<user>@<host>/<database>`".to_owned()))
-}
-
 fn pool() -> PgPoolOptions {
     PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE_TIMEOUT)
 }
 
-/// Opens a pool. It waits for a database that is starting. The error says why nobody answers.
-async fn connect(pool: PgPoolOptions, options: PgConnectOptions) -> Result<PgPool, OpenError> {
-    let opened = match pool.connect_with(options.clone()).await {
-        Err(error @ sqlx::Error::PoolTimedOut) => {
-            Err(reachability::connect(&options).await.err().unwrap_or(error))
-        }
-        opened => opened,
-    };
-    opened.map_err(OpenError::Connect)
+/// Returns a pool of a primary. It accepts no connection to a standby, whose data may be old.
+fn pool_of_primary(options: PgConnectOptions) -> PgPool {
+    let pool = pool().after_connect(|connection, _| {
+        Box::pin(async move {
+            let standby = sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(connection);
+            match standby.await? {
+                false => Ok(()),
+                true => Err(sqlx::Error::Configuration("the server is a standby".into())),
+            }
+        })
+    });
+    pool.connect_lazy_with(options)
 }
 
-/// Opens the database and migrates it.
-pub(crate) async fn open(url: &str) -> Result<PgPool, OpenError> {
-    let options = options(url)?;
-    let pool = connect(pool(), options).await?;
+/// Opens the database on the primary of the hosts, and migrates it.
+pub(crate) async fn open(url: &str) -> Result<Primary, OpenError> {
+    let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
+    let pool = primary.pool();
     // The transaction ends without a commit.
     let mut tx = begin_read(&pool, EVERY_TENANT).await.map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&mut *tx).await)?;
     drop(tx);
     migrations::postgres().run(&pool).await.map_err(OpenError::Migrate)?;
-    Ok(pool)
+    changes::forget_foreign_numbers(&pool).await.map_err(OpenError::Connect)?;
+    Ok(primary)
 }
 
-/// Opens the database in sessions whose transactions only read.
-pub(crate) async fn open_to_read(url: &str) -> Result<PgPool, OpenError> {
-    let options = options(url)?;
+/// Returns a pool whose transactions only read.
+fn pool_to_read(options: PgConnectOptions) -> PgPool {
     let pool = pool().after_connect(|connection, _| {
         Box::pin(async move {
             connection.execute("SET default_transaction_read_only = on").await.map(drop)
         })
     });
-    let pool = connect(pool, options).await?;
-    let applied = sqlx::query_as(schema::APPLIED).fetch_all(&pool).await;
+    pool.connect_lazy_with(options)
+}
+
+/// Opens the database in sessions whose transactions only read: on the only host, or on the primary of several.
+pub(crate) async fn open_to_read(url: &str) -> Result<Primary, OpenError> {
+    let hosts = hosts::parse(url, Target::Primary)?;
+    let primary = match hosts.as_slice() {
+        [Host { options, .. }] => {
+            reachability::connect(options).await.map_err(OpenError::Connect)?;
+            Primary::fixed(pool_to_read(options.clone()))
+        }
+        _ => Primary::open(hosts, pool_to_read).await?,
+    };
+    let applied = sqlx::query_as(schema::APPLIED).fetch_all(&primary.pool()).await;
     schema::check(&migrations::postgres(), applied)?;
-    Ok(pool)
+    Ok(primary)
 }
 
 /// Tells whether the database has no table.
 pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
-    let options = options(url)?;
-    let connected = PgConnection::connect_with(&options).await;
-    let mut connection = connected.map_err(OpenError::Connect)?;
-    let tables = sqlx::query_scalar(
-        "SELECT count(*) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')",
-    );
-    let tables: i64 = tables.fetch_one(&mut connection).await.map_err(OpenError::Connect)?;
-    connection.close().await.map_err(OpenError::Connect)?;
+    const SQL: &str = "SELECT count(*) FROM pg_tables \
+        WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
+    let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
+    let tables = sqlx::query_scalar(SQL).fetch_one(&primary.pool()).await;
+    let tables: i64 = tables.map_err(OpenError::Connect)?;
+    primary.close().await;
     Ok(tables == 0)
 }
 

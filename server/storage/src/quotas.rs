@@ -19,6 +19,7 @@ struct Row {
     used_resources: i64,
     used_service_keys: i64,
     used_resolvers: i64,
+    used_entities: i64,
     used_bytes: i64,
 }
 
@@ -29,6 +30,7 @@ from_row!(Row {
     used_resources,
     used_service_keys,
     used_resolvers,
+    used_entities,
     used_bytes
 });
 
@@ -41,6 +43,7 @@ impl From<Row> for PerQuota<i64> {
             resources: row.used_resources,
             service_keys: row.used_service_keys,
             resolvers: row.used_resolvers,
+            entities: row.used_entities,
             stored_bytes: row.used_bytes,
         }
     }
@@ -54,9 +57,10 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE tenants SET used_webhooks = used_webhooks + $2, \
         used_policies = used_policies + $3, used_rules = used_rules + $4, \
         used_resources = used_resources + $5, used_service_keys = used_service_keys + $6, \
-        used_resolvers = used_resolvers + $7, used_bytes = used_bytes + $8 WHERE id = $1 \
+        used_resolvers = used_resolvers + $7, used_entities = used_entities + $8, \
+        used_bytes = used_bytes + $9 WHERE id = $1 \
         RETURNING used_webhooks, used_policies, used_rules, used_resources, used_service_keys, \
-        used_resolvers, used_bytes";
+        used_resolvers, used_entities, used_bytes";
     let change = std::mem::take(&mut tx.change);
     if change == PerQuota::default() {
         return Ok(());
@@ -72,6 +76,7 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
         change.resources,
         change.service_keys,
         change.resolvers,
+        change.entities,
         change.stored_bytes,
     )?;
     let used = PerQuota::from(row.ok_or(StoreError::Corrupt { what: "tenants.id" })?);

@@ -1,7 +1,5 @@
 //! The table of service API keys.
 
-use std::collections::HashSet;
-
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
@@ -13,9 +11,9 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{execute, fetch_optional, from_row};
 use crate::paging::fetch_page;
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 struct Row {
     id: Uuid,
@@ -90,24 +88,6 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
         return Ok(None);
     };
     Ok(Some(FoundKey { record: row.try_into()?, tenant, slug, is_open }))
-}
-
-/// Returns those of `ids` that are ids of keys, of any tenant. For a transaction that sees every tenant.
-pub async fn existing(tx: &mut Tx, ids: &[Uuid]) -> Result<HashSet<Uuid>, StoreError> {
-    const SQLITE: &str = "SELECT id FROM service_keys \
-        WHERE id IN (SELECT unhex(value) FROM json_each($1))";
-    const POSTGRES: &str = "SELECT id FROM service_keys \
-        WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))::UUID))";
-    if ids.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
-    let ids: Vec<_> = ids.iter().map(|id| id.simple().to_string()).collect();
-    let rows = fetch_all!(tx, (Uuid,), sql, to_json_list(&ids))?;
-    Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
 /// Finds the tenant's key with this id.

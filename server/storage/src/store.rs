@@ -1,6 +1,7 @@
 //! The store: opens the database and begins transactions.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use portcullis_model::Timestamp;
 use portcullis_model::quota::Quotas;
@@ -8,6 +9,7 @@ use portcullis_model::quota::Quotas;
 use crate::database::Database;
 use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
+use crate::standbys::Standbys;
 use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::write_turns::{WriteTurn, WriteTurns};
 use crate::{postgres, sqlite, tenants};
@@ -34,14 +36,16 @@ impl Default for StoreLimits {
 /// The store. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
-    database: Database,
+    pub(crate) database: Database,
+    pub(crate) standbys: Option<Arc<Standbys>>,
     turns: WriteTurns,
     limits: StoreLimits,
 }
 
 impl Store {
     pub(crate) fn new(database: Database) -> Self {
-        Self { database, turns: WriteTurns::default(), limits: StoreLimits::default() }
+        let (turns, limits) = (WriteTurns::default(), StoreLimits::default());
+        Self { database, standbys: None, turns, limits }
     }
 
     /// Opens the database at `url` and migrates it. Creates a SQLite file that is missing.
@@ -55,7 +59,7 @@ impl Store {
                 Ok(Self::new(Database::Sqlite { writer, readers }))
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::new(Database::postgres(postgres::open(url).await?)))
+                Ok(Self::new(Database::Postgres(Arc::new(postgres::open(url).await?))))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
@@ -84,7 +88,7 @@ impl Store {
                 Ok(Self::new(Database::Sqlite { writer: readers.clone(), readers }))
             }
             Some(("postgres" | "postgresql", _)) => {
-                Ok(Self::new(Database::postgres(postgres::open_to_read(url).await?)))
+                Ok(Self::new(Database::Postgres(Arc::new(postgres::open_to_read(url).await?))))
             }
             _ => Err(OpenError::Url(SUPPORTED_URLS.to_owned())),
         }
@@ -184,7 +188,7 @@ impl Store {
     pub fn replica_name(&self, address: SocketAddr) -> String {
         match self.database {
             Database::Sqlite { .. } => String::new(),
-            Database::Postgres { .. } => {
+            Database::Postgres(_) => {
                 let host = rustix::system::uname();
                 format!("{} {address} ", host.nodename().to_string_lossy())
             }
@@ -196,7 +200,9 @@ impl Store {
     pub async fn bypasses_row_security(&self) -> Result<bool, StoreError> {
         match &self.database {
             Database::Sqlite { .. } => Ok(false),
-            Database::Postgres { pool, .. } => Ok(postgres::bypasses_row_security(pool).await?),
+            Database::Postgres(primary) => {
+                Ok(postgres::bypasses_row_security(&primary.pool()).await?)
+            }
         }
     }
 
@@ -210,6 +216,9 @@ impl Store {
 
     /// Waits for the connections in use and closes all.
     pub async fn close(&self) {
+        if let Some(standbys) = &self.standbys {
+            standbys.close().await;
+        }
         self.database.close().await;
     }
 
@@ -217,10 +226,10 @@ impl Store {
     pub async fn notices(&self) -> Result<Option<Notices>, StoreError> {
         match &self.database {
             Database::Sqlite { .. } => Ok(None),
-            Database::Postgres { pool, reachability } => match Notices::listen(pool).await {
-                Ok(notices) => Ok(Some(notices)),
-                Err(error) => Err(reachability.explain(pool, error).await),
-            },
+            Database::Postgres(primary) => {
+                let listen = |pool| async move { Notices::listen(&pool).await };
+                Box::pin(primary.begin(listen)).await.map(Some)
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The table of settings, of which a tenant has one row.
 
+use portcullis_engine::ResourcePattern;
 use portcullis_model::Authorship;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::quota::Quota;
@@ -35,6 +36,16 @@ pub async fn store(
     tx.touch_guards();
     let tenant = tx.tenant.clone();
     tx.audit(AuditAction::SettingsUpdated, tenant);
+    Ok(())
+}
+
+/// Stores whether the directory goes before requests. Plans know it, so a change touches all of them.
+pub async fn store_directory_wins(tx: &mut Tx, wins: bool) -> Result<(), StoreError> {
+    const SQL: &str =
+        "UPDATE tenants SET directory_wins = $2 WHERE id = $1 AND directory_wins <> $2";
+    if execute!(tx, SQL, &tx.tenant, wins)? > 0 {
+        tx.touch([ResourcePattern::Any.into()]);
+    }
     Ok(())
 }
 

@@ -9,9 +9,10 @@ use portcullis_model::tenant::{TenantRecord, TenantState};
 
 use crate::error::StoreError;
 use crate::history::{HistoryPosition, epoch, in_epoch};
+use crate::json_list::to_json_list;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
-use crate::tx::Tx;
+use crate::tx::{Inner, Tx};
 use crate::{delivery_queues, resolvers};
 
 struct Row {
@@ -118,13 +119,23 @@ fn to_revision((revision,): (i64,)) -> u64 {
     u64::try_from(revision).unwrap_or_default()
 }
 
-/// Lists every tenant's revision with the id of its last commit, so that a replica can compare them with its own.
-pub async fn positions(tx: &mut Tx) -> Result<Vec<(String, HistoryPosition)>, StoreError> {
-    const SQL: &str = "SELECT id, revision, substr(history, 1, 16) FROM tenants";
-    let rows = fetch_all!(tx, (String, i64, String), SQL)?;
+/// Returns the places of those of `tenants` that exist, each in its history.
+pub async fn positions(
+    tx: &mut Tx,
+    tenants: &[impl AsRef<str>],
+) -> Result<Vec<(String, HistoryPosition)>, StoreError> {
+    const SQLITE: &str = "SELECT id, revision, history FROM tenants \
+        WHERE id IN (SELECT value FROM json_each($1))";
+    const POSTGRES: &str = "SELECT id, revision, history FROM tenants \
+        WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))";
+    let sql = match &tx.inner {
+        Inner::Sqlite(_) => SQLITE,
+        Inner::Postgres(_) => POSTGRES,
+    };
+    let rows = fetch_all!(tx, (String, i64, String), sql, to_json_list(tenants))?;
     let position =
         |revision, history: &str| HistoryPosition::read(to_revision((revision,)), history);
-    Ok(rows.into_iter().map(|(id, revision, last)| (id, position(revision, &last))).collect())
+    Ok(rows.into_iter().map(|(id, revision, ids)| (id, position(revision, &ids))).collect())
 }
 
 /// Inserts a tenant of `saas` mode. False if its slug is taken.

@@ -10,6 +10,7 @@ use sqlx::{Postgres, Sqlite, Transaction};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::history::HistoryPosition;
 use crate::stored_cases::StoredCases;
 use crate::write_turns::WriteTurn;
 
@@ -23,6 +24,8 @@ pub struct Tx {
     pub(crate) inner: Inner,
     /// The resources that the changes so far touch; `None` while there is no change.
     pub(crate) touched: Option<Vec<Touched>>,
+    /// The place in the history of the tenant's entities after the changes so far; `None` while they change none.
+    pub(crate) entities: Option<HistoryPosition>,
     /// The recorded events that are not stored yet.
     pub(crate) events: Vec<Event>,
     pub(crate) writes: WebhookWrites,
@@ -85,6 +88,7 @@ impl Tx {
             tenant: tenant.to_owned(),
             inner,
             touched: None,
+            entities: None,
             events: Vec::new(),
             writes: WebhookWrites::default(),
             gates: Gates::default(),

@@ -2,15 +2,10 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use portcullis_storage::{Store, StoreError, webhooks};
 use tokio::sync::Mutex;
-
-/// The time between two reads of the store. Another process may have changed a webhook, and its notification may be
-/// lost.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The tenants that have a webhook for denied checks.
 #[derive(Debug)]
@@ -37,32 +32,41 @@ impl DenialSubscribers {
         self.tenants.load().as_ref().map_or(0, |tenants| tenants.len())
     }
 
-    /// Reads the subscribers after a commit of this process. Every check that begins after the return uses them.
-    pub(crate) async fn changed(&self) {
-        if let Err(error) = self.reload().await {
+    /// Reads whether `tenant` subscribes, after a commit of this process. Every check that begins after the return uses it.
+    pub(crate) async fn changed(&self, tenant: &str) {
+        if let Err(error) = self.refresh(&[tenant]).await {
             tracing::warn!(%error, "cannot read the webhooks that subscribed to denied checks");
             // Too many subscribers cost a read of the store each; one too few loses an event.
             self.tenants.store(None);
         }
     }
 
-    /// Reads the subscribers after a change of another process. While the store is down, the last ones stay.
-    pub(crate) async fn refresh(&self) {
-        if let Err(error) = self.reload().await {
-            tracing::warn!(%error, "cannot read the webhooks that subscribed to denied checks");
-        }
-    }
-
-    /// Reads the subscribers again and again.
-    pub(crate) async fn poll(&self) {
-        loop {
-            self.refresh().await;
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
-    }
-
-    async fn reload(&self) -> Result<(), StoreError> {
+    /// Reads which of `tenants` subscribe; all subscribers if they are unknown. While the store is down, the last ones
+    /// stay.
+    pub(crate) async fn refresh(&self, tenants: &[&str]) -> Result<(), StoreError> {
         let _guard = self.reloading.lock().await;
+        let Some(known) = self.tenants.load_full() else { return self.read_all().await };
+        let mut tx = self.store.read_all().await?;
+        let subscribed = webhooks::denial_subscribers_among(&mut tx, tenants).await?;
+        tx.end().await?;
+        let subscribed: HashSet<String> = subscribed.into_iter().collect();
+        if tenants.iter().all(|tenant| known.contains(*tenant) == subscribed.contains(*tenant)) {
+            return Ok(());
+        }
+        let mut after = HashSet::clone(&known);
+        after.retain(|known| !tenants.contains(&known.as_str()));
+        after.extend(subscribed);
+        self.tenants.store(Some(Arc::new(after)));
+        Ok(())
+    }
+
+    /// Reads all subscribers.
+    pub(crate) async fn reload(&self) -> Result<(), StoreError> {
+        let _guard = self.reloading.lock().await;
+        self.read_all().await
+    }
+
+    async fn read_all(&self) -> Result<(), StoreError> {
         let mut tx = self.store.read_all().await?;
         let tenants = webhooks::denial_subscribers(&mut tx).await?;
         tx.end().await?;

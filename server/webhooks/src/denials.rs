@@ -10,6 +10,7 @@ use portcullis_model::event::Event;
 use portcullis_storage::{Store, StoreError, WriteTurn};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::time::Instant;
 
 /// The longest time that an answer waits for its event. After that, the decision matters more.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -71,16 +72,27 @@ impl Denials {
         self.0.queues.lock().values().map(Vec::len).sum()
     }
 
-    /// Stores `event` of `tenant`, or counts and logs that it may be lost.
-    pub(crate) async fn write(&self, tenant: &str, event: Event) {
-        let (written, notified) = oneshot::channel();
-        if let Added::Idle = self.0.enqueue(tenant, Waiting { event, written }) {
-            let (shared, tenant) = (Arc::clone(&self.0), tenant.to_owned());
-            tokio::spawn(async move { shared.write_all(&tenant).await });
+    /// Stores `events` of `tenant`, or counts and logs those that may be lost.
+    pub(crate) async fn write(&self, tenant: &str, events: Vec<Event>) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut notified = Vec::with_capacity(events.len());
+        for event in events {
+            let (written, waits) = oneshot::channel();
+            if let Added::Idle = self.0.enqueue(tenant, Waiting { event, written }) {
+                let (shared, tenant) = (Arc::clone(&self.0), tenant.to_owned());
+                tokio::spawn(async move { shared.write_all(&tenant).await });
+            }
+            notified.push(waits);
         }
-        // An event that was not added drops its sender, so this does not wait.
-        if !matches!(tokio::time::timeout(PATIENCE, notified).await, Ok(Ok(()))) {
-            let lost = self.0.lost.inc() + 1;
+        let mut missing = 0;
+        for waits in notified {
+            // An event that was not added drops its sender, so this does not wait.
+            if !matches!(tokio::time::timeout_at(deadline, waits).await, Ok(Ok(()))) {
+                missing += 1;
+            }
+        }
+        if missing > 0 {
+            let lost = self.0.lost.inc_by(missing) + missing;
             tracing::error!(lost, "an `access.denied` event may be lost: the store is unavailable");
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_model::event::Event;
-use portcullis_storage::{Store, WebhookWrites};
+use portcullis_storage::{Store, StoreError, WebhookWrites};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::Notify;
 
@@ -28,10 +28,10 @@ impl Webhooks {
         Self { subscribers: DenialSubscribers::new(store), denials, wake }
     }
 
-    /// Handles the writes of a transaction, after its commit and before its acknowledgement.
-    pub async fn committed(&self, writes: WebhookWrites) {
+    /// Handles the writes of a transaction of `tenant`, after its commit and before its acknowledgement.
+    pub async fn committed(&self, tenant: &str, writes: WebhookWrites) {
         if writes.webhooks {
-            self.subscribers.changed().await;
+            self.subscribers.changed(tenant).await;
         }
         if writes.deliveries {
             self.wake();
@@ -48,14 +48,20 @@ impl Webhooks {
         self.wake.notify_one();
     }
 
-    /// Reads the denial subscribers again, after another process changed a webhook.
-    pub async fn reload(&self) {
-        self.subscribers.refresh().await;
+    /// Reads which of `tenants` are denial subscribers, after another process may have changed their webhooks.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn refresh(&self, tenants: &[&str]) -> Result<(), StoreError> {
+        self.subscribers.refresh(tenants).await
     }
 
-    /// Reads the denial subscribers again and again, because other processes write webhooks, too.
-    pub async fn poll(&self) {
-        self.subscribers.poll().await;
+    /// Reads all denial subscribers.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn reload(&self) -> Result<(), StoreError> {
+        self.subscribers.reload().await
     }
 
     /// Tells whether a webhook of `tenant` may subscribe to denied checks.
@@ -65,7 +71,12 @@ impl Webhooks {
 
     /// Stores the event of a denied check. It is stored when this function returns, unless the store is down.
     pub async fn record_denial(&self, tenant: &str, event: Event) {
-        self.denials.write(tenant, event).await;
+        self.record_denials(tenant, vec![event]).await;
+    }
+
+    /// Stores the events of the denied checks of a batch, as one wait.
+    pub async fn record_denials(&self, tenant: &str, events: Vec<Event>) {
+        self.denials.write(tenant, events).await;
     }
 
     /// Returns the notification that wakes the dispatcher.

@@ -36,9 +36,8 @@ fn build() -> Result<PathBuf> {
         .arg(&manifest)
         .arg("--target-dir")
         .arg(&target)
-        // The flags of the outer build are not meant for WebAssembly.
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        // In place of the flags of the outer build, those of `portcullis resolver build`.
+        .env("CARGO_ENCODED_RUSTFLAGS", "-Clink-arg=-zstack-size=65536")
         .status()
         .context("cannot run cargo")?;
     ensure!(

@@ -25,8 +25,9 @@ fn serve_client(supply: &Supply, pipelined: usize) -> Answers {
     let (mut answers, mut batch) = (Answers::default(), Vec::new());
     loop {
         batch.clear();
-        let sent =
-            (0..pipelined).map_while(|_| supply.next()).map(|check| write(check, &mut batch));
+        let sent = (0..pipelined)
+            .map_while(|_| supply.next())
+            .map(|check| write(supply.path(), check, &mut batch));
         let sent = sent.count();
         if sent == 0 {
             return answers;
@@ -40,12 +41,14 @@ fn serve_client(supply: &Supply, pipelined: usize) -> Answers {
     }
 }
 
-fn write(check: &Check, batch: &mut Vec<u8>) {
+fn write(path: &str, check: &Check, batch: &mut Vec<u8>) {
     let Check { token, body } = check;
     let length = body.len();
+    let authorization =
+        if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
     write!(
         batch,
-        "POST /api/v1/check HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\n{authorization}\
          content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
     )
     .expect("memory");
@@ -59,7 +62,7 @@ fn read(connection: &mut BufReader<TcpStream>) -> u16 {
         connection.read_line(&mut line).expect("a line of the answer");
         if let Some(rest) = line.strip_prefix("HTTP/1.1 ") {
             status = rest.get(..3).and_then(|text| text.parse().ok()).expect("a status");
-        } else if let Some(text) = line.strip_prefix("content-length: ") {
+        } else if let Some(text) = length_of(&line) {
             length = text.trim().parse().expect("a length");
         } else if line.trim().is_empty() {
             break;
@@ -67,4 +70,10 @@ fn read(connection: &mut BufReader<TcpStream>) -> u16 {
     }
     connection.read_exact(&mut vec![0; length]).expect("the body");
     status
+}
+
+/// Returns the value of the header `Content-Length`, if this is its line.
+fn length_of(line: &str) -> Option<&str> {
+    let (name, value) = line.split_once(':')?;
+    name.eq_ignore_ascii_case("content-length").then_some(value)
 }

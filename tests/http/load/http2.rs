@@ -32,7 +32,7 @@ fn client() -> reqwest::Client {
 }
 
 async fn serve_stream(supply: &Supply, client: &reqwest::Client) -> Answers {
-    let url = format!("http://{}/api/v1/check", supply.address());
+    let url = format!("http://{}{}", supply.address(), supply.path());
     let mut answers = Answers::default();
     while let Some(check) = supply.next() {
         let begun = Instant::now();

@@ -54,12 +54,23 @@ impl Cluster {
     /// its server when it is dropped. Returns `None` as [`shared`](Self::shared) does.
     #[must_use]
     pub fn own() -> Option<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
+        Self::own_with("")
+    }
+
+    /// Makes a server as [`own`](Self::own) does, with more settings.
+    pub(crate) fn own_with(settings: &str) -> Option<Self> {
         let run = Run::current();
-        let name = format!("own-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let cluster = Self { directory: run.clusters.join(name), programs: run.programs()?, run };
-        cluster.make();
+        let cluster = Self { directory: new_directory(run), programs: run.programs()?, run };
+        cluster.make(settings);
         Some(cluster)
+    }
+
+    /// Returns a server for the caller alone in a directory that is still empty.
+    pub(crate) fn beside(&self) -> Self {
+        let cluster =
+            Self { directory: new_directory(self.run), programs: self.programs, run: self.run };
+        cluster.make_directory();
+        cluster
     }
 
     fn enter(run: &'static Run) -> Option<Self> {
@@ -69,22 +80,19 @@ impl Cluster {
         once(&run.directory.join("started"), || {
             // A process that was killed here may have left a part.
             let _ = fs::remove_dir_all(&cluster.directory);
-            cluster.make();
+            cluster.make("");
         });
         Some(cluster)
     }
 
-    fn make(&self) {
-        DirBuilder::new().mode(0o700).create(&self.directory).expect("the directory of a cluster");
-        if let Some(user) = self.run.server_user {
-            let given = chown(&self.directory, Some(user.uid), Some(user.gid));
-            given.expect("root gives a directory away");
-        }
-        let mut initdb = self.run.command(&self.programs.join("initdb"));
+    fn make(&self, settings: &str) {
+        self.make_directory();
+        let mut initdb = self.program("initdb");
         initdb.arg("--pgdata").arg(self.data()).args(["--username", SUPERUSER]);
         initdb.args(["--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"]);
         self.succeed(&mut initdb);
-        self.configure();
+        self.configure(&format!("{SETTINGS}{settings}"));
+        self.allow_networks();
         self.control("start");
         self.session(SUPERUSER, "template1").execute(&format!(
             "CREATE ROLE {OWNER} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
@@ -92,13 +100,29 @@ impl Cluster {
         ));
     }
 
-    fn configure(&self) {
+    fn make_directory(&self) {
+        DirBuilder::new().mode(0o700).create(&self.directory).expect("the directory of a cluster");
+        if let Some(user) = self.run.server_user {
+            let given = chown(&self.directory, Some(user.uid), Some(user.gid));
+            given.expect("root gives a directory away");
+        }
+    }
+
+    /// Adds settings, of which the last of a name counts, and the place of the socket.
+    pub(crate) fn configure(&self, settings: &str) {
         let file = OpenOptions::new().append(true).open(self.data().join("postgresql.conf"));
         let mut file = file.expect("initdb has made a configuration");
         let directory = self.directory.display();
         let written =
-            writeln!(file, "{SETTINGS}unix_socket_directories = '{directory}'\nport = {PORT}");
+            writeln!(file, "{settings}\nunix_socket_directories = '{directory}'\nport = {PORT}");
         written.expect("the configuration is ours");
+    }
+
+    /// Allows connections without a password from private networks, if a setting makes the server listen there.
+    fn allow_networks(&self) {
+        let file = OpenOptions::new().append(true).open(self.data().join("pg_hba.conf"));
+        let mut file = file.expect("initdb has made it");
+        writeln!(file, "host all all 10.0.0.0/8 trust").expect("the file is ours");
     }
 
     /// Returns a shell with the programs of PostgreSQL, which connect to this server as superuser.
@@ -181,17 +205,31 @@ impl Cluster {
         }
     }
 
-    fn data(&self) -> PathBuf {
+    /// Returns the folder of the programs of PostgreSQL.
+    pub(crate) fn programs(&self) -> &'static Path {
+        self.programs
+    }
+
+    /// Returns the command of a program, with the user of the servers.
+    pub(crate) fn command(&self, program: &Path) -> Command {
+        self.run.command(program)
+    }
+
+    fn program(&self, name: &str) -> Command {
+        self.command(&self.programs.join(name))
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
         self.directory.join("data")
     }
 
     #[track_caller]
-    fn control(&self, action: &str) {
+    pub(crate) fn control(&self, action: &str) {
         self.succeed(&mut self.pg_ctl(action, "fast"));
     }
 
-    fn pg_ctl(&self, action: &str, mode: &str) -> Command {
-        let mut command = self.run.command(&self.programs.join("pg_ctl"));
+    pub(crate) fn pg_ctl(&self, action: &str, mode: &str) -> Command {
+        let mut command = self.program("pg_ctl");
         command.args([action, "--wait", "--silent", "--mode", mode]);
         command.arg("--pgdata").arg(self.data());
         command.arg("--log").arg(self.directory.join("log"));
@@ -199,7 +237,7 @@ impl Cluster {
     }
 
     #[track_caller]
-    fn succeed(&self, command: &mut Command) {
+    pub(crate) fn succeed(&self, command: &mut Command) {
         match command.output() {
             Err(fault) => panic!("{command:?}: {fault}"),
             Ok(output) if !output.status.success() => {
@@ -212,10 +250,18 @@ impl Cluster {
     }
 }
 
+/// Returns a new directory for a server of the caller alone.
+fn new_directory(run: &Run) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    run.clusters.join(format!("own-{}-{count}", std::process::id()))
+}
+
 /// Only the cluster of [`Cluster::own`] is dropped: the shared one is in a `static`.
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // The test may have stopped the server.
+        // The test may have stopped the server, or frozen it.
+        self.signal("CONT");
         let _ = self.pg_ctl("stop", "immediate").output();
         let _ = fs::remove_dir_all(&self.directory);
     }

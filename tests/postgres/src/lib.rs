@@ -24,6 +24,7 @@
 mod cluster;
 mod database;
 mod programs;
+mod replication;
 mod run;
 mod session;
 

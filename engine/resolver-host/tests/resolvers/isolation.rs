@@ -163,3 +163,16 @@ async fn hostile_and_good_calls_run_side_by_side() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_call_finds_nothing_in_memory_that_another_one_left() {
+    let host = host();
+    let resolver = behaviours(&host, GENEROUS, super::support::answers()).await;
+    let behave = async |subject| text(behave(&host, &resolver, subject).await);
+    // The module and its slot are the same in each round. Some memory is written over, the kernel takes back the rest.
+    for _ in 0..5 {
+        assert_eq!(behave("leave marks").await, Ok("left".to_owned()));
+        assert_eq!(behave("find marks").await, Ok("0".to_owned()));
+    }
+    assert_eq!(behave("leave and find marks").await, Ok("true".to_owned()), "marks can be found");
+}

@@ -38,9 +38,8 @@ use smallvec::SmallVec;
 
 use super::Plan;
 use super::index::Rank;
-use super::layer::Layer;
 use super::program::{NodeId, Operation, Run};
-use super::slots::{Slot, SlotValue, Symbol};
+use super::slots::{Slot, SlotValue, Symbol, Values};
 use crate::condition::{AttributePath, Operand, Predicate, RequestField};
 use crate::rbac::{Effect, WILDCARD};
 use crate::request::{Attributes, Check};
@@ -51,10 +50,11 @@ use crate::value::AttributeValue;
 pub(super) use open_decision::OpenDecision;
 pub use outcome::Outcome;
 pub use residual::{OpenPolicy, Residual};
+pub(super) use simplify::Simplifier;
 
 /// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
 /// a matrix has thousands of cells.
-const MAX_BYTES: usize = 4 * 1024;
+pub(super) const MAX_BYTES: usize = 4 * 1024;
 
 /// The known part of requests for the resource of a plan. Everything that is not in it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,10 +73,10 @@ pub struct MatrixCell<'c> {
 pub struct PlanMatrix<'p, 'c> {
     plan: &'p Plan,
     attributes: Attributes<'c>,
-    /// Every policy of each layer: the index is no help, since it looks at attributes that are unknown here.
-    ranks: Vec<Vec<Rank>>,
-    /// The tests of each layer that read what a cell knows.
-    tests: Vec<Vec<NodeId>>,
+    /// Every policy: the index is no help, since it looks at attributes that are unknown here.
+    ranks: Vec<Rank>,
+    /// The tests that read what a cell knows.
+    tests: Vec<NodeId>,
     outcomes: HashMap<(Effect, Signature), Outcome<'p>>,
 }
 
@@ -90,15 +90,13 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// A plan for `<name>:*` stands for every verb of the name that no rule names, and one for `*` for every resource:
     /// `request.resource` is unknown there.
     pub fn new(plan: &'p Plan, attributes: Attributes<'c>) -> Self {
-        let ranks = plan.layers.iter().map(|layer| layer.ranks().collect()).collect();
-        let tests = plan.layers.iter().map(tests_of_cells).collect();
-        Self { plan, attributes, ranks, tests, outcomes: HashMap::new() }
+        let ranks = (0..).take(plan.whole().conditions.len()).collect();
+        Self { plan, attributes, ranks, tests: tests_of_cells(plan), outcomes: HashMap::new() }
     }
 
     /// Returns the maximum number of policies that deciding a further cell evaluates: none if no policy tells cells apart.
     pub fn policies_per_cell(&self) -> usize {
-        let tells_apart = self.tests.iter().any(|tests| !tests.is_empty());
-        if tells_apart { self.ranks.iter().map(Vec::len).sum() } else { 0 }
+        if self.tests.is_empty() { 0 } else { self.ranks.len() }
     }
 
     /// Decides all requests that fit `cell`.
@@ -111,30 +109,29 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
             return Outcome::Deny;
         }
         let by_rules = rule.unwrap_or(Effect::Deny);
-        if plan.layers.is_empty() {
+        if self.ranks.is_empty() {
             return by_rules.into();
         }
         let answers = AttributeAnswers::default();
-        let mut values = plan.values(&check, &answers, "");
-        for (layer, values) in plan.layers.iter().zip(&mut values) {
-            forget_unknown(&plan.resource, layer, cell, values);
-        }
-        let mut signature = Signature::new();
-        for ((layer, values), tests) in plan.layers.iter().zip(&values).zip(&self.tests) {
-            let mut run = Run::new(&layer.abac.program, values);
-            signature.extend(tests.iter().map(|test| known_truth(&mut run, *test)));
-        }
+        let mut values = Values::new();
+        plan.whole().slots.read(&check, &answers, "", &mut values);
+        forget_unknown(plan, cell, &mut values);
+        let mut run = Run::new(&plan.whole().program, &values);
+        let signature = self.tests.iter().map(|test| known_truth(&mut run, *test)).collect();
         let outcome = self.outcomes.entry((by_rules, signature));
-        // Its own runs: the steps of the signature do not count.
-        let decide = || OpenDecision::new(plan, &self.ranks, &values, by_rules).outcome(MAX_BYTES);
+        let decide = || {
+            // Its own run: the steps of the signature do not count.
+            let run = Run::new(&plan.whole().program, &values);
+            OpenDecision::new(plan, &self.ranks, run, by_rules).outcome(MAX_BYTES)
+        };
         outcome.or_insert_with(decide).clone()
     }
 }
 
 /// Returns the tests that read what a cell knows. Those that also read what is unknown stay as they are in every cell.
-fn tests_of_cells(layer: &Layer) -> Vec<NodeId> {
+fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
     let is_known = |slot: Slot| {
-        let AttributePath::Request(field) = layer.abac.slots.path(slot) else { return false };
+        let AttributePath::Request(field) = plan.whole().slots.path(slot) else { return false };
         use RequestField::{Action, Domain, Roles, Subject};
         matches!(field, Action | Domain | Roles | Subject)
     };
@@ -147,8 +144,11 @@ fn tests_of_cells(layer: &Layer) -> Vec<NodeId> {
         },
         Operation::All(_) | Operation::Any(_) | Operation::Not(_) => false,
     };
-    let nodes = (0..).zip(layer.abac.program.nodes());
-    nodes.filter(|(_, node)| reads(node)).map(|(id, _)| id).collect()
+    (0..)
+        .zip(plan.whole().program.nodes())
+        .filter(|(_, node)| reads(node))
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// Returns the truth of a test; `None` if it depends on what is unknown.
@@ -173,13 +173,9 @@ fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k
 }
 
 /// Marks the values that a cell leaves open: each can be anything.
-fn forget_unknown(
-    resource: &str,
-    layer: &Layer,
-    cell: &MatrixCell<'_>,
-    values: &mut [SlotValue<'_>],
-) {
-    for (value, path) in values.iter_mut().zip(layer.abac.slots.paths()) {
+fn forget_unknown(plan: &Plan, cell: &MatrixCell<'_>, values: &mut Values<'_>) {
+    let resource = &*plan.resource;
+    for (value, path) in values.iter_mut().zip(plan.whole().slots.paths()) {
         let is_unknown = match path {
             AttributePath::User(_)
             | AttributePath::Resource(_)

@@ -7,37 +7,35 @@ use super::residual::Residual;
 use super::simplify::Simplifier;
 use crate::plan::Plan;
 use crate::plan::index::{Rank, Search};
-use crate::plan::slots::Values;
-use crate::plan::stages::Stages;
+use crate::plan::partial_evaluation::PartialEvaluation;
+use crate::plan::program::Run;
 use crate::rbac::Effect;
 use crate::resolution::AttributeRequest;
 
 /// A decision that unknown attributes may leave open.
 pub(in crate::plan) struct OpenDecision<'p, 'r> {
     plan: &'p Plan,
-    stages: Stages<'p, 'r>,
+    search: PartialEvaluation<'p, 'r>,
     /// The decision if no open policy applies.
     otherwise: Effect,
 }
 
-impl<'p, 'r> OpenDecision<'p, 'r>
-where
-    'p: 'r,
-{
-    /// Decides as far as the values of each layer allow. `ranks` has every policy of each layer: the index is no help,
-    /// since it looks at attributes that are unknown here. `by_rules` is the decision if no policy applies.
-    pub(in crate::plan) fn new<'v: 'r>(
+impl<'p, 'r> OpenDecision<'p, 'r> {
+    /// Decides as far as the values of `run` allow. `ranks` has every policy: the index is no help, since it looks at
+    /// attributes that are unknown here. `by_rules` is the decision if no policy applies.
+    pub(in crate::plan) fn new(
         plan: &'p Plan,
-        ranks: &[Vec<Rank>],
-        values: &'r [Values<'v>],
+        ranks: &[Rank],
+        run: Run<'r>,
         by_rules: Effect,
     ) -> Self {
-        let mut stages = Stages::new(&plan.layers, values);
-        let mut ranks = ranks.iter();
-        stages.evaluate(|layer| layer.evaluate(ranks.next().map_or(&[], Vec::as_slice)));
-        let otherwise = stages.found().map_or(by_rules, |policy| policy.effect);
-        stages.drop_ineffective(otherwise);
-        Self { plan, stages, otherwise }
+        let mut search = PartialEvaluation::new(&plan.whole().conditions, run);
+        search.evaluate(ranks);
+        search.drop_outranked();
+        let certain = plan.whole().conditions.get(search.found as usize);
+        let otherwise = certain.map_or(by_rules, |policy| policy.effect);
+        search.drop_ineffective(otherwise);
+        Self { plan, search, otherwise }
     }
 
     /// Returns the outcome. A residual shows its conditions if they have at most `max_bytes` bytes of memory.
@@ -53,27 +51,23 @@ where
     /// # Errors
     /// The decision is settled.
     pub(in crate::plan) fn residual(&mut self, max_bytes: usize) -> Result<Residual<'p>, Effect> {
-        let Self { plan, stages, otherwise } = self;
-        if stages.is_settled() {
+        let Self { plan, search, otherwise } = self;
+        if search.is_settled() {
             return Err(*otherwise);
         }
-        let open = stages.open();
-        let mut left = max_bytes;
-        let condition = |(at, rank): &(usize, Rank)| {
-            let evaluation = stages.layer(*at);
-            let abac = &evaluation.layer.abac;
-            let policy = abac.conditions[*rank as usize];
-            let mut simplifier = Simplifier::new(&mut evaluation.run, &abac.slots, &mut left);
+        let open = search.open().to_vec();
+        let mut simplifier = Simplifier::new(&mut search.run, &plan.whole().slots, max_bytes);
+        let condition = |rank: &Rank| {
+            let policy = plan.whole().conditions[*rank as usize];
             simplifier.residual(policy.condition?, policy.effect)
         };
         let conditions: Option<Vec<_>> = open.iter().map(condition).collect();
-        let policy = |(at, rank): &(usize, Rank)| plan.layers[*at].policy(*rank);
-        let policies = open.iter().filter_map(policy).collect();
+        let policies = open.iter().map(|rank| &plan.whole().policies[*rank as usize]).collect();
         Ok(Residual::new(policies, conditions, *otherwise))
     }
 
     /// Returns the requests for the attributes of resolvers on which the outcome depends.
     pub(in crate::plan) fn attribute_requests(self) -> Vec<AttributeRequest> {
-        self.stages.attribute_requests()
+        self.search.attribute_requests(&self.plan.whole().slots)
     }
 }

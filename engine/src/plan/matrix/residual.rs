@@ -32,7 +32,7 @@ pub struct OpenPolicy<'r> {
 type Group<'r> = (Effect, BTreeMap<String, &'r Condition>);
 
 impl<'p> Residual<'p> {
-    pub(super) fn new(
+    pub(in crate::plan) fn new(
         policies: Box<[&'p PlannedPolicy]>,
         conditions: Option<Vec<Condition>>,
         otherwise: Effect,

@@ -11,11 +11,11 @@ use crate::policy::applies;
 use crate::rbac::Effect;
 
 /// Reduces the conditions of one residual.
-pub(super) struct Simplifier<'s, 'r> {
+pub(in crate::plan) struct Simplifier<'s, 'r> {
     run: &'s mut Run<'r>,
     slots: &'s Slots,
     /// The bytes that further conditions may take.
-    left: &'s mut usize,
+    left: usize,
 }
 
 /// The rest of a condition.
@@ -26,13 +26,17 @@ enum Simplified {
 }
 
 impl<'s, 'r> Simplifier<'s, 'r> {
-    /// `left` is the number of bytes of memory that further conditions may take.
-    pub(super) fn new(run: &'s mut Run<'r>, slots: &'s Slots, left: &'s mut usize) -> Self {
-        Self { run, slots, left }
+    /// Starts with `max_bytes`, the maximum size of all conditions in bytes of memory.
+    pub(in crate::plan) fn new(run: &'s mut Run<'r>, slots: &'s Slots, max_bytes: usize) -> Self {
+        Self { run, slots, left: max_bytes }
     }
 
     /// Returns the residual condition of an open policy with this effect. `None` if it is too large.
-    pub(super) fn residual(&mut self, condition: NodeId, effect: Effect) -> Option<Condition> {
+    pub(in crate::plan) fn residual(
+        &mut self,
+        condition: NodeId,
+        effect: Effect,
+    ) -> Option<Condition> {
         match self.simplify(condition, effect)? {
             Simplified::Open(condition) => Some(condition),
             // A settled condition is of no open policy.
@@ -94,7 +98,7 @@ impl<'s, 'r> Simplifier<'s, 'r> {
 
     /// Takes the bytes of a node from what is left. `None` if they do not fit.
     fn take(&mut self, heap_bytes: usize) -> Option<()> {
-        *self.left = self.left.checked_sub(size_of::<Condition>() + heap_bytes)?;
+        self.left = self.left.checked_sub(size_of::<Condition>() + heap_bytes)?;
         Some(())
     }
 }

@@ -82,15 +82,20 @@ impl PatternTests {
         if self.tests.is_empty() {
             return PatternResults::default();
         }
-        let all = self.by_slot.iter().fold(0u64, |sum, (slot, steps)| {
-            sum.saturating_add(steps.saturating_mul(bytes(values, *slot) as u64 + 1))
-        });
         let first_over =
-            if all <= self.budget { self.tests.len() } else { self.first_over(values) };
+            if self.affords(values) { self.tests.len() } else { self.first_over(values) };
         PatternResults {
             first_over: u32::try_from(first_over).unwrap_or(u32::MAX),
             bits: smallvec![0; self.tests.len().div_ceil(TESTS_PER_WORD)],
         }
+    }
+
+    /// Returns whether the steps of all tests fit into one run.
+    pub(super) fn affords(&self, values: &[SlotValue<'_>]) -> bool {
+        let all = self.by_slot.iter().fold(0u64, |sum, (slot, steps)| {
+            sum.saturating_add(steps.saturating_mul(bytes(values, *slot) as u64 + 1))
+        });
+        all <= self.budget
     }
 
     /// Returns the number of the first test that does not fit into the budget with those before it.

@@ -4,6 +4,7 @@
 //! A program has two forms with the same numbering. The nodes are complete: explanations and rare cases read them.
 //! The steps are compact: most checks run them alone.
 
+mod bounds;
 mod build;
 mod matching;
 mod nodes;

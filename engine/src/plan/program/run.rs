@@ -41,9 +41,9 @@ pub(crate) struct Run<'r> {
 }
 
 /// A comparison of at most this many steps is not counted: a plan with a million of them takes a second.
-const UNCOUNTED_STEPS: usize = 64;
+pub(super) const UNCOUNTED_STEPS: usize = 64;
 /// The maximum number of counted steps of one run: at most about 70 ms.
-const MAX_SCANNED_STEPS: usize = 1 << 24;
+pub(super) const MAX_SCANNED_STEPS: usize = 1 << 24;
 
 impl<'r> Run<'r> {
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {

@@ -6,6 +6,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
@@ -14,6 +16,7 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
@@ -78,7 +81,7 @@ impl Connection {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let Self { serving, peer, activity } = self;
-        let Serving { builder, service, limits, mut stopped, .. } = serving;
+        let Serving { builder, service, limits, stopped, .. } = serving;
         let io = TokioIo::new(Opening::new(stream));
         let answers = answers(service, peer, Arc::clone(&activity), limits.write);
         let mut connection = pin!(builder.serve_connection(io, answers));
@@ -92,12 +95,20 @@ impl Connection {
                 ConnectionState::Active(until) => Some(until),
             };
             if let Some(look) = look {
+                let stopped = (!says_goodbye).then(|| stopped.clone());
+                // In a set of its own, which polls it only when it is woken: a request that arrives wakes the task of
+                // the connection, but costs no look at timers and at what all connections share.
+                let mut interruption = FuturesUnordered::new();
+                interruption.push(interrupted(&activity, look, stopped));
                 tokio::select! {
+                    biased;
                     // A broken connection is not a fault of the service.
                     _ = connection.as_mut() => return,
-                    () = activity.evicted() => return,
-                    () = tokio::time::sleep_until(look) => continue,
-                    _ = stopped.wait_for(|stopped| *stopped), if !says_goodbye => {}
+                    Some(interruption) = interruption.next() => match interruption {
+                        Interruption::Evicted => return,
+                        Interruption::Look => continue,
+                        Interruption::Stopped => {}
+                    },
                 }
             }
             // The client learns that the next request needs another connection.
@@ -105,6 +116,36 @@ impl Connection {
             activity.restart_idle_time();
             (says_goodbye, idle) = (true, GOODBYE);
         }
+    }
+}
+
+/// The reason why a connection is looked at while it is served.
+enum Interruption {
+    /// Another connection takes its place.
+    Evicted,
+    /// Its state may be another one by now.
+    Look,
+    /// The service stops.
+    Stopped,
+}
+
+/// Waits for the first interruption of a connection: an eviction, the instant `look`, or the stop of the service.
+async fn interrupted(
+    activity: &Activity,
+    look: Instant,
+    stopped: Option<watch::Receiver<bool>>,
+) -> Interruption {
+    let stop = async {
+        match stopped {
+            // An error says that the sender is gone, which is a stop, too.
+            Some(mut stopped) => drop(stopped.wait_for(|stopped| *stopped).await),
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = activity.evicted() => Interruption::Evicted,
+        () = tokio::time::sleep_until(look) => Interruption::Look,
+        () = stop => Interruption::Stopped,
     }
 }
 

@@ -69,17 +69,19 @@ fn a_key_that_is_revoked_while_it_is_read_is_not_kept() {
 }
 
 #[test]
-fn a_comparison_drops_what_the_store_does_not_have() {
+fn the_keys_of_a_changed_tenant_are_read_again() {
     let cache = KeyCache::default();
-    for id in 1..4 {
-        keep(&cache, "acme", id);
-    }
+    keep(&cache, "acme", 1);
+    keep(&cache, "acme", 2);
+    keep(&cache, "other", 3);
     let read = cache.begin_read();
-    let compared = cache.ids();
+    cache.forget_tenants(["acme", "unknown"]);
     cache.keep(&read, &key("acme", 4));
-    assert!(!has(&cache, 4), "the comparison does not include it");
-    keep(&cache, "acme", 5);
-    cache.retain(&compared, &HashSet::from([Uuid::from_u128(2)]));
-    let left: Vec<_> = (1..6).filter(|id| has(&cache, *id)).collect();
-    assert_eq!(left, [2, 5], "a key that came later was not compared");
+    let left: Vec<_> = (1..5).filter(|id| has(&cache, *id)).collect();
+    assert_eq!(left, [3], "a key whose read began before may be revoked");
+    keep(&cache, "acme", 1);
+    let read = cache.begin_read();
+    cache.clear();
+    cache.keep(&read, &key("acme", 4));
+    assert_eq!((cache.books.lock().shares.audited(), cache.len()), ((0, 0), 0));
 }

@@ -3,7 +3,10 @@
 //! `cargo bench -p portcullis-operations --bench plans -- [GROUP]… [--json FILE]`. Each time is wall time of one check
 //! from the store to the decision. A missed bar is reported; a wrong decision ends the run.
 
-#![expect(clippy::expect_used, reason = "a measurement whose input cannot be made fails by a panic")]
+#![expect(
+    clippy::expect_used,
+    reason = "a measurement whose input cannot be made fails by a panic"
+)]
 
 mod large;
 mod many;
@@ -16,8 +19,7 @@ use portcullis_workloads::report::Report;
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let mut report = Report::from_args(std::env::args())?;
-    let databases =
-        [("SQLite", TestDatabase::sqlite()), ("PostgreSQL", TestDatabase::postgres())];
+    let databases = [("SQLite", TestDatabase::sqlite()), ("PostgreSQL", TestDatabase::postgres())];
     for (name, database) in databases {
         let Some(database) = database else { continue };
         if report.selects("large") {

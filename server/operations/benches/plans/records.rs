@@ -49,11 +49,15 @@ pub(crate) fn rule(number: usize, resources: usize) -> RuleRecord {
 }
 
 /// Makes a policy that denies some clearances of one department in half of the regions.
-pub(crate) fn policy(tenant: &str, number: usize, resources: usize, effect: Effect) -> PolicyRecord {
-    let regions: Vec<_> = (0..5).map(|region| format!("region-{}", (number + region) % 10)).collect();
-    let test = |attribute: &str, operator: &str, value: serde_json::Value| {
-        json!({"type": "CONDITION", "attribute": attribute, "operator": operator, "value": value})
-    };
+pub(crate) fn policy(
+    tenant: &str,
+    number: usize,
+    resources: usize,
+    effect: Effect,
+) -> PolicyRecord {
+    let regions: Vec<_> =
+        (0..5).map(|region| format!("region-{}", (number + region) % 10)).collect();
+    let test = |attribute: &str, operator: &str, value: serde_json::Value| json!({"type": "CONDITION", "attribute": attribute, "operator": operator, "value": value});
     let tree = json!({"type": "AND", "children": [
         test("user.department", "eq", json!(format!("department-{}", number % 100))),
         test("user.clearance", "gte", json!(number)),

@@ -71,6 +71,7 @@ impl GuardWrites {
             // Texts, numbers, lists and maps of them: there is nothing that could not be written.
             let text = serde_json::to_string(settings).unwrap_or_default();
             tenant_settings::store(tx, &text, settings.gates, by).await?;
+            tenant_settings::store_directory_wins(tx, settings.directory_wins).await?;
         }
         match &self.cases {
             Some(cases) => tenant_cases::store(tx, cases, by).await,
@@ -156,7 +157,7 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
 /// Returns the members of the settings that differ.
 fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChange> {
     let (old, new) = (members(old), members(new));
-    let paths = ["/gates/cases", "/gates/approval", "/max_deletes", "/owners"];
+    let paths = ["/gates/cases", "/gates/approval", "/max_deletes", "/owners", "/directory_wins"];
     let value = |settings: &Value, path| settings.pointer(path).map(Value::to_string);
     let change = |path| (path, value(&old, path), value(&new, path));
     let differing = paths.map(change).into_iter().filter(|(_, old, new)| old != new);

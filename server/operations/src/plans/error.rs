@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use portcullis_storage::StoreError;
 
+use crate::entity_tables::EntitiesError;
+
 /// There is no plan to decide with.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PlanError {
@@ -22,6 +24,9 @@ pub enum PlanError {
     /// The load waited too long, because others of the same tenant use its share.
     #[error("too many plans of this tenant are being loaded")]
     TooManyLoads,
+    /// The plan needs the entities of the tenant.
+    #[error(transparent)]
+    Entities(#[from] EntitiesError),
 }
 
 impl From<StoreError> for PlanError {

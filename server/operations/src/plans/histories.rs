@@ -1,7 +1,7 @@
 //! Notices that the database lost commits, for example by a failover to a standby that lagged, or by a restored backup
 //! (`docs/semantics.md`, section 2.9).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parking_lot::Mutex;
 use portcullis_storage::{HistoryPosition, epoch};
@@ -9,7 +9,11 @@ use portcullis_storage::{HistoryPosition, epoch};
 /// The last place in the history of each tenant that has plans in memory. Plans of another history decide wrongly, and
 /// their revisions say nothing about it.
 #[derive(Debug, Default)]
-pub(super) struct Histories(Mutex<HashMap<Box<str>, HistoryPosition>>);
+pub(super) struct Histories {
+    known: Mutex<HashMap<Box<str>, HistoryPosition>>,
+    /// The tenants that lost commits, and whose epoch could not begin.
+    unsettled: Mutex<HashSet<Box<str>>>,
+}
 
 /// The relation of a place in a history to the last one that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,18 +27,34 @@ pub(super) enum Continuity {
 impl Histories {
     /// Returns the last known place of `tenant`.
     pub(super) fn last(&self, tenant: &str) -> Option<HistoryPosition> {
-        self.0.lock().get(tenant).cloned()
+        self.known.lock().get(tenant).cloned()
     }
 
-    /// Returns the last known places of all tenants, with the id of the last commit alone.
-    pub(super) fn all(&self) -> HashMap<Box<str>, HistoryPosition> {
-        let known = self.0.lock();
-        known.iter().map(|(tenant, position)| (tenant.clone(), position.recent())).collect()
+    /// Returns the tenants.
+    pub(super) fn tenants(&self) -> Vec<Box<str>> {
+        self.known.lock().keys().cloned().collect()
+    }
+
+    /// Returns whether `position` is the last known place of `tenant`.
+    pub(super) fn is_at(&self, tenant: &str, position: &HistoryPosition) -> bool {
+        let known = self.known.lock();
+        let last = known.get(tenant);
+        last.is_some_and(|last| last.revision == position.revision && last.agrees_with(position))
+    }
+
+    /// Notes that the epoch of `tenant` could not begin.
+    pub(super) fn add_unsettled(&self, tenant: &str) {
+        self.unsettled.lock().insert(tenant.into());
+    }
+
+    /// Removes the tenants whose epochs could not begin, and returns them.
+    pub(super) fn take_unsettled(&self) -> Vec<Box<str>> {
+        self.unsettled.lock().drain().collect()
     }
 
     /// Notes the place that a commit of any process reached. Commits may come out of order.
     pub(super) fn note_commit(&self, tenant: &str, position: HistoryPosition) -> Continuity {
-        let mut known = self.0.lock();
+        let mut known = self.known.lock();
         let Some(last) = known.get_mut(tenant) else {
             known.insert(tenant.into(), position);
             return Continuity::Continues;
@@ -67,17 +87,18 @@ impl Histories {
 
     /// Forgets the history of `tenant`.
     pub(super) fn forget(&self, tenant: &str) {
-        self.0.lock().remove(tenant);
+        self.known.lock().remove(tenant);
     }
 
-    /// Keeps the tenants for which `keeps` holds.
+    /// Keeps the tenants for which `keeps` holds, and those that are unsettled.
     pub(super) fn retain(&self, keeps: impl Fn(&str) -> bool) {
-        self.0.lock().retain(|tenant, _| keeps(tenant));
+        let unsettled = self.unsettled.lock();
+        self.known.lock().retain(|tenant, _| keeps(tenant) || unsettled.contains(tenant));
     }
 
     /// Returns the number of tenants.
     pub(super) fn len(&self) -> usize {
-        self.0.lock().len()
+        self.known.lock().len()
     }
 }
 

@@ -1,15 +1,23 @@
 //! Loads plans from the store.
 
+use std::sync::Arc;
+
 use portcullis_engine::{Plan, PlanChanges};
 use portcullis_plan_cache::OutdatedPlan;
-use portcullis_storage::{HistoryPosition, Store, StoreError, policies, resolvers, rules, tenants};
+use portcullis_storage::plan_records::{self, StoredPolicy};
+use portcullis_storage::{
+    HistoryPosition, ReadSource, Store, StoreError, policies, resolvers, rules, tenants,
+};
 use tokio::runtime::Handle;
+
+use crate::tenant_facts;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
 #[derive(Debug)]
 pub(super) struct LoadedPlan {
     pub(super) plan: Plan,
     pub(super) position: HistoryPosition,
+    pub(super) source: ReadSource,
 }
 
 /// Loads a plan on a thread that serves no requests: a plan of a thousand policies takes tens of milliseconds to read and
@@ -56,8 +64,7 @@ async fn load_snapshot(
     resource: String,
     outdated: Option<OutdatedPlan>,
 ) -> Result<LoadedPlan, StoreError> {
-    let mut tx = store.read(&tenant).await?;
-    let position = tenants::position(&mut tx).await?;
+    let (mut tx, position, source) = store.read_recent(&tenant).await?;
     if let Some(outdated) = outdated.filter(|plan| plan.revision == position.revision) {
         let rules = rules::of_ids(&mut tx, &outdated.changed.rules).await?;
         let policies = policies::of_ids(&mut tx, &outdated.changed.policies).await?;
@@ -66,16 +73,18 @@ async fn load_snapshot(
         let resolver = |namespace: &str| resolvers.get(namespace).copied();
         let changes = PlanChanges { rules, policies };
         let plan = outdated.plan.plan().with_changes(position.revision, changes, resolver);
-        return Ok(LoadedPlan { plan, position });
+        return Ok(LoadedPlan { plan, position, source });
     }
-    let rules = rules::of_plan(&mut tx, &resource).await?;
-    let records = policies::of_plan(&mut tx, &resource).await?;
+    let rules = plan_records::rules(&mut tx, &resource).await?;
+    let records = plan_records::policies(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
+    let facts = tenant_facts::read(&mut tx).await?;
     tx.end().await?;
-    let policies = records.into_iter().map(policies::planned);
+    let policies = records.into_iter().map(StoredPolicy::policy);
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(&resource, position.revision, &rules, policies, resolver);
-    Ok(LoadedPlan { plan, position })
+    let plan = plan.with_facts(Arc::new(facts));
+    Ok(LoadedPlan { plan, position, source })
 }
 
 /// Reads the revision of `tenant`, in a task of its own for the same reason.

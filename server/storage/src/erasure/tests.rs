@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 16] = [
+const ROWS: [(&str, &str); 20] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -90,6 +90,21 @@ const ROWS: [(&str, &str); 16] = [
         "INSERT INTO resolvers (tenant_id, id, namespace, version, enabled, manifest, secrets, \
         module, sha256, created_by, created_at) \
         VALUES ($1, $2, 'n', 1, TRUE, '{}', $3, '{}', 'aa', 'a', 0)",
+    ),
+    (
+        "entities",
+        "INSERT INTO entities (tenant_id, type, id, roles, domain_roles, properties, revision, \
+        updated_at, is_deleted) VALUES ($1, 'user', 'a', '[]', '{}', '{}', 1, 0, FALSE)",
+    ),
+    ("entity_roles", "INSERT INTO entity_roles (tenant_id, name, holders) VALUES ($1, 'r', 1)"),
+    (
+        "entity_syncs",
+        "INSERT INTO entity_syncs (tenant_id, source, id, begun_at) VALUES ($1, 's', $2, 0)",
+    ),
+    (
+        "roles",
+        "INSERT INTO roles (tenant_id, name, includes, created_by, created_at) \
+        VALUES ($1, 'r', '[]', 'a', 0)",
     ),
     (
         "audit_records",

@@ -95,7 +95,7 @@ async fn insert_rules(store: &Store, ids: std::ops::Range<u128>) -> Result<(), S
 /// Returns the numbers of the tenant.
 async fn used(store: &Store) -> PerQuota<i64> {
     const SQL: &str = "SELECT used_webhooks, used_policies, used_rules, used_resources, \
-        used_service_keys, used_resolvers, used_bytes FROM tenants WHERE id = $1";
+        used_service_keys, used_resolvers, used_entities, used_bytes FROM tenants WHERE id = $1";
     let mut tx = store.read(TENANT).await.expect("begins");
     fetch_optional!(tx, Row, SQL, TENANT).expect("works").expect("a tenant").into()
 }
@@ -166,6 +166,7 @@ async fn each_kind_of_record_has_its_quota(database: TestDatabase) {
         resources: Some(0),
         service_keys: Some(0),
         resolvers: Some(0),
+        entities: Some(0),
         stored_bytes: None,
     };
     let store = with(database.open().await, zero);
@@ -179,7 +180,7 @@ async fn each_kind_of_record_has_its_quota(database: TestDatabase) {
             Quota::Resources => resources::upsert(&mut tx, None, &resource(1, &[]), &by()).await,
             Quota::ServiceKeys => service_keys::insert(&mut tx, &key).await,
             // Other tests have them.
-            Quota::Resolvers | Quota::StoredBytes => continue,
+            Quota::Resolvers | Quota::Entities | Quota::StoredBytes => continue,
         };
         written.expect("works");
         let refused = tx.commit().await.map(drop);
@@ -236,6 +237,7 @@ async fn the_numbers_are_those_of_the_records(database: TestDatabase) {
         resources: 3,
         service_keys: 1,
         resolvers: 0,
+        entities: 0,
         stored_bytes: counted.stored_bytes,
     };
     assert_eq!(counted, expected);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use portcullis_guest_sdk::{
@@ -43,6 +44,15 @@ fn behave(subject: &str, host: &impl Host) -> Result<Resolution, Error> {
             text(String::from_utf8_lossy(&response.body))
         }
         "absent" => Ok(Resolution::new(vec![], vec!["text".to_owned()])),
+        "leave marks" => {
+            leave_marks();
+            text("left")
+        }
+        "find marks" => text(find_marks().to_string()),
+        "leave and find marks" => {
+            leave_marks();
+            text((find_marks() > 0).to_string())
+        }
         "silent" => Ok(Resolution::new(vec![], vec![])),
         "standard library" => standard_library(),
 
@@ -150,6 +160,29 @@ fn standard_library() -> Result<Resolution, Error> {
     let elapsed = Instant::now().elapsed().as_secs();
     eprintln!("nobody reads this");
     text(format!("{} {} {now} {elapsed}", map.len(), std::env::args().count()))
+}
+
+/// The bits of a mark are not in memory until a guest writes marks.
+const INVERTED_MARK: u32 = !0x5ec2_e75e;
+
+/// Data that the module begins with, which a guest overwrites.
+static DATA: AtomicU32 = AtomicU32::new(1);
+
+/// Writes marks into the data of the module, its stack, and 4 MiB of its heap.
+fn leave_marks() {
+    let mark = !black_box(INVERTED_MARK);
+    DATA.store(mark, Ordering::Relaxed);
+    black_box([mark; 4_096]);
+    black_box(vec![mark; 1 << 20].leak());
+}
+
+/// Returns the number of marks in the whole memory, which grows by 4 MiB first.
+fn find_marks() -> usize {
+    core::arch::wasm32::memory_grow::<0>(64);
+    let end = core::arch::wasm32::memory_size::<0>() << 16;
+    // SAFETY: each address is aligned, and below the size of the memory.
+    let word = |address: usize| unsafe { (address as *const u32).read_volatile() };
+    (16..end).step_by(4).filter(|address| !word(*address) == black_box(INVERTED_MARK)).count()
 }
 
 /// Exhausts the WebAssembly stack, which has parameters and locals.

@@ -1,0 +1,252 @@
+//! The body of a batch: many checks with common defaults (`docs/semantics.md`, section 11.1).
+
+use crate::fields::{Fields, list, string, text};
+use crate::invalid::{Invalid, Place, Problems};
+use crate::json::Json;
+use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use crate::request::{Attributes, CheckBody, CheckMembers, CheckText, note_misplaced};
+
+/// The most items of a batch. So many take about 10 ms, which other requests of the thread wait for.
+pub const MAX_ITEMS: usize = 10_000;
+/// The maximum length of the id of an item, in characters.
+pub const MAX_ITEM_ID: usize = 256;
+
+/// The item after which a batch ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BatchSemantic {
+    /// All items are decided.
+    #[default]
+    ExecuteAll,
+    /// The first item that is denied is the last.
+    DenyOnFirstDeny,
+    /// The first item that is allowed is the last.
+    PermitOnFirstPermit,
+}
+
+impl BatchSemantic {
+    /// Each semantic and its name on the wire.
+    pub const NAMES: [(Self, &'static str); 3] = [
+        (Self::ExecuteAll, "execute_all"),
+        (Self::DenyOnFirstDeny, "deny_on_first_deny"),
+        (Self::PermitOnFirstPermit, "permit_on_first_permit"),
+    ];
+
+    /// Returns whether the batch ends after an item with this decision.
+    pub fn ends_after(self, allowed: bool) -> bool {
+        match self {
+            Self::ExecuteAll => false,
+            Self::DenyOnFirstDeny => !allowed,
+            Self::PermitOnFirstPermit => allowed,
+        }
+    }
+
+    /// Reads the name of a semantic.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let name = string(json, at, problems)?;
+        let found = Self::NAMES.iter().find(|(_, known)| *known == name);
+        if found.is_none() {
+            problems
+                .expected(at, "`execute_all`, `deny_on_first_deny` or `permit_on_first_permit`");
+        }
+        found.map(|(semantic, _)| *semantic)
+    }
+}
+
+/// A check of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchItem<'r> {
+    /// The name by which the answer refers to the item.
+    pub id: Option<&'r str>,
+    /// The check, with the defaults of the batch.
+    pub check: CheckBody<'r>,
+}
+
+/// The body of a batch, valid by construction.
+#[derive(Debug)]
+pub struct BatchBody<'r> {
+    pub semantic: BatchSemantic,
+    pub items: Vec<BatchItem<'r>>,
+}
+
+impl<'r> BatchBody<'r> {
+    /// Reads the body of `POST /api/v1/checks`.
+    ///
+    /// # Errors
+    /// Every missing, unknown or ill-typed field, by JSON pointer.
+    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let body = Self::read(json, &mut problems);
+        problems.finish(body)
+    }
+
+    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let defaults = Defaults::read(&mut fields);
+        let semantic = fields.optional("semantic", BatchSemantic::read);
+        let item =
+            |json, at: &Place<'_>, problems: &mut Problems| defaults.item(json, at, problems);
+        let items = fields.required("checks", |json, at, problems| {
+            let count = json.as_array().map_or(0, <[_]>::len);
+            if json.as_array().is_some() && !(1..=MAX_ITEMS).contains(&count) {
+                problems.expected(at, format!("1 to {MAX_ITEMS} checks, not {count}"));
+                return None;
+            }
+            list(item)(json, at, problems)
+        });
+        note_misplaced(&mut fields);
+        fields.close();
+        Some(Self { semantic: semantic.unwrap_or_default(), items: items? })
+    }
+}
+
+/// The members that an item takes whole where it has none of its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Defaults<'r> {
+    subject: Option<&'r str>,
+    resource: Option<&'r str>,
+    action: Option<&'r str>,
+    domain: Option<&'r str>,
+    attributes: Option<Attributes<'r>>,
+}
+
+impl<'r> Defaults<'r> {
+    fn read(fields: &mut Fields<'r, '_>) -> Self {
+        let mut text = |name, text| CheckMembers::optional(fields, name, text);
+        Self {
+            subject: text("subject", CheckText::UpTo(MAX_SUBJECT)),
+            resource: text("resource", CheckText::Resource),
+            action: text("action", CheckText::UpTo(MAX_ACTION)),
+            domain: text("domain", CheckText::UpTo(MAX_DOMAIN)),
+            attributes: CheckMembers::attributes(fields, "attributes"),
+        }
+    }
+
+    fn of(&self, name: &str) -> Option<&'r str> {
+        match name {
+            "subject" => self.subject,
+            "resource" => self.resource,
+            "action" => self.action,
+            "domain" => self.domain,
+            _ => None,
+        }
+    }
+
+    fn item(
+        &self,
+        json: &'r Json<'r>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<BatchItem<'r>> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let id = fields.optional("id", text(MAX_ITEM_ID));
+        let check = CheckBody::declare(&mut ItemMembers { own: &mut fields, defaults: self });
+        note_misplaced(&mut fields);
+        fields.close();
+        Some(BatchItem { id, check: check? })
+    }
+}
+
+/// The members of an item over the defaults of its batch.
+struct ItemMembers<'i, 'r, 'p> {
+    own: &'i mut Fields<'r, 'p>,
+    defaults: &'i Defaults<'r>,
+}
+
+impl<'r> CheckMembers<'r> for ItemMembers<'_, 'r, '_> {
+    fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'r str> {
+        match self.defaults.of(name) {
+            None => CheckMembers::required(self.own, name, text),
+            // A faulty member of the item is noted, and refuses the batch.
+            default => CheckMembers::optional(self.own, name, text).or(default),
+        }
+    }
+
+    fn optional(&mut self, name: &'static str, text: CheckText) -> Option<&'r str> {
+        CheckMembers::optional(self.own, name, text).or(self.defaults.of(name))
+    }
+
+    fn attributes(&mut self, name: &'static str) -> Option<Attributes<'r>> {
+        CheckMembers::attributes(self.own, name).or(self.defaults.attributes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    fn fault(text: &str) -> String {
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        BatchBody::parse(&json).map(|_| String::new()).unwrap_or_else(|invalid| invalid.to_string())
+    }
+
+    #[test]
+    fn an_item_takes_whole_defaults() {
+        let text = br#"{
+            "subject": "ann", "resource": "doc:read", "attributes": {"user": {"a": 1}, "context": {"b": 2}},
+            "semantic": "deny_on_first_deny",
+            "checks": [
+                {"action": "read"},
+                {"id": "x", "subject": "bob", "action": "list", "domain": "d", "attributes": {"user": {"c": 3}}},
+                {"action": "read", "attributes": {}}
+            ]}"#;
+        let json = json::parse(text).expect("JSON");
+        let BatchBody { semantic, items } = BatchBody::parse(&json).expect("a batch");
+        assert_eq!(semantic, BatchSemantic::DenyOnFirstDeny);
+        let shown = |item: &BatchItem<'_>| {
+            let CheckBody { subject, resource, action, domain, attributes } = item.check;
+            let maps = (attributes.user, attributes.context);
+            format!("{:?} {subject} {resource} {action} {domain:?} {maps:?}", item.id)
+        };
+        let shown: Vec<_> = items.iter().map(shown).collect();
+        let number = |n: u8| format!("Number({:?})", crate::number::Number::from(u64::from(n)));
+        assert_eq!(
+            shown,
+            [
+                format!(
+                    "None ann doc:read read None ({{\"a\": {}}}, {{\"b\": {}}})",
+                    number(1),
+                    number(2)
+                ),
+                // The attributes of the item replace all of the default: the context is gone.
+                format!(
+                    "Some(\"x\") bob doc:read list Some(\"d\") ({{\"c\": {}}}, {{}})",
+                    number(3)
+                ),
+                "None ann doc:read read None ({}, {})".to_owned(),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_fault_names_its_item() {
+        for (text, expected) in [
+            (r#"{}"#, "field `checks` is missing"),
+            (r#"{"checks": {}}"#, "at `/checks`: expected an array, not an object"),
+            (
+                r#"{"subject": "a", "resource": "a:b", "action": "b", "checks": [{}, {"subject": 1}]}"#,
+                "at `/checks/1/subject`: expected a string, not a number",
+            ),
+            (
+                r#"{"resource": "a:b", "action": "b", "checks": [{"subject": "a"}, {}]}"#,
+                "at `/checks/1`: field `subject` is missing",
+            ),
+            (
+                r#"{"checks": [], "semantic": "some"}"#,
+                "at `/semantic`: expected `execute_all`, `deny_on_first_deny` or `permit_on_first_permit`; at `/checks`: \
+                 expected 1 to 10000 checks, not 0",
+            ),
+            (
+                r#"{"checks": [{"subject": "a", "resource": "a:b", "action": "b", "roles": []}]}"#,
+                "at `/checks/0`: field `roles` is unknown; did you mean `attributes.user.roles`?",
+            ),
+        ] {
+            assert_eq!(fault(text), expected, "{text}");
+        }
+        let many = |count: usize| format!(r#"{{"checks": [{}]}}"#, vec!["{}"; count].join(","));
+        let refused = "at `/checks`: expected 1 to 10000 checks, not 10001";
+        assert_eq!(fault(&many(MAX_ITEMS + 1)), refused);
+        assert!(fault(&many(MAX_ITEMS)).starts_with("at `/checks/0`: "));
+    }
+}

@@ -1,0 +1,116 @@
+//! One entity of a table, borrowed.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::postings::Row;
+use super::segment::Segment;
+use crate::value::AttributeValue;
+
+/// The type of subjects whose id alone is their principal (`docs/semantics.md`, section 2.3).
+pub const USER: &str = "user";
+
+/// An entity of a table.
+#[derive(Clone, Copy)]
+pub struct Entity<'t> {
+    pub(super) segment: &'t Segment,
+    pub(super) row: Row,
+}
+
+impl<'t> Entity<'t> {
+    /// Returns the type.
+    pub fn entity_type(self) -> &'t str {
+        self.segment.pool.texts.get(self.segment.rows[self.row as usize].entity_type)
+    }
+
+    /// Returns the id.
+    pub fn id(self) -> &'t str {
+        self.segment.id(self.row)
+    }
+
+    /// Returns the principal of a subject: the id of a user, `<type>:<id>` of any other.
+    pub fn principal(self) -> Cow<'t, str> {
+        match self.entity_type() {
+            USER => Cow::Borrowed(self.id()),
+            other => Cow::Owned(format!("{other}:{}", self.id())),
+        }
+    }
+
+    /// Returns the roles in every domain.
+    pub fn roles(self) -> impl Iterator<Item = &'t str> {
+        self.segment
+            .record(self.row)
+            .roles
+            .iter()
+            .map(move |role| self.segment.pool.texts.get(*role))
+    }
+
+    /// Returns the roles in single domains: domain and role.
+    pub fn domain_roles(self) -> impl Iterator<Item = (&'t str, &'t str)> {
+        let pairs = self.segment.record(self.row).domain_roles.iter();
+        pairs.map(move |[domain, role]| {
+            (self.segment.pool.texts.get(*domain), self.segment.pool.texts.get(*role))
+        })
+    }
+
+    /// Returns the roles in `domain`: those in every domain, then those in this one.
+    pub fn roles_in(self, domain: &str) -> impl Iterator<Item = &'t str> {
+        let own = self.domain_roles().filter(move |(of, _)| *of == domain);
+        self.roles().chain(own.map(|(_, role)| role))
+    }
+
+    /// Returns the properties.
+    pub fn properties(self) -> EntityProperties<'t> {
+        EntityProperties { segment: self.segment, words: self.segment.record(self.row).properties }
+    }
+}
+
+impl fmt::Debug for Entity<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entity")
+            .field("entity_type", &self.entity_type())
+            .field("id", &self.id())
+            .field("roles", &self.roles().collect::<Vec<_>>())
+            .field("domain_roles", &self.domain_roles().collect::<Vec<_>>())
+            .field("properties", &self.properties())
+            .finish()
+    }
+}
+
+/// The properties of an entity, as the attributes of a check. Each name occurs once.
+#[derive(Clone, Copy)]
+pub struct EntityProperties<'t> {
+    segment: &'t Segment,
+    /// Name and value.
+    words: &'t [[u32; 2]],
+}
+
+impl<'t> EntityProperties<'t> {
+    /// Returns the number of properties.
+    pub fn len(self) -> usize {
+        self.words.len()
+    }
+
+    /// Returns whether there are no properties.
+    pub fn is_empty(self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Returns each name and value.
+    pub fn iter(self) -> impl Iterator<Item = (&'t str, AttributeValue<'t>)> {
+        self.words.iter().map(move |[name, value]| {
+            (self.segment.pool.texts.get(*name), self.segment.value(*value))
+        })
+    }
+
+    /// Returns the value of the property `name`.
+    pub fn get(self, name: &str) -> Option<AttributeValue<'t>> {
+        self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
+    }
+}
+
+impl fmt::Debug for EntityProperties<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,147 @@
+//! A sorted, immutable set of entities in few allocations.
+
+use std::hash::BuildHasher;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+
+use super::postings::{PropertyIndex, Row};
+
+use crate::packed::{Packed, Pool, TextId, Word};
+use crate::value::AttributeValue;
+
+/// The record of an entity that is removed.
+pub(super) const REMOVED: u32 = u32::MAX;
+
+/// A sorted, immutable set of entities, some of which may be marked as removed.
+#[derive(Default)]
+pub(super) struct Segment {
+    pub(super) pool: Pool,
+    /// The types by name, each with its rows.
+    pub(super) types: Box<[TypeRows]>,
+    pub(super) rows: Box<[RowEntry]>,
+    /// The rows by type and id.
+    pub(super) by_id: HashTable<Row>,
+    pub(super) hasher: DefaultHashBuilder,
+    /// Records: the counts of roles, domain roles and properties, the roles, the pairs of domain and role, and the pairs of
+    /// name and value.
+    pub(super) words: Box<[u32]>,
+    /// The indexes of properties, by type and name. Made when a search first needs them.
+    pub(super) indexes: Mutex<HashMap<(TextId, TextId), Arc<OnceLock<PropertyIndex>>>>,
+}
+
+/// The rows of one type.
+#[derive(Clone, Copy)]
+pub(super) struct TypeRows {
+    pub(super) name: TextId,
+    pub(super) start: Row,
+    pub(super) end: Row,
+}
+
+/// The place of one entity.
+#[derive(Clone, Copy)]
+pub(super) struct RowEntry {
+    pub(super) entity_type: TextId,
+    pub(super) id: TextId,
+    /// The start of the record in the words, or [`REMOVED`].
+    pub(super) record: u32,
+}
+
+/// The words of one entity.
+#[derive(Clone, Copy)]
+pub(super) struct Record<'s> {
+    pub(super) roles: &'s [TextId],
+    /// Domain and role.
+    pub(super) domain_roles: &'s [[TextId; 2]],
+    /// Name and value.
+    pub(super) properties: &'s [[u32; 2]],
+}
+
+/// The words before the roles of a record.
+pub(super) const HEADER: usize = 3;
+
+impl Segment {
+    /// Returns the row of an entity, whether it is removed or not.
+    pub(super) fn find(&self, entity_type: &str, id: &str) -> Option<Row> {
+        let key = [self.pool.texts.find(entity_type)?, self.pool.texts.find(id)?];
+        let is_row = |row: &Row| self.rows[*row as usize].key() == key;
+        self.by_id.find(self.hasher.hash_one(key), is_row).copied()
+    }
+
+    /// Returns the rows of a type.
+    pub(super) fn of_type(&self, entity_type: &str) -> Range<Row> {
+        let found = self
+            .types
+            .binary_search_by(|rows| self.pool.texts.get(rows.name).cmp(entity_type))
+            .map(|index| self.types[index]);
+        found.map_or(0..0, |rows| rows.start..rows.end)
+    }
+
+    /// Returns the rows of a type whose ids come after `id`.
+    pub(super) fn after(&self, entity_type: &str, id: Option<&str>) -> Range<Row> {
+        let all = self.of_type(entity_type);
+        let Some(id) = id else { return all };
+        let rows = &self.rows[all.start as usize..all.end as usize];
+        let before = rows.partition_point(|row| self.pool.texts.get(row.id) <= id);
+        all.start + u32::try_from(before).unwrap_or(u32::MAX)..all.end
+    }
+
+    pub(super) fn id(&self, row: Row) -> &str {
+        self.pool.texts.get(self.rows[row as usize].id)
+    }
+
+    pub(super) fn is_removed(&self, row: Row) -> bool {
+        self.rows[row as usize].record == REMOVED
+    }
+
+    /// Returns the record of a row that is not removed.
+    pub(super) fn record(&self, row: Row) -> Record<'_> {
+        let words = &self.words[self.rows[row as usize].record as usize..];
+        let (counts, rest) = words.split_at(HEADER);
+        let (roles, rest) = rest.split_at(counts[0] as usize);
+        let (pairs, _) = rest.as_chunks::<2>();
+        let (domain_roles, pairs) = pairs.split_at(counts[1] as usize);
+        Record { roles, domain_roles, properties: &pairs[..counts[2] as usize] }
+    }
+
+    /// Returns the values of the property `name`, each with its row and word.
+    pub(super) fn values_of(
+        &self,
+        rows: Range<Row>,
+        name: TextId,
+    ) -> impl Iterator<Item = (Row, Word, Packed<'_>)> {
+        rows.filter(|row| !self.is_removed(*row)).filter_map(move |row| {
+            let mut properties = self.record(row).properties.iter();
+            let [_, word] = properties.find(|[own, _]| *own == name)?;
+            Some((row, Word(*word), self.pool.get(Word(*word))))
+        })
+    }
+
+    /// Returns the value of a word.
+    #[inline]
+    pub(super) fn value(&self, word: u32) -> AttributeValue<'_> {
+        self.pool.get(Word(word)).into()
+    }
+
+    /// Returns the heap bytes.
+    pub(super) fn weight(&self) -> usize {
+        self.pool.weight()
+            + size_of_val::<[TypeRows]>(&self.types)
+            + size_of_val::<[RowEntry]>(&self.rows)
+            + self.by_id.allocation_size()
+            + size_of_val::<[u32]>(&self.words)
+            + self.weight_of_indexes()
+    }
+
+    fn weight_of_indexes(&self) -> usize {
+        let indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        indexes.values().filter_map(|index| index.get()).map(PropertyIndex::weight).sum()
+    }
+}
+
+impl RowEntry {
+    pub(super) fn key(&self) -> [TextId; 2] {
+        [self.entity_type, self.id]
+    }
+}

@@ -1,0 +1,28 @@
+//! Policies that a filter cannot show exactly.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::policy::PlannedPolicy;
+
+/// A policy that a filter cannot show exactly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InexactPolicy {
+    /// The id of the policy.
+    pub id: Uuid,
+    /// The name of the policy.
+    pub name: String,
+    /// The reasons, one for each test.
+    pub reasons: Vec<String>,
+}
+
+impl InexactPolicy {
+    pub(crate) fn new(policy: &PlannedPolicy, reasons: Vec<String>) -> Self {
+        Self { id: policy.id, name: policy.name.to_string(), reasons }
+    }
+}
+
+/// Returns the reason why a test of an attribute that a resolver did not answer has no exact form.
+pub(crate) fn unresolved(path: &str) -> String {
+    format!("`{path}` comes from a resolver that needs attributes of the rows")
+}

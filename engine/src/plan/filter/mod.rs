@@ -1,0 +1,139 @@
+//! Filters: one check decided for all rows of a list, whose attributes are unknown (`docs/semantics.md`, section 14).
+//!
+//! ```
+//! use portcullis_engine::filter::RowAttributes;
+//! use portcullis_engine::matrix::Outcome;
+//! use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Plan, Policy, ResourcePattern, expression, json};
+//!
+//! let policy = Policy {
+//!     id: uuid::Uuid::nil(),
+//!     name: "own documents".to_owned(),
+//!     resource: ResourcePattern::Exact("document:read".to_owned()),
+//!     effect: Effect::Allow,
+//!     priority: 0,
+//!     condition: Ok(expression::parse("resource.owner == request.subject")?),
+//! };
+//! let plan = Plan::compile("document:read", 1, &[], [policy]);
+//!
+//! let body = json::parse(br#"{"subject": "dana", "resource": "document:read", "action": "read"}"#)?;
+//! let check = Check::new(CheckBody::parse(&body)?, "acme", None, chrono::DateTime::UNIX_EPOCH);
+//! let filter = plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource());
+//! let Outcome::Depends(residual) = &filter.outcome else { panic!("it depends on the owner") };
+//! assert_eq!(residual.text(), Some(r#"resource.owner == "dana""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod inexact;
+mod known;
+mod rows;
+mod substitute;
+
+use std::sync::Arc;
+
+use super::Plan;
+use super::index::Rank;
+use super::matrix::{OpenDecision, Outcome};
+use super::program::Run;
+use super::slots::{SlotValue, Symbol, Values};
+use crate::condition::AttributePath;
+use crate::rbac::Effect;
+use crate::request::Check;
+use crate::resolution::{AttributeAnswers, AttributeRequest};
+use crate::value::AttributeValue;
+
+pub use inexact::InexactPolicy;
+pub(crate) use inexact::unresolved;
+pub use known::KnownValues;
+pub use rows::RowAttributes;
+
+/// The maximum size of all conditions of a filter, in bytes of memory: some thousand tests.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// The decision on a check for all rows.
+#[derive(Debug)]
+pub struct Filter<'p> {
+    /// The decision on every row, or the policies that decide each row. Their conditions have known values as literals
+    /// where a condition can.
+    pub outcome: Outcome<'p>,
+    /// The known attributes that the conditions still name.
+    pub known: KnownValues,
+    /// The requests for attributes of resolvers on which the outcome depends.
+    pub requests: Vec<AttributeRequest>,
+}
+
+impl Plan {
+    /// Decides `check` for all rows: the attributes of `rows` that the request leaves out can have any value. So do the
+    /// attributes of resolvers that `answers` does not have.
+    pub fn filter(
+        &self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+        rows: &RowAttributes,
+    ) -> Filter<'_> {
+        let rule = self.rules.decide(check, &self.resource).map(|rule| rule.effect);
+        // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
+        if rule == Some(Effect::Deny) {
+            return Filter::settled(Effect::Deny);
+        }
+        let slots = &self.whole().slots;
+        let now = slots.time_text(check.now);
+        let mut values = Values::new();
+        slots.read(check, answers, &now, &mut values);
+        for (value, path) in values.iter_mut().zip(slots.paths()) {
+            if value.value.is_none() && rows.has(path) {
+                let unknown = Some(AttributeValue::NotRequested);
+                *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
+            }
+        }
+        let ranks: Vec<Rank> = (0..).take(self.whole().conditions.len()).collect();
+        let run = Run::new(&self.whole().program, &values);
+        let mut open = OpenDecision::new(self, &ranks, run, rule.unwrap_or(Effect::Deny));
+        let mut residual = match open.residual(MAX_BYTES) {
+            Ok(residual) => residual,
+            Err(effect) => return Filter::settled(effect),
+        };
+        let all = KnownValues::new(slots.paths().zip(&values));
+        residual.map_conditions(|condition| substitute::known(condition, &all));
+        Filter {
+            known: all.named_in(residual.conditions()),
+            outcome: Outcome::Depends(Arc::new(residual)),
+            requests: open.attribute_requests(),
+        }
+    }
+}
+
+impl Filter<'_> {
+    fn settled(effect: Effect) -> Self {
+        Self { outcome: effect.into(), known: KnownValues::default(), requests: Vec::new() }
+    }
+
+    /// Returns the policies that read attributes of resolvers that did not answer.
+    pub fn unresolved(&self) -> Vec<InexactPolicy> {
+        let Outcome::Depends(residual) = &self.outcome else { return Vec::new() };
+        let open = residual.open_policies().into_iter().flatten();
+        let policies = open.filter_map(|open| {
+            let paths = known::paths(open.condition).into_iter();
+            let resolved = paths.filter(|path| matches!(path, AttributePath::Resolver(_)));
+            let missing = resolved.filter(|path| self.known.get(path).is_none());
+            let mut reasons: Vec<_> = missing.map(|path| unresolved(&path.to_string())).collect();
+            reasons.sort_unstable();
+            reasons.dedup();
+            (!reasons.is_empty()).then(|| InexactPolicy::new(open.policy, reasons))
+        });
+        policies.collect()
+    }
+
+    /// Returns the unknown attributes that the conditions read, sorted by path; empty if the outcome is settled.
+    pub fn reads(&self) -> Vec<AttributePath> {
+        let Outcome::Depends(residual) = &self.outcome else { return Vec::new() };
+        let paths = residual.conditions().iter().flat_map(known::paths);
+        let mut reads: Vec<_> =
+            paths.filter(|path| self.known.get(path).is_none()).cloned().collect();
+        reads.sort_by_cached_key(AttributePath::to_string);
+        reads.dedup();
+        reads
+    }
+}
+
+#[cfg(test)]
+mod tests;

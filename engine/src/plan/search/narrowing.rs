@@ -1,0 +1,222 @@
+//! Finds the entities that an open policy can allow, by indexes of their properties.
+//!
+//! An allow applies only where its condition is true. So it is enough to look, in a conjunction, at the entities that one
+//! of its parts can be true for, and in a disjunction at those of all parts.
+
+use super::values::{Known, Part, SlotState};
+use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::entities::{EntityTable, Property, Row, Sought};
+use crate::operator::Operator;
+use crate::plan::Plan;
+use crate::plan::index::Rank;
+use crate::plan::program::{NodeId, Operation, Run, as_written};
+use crate::plan::slots::{Slot, SlotValue, Symbol, Values};
+use crate::rbac::Effect;
+use crate::value::{AttributeValue, List};
+
+/// A part of a conjunction that leaves at most this many entities is good enough: the other parts are not tried.
+const FEW: usize = 256;
+
+/// Narrows the entities of a type down to those that a search can allow.
+pub(super) struct Narrowing<'n> {
+    plan: &'n Plan,
+    known: &'n Known<'n, 'n>,
+    /// The known values; those of the searched part are marked.
+    values: &'n [SlotValue<'n>],
+    run: Run<'n>,
+    table: &'n EntityTable,
+    entity_type: &'n str,
+}
+
+/// The sets of entities for which a part of a condition can be true.
+type Narrowed = Option<Vec<Row>>;
+
+impl<'n> Narrowing<'n> {
+    pub(super) fn new(
+        plan: &'n Plan,
+        known: &'n Known<'n, 'n>,
+        values: &'n [SlotValue<'n>],
+        table: &'n EntityTable,
+        entity_type: &'n str,
+    ) -> Self {
+        let run = Run::new(&plan.whole().program, values);
+        Self { plan, known, values, run, table, entity_type }
+    }
+
+    /// Returns rows that include each entity that an open policy before the rank `certain` can allow. `None` if that may be
+    /// all entities.
+    pub(super) fn rows(mut self, certain: Rank) -> Narrowed {
+        let conditions = self.plan.whole().conditions.iter().take(certain as usize);
+        let mut all = Vec::new();
+        for policy in conditions.filter(|policy| policy.effect == Effect::Allow) {
+            if let Some(root) = policy.condition
+                && self.run.applies(*policy) != Some(false)
+            {
+                all.push(self.part(root, false)?);
+            }
+        }
+        Some(union(all))
+    }
+
+    /// Returns the rows for which a node can be true, or false if it is negated.
+    fn part(&mut self, node: NodeId, negated: bool) -> Narrowed {
+        if let Some(truth) = self.run.truth(node) {
+            return (truth == negated).then(Vec::new);
+        }
+        match (self.run.operation(node), negated) {
+            (Operation::Not(child), _) => self.part(*child, !negated),
+            (Operation::All(children), false) | (Operation::Any(children), true) => {
+                let mut best: Narrowed = None;
+                for child in children.iter().map(|child| child.node) {
+                    best = smaller(best, self.part(child, negated));
+                    if best.as_ref().is_some_and(|rows| rows.len() <= FEW) {
+                        break;
+                    }
+                }
+                best
+            }
+            (Operation::Any(children), false) | (Operation::All(children), true) => {
+                let parts = as_written(children).map(|child| self.part(child, negated));
+                parts.collect::<Option<Vec<_>>>().map(union)
+            }
+            (Operation::Test(test), _) => self.test(node, test, negated),
+        }
+    }
+
+    fn test(&self, node: NodeId, test: &Test<Slot>, negated: bool) -> Narrowed {
+        let right = match &test.predicate {
+            Predicate::Compare(_, Operand::Attribute(slot)) => Some(*slot),
+            _ => None,
+        };
+        let left_state = self.known.state(test.attribute);
+        match (left_state, right.map(|slot| self.known.state(slot))) {
+            (SlotState::Searched(part), None | Some(SlotState::Known)) => {
+                self.of_left(node, test, part, negated)
+            }
+            (SlotState::Known, Some(SlotState::Searched(part))) => {
+                self.of_right(node, test, part, negated, right?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Narrows by a test whose left side is searched.
+    fn of_left(&self, node: NodeId, test: &Test<Slot>, part: Part, negated: bool) -> Narrowed {
+        let slot = test.attribute;
+        if self.holds(node, slot, self.known.without_property(slot), negated) {
+            return None;
+        }
+        let property = self.property(slot, part)?;
+        let mut holds = |value: AttributeValue<'_>| self.holds(node, slot, Some(value), negated);
+        let sought = match (&test.predicate, negated) {
+            (Predicate::Compare(Operator::Eq, operand), false)
+            | (Predicate::Compare(Operator::Ne, operand), true) => {
+                return self.table.narrowed(property, Sought::Equal(&[self.operand(operand)?]));
+            }
+            (Predicate::Compare(Operator::In, operand), false)
+            | (Predicate::Compare(Operator::NotIn, operand), true) => {
+                let AttributeValue::List(list) = self.operand(operand)? else {
+                    return Some(Vec::new());
+                };
+                return self.table.narrowed(property, Sought::Equal(&items(list)));
+            }
+            (Predicate::Compare(Operator::Contains, operand), false) => {
+                Sought::Containing(self.operand(operand)?, &mut holds)
+            }
+            _ => Sought::Where(&mut holds),
+        };
+        self.table.narrowed(property, sought)
+    }
+
+    /// Narrows by a test whose right side is searched.
+    fn of_right(
+        &self,
+        node: NodeId,
+        test: &Test<Slot>,
+        part: Part,
+        negated: bool,
+        slot: Slot,
+    ) -> Narrowed {
+        if self.holds(node, slot, self.known.without_property(slot), negated) {
+            return None;
+        }
+        let property = self.property(slot, part)?;
+        let left = self.values[test.attribute as usize].value?;
+        let mut holds = |value: AttributeValue<'_>| self.holds(node, slot, Some(value), negated);
+        let sought = match (&test.predicate, negated) {
+            (Predicate::Compare(Operator::Eq, _), false)
+            | (Predicate::Compare(Operator::Ne, _), true) => {
+                return self.table.narrowed(property, Sought::Equal(&[left]));
+            }
+            (Predicate::Compare(Operator::In, _), false)
+            | (Predicate::Compare(Operator::NotIn, _), true) => {
+                Sought::Containing(left, &mut holds)
+            }
+            _ => Sought::Where(&mut holds),
+        };
+        self.table.narrowed(property, sought)
+    }
+
+    /// Returns the property of a searched slot. The roles of a subject are none.
+    fn property(&self, slot: Slot, part: Part) -> Option<Property<'_>> {
+        let name = match (self.plan.whole().slots.path(slot), part) {
+            (_, Part::Roles) => return None,
+            (_, Part::Id) if !self.known.names_ids_of(self.entity_type) => return None,
+            (_, Part::Id) => None,
+            (AttributePath::User(name) | AttributePath::Resource(name), Part::Property) => {
+                Some(&**name)
+            }
+            _ => return None,
+        };
+        Some(Property { entity_type: self.entity_type, name })
+    }
+
+    /// Returns the value of a known operand.
+    fn operand<'o>(&self, operand: &'o Operand<Slot>) -> Option<AttributeValue<'o>>
+    where
+        'n: 'o,
+    {
+        match operand {
+            Operand::Attribute(slot) => self.values[*slot as usize].value,
+            literal => Some(literal.literal()),
+        }
+    }
+
+    /// Returns whether a test is true, or false if it is negated, for one value of a searched slot.
+    fn holds(
+        &self,
+        node: NodeId,
+        slot: Slot,
+        value: Option<AttributeValue<'_>>,
+        negated: bool,
+    ) -> bool {
+        let mut values: Values<'_> = Values::from_slice(self.values);
+        values[slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
+        self.plan.whole().slots.look_up_symbols(&mut values);
+        Run::new(&self.plan.whole().program, &values).truth(node) == Some(!negated)
+    }
+}
+
+fn items(list: List<'_>) -> Vec<AttributeValue<'_>> {
+    let mut items = Vec::new();
+    list.for_each(|item| items.push(item));
+    items
+}
+
+/// Returns the smaller of two sets; one that is not known is the set of all.
+fn smaller(a: Narrowed, b: Narrowed) -> Narrowed {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b.len() < a.len() { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+fn union(mut sets: Vec<Vec<Row>>) -> Vec<Row> {
+    if sets.len() == 1 {
+        return sets.pop().unwrap_or_default();
+    }
+    let mut all: Vec<Row> = sets.into_iter().flatten().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

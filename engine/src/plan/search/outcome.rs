@@ -1,0 +1,74 @@
+//! The outcome of a search for one candidate.
+
+use uuid::Uuid;
+
+use super::values::MatchedRuleId;
+use crate::plan::Plan;
+use crate::plan::matrix::{MAX_BYTES, Residual, Simplifier};
+use crate::plan::partial_evaluation::PartialEvaluation;
+use crate::rbac::Effect;
+
+/// The decision on one candidate.
+#[derive(Debug)]
+pub enum SearchOutcome<'p> {
+    /// Allowed, by the policy or rule of this id.
+    Allowed(Uuid),
+    /// Denied.
+    Denied,
+    /// Resolvers decide.
+    Conditional(SearchDependence<'p>),
+}
+
+/// The resolver attributes that decide on a candidate.
+#[derive(Debug)]
+pub struct SearchDependence<'p> {
+    /// The paths of the attributes, in order.
+    pub depends_on: Vec<String>,
+    /// The policies that the attributes open, with the rest of their conditions.
+    pub residual: Residual<'p>,
+}
+
+impl SearchOutcome<'_> {
+    /// Returns the outcome if no policy applies.
+    pub(super) fn by_rule(rule: Option<MatchedRuleId>) -> Self {
+        match rule {
+            Some((Effect::Allow, id)) => Self::Allowed(id),
+            Some((Effect::Deny, _)) | None => Self::Denied,
+        }
+    }
+
+    /// Returns the effect of a decision; deny for a candidate that is not decided.
+    pub(super) fn effect(&self) -> Effect {
+        match self {
+            Self::Allowed(_) => Effect::Allow,
+            Self::Denied | Self::Conditional(_) => Effect::Deny,
+        }
+    }
+}
+
+impl<'p> SearchDependence<'p> {
+    /// Describes an evaluation that is not settled. The decision is `otherwise` if no open policy applies.
+    pub(super) fn new(
+        plan: &'p Plan,
+        mut search: PartialEvaluation<'_, '_>,
+        otherwise: Effect,
+    ) -> Self {
+        let open = search.open().to_vec();
+        let mut simplifier = Simplifier::new(&mut search.run, &plan.whole().slots, MAX_BYTES);
+        let conditions: Option<Vec<_>> = open
+            .iter()
+            .map(|rank| {
+                let policy = plan.whole().conditions[*rank as usize];
+                simplifier.residual(policy.condition?, policy.effect)
+            })
+            .collect();
+        let policies = open.iter().map(|rank| &plan.whole().policies[*rank as usize]).collect();
+        let requests = search.attribute_requests(&plan.whole().slots);
+        let paths = requests.iter().flat_map(|request| {
+            request.attributes.iter().map(|name| format!("{}.{name}", request.namespace))
+        });
+        let mut depends_on: Vec<String> = paths.collect();
+        depends_on.sort_unstable();
+        Self { depends_on, residual: Residual::new(policies, conditions, otherwise) }
+    }
+}

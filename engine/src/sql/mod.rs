@@ -1,0 +1,128 @@
+//! Filters as SQL conditions that hold for exactly the allowed rows (`docs/semantics.md`, section 14.3).
+//!
+//! A condition is a clause of three values, as in SQL: absent is NULL, undetermined is NULL. An allow applies if its
+//! clause `IS TRUE`, a deny if its clause `IS NOT FALSE`. From there on everything has two values. Types that an operator
+//! does not compare, and numbers that a column cannot hold, are constants before SQL is written: no database converts.
+
+mod clause;
+mod columns;
+mod comparison;
+mod number;
+mod param;
+mod translate;
+mod writer;
+
+use crate::matrix::Outcome;
+use crate::plan::filter::{Filter, InexactPolicy};
+use crate::rbac::Effect;
+use clause::Clause;
+pub use columns::{Column, ColumnType, Columns, ScalarType};
+pub use param::SqlParam;
+use translate::Translator;
+use writer::Writer;
+
+/// The maximum length of a text, in bytes.
+pub const MAX_TEXT: usize = 1024 * 1024;
+/// The maximum number of parameters. SQLite takes 32,766, PostgreSQL 65,535, and a statement has others besides.
+pub const MAX_PARAMS: usize = 30_000;
+/// The maximum nesting. SQLite refuses expressions that are 1,000 levels deep, and a level here is up to four there.
+pub const MAX_NESTING: usize = 200;
+
+/// The database that a condition is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// PostgreSQL 13 or later.
+    Postgres,
+    /// SQLite 3.23 or later.
+    Sqlite,
+}
+
+/// The form of the parameters in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placeholders {
+    /// `$1`, `$2`
+    Dollar,
+    /// `?`
+    Question,
+    /// `:p1`, `:p2`
+    Named,
+}
+
+/// A condition in SQL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sql {
+    /// The condition, in parentheses where it needs them. It is true or false for every row, never NULL.
+    pub text: String,
+    /// The parameters, in the order of the text.
+    pub params: Vec<SqlParam>,
+    /// The policies that the text does not translate exactly: it holds for more rows than are allowed, never for fewer.
+    /// Empty if it is exact.
+    pub inexact: Vec<InexactPolicy>,
+}
+
+/// The output is larger than it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// Writes the condition that holds for the rows that `filter` allows.
+///
+/// # Errors
+/// The condition is too long, has too many parameters or is nested too deeply.
+pub fn write(
+    filter: &Filter<'_>,
+    columns: &Columns,
+    dialect: Dialect,
+    placeholders: Placeholders,
+) -> Result<Sql, TooLarge> {
+    let mut inexact = Vec::new();
+    let clause = match &filter.outcome {
+        Outcome::Allow => Clause::Constant(Some(true)),
+        Outcome::Deny => Clause::Constant(Some(false)),
+        Outcome::Depends(residual) => {
+            let open: Vec<_> = residual.open_policies().ok_or(TooLarge)?.collect();
+            let mut rest = Clause::Constant(Some(residual.otherwise() == Effect::Allow));
+            // From the last policy to the first: each decides before those after it.
+            for open in open.into_iter().rev() {
+                let policy = open.policy;
+                let mut translator =
+                    Translator::new(columns, &filter.known, dialect, policy.effect);
+                let clause = translator.condition(open.condition, true);
+                rest = match policy.effect {
+                    Effect::Allow => Clause::any([clause.is_true(), rest]),
+                    Effect::Deny => Clause::all([clause.is_not_false().negated(), rest]),
+                };
+                let reasons = translator.into_reasons();
+                if !reasons.is_empty() {
+                    inexact.push(InexactPolicy::new(policy, reasons));
+                }
+            }
+            rest
+        }
+    };
+    inexact.reverse();
+    let (text, params) = Writer::new(dialect, placeholders).write(&clause)?;
+    Ok(Sql { text, params, inexact })
+}
+
+impl Dialect {
+    /// Every dialect with its name.
+    pub const ALL: [(Self, &'static str); 2] =
+        [(Self::Postgres, "postgres"), (Self::Sqlite, "sqlite")];
+
+    /// Returns the placeholders that drivers of the database take.
+    pub fn placeholders(self) -> Placeholders {
+        match self {
+            Self::Postgres => Placeholders::Dollar,
+            Self::Sqlite => Placeholders::Question,
+        }
+    }
+}
+
+impl Placeholders {
+    /// Every form with its name.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Dollar, "dollar"), (Self::Question, "question"), (Self::Named, "named")];
+}
+
+#[cfg(test)]
+mod tests;

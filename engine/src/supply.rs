@@ -1,0 +1,176 @@
+//! The part of a check that the directory supplies (`docs/semantics.md`, section 11.5).
+
+use crate::attributes::AttributeMap;
+use crate::entities::{Entity, EntityProperties, EntityTable};
+use crate::request::Check;
+use crate::resource::object_of;
+use crate::roles::Roles;
+use crate::tenant_facts::{Precedence, TenantFacts};
+use crate::value::AttributeValue;
+
+/// The type of subjects whose id is their principal.
+const USER: &str = "user";
+/// The attributes of a resource that find its entity. Only requests have them.
+const KEYS: [&str; 2] = ["id", "type"];
+
+/// The parts of the directory that a plan can need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectoryNeeds {
+    /// The roles of the subject.
+    pub roles: bool,
+    /// The properties of the subject.
+    pub user: bool,
+    /// The properties of the resource.
+    pub resource: bool,
+}
+
+impl DirectoryNeeds {
+    /// Returns whether the directory is needed at all.
+    pub fn any(self) -> bool {
+        self.roles || self.user || self.resource
+    }
+}
+
+/// The entities of a check that the directory knows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KnownEntities<'t> {
+    /// The subject.
+    pub subject: Option<Entity<'t>>,
+    /// The entity that `resource.type` and `resource.id` name.
+    pub resource: Option<Entity<'t>>,
+}
+
+impl<'t> KnownEntities<'t> {
+    /// Finds the entities of `check` in `table`, as far as they are needed.
+    pub fn find(table: &'t EntityTable, check: &Check<'_>, needs: DirectoryNeeds) -> Self {
+        let subject = (needs.roles || needs.user).then(|| find_subject(table, check.subject));
+        let resource = needs.resource.then(|| find_resource(table, check));
+        Self { subject: subject.flatten(), resource: resource.flatten() }
+    }
+}
+
+/// Finds the entity with this principal: a user by its id, any other by `<type>:<id>`. At most one entity has it.
+fn find_subject<'t>(table: &'t EntityTable, principal: &str) -> Option<Entity<'t>> {
+    table.get(USER, principal).or_else(|| {
+        let (kind, id) = principal.split_once(':').filter(|(kind, _)| *kind != USER)?;
+        table.get(kind, id)
+    })
+}
+
+fn find_resource<'t>(table: &'t EntityTable, check: &Check<'_>) -> Option<Entity<'t>> {
+    let sent = |name| match check.attributes.resource.get(name) {
+        Some(AttributeValue::Text(text)) => Some(text),
+        _ => None,
+    };
+    table.get(sent("type").unwrap_or(object_of(check.resource)), sent("id")?)
+}
+
+/// The attributes of one kind, from a request and from the directory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayeredAttributes<'r> {
+    sent: AttributeMap<'r>,
+    stored: EntityProperties<'r>,
+    precedence: Precedence,
+    /// The names that only the request has.
+    only_sent: &'static [&'static str],
+}
+
+impl<'r> LayeredAttributes<'r> {
+    /// Visits each name once, with the value that goes before.
+    pub(crate) fn visit(&self, visit: &mut dyn FnMut(&'r str, AttributeValue<'r>)) {
+        for (name, value) in self.stored.iter() {
+            if self.is_stored(name) {
+                visit(name, value);
+            }
+        }
+        self.sent.for_each(|name, value| {
+            if !self.is_stored(name) {
+                visit(name, value);
+            }
+        });
+    }
+
+    /// Returns whether the directory supplies the attribute `name`.
+    pub(crate) fn is_stored(&self, name: &str) -> bool {
+        !self.only_sent.contains(&name)
+            && self.stored.get(name).is_some()
+            && (self.precedence == Precedence::Directory || !self.sent.has(name))
+    }
+
+    /// Returns what the request has.
+    pub(crate) fn sent(&self) -> AttributeMap<'r> {
+        self.sent
+    }
+}
+
+/// The values that are supplied to one check, in memory that the check borrows.
+#[derive(Debug)]
+pub struct Supply<'s> {
+    roles: Option<Vec<&'s str>>,
+    user: Option<LayeredAttributes<'s>>,
+    resource: Option<LayeredAttributes<'s>>,
+}
+
+impl<'s> Supply<'s> {
+    /// Collects what `known` has for `check`. Expands the roles by those that they include, if that is `needed`.
+    pub fn new(
+        facts: &'s TenantFacts,
+        known: KnownEntities<'s>,
+        check: &Check<'s>,
+        needs: DirectoryNeeds,
+    ) -> Self {
+        let precedence = facts.directory.unwrap_or_default();
+        let layered = |sent, entity: Option<Entity<'s>>, only_sent| {
+            let stored = entity?.properties();
+            Some(LayeredAttributes { sent, stored, precedence, only_sent })
+        };
+        let subject = known.subject.filter(|_| needs.user);
+        Self {
+            roles: needs.roles.then(|| roles(facts, known.subject, check)).flatten(),
+            user: layered(check.attributes.user, subject, &[]),
+            resource: layered(check.attributes.resource, known.resource, &KEYS),
+        }
+    }
+
+    /// Returns `check` with what is supplied.
+    pub fn complete(&'s self, mut check: Check<'s>) -> Check<'s> {
+        if let Some(roles) = &self.roles {
+            check.roles = Roles::Listed(roles);
+        }
+        if let Some(user) = &self.user {
+            check.attributes.user = AttributeMap::of_layers(user);
+        }
+        if let Some(resource) = &self.resource {
+            check.attributes.resource = AttributeMap::of_layers(resource);
+        }
+        check
+    }
+}
+
+/// Returns the roles of the subject, and those that they include; `None` if they are those of the check.
+fn roles<'s>(
+    facts: &'s TenantFacts,
+    subject: Option<Entity<'s>>,
+    check: &Check<'s>,
+) -> Option<Vec<&'s str>> {
+    let Some(subject) = subject else {
+        return (!facts.inclusions.is_empty()).then(|| facts.inclusions.expand(check.roles.iter()));
+    };
+    if facts.directory == Some(Precedence::Directory) {
+        return Some(facts.inclusions.expand(subject.roles_in(check.domain)));
+    }
+    match check.roles {
+        Roles::Claimed(_) => {
+            let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
+            let here = here.map(|(_, role)| role);
+            Some(facts.inclusions.expand(check.roles.iter().chain(here)))
+        }
+        Roles::Supplied(_) if !check.attributes.user.has("roles") => {
+            Some(facts.inclusions.expand(subject.roles_in(check.domain)))
+        }
+        _ => Some(facts.inclusions.expand(check.roles.iter())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! The facts about a tenant that decisions depend on, beside its rules and policies.
+
+use hashbrown::{DefaultHashBuilder, HashMap};
+use indexmap::IndexSet;
+
+/// The facts about a tenant. All plans of one revision share them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TenantFacts {
+    /// What goes first where a request and the directory differ; `None` for a tenant that never had an entity.
+    pub directory: Option<Precedence>,
+    /// The roles that include others.
+    pub inclusions: RoleInclusions,
+}
+
+impl TenantFacts {
+    /// Returns whether a check is complete as it was sent.
+    #[inline]
+    pub fn are_plain(&self) -> bool {
+        self.directory.is_none() && self.inclusions.is_empty()
+    }
+
+    /// Returns the heap bytes.
+    pub fn weight(&self) -> usize {
+        size_of::<Self>() + self.inclusions.weight()
+    }
+}
+
+/// The source that goes first where a request and the directory differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precedence {
+    /// The request, or the caller's token.
+    #[default]
+    Request,
+    /// The directory.
+    Directory,
+}
+
+/// The roles that include other roles (`docs/semantics.md`, section 11.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoleInclusions(HashMap<Box<str>, Box<[Box<str>]>>);
+
+impl RoleInclusions {
+    /// Makes the inclusions of pairs of a role and the roles that it names.
+    pub fn new(roles: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
+        let boxed = |(name, includes): (String, Vec<String>)| {
+            (name.into_boxed_str(), includes.into_iter().map(String::into_boxed_str).collect())
+        };
+        Self(roles.into_iter().map(boxed).collect())
+    }
+
+    /// Returns whether no role includes another.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns `roles`, each once, and after them every role that they include, directly or by others.
+    pub fn expand<'r>(&'r self, roles: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
+        let mut all: IndexSet<&str, DefaultHashBuilder> = roles.collect();
+        let mut next = 0;
+        while let Some(role) = all.get_index(next) {
+            let included = self.0.get(*role).into_iter().flatten();
+            all.extend(included.map(|role| &**role));
+            next += 1;
+        }
+        all.into_iter().collect()
+    }
+
+    fn weight(&self) -> usize {
+        let text = |text: &str| text.len() + size_of::<Box<str>>();
+        let roles = self.0.iter().map(|(name, includes)| {
+            text(name) + includes.iter().map(|included| text(included)).sum::<usize>()
+        });
+        self.0.allocation_size() + roles.sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_expanded_to_the_end_and_each_comes_once() {
+        let owned = |(name, includes): (&str, &[&str])| {
+            (name.to_owned(), includes.iter().map(|one| (*one).to_owned()).collect())
+        };
+        let pairs: [(&str, &[&str]); 3] =
+            [("head", &["nurse", "staff"]), ("nurse", &["staff", "reader"]), ("a", &["a", "b"])];
+        let inclusions = RoleInclusions::new(pairs.map(owned));
+        for (roles, expected) in [
+            (&["head"][..], &["head", "nurse", "staff", "reader"][..]),
+            (&["staff", "nurse", "staff"], &["staff", "nurse", "reader"]),
+            (&["other"], &["other"]),
+            (&[], &[]),
+            // A circle, which no write lets in, ends.
+            (&["a"], &["a", "b"]),
+        ] {
+            assert_eq!(inclusions.expand(roles.iter().copied()), expected, "{roles:?}");
+        }
+        assert_eq!(RoleInclusions::default().expand(["x", "x"].into_iter()), ["x"]);
+    }
+}

@@ -1,0 +1,250 @@
+//! A search gives for each candidate what a check of it gives.
+
+mod generate;
+
+use std::collections::BTreeMap;
+
+use fastrand::Rng;
+use portcullis_engine::entities::{Entity, EntityInput, EntityTable};
+use portcullis_engine::request::Roles;
+use portcullis_engine::search::{
+    EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
+};
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Json, Plan, Verdict, json};
+use serde_json::{Map, Value, json as tree};
+
+use generate::{RESOURCE, attributes, plan, subject};
+
+/// The number of compared decisions, by default and in the long test.
+const CASES: usize = 20_000;
+const MANY_CASES: usize = 1_000_000;
+/// Enough entities that a property gets an index.
+const ENTITIES: usize = 130;
+/// The number of plans that search one table.
+const PLANS: usize = 10;
+
+#[test]
+fn a_search_decides_as_checks_do() {
+    compare(CASES, 1);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn a_search_decides_as_a_million_checks_do() {
+    compare(MANY_CASES, 2);
+}
+
+/// The counts of compared decisions by kind.
+type Tally = BTreeMap<&'static str, usize>;
+
+fn compare(cases: usize, seed: u64) {
+    let mut random = Rng::with_seed(seed);
+    let mut tally = Tally::new();
+    while tally.values().sum::<usize>() < cases {
+        let searched = random.choice([Searched::Resource, Searched::Subject]).expect("two");
+        let stored = Stored::new(&mut random, searched);
+        for _ in 0..PLANS {
+            stored.compare(&mut random, &mut tally);
+        }
+    }
+    println!("{tally:?}");
+    for (kind, per_mille) in
+        [("allowed", 100), ("denied", 200), ("conditional", 20), ("skipped", 20)]
+    {
+        let count = tally.get(kind).copied().unwrap_or_default();
+        assert!(count * 1_000 >= cases * per_mille, "only {count} of {cases} are {kind}");
+    }
+}
+
+/// A table, and its entities as JSON.
+struct Stored {
+    searched: Searched,
+    table: EntityTable,
+    roles: BTreeMap<String, Value>,
+    properties: BTreeMap<String, Value>,
+}
+
+impl Stored {
+    fn new(random: &mut Rng, searched: Searched) -> Self {
+        let kind = if searched == Searched::Subject { "user" } else { "resource" };
+        let mut stored = Self {
+            searched,
+            table: EntityTable::default(),
+            roles: BTreeMap::new(),
+            properties: BTreeMap::new(),
+        };
+        let mut builder = EntityTable::builder();
+        for number in 0..ENTITIES {
+            let id = if number < 6 { subject(number) } else { format!("e{number}") };
+            let roles =
+                Value::from_iter((0..3).filter(|_| random.bool()).map(|n| format!("role-{n}")));
+            let properties = attributes(random, kind);
+            input(&id, &roles, &properties, |entity| builder.push(entity).expect("room"));
+            stored.roles.insert(id.clone(), roles);
+            stored.properties.insert(id, properties);
+        }
+        stored.table = builder.finish().expect("room");
+        for _ in 0..random.usize(0..4) {
+            stored.change(random, kind);
+        }
+        stored
+    }
+
+    /// Replaces one entity.
+    fn change(&mut self, random: &mut Rng, kind: &str) {
+        let id = format!("e{}", random.usize(0..ENTITIES + 2));
+        let (roles, properties) = (tree!(["role-0"]), attributes(random, kind));
+        input(&id, &roles, &properties, |entity| {
+            let change = portcullis_engine::entities::EntityChange::Put(*entity);
+            self.table = self.table.changed([change]).expect("room");
+        });
+        self.roles.insert(id.clone(), roles);
+        self.properties.insert(id, properties);
+    }
+
+    /// Searches with one plan, and compares the outcome of each entity with its check.
+    fn compare(&self, random: &mut Rng, tally: &mut Tally) {
+        let (plan, text_of_plan) = plan(random);
+        let common = tree!({
+            "user": attributes(random, "user"),
+            "resource": if random.bool() { attributes(random, "resource") } else { tree!({}) },
+        });
+        let overrides = random.u8(0..3) == 0;
+        let body = body("alice", &common, &tree!([]));
+        let text = body.to_string();
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        let check = check(&json);
+        let input = SearchInput { check: &check, searched: self.searched, overrides };
+        let search = EntitySearch::new(&plan, input);
+        let entity_type = self.entity_type();
+        let mut visited = Vec::new();
+        for entity in search.entities(&self.table, entity_type, None) {
+            let roles: Vec<&str> = entity.roles().collect();
+            let candidate = self.candidate(entity, &roles, overrides);
+            let outcome = search.decide(&candidate);
+            let expected = self.expected(&plan, &common, overrides, entity.id());
+            let kind = shown(&outcome);
+            assert_eq!(kind.1, expected, "{entity:?} of {text_of_plan} {common} {overrides}");
+            *tally.entry(kind.0).or_default() += 1;
+            visited.push(entity.id());
+        }
+        assert!(visited.is_sorted());
+        for id in self.properties.keys().filter(|id| !visited.contains(&id.as_str())) {
+            let expected = self.expected(&plan, &common, overrides, id);
+            assert_eq!(
+                expected, "deny",
+                "{id} {} is left out of {text_of_plan} {common} {overrides}",
+                self.properties[id]
+            );
+            *tally.entry("skipped").or_default() += 1;
+        }
+        let after = visited.get(visited.len() / 2).copied();
+        let rest = search.entities(&self.table, entity_type, after).map(Entity::id);
+        assert!(rest.eq(visited[visited.len().min(visited.len() / 2 + 1)..].iter().copied()));
+    }
+
+    fn entity_type(&self) -> &'static str {
+        ENTITY_TYPE
+    }
+
+    fn candidate<'e>(
+        &self,
+        entity: Entity<'e>,
+        roles: &'e [&'e str],
+        overrides: bool,
+    ) -> SearchCandidate<'e> {
+        let properties = entity.properties();
+        let candidate = match self.searched {
+            Searched::Resource => SearchCandidate::of_resource(entity.id(), properties),
+            Searched::Subject => {
+                SearchCandidate::of_subject(entity.id(), Roles::Listed(roles), properties)
+            }
+        };
+        if overrides {
+            let [fallback, _] = candidate.overriding;
+            return SearchCandidate {
+                fallback,
+                overriding: [fallback, candidate.fallback],
+                ..candidate
+            };
+        }
+        candidate
+    }
+
+    /// Returns the answer of a check of one entity.
+    fn expected(&self, plan: &Plan, common: &Value, overrides: bool, id: &str) -> String {
+        let (kind, subject) = match self.searched {
+            Searched::Resource => ("resource", "alice"),
+            Searched::Subject => ("user", id),
+        };
+        let mut attributes = common.clone();
+        let (stored, sent) = (object(&self.properties[id]), object(&common[kind]));
+        let (mut merged, stronger) = if overrides { (sent, stored) } else { (stored, sent) };
+        merged.extend(stronger);
+        if kind == "resource" {
+            merged.insert("id".to_owned(), id.into());
+        }
+        attributes[kind] = merged.into();
+        let none = tree!([]);
+        let roles = if kind == "user" { &self.roles[id] } else { &none };
+        let text = body(subject, &attributes, roles).to_string();
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        match plan.decide(&check(&json), &AttributeAnswers::default()) {
+            Verdict::Decided(decision) if decision.effect() == Effect::Allow => {
+                format!("allow by {}", decision.matched_rule_id())
+            }
+            Verdict::Decided(_) => "deny".to_owned(),
+            Verdict::NeedsAttributes(requests) => {
+                let names = requests.iter().flat_map(|request| {
+                    request.attributes.iter().map(|name| format!("{}.{name}", request.namespace))
+                });
+                let mut names: Vec<String> = names.collect();
+                names.sort();
+                format!("depends on {}", names.join(", "))
+            }
+        }
+    }
+}
+
+const ENTITY_TYPE: &str = "user";
+
+fn shown(outcome: &SearchOutcome<'_>) -> (&'static str, String) {
+    match outcome {
+        SearchOutcome::Allowed(id) => ("allowed", format!("allow by {id}")),
+        SearchOutcome::Denied => ("denied", "deny".to_owned()),
+        SearchOutcome::Conditional(it) => {
+            ("conditional", format!("depends on {}", it.depends_on.join(", ")))
+        }
+    }
+}
+
+fn input(id: &str, roles: &Value, properties: &Value, use_it: impl FnOnce(&EntityInput<'_>)) {
+    let [roles, properties] = [roles, properties].map(Value::to_string);
+    let roles = json::parse(roles.as_bytes()).expect("JSON");
+    let properties = json::parse(properties.as_bytes()).expect("JSON");
+    use_it(&EntityInput {
+        entity_type: ENTITY_TYPE,
+        id,
+        roles: roles.as_array().expect("a list"),
+        domain_roles: &[],
+        properties: properties.as_object().expect("an object"),
+    });
+}
+
+/// Returns the body of a check. The roles stand in the attribute that no condition reads.
+fn body(subject: &str, attributes: &Value, roles: &Value) -> Value {
+    let mut attributes = attributes.clone();
+    if roles.as_array().is_some_and(|roles| !roles.is_empty()) {
+        attributes["user"]["roles"] = roles.clone();
+    }
+    tree!({"subject": subject, "resource": RESOURCE, "action": "read", "attributes": attributes})
+}
+
+fn check<'j>(json: &'j Json<'j>) -> Check<'j> {
+    let body = CheckBody::parse(json).expect("a check");
+    Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH)
+}
+
+fn object(value: &Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}

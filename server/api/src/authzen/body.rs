@@ -1,0 +1,365 @@
+//! The bodies of AuthZEN requests (`docs/semantics.md`, section 11.6).
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, Request};
+use portcullis_engine::batch::BatchSemantic;
+use portcullis_engine::fields::{Fields, boolean, text, within};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json::Member;
+use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use portcullis_engine::request::{AttributeMap, Attributes};
+use portcullis_engine::resource::split_resource;
+use portcullis_engine::{CheckBody, Json};
+
+use super::entity::{Entity, PartialEntity, Role, object_attributes};
+use super::flatten::NameBudget;
+use crate::body::JsonBody;
+use crate::error::ApiError;
+
+/// The type of the subjects whose bare id is a principal. Any other is `<type>:<id>`.
+const USER: &str = "user";
+
+/// A JSON body of a standard route: another type is a 400 there.
+#[derive(Debug)]
+pub(crate) struct StandardBody(JsonBody);
+
+impl<S: Send + Sync> FromRequest<S> for StandardBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        match JsonBody::from_request(request, state).await {
+            Ok(body) => Ok(Self(body)),
+            Err(ApiError::UnsupportedMediaType(expected)) => Err(ApiError::bad_request(format!(
+                "the body is of another type: send `Content-Type: {expected}`"
+            ))),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl StandardBody {
+    /// Parses the body into a tree.
+    pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
+        self.0.parse()
+    }
+}
+
+/// The context of a request.
+#[derive(Debug, Default)]
+pub(super) struct Context<'j> {
+    attributes: Vec<Member<'j>>,
+    domain: Option<&'j str>,
+}
+
+/// One question of a request, which a check answers.
+#[derive(Debug)]
+pub(super) struct Question<'j> {
+    subject: Arc<Entity<'j>>,
+    action: Arc<Entity<'j>>,
+    resource: Arc<Entity<'j>>,
+    context: Arc<Context<'j>>,
+    principal: Cow<'j, str>,
+    resource_name: String,
+}
+
+impl<'j> Question<'j> {
+    /// Returns the check.
+    pub(super) fn check(&self) -> CheckBody<'_> {
+        CheckBody {
+            subject: &self.principal,
+            resource: &self.resource_name,
+            action: self.action.id,
+            domain: self.context.domain,
+            attributes: Attributes {
+                user: AttributeMap::of_members(&self.subject.attributes),
+                resource: AttributeMap::of_members(&self.resource.attributes),
+                action: AttributeMap::of_members(&self.action.attributes),
+                context: AttributeMap::of_members(&self.context.attributes),
+            },
+        }
+    }
+
+    /// Returns the name of the action and the type of the resource.
+    pub(super) fn action_and_type(&self) -> (&str, &str) {
+        (self.action.id, self.resource.kind)
+    }
+
+    fn new(
+        [subject, action, resource]: [Arc<Entity<'j>>; 3],
+        context: Arc<Context<'j>>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let principal = match subject.kind {
+            USER => Cow::Borrowed(subject.id),
+            kind => Cow::Owned(format!("{kind}:{}", subject.id)),
+        };
+        let resource_name = resource_name(resource.kind, action.id);
+        let mut sound = true;
+        let mut require = |holds: bool, member: &str, expected: String| {
+            if !holds {
+                problems.expected(&at.key(member), expected);
+                sound = false;
+            }
+        };
+        let about_subject = format!(
+            "a type and an id that are not empty and have at most {MAX_SUBJECT} characters together"
+        );
+        let is_named = !subject.kind.is_empty() && !subject.id.is_empty();
+        require(is_named && within(&principal, MAX_SUBJECT), "subject", about_subject);
+        let about_action = format!("a name of 1 to {MAX_ACTION} characters");
+        require(within(action.id, MAX_ACTION), "action", about_action);
+        let about_resource = "an id and a type that are not empty; the type and the name of the action have at most 255 \
+                              characters together, percent-encoded";
+        let is_resource = !resource.id.is_empty() && split_resource(&resource_name).is_some();
+        require(is_resource, "resource", about_resource.to_owned());
+        sound.then_some(Self { subject, action, resource, context, principal, resource_name })
+    }
+}
+
+/// Returns the resource of a check: the type, a colon, and the name of the action. White space, control characters and `%`
+/// are percent-encoded, and in the name of the action also colons, so that two requests never have one resource.
+fn resource_name(kind: &str, action: &str) -> String {
+    let mut name = String::with_capacity(kind.len() + 1 + action.len());
+    encode(kind, |_| false, &mut name);
+    name.push(':');
+    encode(action, |c| c == ':', &mut name);
+    name
+}
+
+fn encode(text: &str, also: impl Fn(char) -> bool, to: &mut String) {
+    for c in text.chars() {
+        if c == '%' || c.is_whitespace() || c.is_control() || also(c) {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                // Writing to a string does not fail.
+                let _ = write!(to, "%{byte:02X}");
+            }
+        } else {
+            to.push(c);
+        }
+    }
+}
+
+/// What is asked beside the questions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options {
+    pub(super) semantic: BatchSemantic,
+    /// Whether decisions come with reasons.
+    pub(super) reasons: bool,
+}
+
+/// The body of an evaluation, or of evaluations.
+#[derive(Debug)]
+pub(super) struct RequestBody<'j> {
+    pub(super) options: Options,
+    pub(super) questions: Questions<'j>,
+}
+
+/// The questions of a body.
+#[derive(Debug)]
+pub(super) enum Questions<'j> {
+    One(Question<'j>),
+    /// At least one; the fault of a question is its own.
+    Many(Vec<Result<Question<'j>, portcullis_engine::Invalid>>),
+}
+
+impl<'j> RequestBody<'j> {
+    /// Reads the body of an evaluation.
+    ///
+    /// # Errors
+    /// Every missing or ill-typed member, by JSON pointer.
+    pub(super) fn evaluation(json: &'j Json<'j>) -> Result<Self, ApiError> {
+        Self::parse(json, false)
+    }
+
+    /// Reads the body of evaluations. Without any, it is an evaluation.
+    ///
+    /// # Errors
+    /// Every fault that is not of a single evaluation, by JSON pointer.
+    pub(super) fn evaluations(json: &'j Json<'j>) -> Result<Self, ApiError> {
+        Self::parse(json, true)
+    }
+
+    fn parse(json: &'j Json<'j>, may_be_many: bool) -> Result<Self, ApiError> {
+        let mut problems = Problems::default();
+        let body = Self::read(json, may_be_many, &mut problems);
+        Ok(problems.finish(body)?)
+    }
+
+    fn read(json: &'j Json<'j>, may_be_many: bool, problems: &mut Problems) -> Option<Self> {
+        let (at, mut names) = (Place::root(), NameBudget::default());
+        let mut fields = Fields::open(json, &at, problems)?;
+        let defaults = Parts::read(&mut fields, &mut names);
+        let options = fields.optional("options", options).unwrap_or_default();
+        let items = if may_be_many { fields.optional("evaluations", items) } else { None };
+        drop(fields);
+        let questions = match items {
+            Some(items) if !items.is_empty() => {
+                let defaults = Defaults::of(defaults);
+                let read = |(index, item)| defaults.question(item, index, &mut names);
+                Questions::Many(items.iter().enumerate().map(read).collect())
+            }
+            _ => Questions::One(defaults.question(&at, problems)?),
+        };
+        Some(Self { options, questions })
+    }
+}
+
+fn items<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'j [Json<'j>]> {
+    let most = portcullis_engine::batch::MAX_ITEMS;
+    match json.as_array() {
+        Some(items) if items.len() <= most => Some(items),
+        Some(items) => {
+            problems.expected(at, format!("at most {most} evaluations, not {}", items.len()));
+            None
+        }
+        None => {
+            problems.expected(at, format!("an array, not {}", json.kind()));
+            None
+        }
+    }
+}
+
+fn options(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Options> {
+    let mut fields = Fields::open(json, at, problems)?;
+    let semantic = fields.optional("evaluations_semantic", BatchSemantic::read);
+    let reasons = fields.optional("reasons", boolean);
+    Some(Options { semantic: semantic.unwrap_or_default(), reasons: reasons.unwrap_or_default() })
+}
+
+/// The entities and the context that an object has.
+#[derive(Debug, Default)]
+struct Parts<'j> {
+    entities: [Option<PartialEntity<'j>>; 3],
+    context: Option<Arc<Context<'j>>>,
+}
+
+const ROLES: [Role; 3] = [Role::Subject, Role::Action, Role::Resource];
+
+impl<'j> Parts<'j> {
+    fn read(fields: &mut Fields<'j, '_>, names: &mut NameBudget) -> Self {
+        let entities = ROLES.map(|role| {
+            fields.optional(role.member(), |json, at, problems| {
+                PartialEntity::read(role, json, at, problems, names)
+            })
+        });
+        let context =
+            fields.optional("context", |json, at, problems| context(json, at, problems, names));
+        Self { entities, context }
+    }
+
+    /// Returns the question of an object without defaults.
+    fn question(self, at: &Place<'_>, problems: &mut Problems) -> Option<Question<'j>> {
+        let Self { entities: [subject, action, resource], context } = self;
+        let mut complete = |part: Option<PartialEntity<'j>>, role: Role| match part {
+            Some(part) => part.complete(role, &at.key(role.member()), problems),
+            None => {
+                problems.missing(at, role.member());
+                None
+            }
+        };
+        let subject = complete(subject, Role::Subject);
+        let action = complete(action, Role::Action);
+        let resource = complete(resource, Role::Resource);
+        let entities = [subject?, action?, resource?];
+        Question::new(entities, context.unwrap_or_default(), at, problems)
+    }
+}
+
+fn context<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    names: &mut NameBudget,
+) -> Option<Arc<Context<'j>>> {
+    let attributes = object_attributes(json, at, problems, names)?;
+    let mut fields = Fields::open(json, at, problems)?;
+    let domain = fields.optional("domain", text(MAX_DOMAIN));
+    Some(Arc::new(Context { attributes, domain }))
+}
+
+/// The defaults of evaluations. What is complete is shared by all that take it.
+struct Defaults<'j> {
+    parts: [PartialEntity<'j>; 3],
+    complete: [Option<Arc<Entity<'j>>>; 3],
+    context: Arc<Context<'j>>,
+}
+
+impl<'j> Defaults<'j> {
+    fn of(parts: Parts<'j>) -> Self {
+        let Parts { entities, context } = parts;
+        let mut complete = [None, None, None];
+        let mut kept: [PartialEntity<'j>; 3] = Default::default();
+        for (((part, role), complete), kept) in
+            entities.into_iter().zip(ROLES).zip(&mut complete).zip(&mut kept)
+        {
+            let Some(part) = part else { continue };
+            *kept = part.names_only();
+            if part.is_complete(role) {
+                *complete = part.complete(role, &Place::root(), &mut Problems::default());
+            }
+        }
+        Self { parts: kept, complete, context: context.unwrap_or_default() }
+    }
+
+    /// Reads the evaluation at `index`. Its faults are its own.
+    fn question(
+        &self,
+        json: &'j Json<'j>,
+        index: usize,
+        names: &mut NameBudget,
+    ) -> Result<Question<'j>, portcullis_engine::Invalid> {
+        let mut problems = Problems::default();
+        let (root, list) = (Place::root(), "evaluations");
+        let list = root.key(list);
+        let question = self.read(json, &list.index(index), names, &mut problems);
+        problems.finish(question)
+    }
+
+    fn read(
+        &self,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        names: &mut NameBudget,
+        problems: &mut Problems,
+    ) -> Option<Question<'j>> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let Parts { entities: [subject, action, resource], context } =
+            Parts::read(&mut fields, names);
+        drop(fields);
+        let [default_subject, default_action, default_resource] = &self.parts;
+        let [whole_subject, whole_action, whole_resource] = &self.complete;
+        let mut choose = |own: Option<PartialEntity<'j>>,
+                          default: &PartialEntity<'j>,
+                          whole: &Option<Arc<Entity<'j>>>,
+                          role: Role| {
+            let place = at.key(role.member());
+            match (own, whole) {
+                (Some(own), _) => own.or(default).complete(role, &place, problems),
+                (None, Some(whole)) => Some(Arc::clone(whole)),
+                (None, None) if default.is_empty() => {
+                    problems.missing(at, role.member());
+                    None
+                }
+                (None, None) => default.names_only().complete(role, &place, problems),
+            }
+        };
+        let subject = choose(subject, default_subject, whole_subject, Role::Subject);
+        let action = choose(action, default_action, whole_action, Role::Action);
+        let resource = choose(resource, default_resource, whole_resource, Role::Resource);
+        let entities = [subject?, action?, resource?];
+        let context = context.unwrap_or_else(|| Arc::clone(&self.context));
+        Question::new(entities, context, at, problems)
+    }
+}
+
+#[cfg(test)]
+mod tests;

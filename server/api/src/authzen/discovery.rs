@@ -1,0 +1,92 @@
+//! The discovery document of AuthZEN (`docs/semantics.md`, section 11.8).
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::Uri;
+use portcullis_model::{document, schema};
+use portcullis_operations::app::App;
+use serde_json::{Map, Value, json};
+
+use super::evaluation::EVALUATION_PATH;
+use super::evaluations::EVALUATIONS_PATH;
+use crate::error::ApiError;
+use crate::openapi::NotFound;
+
+/// The path of the document of the service; that of a tenant is below it.
+const PATH: &str = "/.well-known/authzen-configuration";
+/// The beginning of the paths of the API.
+const API: &str = "/access/v1/";
+/// The longest name of a tenant in a path, in bytes. A name of 256 characters may be percent-encoded.
+const MAX_NAME: usize = 3 * 4 * 256;
+
+/// Each endpoint: its member of the document, and its path.
+const ENDPOINTS: [(&str, &str); 2] = [
+    ("access_evaluation_endpoint", EVALUATION_PATH),
+    ("access_evaluations_endpoint", EVALUATIONS_PATH),
+];
+
+/// Returns whether a path is one of the standard.
+pub(crate) fn is_standard(path: &str) -> bool {
+    path.starts_with(API) || path.starts_with(PATH)
+}
+
+/// Shows the endpoints of the AuthZEN API.
+///
+/// The addresses begin with `PUBLIC_URL`; without that setting there is no document.
+#[utoipa::path(
+    get, path = "/.well-known/authzen-configuration", tag = "Service",
+    operation_id = "getAuthzenConfiguration",
+    responses((status = 200, description = "The endpoints", body = Configuration), NotFound),
+)]
+pub(crate) async fn configuration(State(app): State<App>) -> Result<Response, ApiError> {
+    answer(&app, "")
+}
+
+/// Shows the endpoints of the AuthZEN API for a tenant.
+///
+/// The document is the same for names that no tenant has.
+#[utoipa::path(
+    get, path = "/.well-known/authzen-configuration/{tenant}", tag = "Service",
+    operation_id = "getAuthzenConfigurationOfTenant",
+    params(("tenant" = String, Path, description = "The name of a tenant")),
+    responses((status = 200, description = "The endpoints", body = Configuration), NotFound),
+)]
+pub(crate) async fn configuration_of_tenant(
+    State(app): State<App>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    // As it was sent: the identifier of the document is the address from which it was found.
+    let name = uri.path().strip_prefix(PATH).unwrap_or_default();
+    if name.len() > MAX_NAME {
+        return Err(ApiError::not_found("AuthZEN configuration"));
+    }
+    answer(&app, name)
+}
+
+/// Returns the document of the decision point `PUBLIC_URL` with `name` behind it.
+fn answer(app: &App, name: &str) -> Result<Response, ApiError> {
+    let base = app.public_url.as_deref().ok_or_else(|| {
+        ApiError::not_found("AuthZEN configuration, because the service has no `PUBLIC_URL`")
+    })?;
+    let mut members = Map::new();
+    members.insert("policy_decision_point".to_owned(), json!(format!("{base}{name}")));
+    for (member, path) in ENDPOINTS {
+        members.insert(member.to_owned(), json!(format!("{base}{path}")));
+    }
+    Ok(Json(Value::Object(members)).into_response())
+}
+
+/// The document, as the API document describes it.
+struct Configuration;
+
+document!(Configuration as "AuthzenConfiguration" => {
+    let document = schema::record().field("policy_decision_point", schema::string());
+    let document =
+        ENDPOINTS.iter().fold(document, |document, (name, _)| document.field(name, schema::string()));
+    document.example(json!({
+        "policy_decision_point": "https://authz.example.com",
+        "access_evaluation_endpoint": "https://authz.example.com/access/v1/evaluation",
+        "access_evaluations_endpoint": "https://authz.example.com/access/v1/evaluations",
+    }))
+});

@@ -1,0 +1,120 @@
+//! Batches: many checks by the rules of one revision (`docs/semantics.md`, section 11).
+
+use axum::extract::{FromRequestParts, State};
+use axum::response::Response;
+use http::request::Parts;
+use portcullis_engine::batch::{BatchBody, BatchItem};
+use portcullis_engine::{CheckBody, Effect};
+use portcullis_model::check::BatchRequest;
+use portcullis_model::schema;
+use portcullis_operations::app::App;
+use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
+use serde::Serialize;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::body::JsonBody;
+use crate::callers::CheckRequester;
+use crate::checks::{MinRevision, respond};
+use crate::error::ApiError;
+use crate::openapi::Conflict;
+use crate::parameters::{parameter, query};
+
+/// The path of [`check_all`], whose bodies have a limit of their own.
+pub(crate) const PATH: &str = "/api/v1/checks";
+/// Largest body of a batch, in bytes: 10,000 items of 800 bytes.
+pub(crate) const MAX_BODY: usize = 8 << 20;
+
+/// The answer to an item.
+#[derive(Serialize, ToSchema)]
+struct ItemResult<'b> {
+    /// The `id` of the item, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'b str>,
+    #[schema(schema_with = schema::effect)]
+    decision: Effect,
+    matched_rule_id: String,
+    reason: String,
+}
+
+/// The answer to a batch. With `fields=decision` it has `allowed` alone.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({"results": [{
+    "id": "a", "decision": "allow", "matched_rule_id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68",
+    "reason": "ABAC policy `own-chart` allows",
+}]})))]
+struct BatchResults<'b> {
+    /// In the order of the items, up to the one after which the batch ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<Vec<ItemResult<'b>>>,
+    /// Whether each item is allowed, in the order of `results`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<Vec<bool>>,
+}
+
+/// Decides many checks by the rules of one revision.
+///
+/// An item takes from the body what it leaves out: each member whole. With a short circuit the answer ends at the first
+/// denial, or at the first permission.
+#[utoipa::path(
+    post, path = "/api/v1/checks", tag = "Decisions", operation_id = "checkAll",
+    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(FieldsOfItems, MinRevision),
+    request_body = BatchRequest,
+    responses(
+        (status = 200, description = "The decisions", body = BatchResults, headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(super) async fn check_all(
+    State(app): State<App>,
+    caller: CheckRequester,
+    FieldsOfItems(is_compact): FieldsOfItems,
+    MinRevision(at_least): MinRevision,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let json = body.parse()?;
+    let BatchBody { semantic, items } = BatchBody::parse(&json)?;
+    caller.count_items(&app, items.len())?;
+    let checks: Vec<CheckBody<'_>> = items.iter().map(|item| item.check).collect();
+    let options = BatchOptions { at_least, semantic, with_reasons: !is_compact };
+    let BatchAnswer { revision, answers } =
+        batch_checks::check_all(&app, &caller, &checks, options).await?;
+    let results = if is_compact {
+        let allowed = answers.iter().map(|answer| answer.effect == Effect::Allow);
+        BatchResults { results: None, allowed: Some(allowed.collect()) }
+    } else {
+        let results = items.iter().zip(answers).map(|(item, answer)| result(item, answer));
+        BatchResults { results: Some(results.collect()), allowed: None }
+    };
+    Ok(respond(revision, results))
+}
+
+fn result<'b>(item: &BatchItem<'b>, answer: ItemAnswer) -> ItemResult<'b> {
+    let (matched_rule_id, reason) =
+        answer.basis.map(|basis| (basis.matched_rule_id, basis.reason)).unwrap_or_default();
+    ItemResult { id: item.id, decision: answer.effect, matched_rule_id, reason }
+}
+
+/// The query parameter `fields`: whether the answer has the decisions alone.
+pub(super) struct FieldsOfItems(bool);
+
+impl<S: Send + Sync> FromRequestParts<S> for FieldsOfItems {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        match query(&parts.uri).find(|(name, _)| name == "fields") {
+            None => Ok(Self(false)),
+            Some((_, value)) if value == "decision" => Ok(Self(true)),
+            Some(_) => {
+                Err(ApiError::bad_request("the query parameter `fields` must be `decision`"))
+            }
+        }
+    }
+}
+
+impl IntoParams for FieldsOfItems {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let about = "`decision`: the answer has `allowed` alone, a list of booleans";
+        vec![parameter(ParameterIn::Query, "fields", schema::choice(["decision"]), about)]
+    }
+}

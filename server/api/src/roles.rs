@@ -1,0 +1,124 @@
+//! Roles that include other roles (`docs/semantics.md`, section 11.8).
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, Uri};
+use portcullis_engine::rbac::MAX_SUBJECT;
+use portcullis_model::role::{RoleBody, RoleRecord, is_role};
+use portcullis_model::schema;
+use portcullis_operations::app::App;
+use portcullis_operations::roles;
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+
+use crate::body::JsonBody;
+use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
+use crate::error::ApiError;
+use crate::etag::{self, IfMatch};
+use crate::openapi::{Conflict, PreconditionFailed};
+use crate::paging::{self, Requested};
+use crate::parameters::parameter;
+use crate::path::Segments;
+use crate::respond::{deleted, revision_header};
+
+/// The name of a role in a path.
+#[derive(Debug, Deserialize)]
+pub(super) struct RolePath {
+    name: String,
+}
+
+impl RolePath {
+    /// Returns the name, or the 404 that any unknown role gets.
+    fn known(&self) -> Result<&str, ApiError> {
+        if is_role(&self.name) { Ok(&self.name) } else { Err(ApiError::not_found("role")) }
+    }
+}
+
+impl IntoParams for RolePath {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let name = schema::text(MAX_SUBJECT);
+        vec![parameter(ParameterIn::Path, "name", name, "The name of the role")]
+    }
+}
+
+/// Makes a role include others, in place of those that it included before.
+///
+/// Who has the role has the included roles too, and those that these include. A role cannot include itself.
+#[utoipa::path(
+    put, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "putRole",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch),
+    request_body = RoleBody,
+    responses(
+        (status = 200, description = "The role", body = RoleRecord,
+            headers(("ETag"), ("X-Policy-Revision"))),
+        (status = 201, description = "The role, which included no other before", body = RoleRecord,
+            headers(("ETag"), ("X-Policy-Revision"))),
+        Conflict, PreconditionFailed,
+    ),
+)]
+pub(super) async fn put(
+    State(app): State<App>,
+    caller: Allowed<PoliciesWrite>,
+    Segments(path): Segments<RolePath>,
+    IfMatch(precondition): IfMatch,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let name = path.known()?;
+    let body = RoleBody::parse(&body.parse()?)?;
+    let written = roles::put(&app, &caller, name, &precondition, body).await?;
+    let (role, revision) = (written.record, revision_header(written.revision));
+    let status = if role.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let tag = etag::header(&role.record);
+    Ok((status, revision, tag, Json(role.record)).into_response())
+}
+
+/// Lists the tenant's roles that include others, in the order of names.
+#[utoipa::path(
+    get, path = "/api/v1/roles", tag = "Roles", operation_id = "listRoles",
+    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(Requested),
+    responses((status = 200, description = "A page", body = [RoleRecord], headers(("Link")))),
+)]
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: Allowed<PoliciesRead>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let page = paging::requested_by_text(&uri, "roles", caller.tenant(), "")?;
+    let listed = roles::list(&app, &caller, page.after(), page.limit()).await?;
+    Ok(page.respond(listed, |role| role.name.clone()))
+}
+
+/// Shows a role that includes others.
+#[utoipa::path(
+    get, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "getRole",
+    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(RolePath),
+    responses((status = 200, description = "The role", body = RoleRecord, headers(("ETag")))),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: Allowed<PoliciesRead>,
+    Segments(path): Segments<RolePath>,
+) -> Result<Response, ApiError> {
+    let record = roles::get(&app, &caller, path.known()?).await?;
+    Ok((etag::header(&record), Json(record)).into_response())
+}
+
+/// Makes a role include no other any more.
+#[utoipa::path(
+    delete, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "deleteRole",
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch),
+    responses(
+        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
+        PreconditionFailed,
+    ),
+)]
+pub(super) async fn delete(
+    State(app): State<App>,
+    caller: Allowed<PoliciesWrite>,
+    Segments(path): Segments<RolePath>,
+    IfMatch(precondition): IfMatch,
+) -> Result<Response, ApiError> {
+    Ok(deleted(roles::delete(&app, &caller, path.known()?, &precondition).await?))
+}

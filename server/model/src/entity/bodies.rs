@@ -1,0 +1,132 @@
+//! The bodies that write entities.
+
+use std::collections::HashMap;
+
+use portcullis_engine::fields::list as read_list;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Invalid, Json};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::record::Source;
+use crate::fields::{boolean, id};
+use crate::input::{self, Field, Members, field};
+use crate::{document, schema};
+
+use super::NewEntity;
+
+/// Most entities of one call. Other writes of the tenant wait for its transaction.
+pub const MAX_ENTITIES: usize = 1_000;
+
+/// The body of `PUT /api/v1/entities`.
+#[derive(Debug)]
+pub struct EntitiesBody {
+    /// At most 1,000, no two of one type and id.
+    pub entities: Vec<NewEntity>,
+    /// The job that keeps the entities up to date, if there is one.
+    pub source: Option<String>,
+}
+
+impl EntitiesBody {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let source = Source::field().about("The job that keeps these entities up to date");
+        let entities = members.required("entities", entities());
+        let source = members.optional("source", source);
+        Some(Self { entities: entities?, source })
+    }
+}
+
+document!(EntitiesBody, naming NewEntity => {
+    input::describe(EntitiesBody::declare).about("Entities to insert or to replace").example(json!({
+        "entities": [
+            {"type": "user", "id": "alice", "roles": ["doctor"], "properties": {"ward": "er"}},
+            {"type": "chart", "id": "c-17", "properties": {"ward": "er"}},
+        ],
+    }))
+});
+
+/// The body of `POST /api/v1/entities/sync`.
+#[derive(Debug)]
+pub struct SyncBody {
+    /// The job whose entities are replaced.
+    pub source: String,
+    /// The sync that the call continues; `None` begins one.
+    pub sync: Option<Uuid>,
+    /// At most 1,000, no two of one type and id.
+    pub entities: Vec<NewEntity>,
+    /// Whether the call is the last one, which deletes what the sync did not name.
+    pub finish: bool,
+}
+
+impl SyncBody {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let about = "Whether the entities of the source that the sync did not name are deleted now";
+        let sync = id().about("The sync that the call continues; absent, it begins one");
+        let source = Source::field().about("The job whose entities are replaced");
+        let source = members.required("source", source);
+        let sync = members.optional("sync", sync);
+        let entities = members.optional("entities", entities());
+        let finish = members.optional("finish", boolean().default_is(false).about(about));
+        Some(Self {
+            source: source?,
+            sync,
+            entities: entities.unwrap_or_default(),
+            finish: finish.unwrap_or(false),
+        })
+    }
+}
+
+document!(SyncBody, naming NewEntity => {
+    input::describe(SyncBody::declare)
+        .about("A part of a full sync, or the whole of it")
+        .example(json!({
+            "source": "hr",
+            "entities": [{"type": "user", "id": "alice", "roles": ["doctor"]}],
+            "finish": true,
+        }))
+});
+
+fn entities<'j>() -> impl Field<'j, Value = Vec<NewEntity>> {
+    field(read_entities, || {
+        schema::list(schema::named::<NewEntity>())
+            .max_items(Some(MAX_ENTITIES))
+            .description(Some("No type and id may be there twice"))
+    })
+}
+
+/// Reads entities whose types and ids differ.
+fn read_entities(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<NewEntity>> {
+    if json.as_array().is_some_and(|items| items.len() > MAX_ENTITIES) {
+        problems.expected(at, format!("at most {MAX_ENTITIES} entities"));
+        return None;
+    }
+    let entities = read_list(NewEntity::read)(json, at, problems)?;
+    let mut known = HashMap::with_capacity(entities.len());
+    for (index, entity) in entities.iter().enumerate() {
+        if let Some(first) = known.insert((&*entity.kind, &*entity.id), index) {
+            let what = format!("each type and id once, but it is that of entity {first}, too");
+            problems.expected(&at.index(index).key("id"), what);
+        }
+    }
+    Some(entities)
+}

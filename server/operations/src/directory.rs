@@ -1,0 +1,87 @@
+//! The supply of checks from the directory (`docs/semantics.md`, section 11.5).
+
+use std::sync::Arc;
+
+use portcullis_engine::{Check, DirectoryNeeds, KnownEntities, Plan, Supply};
+
+use crate::app::App;
+use crate::entity_tables::{EntitiesError, LoadedEntities};
+use crate::metrics::CheckKind;
+
+/// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
+fn needs(plan: &Plan, kind: CheckKind) -> DirectoryNeeds {
+    let needs = plan.directory_needs();
+    match kind {
+        CheckKind::Combined => needs,
+        CheckKind::Legacy => DirectoryNeeds { roles: needs.roles, ..DirectoryNeeds::default() },
+    }
+}
+
+/// Returns whether a check of this kind by `plan` needs the entities of the tenant.
+fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
+    plan.facts().is_some_and(|facts| facts.directory.is_some()) && needs(plan, kind).any()
+}
+
+/// The entities that a check needs, as far as they are known.
+#[derive(Debug)]
+pub enum Entities {
+    /// The plan needs none.
+    Unneeded,
+    /// The entities of the tenant.
+    Loaded(Arc<LoadedEntities>),
+}
+
+impl Entities {
+    /// Returns the entities that a check of this kind by `plan` needs, if they are in memory and up to date.
+    ///
+    /// # Errors
+    /// [`EntitiesError::TooStale`]
+    pub(crate) fn ready(
+        app: &App,
+        tenant: &str,
+        plan: &Plan,
+        kind: CheckKind,
+    ) -> Result<Option<Self>, EntitiesError> {
+        if !needs_entities(plan, kind) {
+            return Ok(Some(Self::Unneeded));
+        }
+        Ok(app.entities.ready(tenant)?.map(Self::Loaded))
+    }
+
+    /// Returns the entities that a check of this kind by `plan` needs. Loads them if necessary.
+    ///
+    /// # Errors
+    /// They cannot be had.
+    pub(crate) async fn load(
+        app: &App,
+        tenant: &str,
+        plan: &Plan,
+        kind: CheckKind,
+    ) -> Result<Self, EntitiesError> {
+        if !needs_entities(plan, kind) {
+            return Ok(Self::Unneeded);
+        }
+        Ok(Self::Loaded(app.entities.table(tenant).await?))
+    }
+
+    /// Returns what completes `check` of this kind by `plan`; `None` if it is complete as it was sent.
+    pub fn supply<'s>(
+        &'s self,
+        plan: &'s Plan,
+        kind: CheckKind,
+        check: &Check<'s>,
+    ) -> Option<Supply<'s>> {
+        let facts = plan.facts()?;
+        let needs = needs(plan, kind);
+        let known = match self {
+            Self::Loaded(loaded) => KnownEntities::find(&loaded.table, check, needs),
+            Self::Unneeded => KnownEntities::default(),
+        };
+        Some(Supply::new(facts, known, check, needs))
+    }
+}
+
+/// Returns `check` with what completes it.
+pub fn completed<'s>(supply: Option<&'s Supply<'s>>, check: Check<'s>) -> Check<'s> {
+    supply.map_or(check, |supply| supply.complete(check))
+}

@@ -1,0 +1,182 @@
+//! The use cases of entities (`docs/semantics.md`, section 11).
+
+use portcullis_auth::Manager;
+use portcullis_engine::Invalid;
+use portcullis_model::entity::{EntitiesBody, EntityRecord, NewEntity, SyncBody, WrittenEntities};
+use portcullis_model::page::Listed;
+use portcullis_storage::entities::{EntityOrigin, NameClash, Upserted, syncs};
+use portcullis_storage::{Tx, WriteTurn, entities};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::OperationError;
+use crate::etag::Precondition;
+
+const NOT_FOUND: OperationError = OperationError::NotFound("entity");
+
+/// Most syncs of a tenant that go on: one for each source.
+const MAX_SYNCS: i64 = 100;
+
+/// Waits for the turn of the caller's tenant to write. The body is parsed after that, so that many calls of one tenant need
+/// the memory of one.
+///
+/// # Errors
+/// Too many writes of the tenant wait.
+pub async fn turn(app: &App, caller: &Manager) -> Result<WriteTurn, OperationError> {
+    Ok(app.store.turn(caller.tenant()).await?)
+}
+
+/// Inserts or replaces entities in the caller's tenant, all or none.
+///
+/// # Errors
+/// An entity has the name of a role or of another entity, the tenant has too many, or the store failed.
+pub async fn write(
+    app: &App,
+    caller: &Manager,
+    turn: WriteTurn,
+    body: &EntitiesBody,
+) -> Result<WrittenEntities, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write_in(turn, caller, &by).await?;
+    let origin = EntityOrigin { source: body.source.as_deref(), sync: None };
+    check_names(&mut tx, &body.entities).await?;
+    let upserted = entities::upsert(&mut tx, &body.entities, origin).await?;
+    commit(app, tx, upserted, 0, None).await
+}
+
+/// Begins, continues or ends a full sync of the entities of a source. Its end deletes the entities of the source that the
+/// sync did not name.
+///
+/// # Errors
+/// The errors of [`write`]; the sync is not the one that goes on, or too many go on.
+pub async fn sync(
+    app: &App,
+    caller: &Manager,
+    turn: WriteTurn,
+    body: &SyncBody,
+) -> Result<WrittenEntities, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write_in(turn, caller, &by).await?;
+    let id = match body.sync {
+        Some(id) => {
+            must_go_on(&mut tx, &body.source, id).await?;
+            id
+        }
+        None => begin(&mut tx, &body.source, app.ids.next(by.at)).await?,
+    };
+    let origin = EntityOrigin { source: Some(&body.source), sync: Some(id) };
+    check_names(&mut tx, &body.entities).await?;
+    let upserted = entities::upsert(&mut tx, &body.entities, origin).await?;
+    if body.finish {
+        let deleted = syncs::finish(&mut tx, &body.source, id).await?;
+        return commit(app, tx, upserted, deleted, None).await;
+    }
+    commit(app, tx, upserted, 0, Some(id)).await
+}
+
+/// Begins a sync of `source`, in place of one that goes on.
+async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<Uuid, OperationError> {
+    if syncs::current(tx, source).await?.is_none() && syncs::count(tx).await? >= MAX_SYNCS {
+        return Err(OperationError::Conflict(format!(
+            "syncs of {MAX_SYNCS} sources go on; end one with `finish` first"
+        )));
+    }
+    syncs::begin(tx, source, id).await?;
+    Ok(id)
+}
+
+async fn must_go_on(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), OperationError> {
+    if syncs::current(tx, source).await? == Some(id) {
+        return Ok(());
+    }
+    Err(OperationError::Conflict(
+        "this sync of the source has ended, or another one began since; begin a new one without `sync`"
+            .to_owned(),
+    ))
+}
+
+async fn check_names(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {
+    let expected = |index: usize, what: &str| {
+        Err(Invalid::expected(&format!("/entities/{index}/id"), what).into())
+    };
+    match entities::clash(tx, entities).await? {
+        None => Ok(()),
+        Some(NameClash::EntityIsRole(index)) => {
+            expected(index, "an id that is not the name of a role, because rules match both alike")
+        }
+        Some(NameClash::EntityIsEntity(index)) => expected(
+            index,
+            "an id that is not `<type>:<id>` of another entity, because rules match both alike",
+        ),
+        Some(NameClash::RoleIsEntity(role)) => Err(is_entity(&role, "/entities")),
+    }
+}
+
+/// Returns the refusal of a role that has the name of an entity.
+pub(crate) fn is_entity(role: &str, at: &str) -> OperationError {
+    let what =
+        format!("no role `{role}`, because it is the id of an entity, and rules match both alike");
+    Invalid::expected(at, what).into()
+}
+
+async fn commit(
+    app: &App,
+    mut tx: Tx,
+    upserted: Upserted,
+    deleted: u64,
+    sync: Option<Uuid>,
+) -> Result<WrittenEntities, OperationError> {
+    let entities_revision = entities::state(&mut tx).await?.position.revision;
+    app.commit(tx).await?;
+    let Upserted { written, unchanged } = upserted;
+    Ok(WrittenEntities { written, unchanged, deleted, entities_revision, sync })
+}
+
+/// Lists the entities of the caller's tenant in the order of types and ids, those of one type if `kind` is given.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    kind: Option<&str>,
+    after: (&str, &str),
+    limit: i64,
+) -> Result<Listed<EntityRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = entities::list(&mut tx, kind, after, limit).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Returns an entity of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such entity, or the store failed.
+pub async fn get(
+    app: &App,
+    caller: &Manager,
+    kind: &str,
+    id: &str,
+) -> Result<EntityRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = entities::find(&mut tx, kind, id).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
+/// Deletes an entity of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such entity, the precondition does not hold, or the store failed.
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    (kind, id): (&str, &str),
+    precondition: &Precondition,
+) -> Result<(), OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write(caller, &by).await?;
+    let record = entities::find(&mut tx, kind, id).await?.ok_or(NOT_FOUND)?;
+    precondition.check(&record)?;
+    entities::delete(&mut tx, kind, id).await?;
+    app.commit(tx).await?;
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! The place of one tenant's table.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use portcullis_storage::HistoryPosition;
+use tokio::sync::Mutex;
+
+use super::load::LoadedEntities;
+
+/// The bytes of the place itself, with its entry in the map.
+const OVERHEAD: u64 = 512;
+
+/// The place of one tenant's table.
+#[derive(Debug, Default)]
+pub(super) struct TenantTable {
+    /// The revision of the last commit that is known. An older table is not used.
+    needed: AtomicU64,
+    loaded: RwLock<Option<Arc<LoadedEntities>>>,
+    /// Held while the table is loaded or brought up to date.
+    pub(super) loading: Arc<Mutex<()>>,
+    /// A table of this revision or an older one takes too much memory.
+    too_large: AtomicU64,
+    /// The number of loads of any table before the last use.
+    last_use: AtomicU64,
+    /// A check used the table since the last change.
+    is_used: AtomicBool,
+}
+
+impl TenantTable {
+    /// Returns the table if it is loaded and up to date. `loads` counts the loads of all tables.
+    pub(super) fn ready(&self, loads: &AtomicU64) -> Option<Arc<LoadedEntities>> {
+        // A commit that is noted after this load is not acknowledged yet.
+        let needed = self.needed.load(Ordering::Acquire);
+        let loaded = self.loaded.read();
+        let ready = loaded.as_ref().filter(|loaded| loaded.position.revision >= needed)?;
+        // Most uses find both and write nothing, so that they share no written memory.
+        if !self.is_used.load(Ordering::Relaxed) {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
+        let now = loads.load(Ordering::Relaxed);
+        if self.last_use.load(Ordering::Relaxed) != now {
+            self.last_use.store(now, Ordering::Relaxed);
+        }
+        Some(Arc::clone(ready))
+    }
+
+    /// Notes that the commit of `revision` is in the database.
+    pub(super) fn note(&self, revision: u64) {
+        self.needed.fetch_max(revision, Ordering::AcqRel);
+    }
+
+    /// Notes that the table of `revision` takes too much memory.
+    pub(super) fn refuse(&self, revision: u64) {
+        self.note(revision);
+        *self.loaded.write() = None;
+        self.too_large.store(revision, Ordering::Release);
+    }
+
+    /// Returns whether the table takes too much memory, as far as commits are known.
+    pub(super) fn is_too_large(&self) -> bool {
+        let refused = self.too_large.load(Ordering::Acquire);
+        refused > 0 && refused >= self.needed.load(Ordering::Acquire)
+    }
+
+    /// Returns the table, also an outdated one.
+    pub(super) fn outdated(&self) -> Option<Arc<LoadedEntities>> {
+        self.loaded.read().clone()
+    }
+
+    /// Stores a table that was read from the database.
+    pub(super) fn store(&self, loaded: Arc<LoadedEntities>) {
+        self.note(loaded.position.revision);
+        *self.loaded.write() = Some(loaded);
+    }
+
+    /// Returns whether the table, if there is one, can be of the history that has `position` now.
+    pub(super) fn continues(&self, position: &HistoryPosition) -> bool {
+        let loaded = self.loaded.read();
+        let last = loaded.as_ref().map(|loaded| &loaded.position);
+        last.is_none_or(|last| last.revision <= position.revision && last.agrees_with(position))
+    }
+
+    /// Returns whether a check used the table since the last call.
+    pub(super) fn take_used(&self) -> bool {
+        self.is_used.swap(false, Ordering::Relaxed)
+    }
+
+    /// Returns the number of loads before the last use.
+    pub(super) fn last_use(&self) -> u64 {
+        self.last_use.load(Ordering::Relaxed)
+    }
+
+    /// Returns the bytes of the table.
+    pub(super) fn weight(&self) -> u64 {
+        self.loaded.read().as_ref().map_or(0, |loaded| loaded.weight) + OVERHEAD
+    }
+}

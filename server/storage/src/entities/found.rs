@@ -1,0 +1,139 @@
+//! Lookups of entities by type and id, many at a time.
+
+use std::collections::HashMap;
+
+use portcullis_model::Timestamp;
+use portcullis_model::entity::{EntityRecord, NewEntity};
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use super::content::{self, Content};
+use crate::error::StoreError;
+use crate::json_list::from_json_list;
+use crate::macros::from_row;
+use crate::row_lists::BATCH;
+use crate::tx::{Inner, Tx};
+
+/// The type and id of an entity.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct EntityKey {
+    pub(super) kind: String,
+    pub(super) id: String,
+}
+
+impl EntityKey {
+    pub(super) fn new(kind: &str, id: &str) -> Self {
+        Self { kind: kind.to_owned(), id: id.to_owned() }
+    }
+
+    pub(super) fn of(entity: &NewEntity) -> Self {
+        Self::new(&entity.kind, &entity.id)
+    }
+}
+
+/// The row of an entity.
+#[derive(Debug)]
+pub(super) struct StoredEntity {
+    pub(super) kind: String,
+    pub(super) id: String,
+    pub(super) roles: String,
+    pub(super) domain_roles: String,
+    pub(super) properties: String,
+    pub(super) source: Option<String>,
+    pub(super) sync: Option<Uuid>,
+    pub(super) revision: i64,
+    pub(super) updated_at: i64,
+    pub(super) is_deleted: bool,
+}
+
+from_row!(StoredEntity {
+    kind,
+    id,
+    roles,
+    domain_roles,
+    properties,
+    source,
+    sync,
+    revision,
+    updated_at,
+    is_deleted
+});
+
+impl StoredEntity {
+    /// Returns whether the entity has this content and source.
+    pub(super) fn is(&self, content: &Content, source: Option<&str>) -> bool {
+        self.roles == content.roles
+            && self.domain_roles == content.domain_roles
+            && self.properties == content.properties
+            && self.source.as_deref() == source
+    }
+
+    /// Returns the bytes of the entity that count.
+    pub(super) fn bytes(&self) -> i64 {
+        let Self { kind, id, roles, domain_roles, properties, .. } = self;
+        let sum: usize =
+            [kind, id, roles, domain_roles, properties].iter().map(|text| text.len()).sum();
+        i64::try_from(sum).unwrap_or(i64::MAX)
+    }
+
+    /// Returns every role that the entity has in some domain or in all.
+    pub(super) fn every_role(&self) -> Result<Vec<String>, StoreError> {
+        let mut roles = from_json_list(&self.roles, "entities.roles")?;
+        roles.extend(content::domain_roles(&self.domain_roles)?.into_values().flatten());
+        Ok(roles)
+    }
+}
+
+impl TryFrom<StoredEntity> for EntityRecord {
+    type Error = StoreError;
+
+    fn try_from(row: StoredEntity) -> Result<Self, StoreError> {
+        Ok(Self {
+            roles: from_json_list(&row.roles, "entities.roles")?,
+            domain_roles: content::domain_roles(&row.domain_roles)?,
+            properties: content::properties(&row.properties)?,
+            kind: row.kind,
+            id: row.id,
+            source: row.source,
+            updated_at: Timestamp::from_millis(row.updated_at),
+        })
+    }
+}
+
+/// Finds the rows with these keys, those of deleted entities included.
+pub(super) async fn find_stored(
+    tx: &mut Tx,
+    keys: Vec<EntityKey>,
+) -> Result<HashMap<EntityKey, StoredEntity>, StoreError> {
+    let mut found = HashMap::with_capacity(keys.len());
+    for batch in keys.chunks(BATCH) {
+        let pairs =
+            (0..batch.len()).map(|index| format!("(${}, ${})", 2 * index + 2, 2 * index + 3));
+        let pairs: Vec<String> = pairs.collect();
+        let sql = AssertSqlSafe(format!(
+            "SELECT e.type AS kind, e.id, e.roles, e.domain_roles, e.properties, e.source, e.sync, e.revision, \
+            e.updated_at, e.is_deleted FROM (VALUES {}) AS k JOIN entities e \
+            ON e.tenant_id = $1 AND e.type = k.column1 AND e.id = k.column2",
+            pairs.join(", ")
+        ));
+        let tenant = &tx.tenant;
+        macro_rules! bound {
+            () => {{
+                let is_full = batch.len() == BATCH || batch.len() == 1;
+                let mut query =
+                    sqlx::query_as::<_, StoredEntity>(sql).persistent(is_full).bind(tenant);
+                for key in batch {
+                    query = query.bind(&key.kind).bind(&key.id);
+                }
+                query
+            }};
+        }
+        let rows = match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
+            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
+        }?;
+        let keyed = rows.into_iter().map(|row| (EntityKey::new(&row.kind, &row.id), row));
+        found.extend(keyed);
+    }
+    Ok(found)
+}

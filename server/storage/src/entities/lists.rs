@@ -1,0 +1,73 @@
+//! Pages of entities: for lists, and to keep them in memory.
+
+use portcullis_model::entity::EntityRecord;
+use portcullis_model::page::{Listed, Page};
+use uuid::Uuid;
+
+use super::found::StoredEntity;
+use crate::error::StoreError;
+use crate::macros::{fetch_all, from_row};
+use crate::paging::fetch_page;
+use crate::tx::Tx;
+
+/// An entity as memory needs it. The texts are JSON.
+#[derive(Debug)]
+pub struct EntityRow {
+    pub kind: String,
+    pub id: String,
+    pub roles: String,
+    pub domain_roles: String,
+    pub properties: String,
+    pub is_deleted: bool,
+}
+
+from_row!(EntityRow { kind, id, roles, domain_roles, properties, is_deleted });
+
+/// Lists a page of the entities in the order of types and ids, those of one type if `kind` is given. The page begins
+/// after the entity `after`; two empty texts begin the list.
+pub async fn list(
+    tx: &mut Tx,
+    kind: Option<&str>,
+    (after_type, after_id): (&str, &str),
+    limit: i64,
+) -> Result<Listed<EntityRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(roles) + octet_length(domain_roles) \
+        + octet_length(properties) + octet_length(id) AS BIGINT) FROM entities \
+        WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR type = $2) AND (type, id) > ($3, $4) \
+        AND NOT is_deleted ORDER BY type, id LIMIT $5";
+    const SQL: &str = "SELECT type AS kind, id, roles, domain_roles, properties, source, sync, \
+        revision, updated_at, is_deleted FROM entities \
+        WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR type = $2) AND (type, id) > ($3, $4) \
+        AND NOT is_deleted ORDER BY type, id LIMIT $5";
+    // Nothing before the type is listed, so that no entity of another type is looked at.
+    let after = match kind {
+        Some(kind) if after_type.is_empty() => (kind, ""),
+        _ => (after_type, after_id),
+    };
+    let page = Page { after: Uuid::nil(), limit };
+    fetch_page!(tx, StoredEntity, page, SIZES, SQL, &tx.tenant, kind, after.0, after.1)
+}
+
+/// Reads up to `limit` entities in the order of types and ids, after the entity `after`; two empty texts begin.
+pub async fn page(
+    tx: &mut Tx,
+    (after_type, after_id): (&str, &str),
+    limit: i64,
+) -> Result<Vec<EntityRow>, StoreError> {
+    const SQL: &str = "SELECT type AS kind, id, roles, domain_roles, properties, is_deleted \
+        FROM entities WHERE tenant_id = $1 AND (type, id) > ($2, $3) AND NOT is_deleted \
+        ORDER BY type, id LIMIT $4";
+    Ok(fetch_all!(tx, EntityRow, SQL, &tx.tenant, after_type, after_id, limit)?)
+}
+
+/// Reads up to `limit` entities that changed after `revision`, deleted ones included.
+pub async fn changed_since(
+    tx: &mut Tx,
+    revision: u64,
+    limit: i64,
+) -> Result<Vec<EntityRow>, StoreError> {
+    const SQL: &str = "SELECT type AS kind, id, roles, domain_roles, properties, is_deleted \
+        FROM entities WHERE tenant_id = $1 AND revision > $2 ORDER BY revision LIMIT $3";
+    let revision = i64::try_from(revision).unwrap_or(i64::MAX);
+    Ok(fetch_all!(tx, EntityRow, SQL, &tx.tenant, revision, limit)?)
+}

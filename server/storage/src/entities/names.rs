@@ -1,0 +1,151 @@
+//! The names of roles and the principals of entities. No entity has a principal that is the name of a role, and no two
+//! entities have the same one: rules match both by these strings (`docs/semantics.md`, section 11.3).
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use portcullis_model::entity::{NewEntity, USER};
+use sqlx::AssertSqlSafe;
+
+use super::found::{EntityKey, StoredEntity, find_stored};
+use crate::error::StoreError;
+use crate::macros::execute;
+use crate::roles;
+use crate::row_lists::{BATCH, Rows, numbered, write_rows};
+use crate::tx::{Inner, Tx};
+
+const COUNTS: Rows = Rows {
+    head: "INSERT INTO entity_roles (tenant_id, name, holders)",
+    values: 2,
+    tail: "ON CONFLICT (tenant_id, name) DO UPDATE SET \
+        holders = entity_roles.holders + excluded.holders",
+};
+
+/// The changes of the number of entities that have each role.
+#[derive(Debug, Default)]
+pub(super) struct RoleCounts(BTreeMap<String, i64>);
+
+impl RoleCounts {
+    /// Counts the roles of a new entity.
+    pub(super) fn add<'r>(&mut self, roles: impl Iterator<Item = &'r str>) {
+        for role in roles.collect::<BTreeSet<_>>() {
+            *self.0.entry(role.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Counts the roles of an entity that is gone.
+    pub(super) fn remove(&mut self, stored: &StoredEntity) -> Result<(), StoreError> {
+        for role in stored.every_role()?.into_iter().collect::<BTreeSet<_>>() {
+            *self.0.entry(role).or_default() -= 1;
+        }
+        Ok(())
+    }
+
+    /// Adds the changes to the stored numbers.
+    pub(super) async fn store(self, tx: &mut Tx) -> Result<(), StoreError> {
+        const UNUSED: &str = "DELETE FROM entity_roles WHERE tenant_id = $1 AND holders <= 0";
+        let changes: Vec<(String, i64)> =
+            self.0.into_iter().filter(|(_, change)| *change != 0).collect();
+        write_rows!(tx, COUNTS, changes, change => &change.0, change.1);
+        if changes.iter().any(|(_, change)| *change < 0) {
+            execute!(tx, UNUSED, &tx.tenant)?;
+        }
+        Ok(())
+    }
+}
+
+/// A principal that would stand for two things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameClash {
+    /// The entity with this index has the name of a role as its principal.
+    EntityIsRole(usize),
+    /// The entity with this index has the principal of another entity.
+    EntityIsEntity(usize),
+    /// This role has the name of an entity's principal.
+    RoleIsEntity(String),
+}
+
+/// Returns the first clash that writing `entities` would make.
+pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameClash>, StoreError> {
+    let principals: Vec<String> = entities.iter().map(NewEntity::principal).collect();
+    let own_roles: BTreeSet<&str> = entities.iter().flat_map(NewEntity::every_role).collect();
+    let included = roles::names(tx).await?;
+    let held = held(tx, principals.iter().map(String::as_str).collect()).await?;
+    let is_role =
+        |name: &str| own_roles.contains(name) || included.contains(name) || held.contains(name);
+    if let Some(index) = principals.iter().position(|principal| is_role(principal)) {
+        return Ok(Some(NameClash::EntityIsRole(index)));
+    }
+    if let Some(index) = twin(tx, entities, &principals).await? {
+        return Ok(Some(NameClash::EntityIsEntity(index)));
+    }
+    // A role that is known was compared when it came.
+    let known = self::held(tx, own_roles.iter().copied().collect()).await?;
+    let new: Vec<&str> = own_roles.into_iter().filter(|role| !known.contains(*role)).collect();
+    clash_of_roles(tx, &new).await
+}
+
+/// Returns the first of these roles that has the name of an entity's principal.
+pub async fn clash_of_roles(tx: &mut Tx, roles: &[&str]) -> Result<Option<NameClash>, StoreError> {
+    let keys: HashMap<EntityKey, &str> =
+        roles.iter().flat_map(|role| keys_of(role).map(move |key| (key, *role))).collect();
+    let found = find_stored(tx, keys.keys().cloned().collect()).await?;
+    let live = found.iter().find(|(_, stored)| !stored.is_deleted);
+    let role = live.and_then(|(key, _)| keys.get(key));
+    Ok(role.map(|role| NameClash::RoleIsEntity((*role).to_owned())))
+}
+
+/// Returns the index of the first entity whose principal is that of another entity, in `entities` or stored.
+async fn twin(
+    tx: &mut Tx,
+    entities: &[NewEntity],
+    principals: &[String],
+) -> Result<Option<usize>, StoreError> {
+    let mut twins = HashMap::new();
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (index, (entity, principal)) in entities.iter().zip(principals).enumerate() {
+        if seen.insert(principal, index).is_some() {
+            return Ok(Some(index));
+        }
+        let own = EntityKey::of(entity);
+        twins.extend(keys_of(principal).filter(|key| *key != own).map(|key| (key, index)));
+    }
+    let found = find_stored(tx, twins.keys().cloned().collect()).await?;
+    let live = found.iter().filter(|(_, stored)| !stored.is_deleted);
+    Ok(live.filter_map(|(key, _)| twins.get(key).copied()).min())
+}
+
+/// Returns the keys of the entities whose principal `name` can be.
+fn keys_of(name: &str) -> impl Iterator<Item = EntityKey> {
+    let other = name.split_once(':').filter(|(kind, _)| *kind != USER);
+    let user = EntityKey::new(USER, name);
+    std::iter::once(user).chain(other.map(|(kind, id)| EntityKey::new(kind, id)))
+}
+
+/// Returns those of `names` that are roles of entities.
+async fn held(tx: &mut Tx, names: Vec<&str>) -> Result<BTreeSet<String>, StoreError> {
+    let mut held = BTreeSet::new();
+    for batch in names.chunks(BATCH) {
+        let names = numbered(2, batch.len());
+        let sql = AssertSqlSafe(format!(
+            "SELECT name FROM entity_roles WHERE tenant_id = $1 AND name IN ({names})"
+        ));
+        let tenant = &tx.tenant;
+        macro_rules! bound {
+            () => {{
+                let is_full = batch.len() == BATCH;
+                let mut query =
+                    sqlx::query_as::<_, (String,)>(sql).persistent(is_full).bind(tenant);
+                for name in batch {
+                    query = query.bind(*name);
+                }
+                query
+            }};
+        }
+        let rows = match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
+            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
+        }?;
+        held.extend(rows.into_iter().map(|(name,)| name));
+    }
+    Ok(held)
+}

@@ -1,0 +1,119 @@
+//! The revision and the history of a tenant's entities.
+
+use portcullis_engine::Precedence;
+use sqlx::AssertSqlSafe;
+
+use crate::error::StoreError;
+use crate::history::HistoryPosition;
+use crate::macros::{execute, fetch_all, fetch_optional};
+use crate::row_lists::{BATCH, numbered};
+use crate::tx::{Inner, Tx};
+
+/// The deleted entities that keep their rows. A replica that did not read them in time loads all entities again.
+const KEPT_DELETIONS: i64 = 20_000;
+
+/// The state of a tenant's directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DirectoryState {
+    /// The place in the history of the entities.
+    pub position: HistoryPosition,
+    /// Deletions up to this revision left no row.
+    pub forgotten: u64,
+    /// The number of entities.
+    pub entities: u64,
+}
+
+/// Reads the state of the tenant's directory; revision 0 for a tenant that never had an entity.
+pub async fn state(tx: &mut Tx) -> Result<DirectoryState, StoreError> {
+    const SQL: &str = "SELECT entities_revision, entities_history, entities_forgotten, \
+        used_entities FROM tenants WHERE id = $1";
+    let row = fetch_optional!(tx, (i64, String, i64, i64), SQL, &tx.tenant)?;
+    let (revision, history, forgotten, entities) = row.unwrap_or_default();
+    Ok(DirectoryState {
+        position: HistoryPosition::read(number(revision), &history),
+        forgotten: number(forgotten),
+        entities: number(entities),
+    })
+}
+
+/// Reads what goes first where a request and the directory differ; `None` for a tenant that never had an entity.
+pub async fn precedence(tx: &mut Tx) -> Result<Option<Precedence>, StoreError> {
+    const SQL: &str = "SELECT entities_revision, directory_wins FROM tenants WHERE id = $1";
+    let row = fetch_optional!(tx, (i64, bool), SQL, &tx.tenant)?;
+    let wins = row.filter(|(revision, _)| *revision > 0).map(|(_, wins)| wins);
+    Ok(wins.map(|wins| if wins { Precedence::Directory } else { Precedence::Request }))
+}
+
+/// Reads the places in the histories of entities, each with the id of its last commit: of the `named` tenants, or of all
+/// that have or had entities. For a transaction that sees every tenant.
+pub async fn of_tenants(
+    tx: &mut Tx,
+    named: Option<&[String]>,
+) -> Result<Vec<(String, HistoryPosition)>, StoreError> {
+    const SQL: &str = "SELECT id, entities_revision, substr(entities_history, 1, 16) FROM tenants \
+        WHERE entities_revision > 0";
+    type Row = (String, i64, String);
+    let Some(named) = named else {
+        return Ok(fetch_all!(tx, Row, SQL)?.into_iter().map(place).collect());
+    };
+    let mut places = Vec::with_capacity(named.len());
+    for batch in named.chunks(BATCH) {
+        let sql = AssertSqlSafe(format!("{SQL} AND id IN ({})", numbered(1, batch.len())));
+        macro_rules! bound {
+            () => {{
+                let is_full = batch.len() == BATCH;
+                let mut query = sqlx::query_as::<_, Row>(sql).persistent(is_full);
+                for tenant in batch {
+                    query = query.bind(tenant);
+                }
+                query
+            }};
+        }
+        let rows = match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
+            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
+        }?;
+        places.extend(rows.into_iter().map(place));
+    }
+    Ok(places)
+}
+
+fn place((tenant, revision, last): (String, i64, String)) -> (String, HistoryPosition) {
+    (tenant, HistoryPosition::read(number(revision), &last))
+}
+
+/// Returns the revision of what the transaction changes. Its first call raises the revision of the tenant's entities.
+pub(super) async fn next(tx: &mut Tx) -> Result<i64, StoreError> {
+    const SQL: &str =
+        "UPDATE tenants SET entities_revision = $2, entities_history = $3 WHERE id = $1";
+    let corrupt = |_| StoreError::Corrupt { what: "tenants.entities_revision" };
+    if let Some(position) = &tx.entities {
+        return i64::try_from(position.revision).map_err(corrupt);
+    }
+    let position = state(tx).await?.position.next()?;
+    let revision = i64::try_from(position.revision).map_err(corrupt)?;
+    execute!(tx, SQL, &tx.tenant, revision, position.history())?;
+    tx.entities = Some(position);
+    Ok(revision)
+}
+
+/// Removes the rows of deleted entities if they are many, except those of this transaction: other replicas are about to
+/// read these.
+pub(super) async fn forget_deletions(tx: &mut Tx) -> Result<(), StoreError> {
+    const COUNT: &str = "SELECT count(*) FROM entities WHERE tenant_id = $1 AND is_deleted";
+    const FORGET: &str =
+        "DELETE FROM entities WHERE tenant_id = $1 AND is_deleted AND revision < $2";
+    const NOTE: &str = "UPDATE tenants SET entities_forgotten = $2 WHERE id = $1";
+    let count = fetch_optional!(tx, (i64,), COUNT, &tx.tenant)?;
+    if count.is_none_or(|(count,)| count <= KEPT_DELETIONS) {
+        return Ok(());
+    }
+    let revision = next(tx).await?;
+    execute!(tx, FORGET, &tx.tenant, revision)?;
+    execute!(tx, NOTE, &tx.tenant, revision - 1)?;
+    Ok(())
+}
+
+fn number(stored: i64) -> u64 {
+    u64::try_from(stored).unwrap_or_default()
+}

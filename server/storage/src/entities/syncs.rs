@@ -1,0 +1,88 @@
+//! Full syncs of the entities of one source. A sync names entities in several calls, and its end deletes what it did not
+//! name, in one transaction.
+
+use portcullis_model::audit::AuditAction;
+use portcullis_model::quota::Quota;
+use uuid::Uuid;
+
+use super::found::StoredEntity;
+use super::names::RoleCounts;
+use super::revision;
+use crate::audit;
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all, fetch_optional};
+use crate::tx::Tx;
+
+/// Entities that one statement deletes.
+const BATCH: i64 = 1_000;
+
+/// Begins the sync `id` of a source. Another sync of the source ends with it, and deletes nothing.
+pub async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO entity_syncs (tenant_id, source, id, begun_at) \
+        VALUES ($1, $2, $3, $4) ON CONFLICT (tenant_id, source) DO UPDATE SET \
+        id = excluded.id, begun_at = excluded.begun_at";
+    execute!(tx, SQL, &tx.tenant, source, id, tx.at.millis())?;
+    Ok(())
+}
+
+/// Returns the sync of a source that goes on.
+pub async fn current(tx: &mut Tx, source: &str) -> Result<Option<Uuid>, StoreError> {
+    const SQL: &str = "SELECT id FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
+    let row = fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, source)?;
+    Ok(row.map(|(id,)| id))
+}
+
+/// Returns the number of syncs that go on.
+pub async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
+    const SQL: &str = "SELECT count(*) FROM entity_syncs WHERE tenant_id = $1";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
+    Ok(row.map_or(0, |(count,)| count))
+}
+
+/// Ends the sync `id` of a source: deletes the entities of the source that it did not name. Returns how many.
+pub async fn finish(tx: &mut Tx, source: &str, id: Uuid) -> Result<u64, StoreError> {
+    const END: &str = "DELETE FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
+    let (mut deleted, mut roles) = (Vec::new(), RoleCounts::default());
+    loop {
+        let batch = delete_batch(tx, source, id).await?;
+        for stored in &batch {
+            roles.remove(stored)?;
+            tx.count(Quota::Entities, -1);
+            tx.count(Quota::StoredBytes, -stored.bytes());
+        }
+        let is_last = batch.len() < BATCH as usize;
+        deleted.extend(batch.into_iter().map(|one| format!("{}:{}", one.kind, one.id)));
+        if is_last {
+            break;
+        }
+    }
+    roles.store(tx).await?;
+    execute!(tx, END, &tx.tenant, source)?;
+    if !deleted.is_empty() {
+        audit::write_call(tx, AuditAction::EntitiesDeleted, &deleted, deleted.len()).await?;
+        revision::forget_deletions(tx).await?;
+    }
+    Ok(u64::try_from(deleted.len()).unwrap_or(u64::MAX))
+}
+
+/// Deletes the next entities of a source that the sync `id` did not name, and returns them as they were.
+async fn delete_batch(
+    tx: &mut Tx,
+    source: &str,
+    id: Uuid,
+) -> Result<Vec<StoredEntity>, StoreError> {
+    const UNNAMED: &str = "SELECT type AS kind, id, roles, domain_roles, properties, source, sync, \
+        revision, updated_at, is_deleted FROM entities \
+        WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
+        ORDER BY type, id LIMIT $4";
+    const DELETE: &str = "UPDATE entities SET roles = '[]', domain_roles = '{}', \
+        properties = '{}', is_deleted = TRUE, source = NULL, sync = NULL, revision = $6, \
+        updated_at = $7 WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
+        AND (type, id) <= ($4, $5)";
+    let unnamed = fetch_all!(tx, StoredEntity, UNNAMED, &tx.tenant, source, id, BATCH)?;
+    let Some(last) = unnamed.last() else { return Ok(unnamed) };
+    let revision = revision::next(tx).await?;
+    let at = tx.at.millis();
+    execute!(tx, DELETE, &tx.tenant, source, id, &last.kind, &last.id, revision, at)?;
+    Ok(unnamed)
+}

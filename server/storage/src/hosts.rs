@@ -1,0 +1,220 @@
+//! URLs of PostgreSQL with several hosts, as libpq reads them. sqlx connects to one host only.
+
+use std::str::FromStr;
+
+use sqlx::postgres::PgConnectOptions;
+
+use crate::error::OpenError;
+
+/// The form of a URL.
+const FORM: &str = "`postgres://<user>@<host>/<database>`, where `<host>` may be several with commas in between, \
+                    such as `db1,db2:5433`";
+/// Most hosts of a URL. A look for the primary connects to all of them at the same time.
+const MAX_HOSTS: usize = 16;
+
+/// The servers that a URL allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The primary.
+    Primary,
+    /// Any server.
+    Any,
+}
+
+impl Target {
+    /// Returns the values of `target_session_attrs` that this target allows.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Primary => &["read-write", "primary"],
+            Self::Any => &["any"],
+        }
+    }
+}
+
+/// A server of a URL.
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    /// The host and the port, for messages.
+    pub(crate) name: String,
+    pub(crate) options: PgConnectOptions,
+}
+
+/// The parts of a URL.
+struct Parts<'u> {
+    scheme: &'u str,
+    /// The user and the password with their `@`, or nothing.
+    credentials: &'u str,
+    hosts: Vec<&'u str>,
+    /// The path with its `/`, or nothing.
+    path: &'u str,
+    parameters: Vec<(&'u str, &'u str)>,
+}
+
+/// Reads the hosts of `url`, in its order.
+///
+/// # Errors
+/// [`OpenError::Url`]
+pub(crate) fn parse(url: &str, target: Target) -> Result<Vec<Host>, OpenError> {
+    let parts = Parts::of(url).ok_or_else(form)?;
+    parts.check_target(target)?;
+    let hosts: Vec<Host> =
+        parts.urls()?.iter().map(|url| host(url)).collect::<Result<_, OpenError>>()?;
+    match hosts.len() {
+        1..=MAX_HOSTS => Ok(hosts),
+        count => Err(OpenError::Url(format!("1 to {MAX_HOSTS} hosts, but there are {count}"))),
+    }
+}
+
+fn form() -> OpenError {
+    OpenError::Url(FORM.to_owned())
+}
+
+/// Reads a URL with one host.
+fn host(url: &str) -> Result<Host, OpenError> {
+    let options = PgConnectOptions::from_str(url).map_err(|_| form())?;
+    let place = options
+        .get_socket()
+        .map_or_else(|| options.get_host().to_owned(), |directory| directory.display().to_string());
+    Ok(Host { name: format!("{place}:{}", options.get_port()), options })
+}
+
+impl<'u> Parts<'u> {
+    fn of(url: &'u str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let hosts_at = authority.rfind('@').map_or(0, |at| at + 1);
+        let (credentials, hosts) = authority.split_at(hosts_at);
+        let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
+        let parameters =
+            parameters.map(|parameter| parameter.split_once('=').unwrap_or((parameter, "")));
+        Some(Self {
+            scheme,
+            credentials,
+            hosts: hosts.split(',').collect(),
+            path,
+            parameters: parameters.collect(),
+        })
+    }
+
+    fn check_target(&self, target: Target) -> Result<(), OpenError> {
+        let wanted = self.parameter("target_session_attrs").unwrap_or_else(|| target.names()[0]);
+        if target.names().contains(&wanted) {
+            return Ok(());
+        }
+        Err(OpenError::Url(format!(
+            "`target_session_attrs={}` or none, but it is `{wanted}`",
+            target.names()[0]
+        )))
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'u str> {
+        self.parameters.iter().rev().find(|parameter| parameter.0 == name).map(|found| found.1)
+    }
+
+    /// Returns a URL for each host.
+    fn urls(&self) -> Result<Vec<String>, OpenError> {
+        let named = self.parameter("host").map(list);
+        let hosts = named.as_ref().map_or(self.hosts.len(), Vec::len);
+        let ports = self.parameter("port").map(list).unwrap_or_default();
+        if ports.len() > 1 && ports.len() != hosts {
+            let expected =
+                format!("a port for each of the {hosts} hosts, but there are {}", ports.len());
+            return Err(OpenError::Url(expected));
+        }
+        let url = |index: usize| {
+            // Parameters override the authority.
+            let host = named.as_ref().and_then(|named| named.get(index)).copied();
+            let at = self.hosts.get(index).or(self.hosts.first()).copied().unwrap_or_default();
+            if hosts > 1 && host.unwrap_or(at).is_empty() {
+                return Err(form());
+            }
+            let port = ports.get(index).or(ports.first()).copied();
+            Ok(self.url(at, host, port))
+        };
+        (0..hosts).map(url).collect()
+    }
+
+    fn url(&self, at: &str, host: Option<&str>, port: Option<&str>) -> String {
+        // The parser refuses a URL with a user and no host, which libpq allows.
+        let at = if at.is_empty() && !self.credentials.is_empty() { "localhost" } else { at };
+        let Self { scheme, credentials, path, .. } = self;
+        let others = self.parameters.iter().copied();
+        let others =
+            others.filter(|(name, _)| !["host", "port", "target_session_attrs"].contains(name));
+        let own =
+            host.map(|host| ("host", host)).into_iter().chain(port.map(|port| ("port", port)));
+        let parameters: Vec<_> =
+            others.chain(own).map(|(name, value)| format!("{name}={value}")).collect();
+        format!("{scheme}://{credentials}{at}{path}?{}", parameters.join("&"))
+    }
+}
+
+/// Splits a value of a parameter, in which a comma may be encoded.
+fn list(value: &str) -> Vec<&str> {
+    value.split(',').flat_map(|part| part.split("%2C")).flat_map(|part| part.split("%2c")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(url: &str) -> Result<Vec<String>, String> {
+        let hosts = parse(url, Target::Primary).map_err(|error| error.to_string())?;
+        Ok(hosts.into_iter().map(|host| host.name).collect())
+    }
+
+    #[test]
+    fn every_host_gets_its_port_and_all_share_the_rest() {
+        for (url, expected) in [
+            ("postgres://ann@db/acme", &["db:5432"][..]),
+            ("postgresql://ann:x@db1,db2:5433/acme", &["db1:5432", "db2:5433"]),
+            ("postgres://[::1]:1,10.0.0.1:2/a", &["[::1]:1", "10.0.0.1:2"]),
+            (
+                "postgres://ann@a,b,c/acme?target_session_attrs=read-write",
+                &["a:5432", "b:5432", "c:5432"],
+            ),
+            ("postgres://ann@a,b/acme?target_session_attrs=primary&port=7", &["a:7", "b:7"]),
+            ("postgres://ann@a,b/acme?port=7,8", &["a:7", "b:8"]),
+            ("postgres://ann@/acme?host=/run/a,/run/b&port=1,2", &["/run/a:1", "/run/b:2"]),
+            (
+                "postgres://ann@localhost:5/acme?host=%2Frun%2Fa%2C%2Frun%2Fb",
+                &["/run/a:5", "/run/b:5"],
+            ),
+        ] {
+            assert_eq!(names(url).expect(url), expected, "{url}");
+        }
+        let url = "postgres://ann:hunt%40er@a,b/acme?application_name=p&sslmode=require";
+        for host in parse(url, Target::Primary).expect("a URL") {
+            let options = host.options;
+            assert_eq!((options.get_username(), options.get_database()), ("ann", Some("acme")));
+            assert_eq!(options.get_application_name(), Some("p"));
+        }
+    }
+
+    #[test]
+    fn a_wrong_url_says_what_is_expected() {
+        let many = format!("postgres://{}/acme", vec!["db"; 17].join(","));
+        for (url, expected) in [
+            ("postgres://ann@a,,b/acme", "with commas in between"),
+            ("postgres://ann@a,b:x/acme", "with commas in between"),
+            ("postgres://ann@a,b/acme?sslmode=maybe", "with commas in between"),
+            (
+                "postgres://ann@a,b/acme?port=1,2,3",
+                "a port for each of the 2 hosts, but there are 3",
+            ),
+            (
+                "postgres://ann@a,b/acme?target_session_attrs=any",
+                "`target_session_attrs=read-write` or none, but it is `any`",
+            ),
+            ("postgres:ann", "with commas in between"),
+            (&many, "1 to 16 hosts, but there are 17"),
+        ] {
+            let error = names(url).expect_err(url);
+            assert!(error.contains(expected), "{url}: {error}");
+        }
+        let standby = "postgres://ann@a/acme?target_session_attrs=read-write";
+        let error = parse(standby, Target::Any).expect_err("any server reads").to_string();
+        assert!(error.contains("`target_session_attrs=any`"), "{error}");
+    }
+}

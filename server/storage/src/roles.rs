@@ -1,0 +1,116 @@
+//! The table of roles that include other roles (`docs/semantics.md`, section 11.8).
+
+use std::collections::BTreeSet;
+
+use portcullis_engine::ResourcePattern;
+use portcullis_model::Timestamp;
+use portcullis_model::audit::AuditAction;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::role::RoleRecord;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::json_list::{from_json_list, to_json_list};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::paging::fetch_page;
+use crate::tx::Tx;
+
+struct Row {
+    name: String,
+    includes: String,
+    created_by: String,
+    created_at: i64,
+    updated_by: Option<String>,
+    updated_at: Option<i64>,
+}
+
+from_row!(Row { name, includes, created_by, created_at, updated_by, updated_at });
+
+impl TryFrom<Row> for RoleRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            name: row.name,
+            includes: from_json_list(&row.includes, "roles.includes")?,
+            created_by: row.created_by,
+            created_at: Timestamp::from_millis(row.created_at),
+            updated_by: row.updated_by,
+            updated_at: row.updated_at.map(Timestamp::from_millis),
+        })
+    }
+}
+
+/// Finds the role with this name.
+pub async fn find(tx: &mut Tx, name: &str) -> Result<Option<RoleRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM roles WHERE tenant_id = $1 AND name = $2";
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
+    row.map(RoleRecord::try_from).transpose()
+}
+
+/// Lists a page of the roles in the order of names, after the name `after`; the empty text begins.
+pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<RoleRecord>, StoreError> {
+    const SIZES: &str = "SELECT CAST(octet_length(name) + octet_length(includes) AS BIGINT) \
+        FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3";
+    const SQL: &str =
+        "SELECT * FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3";
+    let page = Page { after: Uuid::nil(), limit };
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, after)
+}
+
+/// Reads every role that includes others, with the roles that it names, in the order of names.
+pub async fn all(tx: &mut Tx) -> Result<Vec<(String, Vec<String>)>, StoreError> {
+    const SQL: &str = "SELECT name, includes FROM roles WHERE tenant_id = $1 ORDER BY name";
+    let rows = fetch_all!(tx, (String, String), SQL, &tx.tenant)?;
+    let read = |(name, includes): (String, String)| {
+        Ok((name, from_json_list(&includes, "roles.includes")?))
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// Returns the names of all roles that include others or are included.
+pub async fn names(tx: &mut Tx) -> Result<BTreeSet<String>, StoreError> {
+    let all = all(tx).await?.into_iter();
+    Ok(all.flat_map(|(name, includes)| std::iter::once(name).chain(includes)).collect())
+}
+
+/// Inserts `role`, or replaces the one with the same name.
+pub async fn store(tx: &mut Tx, role: &RoleRecord) -> Result<(), StoreError> {
+    const SQL: &str = "INSERT INTO roles (tenant_id, name, includes, created_by, created_at, \
+        updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+        ON CONFLICT (tenant_id, name) DO UPDATE SET includes = excluded.includes, \
+        updated_by = excluded.updated_by, updated_at = excluded.updated_at";
+    execute!(
+        tx,
+        SQL,
+        &tx.tenant,
+        &role.name,
+        to_json_list(&role.includes),
+        &role.created_by,
+        role.created_at.millis(),
+        role.updated_by.as_deref(),
+        role.updated_at.map(Timestamp::millis),
+    )?;
+    let action = match role.updated_at {
+        None => AuditAction::RoleCreated,
+        Some(_) => AuditAction::RoleUpdated,
+    };
+    note(tx, action, &role.name);
+    Ok(())
+}
+
+/// Deletes the role with this name. False if there is none.
+pub async fn delete(tx: &mut Tx, name: &str) -> Result<bool, StoreError> {
+    const SQL: &str = "DELETE FROM roles WHERE tenant_id = $1 AND name = $2";
+    if execute!(tx, SQL, &tx.tenant, name)? == 0 {
+        return Ok(false);
+    }
+    note(tx, AuditAction::RoleDeleted, name);
+    Ok(true)
+}
+
+/// Notes that what a role includes changed: rules of any resource may name it.
+fn note(tx: &mut Tx, action: AuditAction, name: &str) {
+    tx.touch([ResourcePattern::Any.into()]);
+    tx.audit(action, name);
+}

@@ -1,0 +1,61 @@
+//! Statements with lists of rows: one for each of thousands of records would take seconds.
+
+/// Rows of one statement. With 15 values each they are far from the limits of both databases, 32,766 and 65,535.
+pub(crate) const BATCH: usize = 100;
+
+/// A statement with a list of rows.
+pub(crate) struct Rows {
+    pub(crate) head: &'static str,
+    /// Values of a row, beside the tenant.
+    pub(crate) values: usize,
+    pub(crate) tail: &'static str,
+}
+
+impl Rows {
+    /// Returns the statement for `count` rows.
+    pub(crate) fn statement(&self, count: usize) -> String {
+        let row = |index: usize| {
+            let values = numbered(index * self.values + 2, self.values);
+            format!("($1, {values})")
+        };
+        let rows: Vec<String> = (0..count).map(row).collect();
+        format!("{} VALUES {} {}", self.head, rows.join(", "), self.tail)
+    }
+}
+
+/// Returns `count` parameters from `$first` on, separated by commas.
+pub(crate) fn numbered(first: usize, count: usize) -> String {
+    let numbers: Vec<String> = (first..first + count).map(|number| format!("${number}")).collect();
+    numbers.join(", ")
+}
+
+/// Runs the statement of `$rows` on `$records`, in batches. Each record, `$record`, gives the values `$value`.
+macro_rules! write_rows {
+    ($tx:ident, $rows:expr, $records:expr, $record:ident => $($value:expr),+ $(,)?) => {
+        for batch in $records.chunks($crate::row_lists::BATCH) {
+            let sql = sqlx::AssertSqlSafe($rows.statement(batch.len()));
+            // Only the statement of a full batch is worth its place in the cache of statements.
+            let is_full = batch.len() == $crate::row_lists::BATCH;
+            let tenant = &$tx.tenant;
+            macro_rules! bound {
+                () => {{
+                    let mut query = sqlx::query(sql).persistent(is_full).bind(tenant);
+                    for $record in batch {
+                        query = query$(.bind($value))+;
+                    }
+                    query
+                }};
+            }
+            match &mut $tx.inner {
+                $crate::tx::Inner::Sqlite(connection) => {
+                    bound!().execute(&mut **connection).await.map(drop)
+                }
+                $crate::tx::Inner::Postgres(connection) => {
+                    bound!().execute(&mut **connection).await.map(drop)
+                }
+            }?;
+        }
+    };
+}
+
+pub(crate) use write_rows;

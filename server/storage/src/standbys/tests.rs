@@ -1,0 +1,59 @@
+//! Tests with a real primary and a real streaming standby.
+
+use portcullis_engine::ResourcePattern;
+use portcullis_test_postgres::Cluster;
+
+use super::*;
+
+async fn touch(store: &Store) {
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    tx.touch([ResourcePattern::Any.into()]);
+    tx.pass_gates();
+    tx.commit().await.expect("commits");
+}
+
+async fn read(store: &Store) -> (u64, ReadSource) {
+    let (tx, position, source) = store.read_recent("acme").await.expect("reads");
+    tx.end().await.expect("ends");
+    (position.revision, source)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standby_serves_what_it_has_and_the_primary_everything_else() {
+    let Some(primary) = Cluster::replicated("") else { return };
+    let database = primary.database();
+    let store = Store::open(database.url()).await.expect("opens");
+    touch(&store).await;
+    assert_eq!(read(&store).await, (1, ReadSource::Primary));
+    let mut standby = primary.standby("standby");
+    let url = Cluster::url_of_all(&[&standby], database.name());
+    let store = store.with_standbys(&url).expect("a URL");
+    // The first connection may be slow on a busy machine.
+    let connects = async || loop {
+        if read(&store).await == (1, ReadSource::Standby) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    timeout(Duration::from_secs(30), connects()).await.expect("the standby serves");
+
+    standby.hold_replay(true);
+    touch(&store).await;
+    assert_eq!(read(&store).await, (2, ReadSource::StandbyBehind));
+    standby.hold_replay(false);
+    primary.standbys_catch_up();
+    assert_eq!(read(&store).await, (2, ReadSource::Standby));
+
+    standby.freeze();
+    let began = Instant::now();
+    assert_eq!(read(&store).await, (2, ReadSource::StandbyUnavailable));
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    // It is not asked again.
+    assert_eq!(read(&store).await, (2, ReadSource::StandbyUnavailable));
+}
+
+#[test]
+fn a_url_of_no_standby_says_what_is_expected() {
+    let error = Standbys::of("postgres://a@b,,c/d").expect_err("malformed").to_string();
+    assert!(error.contains("with commas in between"), "{error}");
+}

@@ -1,0 +1,206 @@
+//! Compares filters in SQL with checks: on real SQLite and PostgreSQL, a condition holds for exactly the rows that a check
+//! of each row allows, and is never NULL.
+//!
+//! Policies, rows and requests are random, from pools in which values nearly match: wildcards of `LIKE`, letters of either
+//! case, the ends of number types. Some columns are declared with collations that ignore case, and some values have types
+//! that operators do not compare.
+//!
+//! `cargo test -p portcullis-storage --test filters -- --ignored` runs a million cases on each database.
+
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "all of it is test code")]
+
+#[path = "filters/conditions.rs"]
+mod conditions;
+#[path = "filters/databases.rs"]
+mod databases;
+#[path = "filters/rows.rs"]
+mod rows;
+
+use chrono::{DateTime, Utc};
+use fastrand::Rng;
+use portcullis_engine::filter::{Filter, RowAttributes};
+use portcullis_engine::rbac::RuleTuple;
+use portcullis_engine::sql::{self, Dialect, Placeholders, Sql};
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, Condition, Effect, Plan, Policy, ResourcePattern, Rule,
+    json,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use databases::Database;
+use rows::{Row, columns};
+
+const ROWS: usize = 250;
+/// The number of plans, each with a check of every row.
+const PLANS: usize = 24;
+const MANY_PLANS: usize = 4_000;
+
+/// The number of conditions and rows of each kind.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Rows that were compared with an exact condition, and with one that is a superset.
+    exact: usize,
+    superset: usize,
+    /// Conditions that hold for some rows and not for others.
+    divided: usize,
+    /// Conditions that are true or false for all rows.
+    constant: usize,
+    /// Rows that a superset has beyond the allowed ones.
+    beyond: usize,
+}
+
+#[tokio::test]
+async fn sqlite_selects_the_rows_that_checks_allow() {
+    let database = Database::sqlite().await;
+    compare(&database, PLANS).await;
+}
+
+#[tokio::test]
+async fn postgres_selects_the_rows_that_checks_allow() {
+    let Some((_own, database)) = Database::postgres().await else { return };
+    compare(&database, PLANS).await;
+}
+
+#[tokio::test]
+#[ignore = "a million cases take minutes"]
+async fn sqlite_selects_the_rows_that_a_million_checks_allow() {
+    let database = Database::sqlite().await;
+    compare(&database, MANY_PLANS).await;
+}
+
+#[tokio::test]
+#[ignore = "a million cases take minutes"]
+async fn postgres_selects_the_rows_that_a_million_checks_allow() {
+    let Some((_own, database)) = Database::postgres().await else { return };
+    compare(&database, MANY_PLANS).await;
+}
+
+async fn compare(database: &Database, plans: usize) {
+    let mut rng = Rng::with_seed(14);
+    let with_arrays = database.dialect() == Dialect::Postgres;
+    let rows: Vec<Row> = (0..ROWS).map(|_| Row::random(&mut rng, with_arrays)).collect();
+    database.fill(&rows).await;
+    let mut tally = Tally::default();
+    for _ in 0..plans {
+        compare_plan(database, &rows, &mut rng, &mut tally).await;
+    }
+    println!("{tally:?}");
+    let all = tally.exact + tally.superset;
+    assert!(tally.exact * 3 > all, "too few exact conditions: {tally:?}");
+    assert!(tally.divided * 3 > plans, "too few conditions divide the rows: {tally:?}");
+    assert!(tally.beyond > 0, "no superset is larger: {tally:?}");
+}
+
+/// Compares one plan: its condition on every row, with the check of every row.
+async fn compare_plan(database: &Database, rows: &[Row], rng: &mut Rng, tally: &mut Tally) {
+    let plan = plan(rng, database.dialect() == Dialect::Postgres);
+    let request = request(rng);
+    let dialect = database.dialect();
+    let filter = filter(&plan, &request);
+    let sql = write(&filter, dialect);
+    let selected = database.select(&sql).await;
+    let mut allowed = 0;
+    for (row, selected) in rows.iter().zip(&selected) {
+        let expected = allows(&plan, &with_row(&request, row));
+        let shown = || format!("{}\n{:?}\n{request}\n{row:?}\n{plan:#?}", sql.text, sql.params);
+        let selected = selected.unwrap_or_else(|| panic!("the condition is NULL: {}", shown()));
+        allowed += usize::from(selected);
+        if sql.inexact.is_empty() {
+            tally.exact += 1;
+            assert_eq!(selected, expected, "{}", shown());
+        } else {
+            tally.superset += 1;
+            tally.beyond += usize::from(selected && !expected);
+            assert!(selected || !expected, "an allowed row is missing: {}", shown());
+        }
+    }
+    match allowed {
+        0 => tally.constant += 1,
+        count if count == rows.len() => tally.constant += 1,
+        _ => tally.divided += 1,
+    }
+}
+
+fn plan(rng: &mut Rng, with_arrays: bool) -> Plan {
+    let policies = (0..rng.u128(1..=5)).map(|id| Policy {
+        id: Uuid::from_u128(id),
+        name: format!("policy {id}"),
+        resource: ResourcePattern::Any,
+        effect: if rng.u8(..5) < 3 { Effect::Allow } else { Effect::Deny },
+        priority: rng.i32(0..3),
+        condition: Ok(conditions::random(rng, with_arrays)),
+    });
+    let policies: Vec<Policy> = policies.collect();
+    let rules: Vec<Rule> = match rng.u8(..4) {
+        0 => vec![rule(Effect::Allow)],
+        _ => Vec::new(),
+    };
+    Plan::compile("doc:read", 1, &rules, policies)
+}
+
+fn rule(effect: Effect) -> Rule {
+    let tuple = RuleTuple {
+        sub: "*".to_owned(),
+        dom: "*".to_owned(),
+        obj: ResourcePattern::Any,
+        act: "*".to_owned(),
+    };
+    Rule { id: Uuid::from_u128(1_000), tuple, effect }
+}
+
+/// Returns a request without the attributes of rows.
+fn request(rng: &mut Rng) -> Value {
+    let mut user = serde_json::Map::new();
+    for (name, values) in conditions::known_attributes() {
+        if rng.u8(..5) > 0 {
+            user.insert(name.to_owned(), values[rng.usize(..values.len())].clone());
+        }
+    }
+    json!({
+        "subject": (["ann", "ANN", "50%", "a_b"][rng.usize(..4)]),
+        "resource": "doc:read",
+        "action": "read",
+        "attributes": {"user": user, "resource": {"given": "a%"}},
+    })
+}
+
+fn with_row(request: &Value, row: &Row) -> Value {
+    let mut request = request.clone();
+    for (name, value) in row.attributes() {
+        request["attributes"]["resource"][name] = value;
+    }
+    request
+}
+
+fn now() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH
+}
+
+fn filter<'p>(plan: &'p Plan, request: &Value) -> Filter<'p> {
+    let text = request.to_string();
+    let body = json::parse(text.as_bytes()).expect("JSON");
+    let check = Check::new(CheckBody::parse(&body).expect("a check"), "acme", None, now());
+    plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource())
+}
+
+fn write(filter: &Filter<'_>, dialect: Dialect) -> Sql {
+    let placeholders = match dialect {
+        Dialect::Postgres => Placeholders::Dollar,
+        Dialect::Sqlite => Placeholders::Question,
+    };
+    sql::write(filter, &columns(), dialect, placeholders).expect("small enough")
+}
+
+fn allows(plan: &Plan, request: &Value) -> bool {
+    let text = request.to_string();
+    let body = json::parse(text.as_bytes()).expect("JSON");
+    let check = Check::new(CheckBody::parse(&body).expect("a check"), "acme", None, now());
+    plan.evaluate(&check).effect() == Effect::Allow
+}
+
+/// Reads a condition tree.
+fn condition(tree: &Value) -> Option<Condition> {
+    let text = tree.to_string();
+    Condition::parse(&json::parse(text.as_bytes()).ok()?).ok()
+}
