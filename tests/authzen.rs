@@ -4,6 +4,7 @@ mod credentials;
 mod discovery;
 mod document;
 mod reasons;
+mod search;
 mod vectors;
 
 use serde_json::{Value, json};
@@ -20,8 +21,8 @@ const FIXTURE: &str = include_str!("authzen/fixture.json");
 #[track_caller]
 fn policy(tenant: &Tenant<'_>, resource: &str, effect: &str, priority: i64, when: &str) {
     let policy = json!({
-        "name": format!("{resource} {effect} {when}"), "resource": resource, "effect": effect,
-        "priority": priority, "rule_data": {"expression": when},
+        "name": format!("{resource} {effect} {priority}"), "resource": resource, "effect": effect,
+        "priority": priority, "format": "expression", "rule_data": {"expression": when},
     });
     tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
 }

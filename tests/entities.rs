@@ -1,4 +1,6 @@
-//! `/api/v1/entities`: the entity directory (`docs/semantics.md`, section 11).
+//! `/api/v1/entities`: the entity directory (`docs/semantics.md`, section 12).
+
+mod supply;
 
 use serde_json::{Value, json};
 

@@ -9,6 +9,7 @@
 
 pub(crate) mod support;
 
+mod access;
 mod apply;
 pub(crate) mod authentication;
 mod authzen;
@@ -32,3 +33,4 @@ pub(crate) mod resolvers;
 mod resources;
 mod roles;
 mod rules;
+mod search;

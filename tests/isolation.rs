@@ -195,6 +195,7 @@ impl Credential {
                 let needed = match access {
                     Access::Manage(permission) => permission,
                     Access::Check => "access:evaluate",
+                    Access::Search | Access::SearchOthers | Access::Conditions => "access:search",
                     _ => ALL_PERMISSIONS[0],
                 };
                 let index =
@@ -213,13 +214,19 @@ impl Credential {
         const DENIED: Option<(u16, &str)> = Some((403, "ACCESS_DENIED"));
         match (access, self) {
             (Access::Open, _)
-            | (Access::Check, Self::Member | Self::Manager | Self::Key)
-            | (Access::Manage(_), Self::Manager | Self::Key)
+            | (Access::Check | Access::Search, Self::Member | Self::Manager | Self::Key)
+            | (
+                Access::Manage(_) | Access::Conditions | Access::SearchOthers,
+                Self::Manager | Self::Key,
+            )
             | (Access::Tokens, Self::Manager)
             | (Access::Operate, Self::AdminKey | Self::AdminBearer) => None,
             (_, Self::Two) => Some((400, "BAD_REQUEST")),
-            (Access::Manage(_), Self::Member | Self::LackingKey)
-            | (Access::Check, Self::LackingKey)
+            (
+                Access::Manage(_) | Access::Conditions | Access::SearchOthers,
+                Self::Member | Self::LackingKey,
+            )
+            | (Access::Check | Access::Search, Self::LackingKey)
             | (Access::Tokens, Self::Member) => DENIED,
             _ => UNAUTHENTICATED,
         }
@@ -310,7 +317,8 @@ fn changes(row: &Row) -> bool {
     let only_tries_out = row.route.ends_with("/resolvers/{id}/test");
     // The spare tenant is active.
     let is_idle = row.route.ends_with("/resume");
-    let is_check = matches!(row.access, Access::Open | Access::Check);
+    use Access::{Check, Conditions, Open, Search, SearchOthers};
+    let is_check = matches!(row.access, Open | Check | Search | SearchOthers | Conditions);
     !(row.route.starts_with("GET ") || is_check || only_tries_out || is_idle)
 }
 

@@ -60,6 +60,8 @@ fn every_map_that_callers_can_fill_has_its_entries_counted() {
         ("plan_load_tenants", 0.0),
         ("service_keys", 0.0),
         ("tokens", 1.0),
+        ("providers", 0.0),
+        ("key_sets", 0.0),
         ("demanded_revisions", 0.0),
         ("histories", 1.0),
         ("uploads", 0.0),

@@ -21,6 +21,7 @@ mod dev;
 #[path = "connections/edge.rs"]
 mod edge;
 mod entity_tags;
+mod filter_examples;
 mod hostile;
 mod https;
 mod import;

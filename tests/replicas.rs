@@ -4,7 +4,6 @@ mod failover;
 mod outage;
 mod resolvers;
 mod revocations;
-mod standbys;
 mod webhooks;
 
 use serde_json::json;

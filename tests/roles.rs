@@ -1,4 +1,4 @@
-//! `/api/v1/roles`: roles that include other roles (`docs/semantics.md`, section 11.8).
+//! `/api/v1/roles`: roles that include other roles (`docs/semantics.md`, section 12.8).
 
 use serde_json::{Value, json};
 
@@ -46,4 +46,37 @@ fn a_role_that_would_include_itself_is_refused() {
     include(&tenant, "c", &["ann"]).refused(400, "VALIDATION_ERROR");
     let named = json!({"entities": [{"type": "user", "id": "c"}]});
     tenant.manage("PUT /api/v1/entities", &named).refused(400, "VALIDATION_ERROR");
+}
+
+#[test]
+fn who_has_a_role_has_those_that_it_includes() {
+    let tenant = Tenant::new();
+    tenant.rule("reader", "doc:read", "read", "allow");
+    let decide = |roles: &[&str]| {
+        let attributes = json!({"user": {"roles": roles}});
+        let body = json!({"subject": "ann", "resource": "doc:read", "action": "read", "attributes": attributes});
+        tenant.check(&body).is(200).text_of("decision")
+    };
+    assert_eq!(decide(&["head"]), "deny");
+    include(&tenant, "editor", &["reader"]).is(201);
+    include(&tenant, "head", &["editor", "staff"]).is(201);
+    assert_eq!(decide(&["head"]), "allow");
+    assert_eq!(decide(&["staff"]), "deny");
+    // Roles of tokens and of the directory include others alike.
+    let body = json!({"subject": "eve", "resource": "doc:read", "action": "read"});
+    let by_token = |roles: &[&str]| {
+        tenant.check_by(&tenant.token("eve", roles), &body).is(200).text_of("decision")
+    };
+    assert_eq!(by_token(&["head"]), "allow");
+    assert_eq!(by_token(&["staff"]), "deny");
+    let entity = json!({"entities": [{"type": "user", "id": "eve", "roles": ["head"]}]});
+    tenant.manage("PUT /api/v1/entities", &entity).is(200);
+    assert_eq!(tenant.check(&body).is(200).text_of("decision"), "allow");
+    // A policy sees them, too.
+    let reads = json!({"type": "CONDITION", "attribute": "request.roles", "operator": "contains", "value": "reader"});
+    tenant.policy("readers print", "doc:print", "allow", 1, &reads);
+    let print = json!({"subject": "eve", "resource": "doc:print", "action": "print"});
+    assert_eq!(tenant.check(&print).is(200).text_of("decision"), "allow");
+    tenant.delete("/api/v1/roles/editor").is(204);
+    assert_eq!(tenant.check(&body).is(200).text_of("decision"), "deny");
 }

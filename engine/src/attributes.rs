@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::entities::EntityProperties;
 use crate::json::{Json, Member};
-use crate::supply::LayeredAttributes;
+use crate::tenant_facts::Precedence;
 use crate::value::{AttributeValue, List};
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
@@ -88,9 +88,14 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
-    /// Returns whether the map has the attribute `name`.
+    /// Returns whether the map names the attribute `name`, `null` included.
     pub(crate) fn has(self, name: &str) -> bool {
-        self.get(name).is_some()
+        match self.0 {
+            Form::Tree(members) => members.iter().any(|(own, _)| own == name),
+            Form::Flat(flat, _) => flat.iter().any(|attribute| attribute.name == name),
+            Form::Entity(properties) => properties.get(name).is_some(),
+            Form::Layers(layers) => layers.sent().has(name) || layers.is_stored(name),
+        }
     }
 
     /// Returns the value of the attribute `name`.
@@ -130,7 +135,7 @@ impl<'r> AttributeMap<'r> {
     }
 
     /// Returns the items of the list `name`; a scalar is a list of one. `None` for an entity, which has roles of its own.
-    pub(crate) fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
+    pub fn as_list(self, name: &str) -> Option<&'r [Json<'r>]> {
         match self.0 {
             Form::Tree(members) => {
                 let (_, value) = members.iter().find(|(own, _)| own == name)?;
@@ -146,6 +151,54 @@ impl<'r> AttributeMap<'r> {
             Form::Entity(_) => None,
             Form::Layers(layers) => layers.sent().as_list(name),
         }
+    }
+}
+
+/// The attributes of one kind, from a request and from the directory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayeredAttributes<'r> {
+    sent: AttributeMap<'r>,
+    stored: EntityProperties<'r>,
+    precedence: Precedence,
+    /// The names that only the request has.
+    only_sent: &'static [&'static str],
+}
+
+impl<'r> LayeredAttributes<'r> {
+    /// Puts together what a request has and what the directory has. The request alone has `only_sent`.
+    pub(crate) fn new(
+        sent: AttributeMap<'r>,
+        stored: EntityProperties<'r>,
+        precedence: Precedence,
+        only_sent: &'static [&'static str],
+    ) -> Self {
+        Self { sent, stored, precedence, only_sent }
+    }
+
+    /// Visits each name once, with the value that goes before.
+    pub(crate) fn visit(&self, visit: &mut dyn FnMut(&'r str, AttributeValue<'r>)) {
+        for (name, value) in self.stored.iter() {
+            if self.is_stored(name) {
+                visit(name, value);
+            }
+        }
+        self.sent.for_each(|name, value| {
+            if !self.is_stored(name) {
+                visit(name, value);
+            }
+        });
+    }
+
+    /// Returns whether the directory supplies the attribute `name`.
+    pub(crate) fn is_stored(&self, name: &str) -> bool {
+        !self.only_sent.contains(&name)
+            && self.stored.get(name).is_some()
+            && (self.precedence == Precedence::Directory || !self.sent.has(name))
+    }
+
+    /// Returns what the request has.
+    pub(crate) fn sent(&self) -> AttributeMap<'r> {
+        self.sent
     }
 }
 

@@ -120,7 +120,8 @@ pub(crate) fn note_misplaced(fields: &mut Fields<'_, '_>) {
 }
 
 impl<'r> Attributes<'r> {
-    fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+    /// Reads the attributes of a check.
+    pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let user = fields.optional("user", attribute_map);
         let resource = fields.optional("resource", attribute_map);

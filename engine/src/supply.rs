@@ -1,15 +1,13 @@
-//! The part of a check that the directory supplies (`docs/semantics.md`, section 11.5).
+//! The part of a check that the directory supplies (`docs/semantics.md`, section 12.5).
 
-use crate::attributes::AttributeMap;
-use crate::entities::{Entity, EntityProperties, EntityTable};
+use crate::attributes::{AttributeMap, LayeredAttributes};
+use crate::entities::{Entity, EntityTable, USER};
 use crate::request::Check;
 use crate::resource::object_of;
 use crate::roles::Roles;
 use crate::tenant_facts::{Precedence, TenantFacts};
 use crate::value::AttributeValue;
 
-/// The type of subjects whose id is their principal.
-const USER: &str = "user";
 /// The attributes of a resource that find its entity. Only requests have them.
 const KEYS: [&str; 2] = ["id", "type"];
 
@@ -65,44 +63,6 @@ fn find_resource<'t>(table: &'t EntityTable, check: &Check<'_>) -> Option<Entity
     table.get(sent("type").unwrap_or(object_of(check.resource)), sent("id")?)
 }
 
-/// The attributes of one kind, from a request and from the directory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LayeredAttributes<'r> {
-    sent: AttributeMap<'r>,
-    stored: EntityProperties<'r>,
-    precedence: Precedence,
-    /// The names that only the request has.
-    only_sent: &'static [&'static str],
-}
-
-impl<'r> LayeredAttributes<'r> {
-    /// Visits each name once, with the value that goes before.
-    pub(crate) fn visit(&self, visit: &mut dyn FnMut(&'r str, AttributeValue<'r>)) {
-        for (name, value) in self.stored.iter() {
-            if self.is_stored(name) {
-                visit(name, value);
-            }
-        }
-        self.sent.for_each(|name, value| {
-            if !self.is_stored(name) {
-                visit(name, value);
-            }
-        });
-    }
-
-    /// Returns whether the directory supplies the attribute `name`.
-    pub(crate) fn is_stored(&self, name: &str) -> bool {
-        !self.only_sent.contains(&name)
-            && self.stored.get(name).is_some()
-            && (self.precedence == Precedence::Directory || !self.sent.has(name))
-    }
-
-    /// Returns what the request has.
-    pub(crate) fn sent(&self) -> AttributeMap<'r> {
-        self.sent
-    }
-}
-
 /// The values that are supplied to one check, in memory that the check borrows.
 #[derive(Debug)]
 pub struct Supply<'s> {
@@ -122,7 +82,7 @@ impl<'s> Supply<'s> {
         let precedence = facts.directory.unwrap_or_default();
         let layered = |sent, entity: Option<Entity<'s>>, only_sent| {
             let stored = entity?.properties();
-            Some(LayeredAttributes { sent, stored, precedence, only_sent })
+            Some(LayeredAttributes::new(sent, stored, precedence, only_sent))
         };
         let subject = known.subject.filter(|_| needs.user);
         Self {

@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 /// The facts about a tenant. All plans of one revision share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantFacts {
-    /// What goes first where a request and the directory differ; `None` for a tenant that never had an entity.
+    /// The source that goes first where a request and the directory differ; `None` for a tenant that never had an entity.
     pub directory: Option<Precedence>,
     /// The roles that include others.
     pub inclusions: RoleInclusions,
@@ -35,7 +35,7 @@ pub enum Precedence {
     Directory,
 }
 
-/// The roles that include other roles (`docs/semantics.md`, section 11.8).
+/// The roles that include other roles (`docs/semantics.md`, section 12.8).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoleInclusions(HashMap<Box<str>, Box<[Box<str>]>>);
 

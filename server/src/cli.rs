@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, check, convert, fmt, import, init, keys, lint, matrix, policy_test, resolver_cli,
+    as_code, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test, resolver_cli,
     schema,
 };
 use uuid::Uuid;
@@ -87,6 +87,14 @@ pub(crate) enum Command {
     /// The exit code is 0 if no decision changes, 2 if one does or not everything could be compared, and 1 if a folder
     /// cannot be read.
     Diff(matrix::DiffArguments),
+    /// Print which roles and subjects of a folder may do something.
+    ///
+    /// Attributes are unknown, so that the answer may depend on them. Who is not printed is denied.
+    WhoCan(can::WhoCanArguments),
+    /// Print what a subject may do on the resources of a folder.
+    ///
+    /// Attributes are unknown, so that the answer may depend on them. What is not printed is denied.
+    WhatCan(can::WhatCanArguments),
     /// Write the expressions of tenants kept as files in their canonical form.
     ///
     /// Nothing else in a file changes. The exit code is 1 if `--check` finds a file that would change, and 2 after a fault.

@@ -7,6 +7,8 @@ mod front;
 mod reference;
 #[cfg(test)]
 mod request_costs;
+#[cfg(test)]
+mod request_scaling;
 mod serve;
 mod start_log;
 mod telemetry;
@@ -22,7 +24,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
+    as_code, audit, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
     resolver_cli, schema, secrets, tenants,
 };
 
@@ -182,6 +184,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Matrix(arguments) => matrix::run(&arguments, &mut std::io::stdout()),
         Command::Diff(arguments) => matrix::diff(&arguments, &mut std::io::stdout()),
+        Command::WhoCan(arguments) => can::who(&arguments, &mut std::io::stdout()),
+        Command::WhatCan(arguments) => can::what(&arguments, &mut std::io::stdout()),
         Command::Fmt(arguments) => {
             let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
             fmt::run(&arguments, &mut input, &mut out, &mut std::io::stderr())

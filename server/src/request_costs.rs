@@ -13,7 +13,7 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair};
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use portcullis_api::listener::Listener;
-use portcullis_api::{BodyBudget, RouteSet, router};
+use portcullis_api::{BodyBudget, HttpService, RouteSet, router};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_config::{Config, EdgeConfig, open_database};
 use portcullis_egress::EgressConfig;
@@ -21,6 +21,7 @@ use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_model::provider::ClaimConfig;
+use portcullis_operations::app::App;
 use portcullis_operations::metrics::Metrics;
 use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::StoreLimits;
@@ -37,13 +38,13 @@ const REQUESTS: usize = 500;
 const MOST: u64 = 36;
 
 /// An identity provider that serves its key set on a port of its own.
-struct Provider {
+pub(crate) struct Provider {
     key: EncodingKey,
     issuer: String,
 }
 
 impl Provider {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let key =
             EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
         let key = EncodingKey::from_ec_der(key.unwrap().as_ref());
@@ -103,22 +104,55 @@ fn config(data: &Path, provider: &Provider) -> Config {
     }
 }
 
-/// Starts the service on this thread, and returns its address.
-async fn start(data: &Path, provider: &Provider) -> SocketAddr {
-    let config = config(data, provider);
-    let limits = front::limits(&config.edge);
+/// Wires the service.
+async fn wired(config: Config) -> App {
     let metrics = Metrics::new();
-    let edge = &config.edge;
-    let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
-    let connections = metrics.connections.clone();
     let store = open_database(&config.database_url).await.unwrap();
     let app = serve::wire(store, config, metrics).unwrap();
     app.catch_up().await.unwrap();
+    app
+}
+
+fn bodies(app: &App, edge: &EdgeConfig) -> BodyBudget {
+    BodyBudget::new(edge.body_memory, edge.apply_body, app.metrics.bodies.clone())
+}
+
+/// Starts the service on this thread, and returns its address.
+async fn start(data: &Path, provider: &Provider) -> SocketAddr {
+    let config = config(data, provider);
+    let edge = config.edge.clone();
+    let app = wired(config).await;
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let address = listener.address();
-    let service = router(app, RouteSet::Everything, bodies);
+    let (address, connections) = (listener.address(), app.metrics.connections.clone());
+    let service = router(app.clone(), RouteSet::Everything, bodies(&app, &edge));
+    let limits = front::limits(&edge);
     tokio::spawn(listener.serve(service, limits, connections, std::future::pending()));
     address
+}
+
+/// Returns a service without a listener, and the token of a caller whose check of [`check_body`] is allowed.
+pub(crate) async fn service(data: &Path, provider: &Provider) -> (HttpService, String) {
+    let config = config(data, provider);
+    let edge = config.edge.clone();
+    let app = wired(config).await;
+    let service = router(app.clone(), RouteSet::Everything, bodies(&app, &edge));
+    let request = http::Request::post("/api/v1/resources")
+        .header("authorization", format!("Bearer {}", provider.token(&["admin"])))
+        .header("content-type", "application/json")
+        .body(axum::body::Body::from(resource().to_string()))
+        .unwrap();
+    assert_eq!(service.clone().answer(request).await.status(), 201);
+    (service, provider.token(&["doctor", "staff"]))
+}
+
+fn resource() -> Value {
+    json!({"name": "chart:read", "defaultRoles": ["doctor"]})
+}
+
+/// Returns the body of a check that a role decides.
+pub(crate) fn check_body() -> Value {
+    json!({"subject": "ann", "resource": "chart:read", "action": "read",
+        "attributes": {"user": {"ward": "er", "level": 3}, "resource": {"ward": "er"}}})
 }
 
 /// A client with one connection.
@@ -170,12 +204,10 @@ fn a_check_makes_few_allocations() {
     let (steps, mut done) = mpsc::channel(1);
     let client = std::thread::spawn(move || {
         let (mut client, manager) = (Client::connect(address), provider.token(&["admin"]));
-        let resource = json!({"name": "chart:read", "defaultRoles": ["doctor"]});
-        let (status, body) = client.send(&request("/api/v1/resources", &manager, &resource));
+        let (status, body) = client.send(&request("/api/v1/resources", &manager, &resource()));
         assert_eq!(status, 201, "{body}");
-        let body = json!({"subject": "ann", "resource": "chart:read", "action": "read",
-            "attributes": {"user": {"ward": "er", "level": 3}, "resource": {"ward": "er"}}});
-        let check = request("/api/v1/check", &provider.token(&["doctor", "staff"]), &body);
+        let token = provider.token(&["doctor", "staff"]);
+        let check = request("/api/v1/check", &token, &check_body());
         for _ in 0..20 {
             let (status, body) = client.send(&check);
             assert!(status == 200 && body.contains("allow"), "{status} {body}");

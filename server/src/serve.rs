@@ -19,14 +19,16 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
 use portcullis_operations::background::BackgroundTasks;
-use portcullis_operations::changes::ChangeReader;
+use portcullis_operations::change_reader::ChangeReader;
 use portcullis_operations::entity_tables::EntityTables;
 use portcullis_operations::freshness::Freshness;
+use portcullis_operations::search::Searches;
 
 use crate::front::{Front, Listeners};
 use crate::start_log::StartSettings;
 use portcullis_api::BodyBudget;
 use portcullis_model::ids::Ids;
+use portcullis_model::jitter::Jitter;
 use portcullis_operations::metrics::Metrics;
 use portcullis_operations::plans::Plans;
 use portcullis_operations::refusals::Refusals;
@@ -34,7 +36,7 @@ use portcullis_operations::uploads::Uploads;
 use portcullis_resolvers::{Registry, ResolverService};
 use portcullis_storage::Store;
 use portcullis_webhooks::{
-    DeliveryWorker, Dispatcher, Jitter, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,
+    DeliveryWorker, Dispatcher, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,
 };
 
 /// Longest time from the start of a stop until the delivery of events is over. Requests have 10 s.
@@ -164,7 +166,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         Mode::SingleTenant { tenant, oidc } => Authenticator::single_tenant(tenant, oidc.as_ref())?,
         Mode::Saas { .. } => {
             let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
-            Authenticator::saas(client)
+            Authenticator::saas(client, store.clone())
         }
     };
     let clock = Clock::system();
@@ -204,6 +206,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         public_url: config.edge.public_url,
         keys: config.encryption_keys,
         egress: config.egress,
+        searches: Searches::default(),
         uploads: Uploads::default(),
         limits,
         probe_log: LogThrottle::default(),

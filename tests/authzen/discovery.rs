@@ -15,6 +15,9 @@ fn the_document_comes_from_the_setting_and_never_from_the_request() {
             "policy_decision_point": format!("{PUBLIC_URL}{name}"),
             "access_evaluation_endpoint": format!("{PUBLIC_URL}/access/v1/evaluation"),
             "access_evaluations_endpoint": format!("{PUBLIC_URL}/access/v1/evaluations"),
+            "search_subject_endpoint": format!("{PUBLIC_URL}/access/v1/search/subject"),
+            "search_resource_endpoint": format!("{PUBLIC_URL}/access/v1/search/resource"),
+            "search_action_endpoint": format!("{PUBLIC_URL}/access/v1/search/action"),
         })
     };
     // A name that no tenant has looks like any other.

@@ -21,7 +21,7 @@ pub(super) enum Fault {
     ForeignRule(String),
     /// No revision in the window gives this decision.
     WrongDecision(String),
-    /// The same process had acknowledged a later write before.
+    /// The process of the check had acknowledged a later write before.
     OlderThanOwnWrite(String),
     /// A later write was acknowledged longer ago than the freshness rule allows.
     TooOld(String),

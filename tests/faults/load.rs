@@ -7,11 +7,20 @@ use serde_json::json;
 
 use super::history::{CELLS, Cell, Check, History, Process, TENANTS, Write};
 use super::stage::{REPLICAS, Stage};
-use crate::support::{Reply, Request};
+use crate::support::{Reply, Request, eventually_some};
 
 /// Time between two requests of a client: the faults are tested, not the speed.
 const PAUSE: Duration = Duration::from_millis(3);
 const RULES: &str = "/api/v1/resources/policies";
+
+/// Lets the writers go on when it is dropped.
+struct Release<'h>(&'h AtomicBool);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
 
 /// The clock and the shared state of the load.
 pub(super) struct Load<'s> {
@@ -92,12 +101,24 @@ impl<'s> Load<'s> {
     /// Holds back all writes, runs `act` when none is under way, and lets them go on.
     pub(super) fn between_writes<T>(&self, act: impl FnOnce() -> T) -> T {
         self.held.store(true, Ordering::SeqCst);
+        let _goes_on = Release(&self.held);
         while self.waiting.load(Ordering::SeqCst) < TENANTS.len() as u64 {
             std::thread::sleep(PAUSE);
         }
-        let done = act();
-        self.held.store(false, Ordering::SeqCst);
-        done
+        act()
+    }
+
+    /// Waits until the replica can write again, or its process has ended.
+    fn wait_until_ready(&self, by: Process) {
+        let probe = Request::new("GET /healthz/ready");
+        while self.goes_on() {
+            let Some((present, address)) = self.stage.replica(by.replica) else { return };
+            let reply = probe.try_send(address);
+            if present != by || reply.is_some_and(|reply| reply.status == 200) {
+                return;
+            }
+            std::thread::sleep(10 * PAUSE);
+        }
     }
 
     fn goes_on(&self) -> bool {
@@ -121,9 +142,10 @@ impl<'s> Load<'s> {
         let mut history = History::default();
         let mut cells: Vec<_> = (0..CELLS).map(|number| (Cell { tenant, number }, false)).collect();
         let mut turn = tenant;
-        while self.goes_on() && !cells.is_empty() {
+        while self.goes_on() {
             self.wait_while_held();
             turn += 1;
+            assert!(!cells.is_empty(), "a write of each rule failed: there are too few rules");
             let Some((by, address)) = self.stage.replica(turn % REPLICAS) else { continue };
             let index = turn % cells.len();
             let (cell, allowed) = cells[index];
@@ -142,7 +164,10 @@ impl<'s> Load<'s> {
                     cells[index].1 = !allowed;
                     self.acknowledged[tenant].fetch_max(revision, Ordering::SeqCst);
                 }
-                None => drop(cells.remove(index)),
+                None => {
+                    cells.remove(index);
+                    self.wait_until_ready(by);
+                }
             }
         }
         history
@@ -175,8 +200,10 @@ impl<'s> Load<'s> {
             for tenant in 0..TENANTS.len() {
                 let demanded = self.acknowledged[tenant].load(Ordering::SeqCst);
                 let cells = (0..CELLS).map(|number| Cell { tenant, number });
-                let checks = cells.map(|cell| self.ask(cell, by, address, demanded));
-                history.checks.extend(checks.map(|check| check.expect("everything works again")));
+                // A replica is ready some time before it can prove that its plans are fresh.
+                let ask = |cell| self.ask(cell, by, address, demanded).ok();
+                let checks = cells.map(|cell| eventually_some("all works again", || ask(cell)));
+                history.checks.extend(checks);
             }
         }
         history

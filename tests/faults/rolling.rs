@@ -111,7 +111,7 @@ fn no_check_fails_while_replicas_restart_one_after_the_other() {
 
 #[test]
 fn a_replica_that_stops_is_not_ready_and_still_serves() {
-    let settings = Settings::of(Provider::shared()).set("SHUTDOWN_DELAY", "2s");
+    let settings = Settings::of(Provider::shared()).set("SHUTDOWN_DELAY", "1s");
     let mut server = settings.start();
     let tenant = Tenant::of(&server, Provider::shared(), "t");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");

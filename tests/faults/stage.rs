@@ -14,6 +14,10 @@ use crate::support::server::migrate;
 use crate::support::{Request, Server, Settings, eventually};
 
 pub(super) const REPLICAS: usize = 3;
+/// The replica that reads plans from standbys.
+pub(super) const READER: usize = 1;
+/// The replica that is in a network of its own at first.
+pub(super) const LAST: usize = 2;
 /// `MAX_STALENESS` of the replicas.
 pub(super) const STALENESS: Duration = Duration::from_secs(2);
 /// Seconds by which the clocks of the replicas are wrong.
@@ -21,21 +25,10 @@ const CLOCKS: [i32; REPLICAS] = [0, 3_600, -3_600];
 
 /// A replica, which is down at times.
 struct Slot {
+    /// The settings of its next start.
     settings: Settings,
     restarts: usize,
     server: Option<Server>,
-}
-
-impl Slot {
-    /// Starts a replica in a network of its own.
-    fn inside(network: &Network, settings: Settings, database: &str) -> Self {
-        let url = format!("postgres://portcullis@{}:5432/{database}", network.database_address());
-        let settings = settings
-            .set("DATABASE_URL", url)
-            .set("LISTEN_ADDR", format!("{}:0", network.replica_address()));
-        let server = Some(settings.start_in_namespace(network.name()));
-        Self { settings, server, restarts: 0 }
-    }
 }
 
 /// The keys of a tenant.
@@ -57,13 +50,9 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Starts everything. `None` where there is no PostgreSQL that can be replicated.
-    pub(super) fn start() -> Option<Self> {
-        Self::start_with(None)
-    }
-
-    /// Starts everything, with the last replica in a network of its own. It knows the primary alone.
-    pub(super) fn start_with(network: Option<&Network>) -> Option<Self> {
+    /// Starts everything, with the last replica in `network` until its first restart. It knows the primary alone there.
+    /// `None` where there is no PostgreSQL that can be replicated.
+    pub(super) fn start(network: Option<&Network>) -> Option<Self> {
         let listen =
             network.map(|network| format!("listen_addresses = '{}'", network.database_address()));
         let primary = Cluster::replicated(&listen.unwrap_or_default())?;
@@ -79,13 +68,17 @@ impl Stage {
             .set("DATABASE_URL", url);
         let keys = TENANTS.iter().map(|tenant| make_keys(&settings, tenant)).collect();
         let library = shifted_clock(directory.path());
-        let last = REPLICAS - 1;
+        let read = Cluster::url_of_all(&[&standby, &spare], database.name());
         let slots = CLOCKS.iter().enumerate().map(|(replica, shift)| {
-            let settings = with_clock(&settings, library.as_deref(), *shift);
-            match network.filter(|_| replica == last) {
-                Some(network) => Slot::inside(network, settings, database.name()),
-                None => Slot { server: Some(settings.start()), settings, restarts: 0 },
+            let mut settings = with_clock(&settings, library.as_deref(), *shift);
+            if replica == READER {
+                settings = settings.set("DATABASE_READ_URL", &read);
             }
+            let server = match network.filter(|_| replica == LAST) {
+                Some(network) => start_inside(network, settings.clone(), database.name()),
+                None => settings.start(),
+            };
+            Slot { server: Some(server), settings, restarts: 0 }
         });
         let slots = slots.map(Mutex::new).collect();
         Some(Self {
@@ -145,6 +138,15 @@ impl Stage {
         }
     }
 
+    /// Returns the number of plans that a replica has read from standbys since its start.
+    pub(super) fn loads_from_standbys(&self, replica: usize) -> u64 {
+        let (_, address) = self.replica(replica).expect("it runs");
+        let text = Request::new("GET /metrics").send(address).is(200).text;
+        let series = "portcullis_plan_load_sources_total{source=\"standby\"} ";
+        let figure = text.lines().find_map(|line| line.strip_prefix(series));
+        figure.expect("the series").parse().expect("a number")
+    }
+
     /// Returns the revision of a tenant in the database of a server.
     pub(super) fn revision(&self, cluster: &Cluster, tenant: usize) -> u64 {
         // The value must not drop the database.
@@ -163,6 +165,15 @@ fn with_clock(settings: &Settings, library: Option<&Path>, shift: i32) -> Settin
             .set("CLOCK_SHIFT", shift.to_string()),
         None => settings,
     }
+}
+
+/// Starts a replica in a network of its own.
+fn start_inside(network: &Network, settings: Settings, database: &str) -> Server {
+    let url = format!("postgres://portcullis@{}:5432/{database}", network.database_address());
+    let settings = settings
+        .set("DATABASE_URL", url)
+        .set("LISTEN_ADDR", format!("{}:0", network.replica_address()));
+    settings.start_in_namespace(network.name())
 }
 
 fn make_keys(settings: &Settings, tenant: &str) -> Keys {

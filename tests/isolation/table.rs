@@ -7,6 +7,12 @@ pub(crate) enum Access {
     Open,
     /// Whoever has a token, and service keys with `access:evaluate`.
     Check,
+    /// Whoever has a token and asks about itself, and service keys with `access:search`.
+    Search,
+    /// Managers, and service keys with `access:search` and `policies:read`; the body names the domain.
+    Conditions,
+    /// Managers, and service keys with `access:search`: the body asks about others.
+    SearchOthers,
     /// Managers, and service keys with this permission.
     Manage(&'static str),
     /// Managers with a token.
@@ -72,6 +78,8 @@ const ENTITIES_READ: Access = Access::Manage("entities:read");
 const ENTITIES_WRITE: Access = Access::Manage("entities:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
+const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
+const MATRIX: &str = r#"{"roles": ["user"], "resources": ["doc:read"], "domain": "$domain"}"#;
 const CHECK: &str =
     r#"{"subject": "alice", "resource": "doc:read", "action": "read", "domain": "$domain"}"#;
 const BATCH: &str = r#"{
@@ -85,6 +93,8 @@ const EVALUATIONS: &str = r#"{
     "subject": {"type": "user", "id": "alice"}, "resource": {"type": "doc", "id": "1"},
     "context": {"domain": "$domain"}, "evaluations": [{"action": {"name": "read"}}, {"action": {"name": "list"}}]
 }"#;
+const SUBJECT_SEARCH: &str = r#"{"resource": "doc:read", "action": "read", "domain": "$domain"}"#;
+const ACTION_SEARCH: &str = r#"{"subject": "alice", "type": "doc", "domain": "$domain"}"#;
 const LEGACY_CHECK: &str = r#"{"subject": "alice", "resource": "doc:read", "domain": "$domain"}"#;
 const RESOURCE: &str = r#"{"name": "$new:read"}"#;
 const RESOURCES: &str = r#"[{"name": "$new:read"}]"#;
@@ -114,7 +124,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 76] = [
+pub(crate) const ROUTES: [Row; 85] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -126,9 +136,18 @@ pub(crate) const ROUTES: [Row; 76] = [
     row("POST /api/v1/checks", Access::Check, Kind::None, BATCH, 200),
     row("POST /access/v1/evaluation", Access::Check, Kind::None, EVALUATION, 200),
     row("POST /access/v1/evaluations", Access::Check, Kind::None, EVALUATIONS, 200),
+    row("POST /access/v1/search/subject", Access::SearchOthers, Kind::None, EVALUATION, 200),
+    row("POST /access/v1/search/resource", Access::Search, Kind::None, EVALUATION, 200),
+    row("POST /access/v1/search/action", Access::Search, Kind::None, EVALUATION, 200),
+    row("POST /api/v1/search/resources", Access::Search, Kind::None, CHECK, 200),
+    row("POST /api/v1/search/subjects", Access::SearchOthers, Kind::None, SUBJECT_SEARCH, 200),
+    row("POST /api/v1/search/actions", Access::Search, Kind::None, ACTION_SEARCH, 200),
     row("GET /.well-known/authzen-configuration", Access::Open, Kind::None, "", 200),
     row("GET /.well-known/authzen-configuration/{tenant}", Access::Open, Kind::File, "", 200),
     row("POST /api/v1/resources/access/check", Access::Check, Kind::None, LEGACY_CHECK, 200),
+    row("POST /api/v1/plan", Access::Conditions, Kind::None, CHECK, 200),
+    row("POST /api/v1/permissions", Access::Search, Kind::None, PERMISSIONS, 200),
+    row("POST /api/v1/matrix", Access::Conditions, Kind::None, MATRIX, 200),
     row("POST /api/v1/resources", RESOURCES_WRITE, Kind::None, RESOURCE, 201),
     row("GET /api/v1/resources", RESOURCES_READ, Kind::None, "", 200),
     row("POST /api/v1/resources/list", RESOURCES_WRITE, Kind::None, RESOURCES, 200),

@@ -104,6 +104,11 @@ def follow_the_text(body, operation):
     # A rule of another domain could never match in `selfhost` mode, and a key has the domain of its tenant.
     if operation in ("createRule", "updateRule") and isinstance(body.get("dom"), str):
         body["dom"] = "*"
+    if operation == "planRows" and not body.get("dialect"):
+        body.pop("columns", None)
+        body.pop("placeholders", None)
+    if operation == "decideMatrix" and not body.get("roles"):
+        body["roles"] = ["doctor"]
     # The files of a tenant folder have schemas of their own: `portcullis schema`.
     if operation == "apply" and isinstance(body.get("bundle"), dict):
         body["bundle"].update(policies=[], cases=[], users=[])
@@ -112,15 +117,43 @@ def follow_the_text(body, operation):
                 rule["dom"] = "*"
     if operation == "createServiceKey":
         body.pop("domain", None)
+    # An item may leave out only what the batch has.
+    if operation == "checkAll":
+        for name, default in (("subject", "alice"), ("resource", "chart:read"), ("action", "read")):
+            body[name] = body.get(name) or default
+    # A property may have any JSON value, but no text of the service has U+0000.
+    if operation in STANDARD:
+        for name in list(body):
+            body[name] = without_nul(body[name])
     # An instant belongs to an explained check alone.
     if operation == "testResolver" and isinstance(body.get("check"), dict):
         body["check"].pop("now", None)
+    # A valid cursor comes only from the page before.
+    if operation in ("searchResources", "searchSubjects", "searchActions"):
+        body.pop("cursor", None)
+    if operation in ("resourceSearch", "subjectSearch", "actionSearch") and isinstance(body.get("page"), dict):
+        body["page"].pop("token", None)
     if isinstance(body.get("expires_at"), str):
         body["expires_at"] = "2999-01-01T00:00:00Z"
     # No real host may receive requests from a test.
     for name in {"url", "issuer_url", "jwks_uri"}.intersection(body):
         url = re.sub("^https://[^/:]*", "https://portcullis.invalid", body[name])
         body[name] = url[:LONGEST_URL]
+
+
+# The operations of AuthZEN.
+STANDARD = ("evaluation", "evaluations")
+
+
+def without_nul(value):
+    """Returns `value` without U+0000 in its texts."""
+    if isinstance(value, str):
+        return value.replace("\0", "0")
+    if isinstance(value, list):
+        return [without_nul(item) for item in value]
+    if isinstance(value, dict):
+        return {without_nul(name): without_nul(item) for name, item in value.items()}
+    return value
 
 
 # Refusals that are not findings: the operation (`None` means any), the status, and a part of the message.
@@ -135,9 +168,28 @@ ANNOUNCED = [
     ("createPolicy", 400, "there is no resolver"),
     ("deleteRule", 400, "the rule is given twice; send either `?id=` or a body"),
     ("createServiceKey", 400, "expected an instant in the future"),
+    ("decideMatrix", 400, "expected 1 to 200 roles and subjects"),
+    ("planRows", 400, "expected `resource`, `user`, or one attribute of these"),
+    ("planRows", 400, "expected an attribute such as `resource.owner`"),
+    ("planRows", 422, "the condition cannot be exact"),
     ("registerResource", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "each name once"),
+    # Properties have a JSON Schema, but not the bytes of a whole entity, the principals and the names of roles.
+    ("putEntities", 400, "each type and id once"),
+    ("syncEntities", 400, "each type and id once"),
+    ("putEntities", 400, "an id that is not"),
+    ("syncEntities", 400, "an id that is not"),
+    ("putEntities", 400, "because it is the id of an entity"),
+    ("syncEntities", 400, "because it is the id of an entity"),
+    ("putEntities", 400, "of type, `:` and id together"),
+    ("syncEntities", 400, "of type, `:` and id together"),
+    ("putEntities", 400, "no property `roles`"),
+    ("syncEntities", 400, "no property `roles`"),
+    ("putEntities", 400, "domains of 1 to 256 characters"),
+    ("syncEntities", 400, "domains of 1 to 256 characters"),
+    ("putRole", 400, "a role cannot include itself"),
+    ("putRole", 400, "because it is the id of an entity"),
     ("updatePolicy", 400, "expected a network such as"),
     ("updatePolicy", 400, "expected a regular expression"),
     ("updatePolicy", 400, "expected an IANA time zone"),
@@ -169,6 +221,10 @@ def filter_failure(context, failure, case, response):
     """Returns whether a failed check is a finding."""
     # Schemathesis takes the `Location` of a rule for a resource whose id is `policies`.
     if name_of(case) in ("getResource", "deleteResource") and case.path_parameters.get("id") == "policies":
+        return False
+    # The fault of one evaluation is a denial of its own, and the lengths of a type and of what stands behind it count
+    # together.
+    if "negative_data_rejection" in failure.checks and name_of(case) in STANDARD:
         return False
     if "negative_data_rejection" in failure.checks:
         # The URL pattern of schemathesis rejects international names and literal addresses; the service accepts them.

@@ -3,12 +3,14 @@
 //! `cargo bench -p portcullis-engine --bench decisions -- [GROUP]… [--json FILE]`. Alternatives of one run are timed in turns, as
 //! CPU time of the thread. A missed bar is reported; a wrong decision ends the run.
 
+mod batch;
 mod during;
 mod matrix;
 mod memory;
 mod ours;
 mod policies;
 mod rules;
+mod search;
 mod text;
 
 use portcullis_workloads::report::Report;
@@ -23,5 +25,7 @@ fn main() -> anyhow::Result<()> {
     report.group("7 memory", memory::memory)?;
     report.group("8 during", during::windows)?;
     report.group("9 matrix", matrix::matrix)?;
+    report.group("10 search", search::search)?;
+    report.group("11 batch", batch::batch)?;
     report.finish()
 }

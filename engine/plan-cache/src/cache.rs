@@ -32,7 +32,7 @@ pub struct OutdatedPlan {
     pub plan: Arc<CachedPlan>,
     /// The later revision.
     pub revision: u64,
-    /// What changed.
+    /// The rules and policies that changed.
     pub changed: ChangedRecords,
 }
 

@@ -10,6 +10,14 @@ use crate::value::AttributeValue;
 /// The type of subjects whose id alone is their principal (`docs/semantics.md`, section 2.3).
 pub const USER: &str = "user";
 
+/// Returns the principal of a subject of this type and id: the id of a user, `<type>:<id>` of any other.
+pub fn principal<'t>(entity_type: &str, id: &'t str) -> Cow<'t, str> {
+    match entity_type {
+        USER => Cow::Borrowed(id),
+        other => Cow::Owned(format!("{other}:{id}")),
+    }
+}
+
 /// An entity of a table.
 #[derive(Clone, Copy)]
 pub struct Entity<'t> {
@@ -28,12 +36,9 @@ impl<'t> Entity<'t> {
         self.segment.id(self.row)
     }
 
-    /// Returns the principal of a subject: the id of a user, `<type>:<id>` of any other.
+    /// Returns the principal of the entity as a subject.
     pub fn principal(self) -> Cow<'t, str> {
-        match self.entity_type() {
-            USER => Cow::Borrowed(self.id()),
-            other => Cow::Owned(format!("{other}:{}", self.id())),
-        }
+        principal(self.entity_type(), self.id())
     }
 
     /// Returns the roles in every domain.

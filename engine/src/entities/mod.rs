@@ -34,7 +34,7 @@ mod segment;
 mod table;
 
 pub use builder::{EntityInput, EntityTableBuilder, TableFull};
-pub use entity::{Entity, EntityProperties, USER};
+pub use entity::{Entity, EntityProperties, USER, principal};
 pub(crate) use narrowed::{Property, Sought};
 pub(crate) use postings::Row;
 pub use table::{Entities, EntityChange, EntityTable};

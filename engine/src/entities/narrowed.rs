@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use super::postings::{PropertyIndex, Row};
+use super::postings::{Postings, PropertyIndex, Row};
 use super::segment::Segment;
 use super::table::EntityTable;
 use crate::packed::{TextId, Word};
@@ -12,6 +12,9 @@ use crate::value::AttributeValue;
 const MAX_INDEXES: usize = 16;
 /// Looking at each of at most this many entities is faster than making an index.
 const FEW: usize = 100;
+
+/// Rows that are more than this share of a type are not worth collecting: looking at each entity is as fast.
+const SELECTIVE_SHARE: usize = 4;
 
 /// The values of a property that a search asks for.
 pub(crate) enum Sought<'q, 'v> {
@@ -33,8 +36,8 @@ pub(crate) struct Property<'q> {
 
 impl EntityTable {
     /// Returns rows of the base, in ascending order, that include each entity of the type whose property has a sought
-    /// value. `None` if the table cannot say without looking at each entity. Never includes all entities that lack the
-    /// property.
+    /// value. `None` if they are many, or if the table cannot say without looking at each entity. Entities that lack the
+    /// property are not among them.
     pub(crate) fn narrowed(
         &self,
         property: Property<'_>,
@@ -49,11 +52,18 @@ impl EntityTable {
             return None;
         }
         let Some(name) = base.pool.texts.find(name) else { return Some(Vec::new()) };
+        let most = self.most_narrowed(property.entity_type);
+        let of_type = base.of_type(property.entity_type);
         let index = base.index(property.entity_type, name)?;
-        let index = index.get_or_init(|| {
-            PropertyIndex::new(base.values_of(base.of_type(property.entity_type), name))
-        });
-        Some(rows(base, index, sought))
+        let index = index.get_or_init(|| PropertyIndex::new(base.values_of(of_type, name)));
+        let lists = lists_of_rows(base, index, sought);
+        let count: usize = lists.iter().map(|rows| rows.len()).sum();
+        (count <= most).then(|| in_order(lists.concat()))
+    }
+
+    /// Returns the number of rows of a type from which on looking at each entity is as fast.
+    pub(crate) fn most_narrowed(&self, entity_type: &str) -> usize {
+        self.base().of_type(entity_type).len() / SELECTIVE_SHARE
     }
 }
 
@@ -78,37 +88,33 @@ fn rows_of_ids(base: &Segment, entity_type: &str, ids: &[AttributeValue<'_>]) ->
     in_order(found.collect())
 }
 
-fn rows(base: &Segment, index: &PropertyIndex, sought: Sought<'_, '_>) -> Vec<Row> {
-    let mut rows = Vec::new();
-    match sought {
+/// Returns the rows of each sought value. They may overlap.
+fn lists_of_rows<'i>(
+    base: &Segment,
+    index: &'i PropertyIndex,
+    sought: Sought<'_, '_>,
+) -> Vec<&'i [Row]> {
+    let of = |postings: &'i Postings, value| {
+        word_of(base, value).map_or(&[] as &[Row], |word| postings.of(word))
+    };
+    let mut lists: Vec<&[Row]> = Vec::new();
+    let holds = match sought {
         Sought::Equal(values) => {
-            for value in values {
-                rows.extend_from_slice(
-                    word_of(base, *value).map_or(&[], |word| index.scalars.of(word)),
-                );
-            }
+            return values.iter().map(|value| of(&index.scalars, *value)).collect();
         }
         Sought::Containing(item, holds) => {
-            rows.extend_from_slice(word_of(base, item).map_or(&[], |word| index.items.of(word)));
-            rows.extend(rows_where(base, index, holds));
+            lists.push(of(&index.items, item));
+            holds
         }
         Sought::Where(holds) => {
-            rows.extend(rows_where(base, index, holds));
-            rows.extend_from_slice(&index.others);
+            lists.push(&index.others);
+            holds
         }
-    }
-    in_order(rows)
-}
-
-/// Returns the rows of the scalars for which a function returns true. Calls it once for each value.
-fn rows_where(
-    base: &Segment,
-    index: &PropertyIndex,
-    holds: &mut dyn FnMut(AttributeValue<'_>) -> bool,
-) -> Vec<Row> {
+    };
     let values = index.scalars.iter();
     let found = values.filter(|(word, _)| holds(base.pool.get(*word).into()));
-    found.flat_map(|(_, rows)| rows).copied().collect()
+    lists.extend(found.map(|(_, rows)| rows));
+    lists
 }
 
 /// Returns the word of a scalar; `None` if no entity has the value.

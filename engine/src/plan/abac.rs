@@ -6,8 +6,8 @@ use super::compiler::Compiler;
 use super::index::{self, Index, Indexed, Rank};
 use super::program::Program;
 use super::slots::Slots;
-use crate::condition::Condition;
-use crate::policy::{PlannedPolicy, Policy};
+use super::source::Source;
+use crate::policy::PlannedPolicy;
 use crate::resolution::ResolverRef;
 
 /// Policies, compiled.
@@ -22,22 +22,6 @@ pub(super) struct Abac {
     pub(super) slots: Slots,
     /// The policies with a pattern that is over a budget.
     pub(super) over_budget: Box<[Uuid]>,
-}
-
-/// A policy before it is compiled.
-#[derive(Debug)]
-pub(super) struct Source {
-    pub(super) policy: PlannedPolicy,
-    /// `None` if the stored condition does not compile.
-    pub(super) condition: Option<Condition>,
-}
-
-impl From<Policy> for Source {
-    fn from(policy: Policy) -> Self {
-        let Policy { id, name, effect, priority, condition, .. } = policy;
-        let policy = PlannedPolicy { id, name: name.into(), effect, priority };
-        Self { policy, condition: condition.ok() }
-    }
 }
 
 impl Abac {

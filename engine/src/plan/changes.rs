@@ -9,10 +9,11 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use uuid::Uuid;
 
-use super::abac::{Abac, Source};
+use super::abac::Abac;
 use super::index::Rank;
 use super::layer::{Layer, Layers, whole};
 use super::slots::Namespace;
+use super::source::Source;
 use crate::policy::Policy;
 use crate::rbac::Rule;
 use crate::resolution::ResolverRef;

@@ -2,9 +2,9 @@
 
 use uuid::Uuid;
 
-use super::abac::Source;
 use super::index::Indexed;
 use super::program::{Builder, NodeId};
+use super::source::Source;
 use crate::condition::{Condition, Predicate};
 use crate::pattern::{PatternCompiler, PatternFault};
 use crate::policy::PlannedPolicy;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::abac::{Abac, Source};
+use super::abac::Abac;
 use super::index::{Indexed, Rank, Search};
 use super::program::{Cause, Run};
 use super::slots::{Slot, Symbol, Values};
+use super::source::Source;
 use crate::condition::{AttributePath, ResolverAttribute};
 use crate::decision::{Applied, Undetermined, Withheld};
 use crate::policy::{PlannedPolicy, applies};

@@ -18,9 +18,10 @@ mod program;
 mod rbac;
 pub mod search;
 mod slots;
+mod source;
 mod stages;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use uuid::Uuid;
 
@@ -32,7 +33,7 @@ use crate::resolution::{AttributeAnswers, AttributeRequest, ResolverRef};
 use crate::supply::DirectoryNeeds;
 use crate::tenant_facts::TenantFacts;
 
-use abac::{Abac, Source};
+use abac::Abac;
 pub use changes::PlanChanges;
 pub use explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
@@ -40,6 +41,10 @@ pub use explanation::{
 };
 use layer::{Layer, Layers, whole};
 use rbac::RbacIndex;
+use source::Source;
+
+/// The compiled policies of plans without any.
+static NO_POLICIES: LazyLock<Abac> = LazyLock::new(|| Abac::compile(Vec::new(), |_| None));
 
 /// All rules that can decide checks of one resource of one tenant, at one revision.
 #[derive(Clone, Debug)]
@@ -165,9 +170,15 @@ impl Plan {
     /// know layers: the first of them on a changed plan takes as long as [`Plan::folded`].
     fn whole(&self) -> &Abac {
         match &*self.layers {
-            [only] if only.gone.is_empty() => &only.abac,
+            [] => &NO_POLICIES,
+            [only, ..] if !self.is_changed() => &only.abac,
             _ => self.whole.get_or_init(|| changes::together(&self.layers)),
         }
+    }
+
+    /// Returns whether policies changed since they were compiled together.
+    fn is_changed(&self) -> bool {
+        self.layers.len() > 1 || self.layers.iter().any(|layer| !layer.gone.is_empty())
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -236,16 +247,20 @@ impl Plan {
         first
     }
 
-    /// Returns the bytes that the plan occupies, for the weight limit of a cache.
+    /// Returns the bytes that the plan occupies, for the weight limit of a cache. Those of a changed plan include about the
+    /// bytes of its policies compiled together, whether they are or not.
     pub fn weight(&self) -> usize {
         let layers: usize = self.layers.iter().map(Layer::weight).sum();
         let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
         let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
+        // A changed plan may compile its layers together later, when its weight is settled.
+        let whole = if self.is_changed() { layers } else { 0 };
         size_of::<Self>()
             + self.resource.len()
             + self.rules.weight()
             + spilled * size_of::<Layer>()
             + layers
+            + whole
             + facts
     }
 }

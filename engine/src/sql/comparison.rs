@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
 
-use super::Dialect;
 use super::clause::{Clause, Part, Term};
 use super::columns::{Column, ColumnType, ScalarType};
+use super::dialect::Dialect;
 use super::number;
 use super::param::SqlParam;
 use crate::operator::Operator;

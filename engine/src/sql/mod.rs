@@ -7,6 +7,8 @@
 mod clause;
 mod columns;
 mod comparison;
+mod dialect;
+mod limits;
 mod number;
 mod param;
 mod translate;
@@ -17,36 +19,11 @@ use crate::plan::filter::{Filter, InexactPolicy};
 use crate::rbac::Effect;
 use clause::Clause;
 pub use columns::{Column, ColumnType, Columns, ScalarType};
+pub use dialect::{Dialect, Placeholders};
+pub use limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 pub use param::SqlParam;
 use translate::Translator;
 use writer::Writer;
-
-/// The maximum length of a text, in bytes.
-pub const MAX_TEXT: usize = 1024 * 1024;
-/// The maximum number of parameters. SQLite takes 32,766, PostgreSQL 65,535, and a statement has others besides.
-pub const MAX_PARAMS: usize = 30_000;
-/// The maximum nesting. SQLite refuses expressions that are 1,000 levels deep, and a level here is up to four there.
-pub const MAX_NESTING: usize = 200;
-
-/// The database that a condition is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// PostgreSQL 13 or later.
-    Postgres,
-    /// SQLite 3.23 or later.
-    Sqlite,
-}
-
-/// The form of the parameters in the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placeholders {
-    /// `$1`, `$2`
-    Dollar,
-    /// `?`
-    Question,
-    /// `:p1`, `:p2`
-    Named,
-}
 
 /// A condition in SQL.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,10 +36,6 @@ pub struct Sql {
     /// Empty if it is exact.
     pub inexact: Vec<InexactPolicy>,
 }
-
-/// The output is larger than it may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
 
 /// Writes the condition that holds for the rows that `filter` allows.
 ///
@@ -102,26 +75,6 @@ pub fn write(
     inexact.reverse();
     let (text, params) = Writer::new(dialect, placeholders).write(&clause)?;
     Ok(Sql { text, params, inexact })
-}
-
-impl Dialect {
-    /// Every dialect with its name.
-    pub const ALL: [(Self, &'static str); 2] =
-        [(Self::Postgres, "postgres"), (Self::Sqlite, "sqlite")];
-
-    /// Returns the placeholders that drivers of the database take.
-    pub fn placeholders(self) -> Placeholders {
-        match self {
-            Self::Postgres => Placeholders::Dollar,
-            Self::Sqlite => Placeholders::Question,
-        }
-    }
-}
-
-impl Placeholders {
-    /// Every form with its name.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Dollar, "dollar"), (Self::Question, "question"), (Self::Named, "named")];
 }
 
 #[cfg(test)]

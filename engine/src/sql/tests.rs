@@ -108,7 +108,7 @@ fn policies_fold_in_the_order_in_which_they_decide() {
     assert_eq!(sql.params, [SqlParam::Integer(2), SqlParam::Integer(1), number, x]);
 }
 
-/// What has no exact form never hides an allowed row.
+/// A test without an exact form never hides an allowed row.
 #[test]
 fn inexact_tests_allow_more_rows() {
     let postgres = Dialect::Postgres;

@@ -1,9 +1,9 @@
 //! Translates conditions into clauses.
 
-use super::Dialect;
 use super::clause::Clause;
 use super::columns::{Column, Columns};
 use super::comparison::{Side, compare};
+use super::dialect::Dialect;
 use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
 use crate::plan::filter::{KnownValues, unresolved};
 use crate::rbac::Effect;

@@ -2,8 +2,9 @@
 
 use super::clause::{Clause, Part, Term};
 use super::columns::{Column, ColumnType, ScalarType};
+use super::dialect::{Dialect, Placeholders};
+use super::limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 use super::param::SqlParam;
-use super::{Dialect, MAX_NESTING, MAX_PARAMS, MAX_TEXT, Placeholders, TooLarge};
 use crate::operator::Operator;
 
 /// More parts of a conjunction or disjunction than this are halved by parentheses. SQLite nests each part of a chain

@@ -125,3 +125,19 @@ fn what_a_request_leaves_out_is_supplied() {
         assert_eq!(found, expected, "{precedence:?} {subject} {attributes} {token:?}");
     }
 }
+
+#[test]
+fn a_null_is_absent_and_nothing_takes_its_place() {
+    let (table, facts) = (table(), facts(Precedence::Request));
+    let json = json::parse(br#"{"ward": null, "roles": null}"#).expect("JSON");
+    let body =
+        json::parse(br#"{"subject": "ann", "resource": "a:b", "action": "b"}"#).expect("JSON");
+    let mut body = CheckBody::parse(&body).expect("a check");
+    body.attributes.user = AttributeMap::of_members(json.as_object().expect("an object"));
+    let check = Check::new(body, "ws", None, chrono::DateTime::UNIX_EPOCH);
+    let supply = Supply::new(&facts, KnownEntities::find(&table, &check, ALL), &check, ALL);
+    let check = supply.complete(check);
+    assert!(check.attributes.user.get("ward").is_none());
+    assert!(check.attributes.user.get("level").is_some());
+    assert_eq!(check.roles.iter().count(), 0);
+}

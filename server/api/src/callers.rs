@@ -49,15 +49,16 @@ impl CheckRequester {
     /// Counts the items of a batch for the rates of checks. The request itself counted as the first.
     pub(crate) fn count_items(&self, app: &App, items: usize) -> Result<(), ApiError> {
         let more = u32::try_from(items.saturating_sub(1)).unwrap_or(u32::MAX);
-        let actor = match &self.caller {
-            CheckCaller::Member(holder) => &*holder.identity.subject,
-            CheckCaller::Key(key) => key.actor(),
-        };
-        limits::count_more(app, (self.caller.tenant(), actor), self.address, more)
+        let of_caller = (self.caller.tenant(), self.caller.actor());
+        limits::count_more(app, of_caller, self.address, more)
     }
 
     /// Verifies the caller, before its query is judged.
-    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn verified(
+        parts: &mut Parts,
+        app: &App,
+        permission: Permission,
+    ) -> Result<Self, ApiError> {
         match Credential::of(&app.mode, parts)? {
             Credential::Bearer(token) => {
                 let holder = verified_token(app, parts, token).await?;
@@ -69,7 +70,7 @@ impl CheckRequester {
             Credential::ServiceKey(key) => {
                 let key = verified_key(app, parts, key).await?;
                 let place = enter(app, parts, key.tenant(), key.actor()).await?;
-                key.must_have(Permission::AccessEvaluate)?;
+                key.must_have(permission)?;
                 let caller = CheckCaller::Key(key);
                 Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
             }
@@ -85,10 +86,43 @@ impl FromRequestParts<App> for CheckRequester {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let requester = Self::verified(parts, app).await?;
+        let requester = Self::verified(parts, app, Permission::AccessEvaluate).await?;
         managed_domain::refuse(parts, "a check names its domain in the body, as `domain`")?;
         refuse_query_fault(parts)?;
         Ok(requester)
+    }
+}
+
+/// A caller who may search: a member of a tenant, or a service key with `access:search`. The use case refuses members who
+/// may not ask about the subject.
+#[derive(Debug)]
+pub(crate) struct SearchRequester(CheckRequester);
+
+impl SearchRequester {
+    /// Counts the candidates that a search looked at for the rates of checks.
+    pub(crate) fn count_candidates(&self, app: &App, candidates: usize) {
+        let caller = &self.0.caller;
+        let of_caller = (caller.tenant(), caller.actor());
+        limits::count_candidates(app, of_caller, self.0.address, candidates);
+    }
+}
+
+impl Deref for SearchRequester {
+    type Target = CheckCaller;
+
+    fn deref(&self) -> &CheckCaller {
+        &self.0
+    }
+}
+
+impl FromRequestParts<App> for SearchRequester {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let requester = CheckRequester::verified(parts, app, Permission::AccessSearch).await?;
+        managed_domain::refuse(parts, "the body names its domain, as `domain`")?;
+        refuse_query_fault(parts)?;
+        Ok(Self(requester))
     }
 }
 
@@ -259,8 +293,7 @@ async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<Verifie
         return verified.map_err(refuse);
     }
     let lookup = limits::key_lookup(app, parts, key, now)?;
-    // In a box, so that other requests have no room for the state of a look-up.
-    let verified = Box::pin(key_holders::verify(app, &presented, now)).await;
+    let verified = key_holders::verify(app, &presented, now).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);

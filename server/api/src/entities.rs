@@ -1,4 +1,4 @@
-//! Entities of the directory (`docs/semantics.md`, section 11).
+//! Entities of the directory (`docs/semantics.md`, section 12).
 
 use axum::Json;
 use axum::extract::State;

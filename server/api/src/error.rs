@@ -1,5 +1,6 @@
 //! The errors of the API: the only error that becomes a response (`docs/semantics.md`, section 8.4).
 
+mod filter_refusals;
 mod refusals;
 pub(crate) mod schema;
 
@@ -103,6 +104,9 @@ impl ApiError {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
             Self::Operation(OperationError::Refused(refusal)) => refusals::details(refusal),
+            Self::Operation(OperationError::FilterRefused(refusal)) => {
+                filter_refusals::details(refusal)
+            }
             Self::Operation(OperationError::RevisionLost { latest, .. }) => {
                 json!({"revision": latest})
             }
@@ -154,6 +158,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
         }
         OperationError::Refused(refusal) => refusals::status(refusal),
         OperationError::CasesFailed(_) => (StatusCode::UNPROCESSABLE_ENTITY, "CASES_FAILED"),
+        OperationError::FilterRefused(refusal) => filter_refusals::status(refusal),
         OperationError::ApprovalRequired => (StatusCode::CONFLICT, "APPROVAL_REQUIRED"),
         OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
         OperationError::Unavailable(..) | OperationError::NotNow(_) => {
@@ -186,6 +191,7 @@ fn operation_message(error: &OperationError) -> String {
             "the record has changed since: read it again, and send its `ETag`".to_owned()
         }
         OperationError::Refused(refusal) => refusals::message(refusal),
+        OperationError::FilterRefused(refusal) => filter_refusals::message(refusal),
         OperationError::CasesFailed(failed) => format!(
             "{} of the tenant's cases would fail, and its gate `cases` refuses such a change; mend the change, or \
              change the cases first",

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
-use http::header::{ETAG, IF_MATCH};
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_model::schema;
@@ -47,6 +47,34 @@ impl IntoParams for IfMatch {
         let about = "The `ETag` of the record as the client knows it, or several, or `*`: if the record is \
                      another by now, the answer is a 412";
         vec![parameter(ParameterIn::Header, "If-Match", schema::typed(Type::String), about)]
+    }
+}
+
+/// The tags of answers that the client has: one of them again is a 304.
+pub(crate) struct IfNoneMatch(Vec<String>);
+
+impl IfNoneMatch {
+    /// Returns whether the client has the answer with this tag. A weak comparison: `W/` does not count (RFC 9110, section
+    /// 13.1.2).
+    pub(crate) fn names(&self, tag: &str) -> bool {
+        self.0.iter().any(|own| own == "*" || own.trim_start_matches("W/") == tag)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let values = parts.headers.get_all(IF_NONE_MATCH).iter();
+        let tags = values.flat_map(|value| value.to_str().unwrap_or_default().split(','));
+        Ok(Self(tags.map(|tag| tag.trim().to_owned()).collect()))
+    }
+}
+
+impl IntoParams for IfNoneMatch {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let about = "The `ETag` of an answer that the client has, or several: if it is the answer again, this one is a 304";
+        vec![parameter(ParameterIn::Header, "If-None-Match", schema::typed(Type::String), about)]
     }
 }
 

@@ -17,6 +17,7 @@ use portcullis_limits::{
 };
 use portcullis_operations::app::App;
 use portcullis_operations::error::OperationError;
+use portcullis_operations::search::CANDIDATES_PER_CHECK;
 
 use crate::error::ApiError;
 use crate::peer::PeerAddress;
@@ -130,6 +131,21 @@ pub(crate) async fn admit_operator(
     now: DateTime<Utc>,
 ) -> Result<RequestPlace, ApiError> {
     find_place(app, Class::Operator, "", Moment::of(now)).await
+}
+
+/// Counts the candidates of a search as further checks.
+pub(crate) fn count_candidates(
+    app: &App,
+    of_caller: (&str, &str),
+    address: Option<IpAddr>,
+    candidates: usize,
+) {
+    let more = u32::try_from(candidates / CANDIDATES_PER_CHECK).unwrap_or(u32::MAX);
+    let rates = &app.limits.rates;
+    if more > 0 && rates.are_limited() {
+        let now = Moment::of(app.clock.now());
+        rates.spend(RequestKind::Check, of_caller, address, now, more);
+    }
 }
 
 /// Counts a request of `actor` of `tenant` for the rates.

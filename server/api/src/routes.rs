@@ -7,7 +7,7 @@ use portcullis_operations::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::authzen::{discovery, evaluation, evaluations};
+use crate::authzen::{self, discovery, evaluation, evaluations};
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::{Document, Table};
@@ -15,8 +15,9 @@ use crate::route_set::RouteSet;
 use crate::service::HttpService;
 use crate::unknown_parameters::KnownQueries;
 use crate::{
-    admin, apply, audit, batch, checks, docs, entities, health, home, layers, limits, metrics,
-    policies, proposals, resolvers, resources, roles, rules, service_keys, webhooks,
+    admin, apply, audit, batch, checks, docs, entities, filters, health, home, layers, limits,
+    metrics, permissions, policies, proposals, resolvers, resources, roles, rules, search,
+    service_keys, webhooks,
 };
 
 /// Returns the HTTP interface of `app`.
@@ -71,7 +72,18 @@ fn public() -> OpenApiRouter<App> {
         .at(batch::PATH, routes!(batch::check_all))
         .at("/access/v1/evaluation", routes!(evaluation::evaluation))
         .at("/access/v1/evaluations", routes!(evaluations::evaluations))
-        .at("/api/v1/resources/access/check", routes!(checks::legacy_check));
+        .at(authzen::search::SUBJECTS_PATH, routes!(authzen::search::subjects))
+        .at(authzen::search::RESOURCES_PATH, routes!(authzen::search::resources))
+        .at(authzen::search::ACTIONS_PATH, routes!(authzen::search::actions))
+        .at("/api/v1/resources/access/check", routes!(checks::legacy_check))
+        .at(search::RESOURCES_PATH, routes!(search::resources))
+        .at(search::SUBJECTS_PATH, routes!(search::subjects))
+        .at(search::ACTIONS_PATH, routes!(search::actions));
+    let access = OpenApiRouter::new()
+        .at("/api/v1/plan", routes!(filters::plan))
+        .at("/api/v1/permissions", routes!(permissions::list))
+        .at("/api/v1/matrix", routes!(permissions::matrix))
+        .route_layer(Extension(Class::Management));
     let management = OpenApiRouter::new()
         .at("/api/v1/resources", routes!(resources::register, resources::list))
         .at("/api/v1/resources/list", routes!(resources::register_all))
@@ -120,7 +132,7 @@ fn public() -> OpenApiRouter<App> {
     let bundles = OpenApiRouter::new()
         .at(apply::PATH, routes!(apply::run))
         .route_layer(Extension(Class::Uploads));
-    let management = management.merge(uploads).merge(bundles);
+    let management = management.merge(uploads).merge(bundles).merge(access);
     let management = management.route_layer(middleware::from_fn(layers::run_to_completion));
     let pages = OpenApiRouter::new()
         .at("/docs", routes!(docs::page))

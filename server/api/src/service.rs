@@ -24,16 +24,17 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
-use crate::authzen::evaluations::EVALUATIONS_PATH;
+use crate::authzen::paths::EVALUATIONS_PATH;
 use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;
-use crate::deadline::REQUEST_TIMEOUT;
+use crate::deadline::{self, REQUEST_TIMEOUT};
 use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::leftover;
 use crate::raw_body::BodyLimits;
 use crate::request_id::{REQUEST_ID, RequestId};
+use crate::search;
 use crate::sent_credential::SentCredential;
 use crate::unknown_parameters::KnownQueries;
 use crate::upload;
@@ -83,6 +84,7 @@ impl HttpService {
             apply::PATH => bodies.largest_apply(),
             entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
             batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
+            search::RESOURCES_PATH | search::SUBJECTS_PATH => search::MAX_BODY,
             _ => MAX_BODY,
         };
         parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
@@ -99,10 +101,10 @@ impl HttpService {
             }
         };
         let routed = AssertUnwindSafe(routed).catch_unwind();
-        let answer = match tokio::time::timeout(REQUEST_TIMEOUT, routed).await {
-            Ok(Ok(answer)) => method_not_allowed(answer),
-            Ok(Err(panic)) => after_panic(&*panic),
-            Err(_) => after_timeout(),
+        let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
+            Some(Ok(answer)) => method_not_allowed(answer),
+            Some(Err(panic)) => after_panic(&*panic),
+            None => after_timeout(),
         };
         if answer.status() == StatusCode::UNAUTHORIZED
             && let Some(sent) = sent

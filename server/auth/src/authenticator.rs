@@ -1,18 +1,20 @@
 //! Verifies bearer tokens in all modes.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use portcullis_egress::Client;
 use portcullis_model::provider::ProviderRecord;
 use portcullis_model::service_key::resembles_key;
+use portcullis_storage::Store;
+use uuid::Uuid;
 
 use crate::callers::TokenHolder;
 use crate::closed_tenants::ClosedTenants;
 use crate::config::OidcConfig;
 use crate::error::AuthError;
 use crate::issuers::Issuers;
+use crate::providers::Providers;
 use crate::token::{Proof, Unverified};
 use crate::token_cache::{CachedToken, TokenCache};
 
@@ -45,9 +47,10 @@ impl Authenticator {
         Ok(Self::new(issuer))
     }
 
-    /// Returns a verifier for the providers that tenants register. `client` fetches their key sets, and must be guarded.
-    pub fn saas(client: Client) -> Self {
-        Self::new(Some(Issuers::registered(client)))
+    /// Returns a verifier for the providers that are registered in `store`. `client` fetches their key sets, and must be
+    /// guarded.
+    pub fn saas(client: Client, store: Store) -> Self {
+        Self::new(Some(Issuers::registered(client, store)))
     }
 
     fn new(issuers: Option<Issuers>) -> Self {
@@ -84,7 +87,7 @@ impl Authenticator {
         now: DateTime<Utc>,
     ) -> Result<Arc<TokenHolder>, AuthError> {
         let read = Unverified::read(token)?;
-        let (verifier, tenant) = issuers.choose(read.issuer()?)?;
+        let (verifier, tenant) = issuers.choose(read.issuer()?).await?;
         let Proof { identity, key, validity } = verifier.verify(read, now).await?;
         let one_tenant_per_domain = tenant.is_none();
         let tenant = tenant.unwrap_or_else(|| identity.domain.clone());
@@ -98,16 +101,59 @@ impl Authenticator {
         matches!(self.issuers, Some(Issuers::Registered(_)))
     }
 
-    /// Applies the registered providers and the closed tenants. Every token that is verified after the return obeys them.
-    /// One call at a time: records that were read before a registration must not be applied after it.
-    pub fn apply(&self, providers: Vec<ProviderRecord>, closed: &ClosedTenants) {
-        let mut gone: HashSet<String> = closed.all().iter().cloned().collect();
-        if let Some(Issuers::Registered(registered)) = &self.issuers {
-            gone.extend(registered.replace(providers, closed));
-        }
-        for tenant in gone {
+    /// Returns those of `tenants` that have identity providers in memory. The caller reads their records next.
+    pub fn remembered_tenants<'t>(&self, tenants: &[&'t str]) -> Vec<&'t str> {
+        self.registered().map_or_else(Vec::new, |registered| registered.remembered(tenants))
+    }
+
+    /// Applies what the store has of `tenants`, whose access changed: their providers and whether they are closed. Every
+    /// token that is verified after the return obeys it. One call at a time: records that were read before a
+    /// registration must not be applied after it.
+    pub fn apply(&self, tenants: &[&str], providers: &[ProviderRecord], closed: &ClosedTenants) {
+        let gone = self.registered().map(|known| known.apply(tenants, providers, closed));
+        for tenant in gone.unwrap_or_default() {
             self.tokens.forget(&tenant);
         }
+        for tenant in tenants.iter().filter(|tenant| closed.contains(tenant)) {
+            self.tokens.forget(tenant);
+        }
+    }
+
+    /// Forgets every registered provider, and the tokens of closed tenants: everything may have changed.
+    pub fn forget_providers(&self, closed: &ClosedTenants) {
+        let gone = self.registered().map(Providers::clear).unwrap_or_default();
+        for tenant in gone.iter().chain(&*closed.all()) {
+            self.tokens.forget(tenant);
+        }
+    }
+
+    /// Forgets the providers that nobody used for an hour. Call it every minute. Returns the ids of the providers whose use
+    /// should be noted in the store.
+    pub fn tidy(&self) -> Vec<Uuid> {
+        let (idle, used) = self.registered().map(Providers::tidy).unwrap_or_default();
+        for tenant in idle {
+            self.tokens.forget(&tenant);
+        }
+        used
+    }
+
+    /// Reads the providers of `issuers`, and fetches their key sets, so that their first tokens do not wait.
+    pub async fn warm_up(&self, issuers: &[String]) {
+        if let Some(registered) = self.registered() {
+            registered.warm_up(issuers).await;
+        }
+    }
+
+    fn registered(&self) -> Option<&Providers> {
+        match &self.issuers {
+            Some(Issuers::Registered(registered)) => Some(registered),
+            _ => None,
+        }
+    }
+
+    /// Returns the numbers of issuers and of key sets in memory.
+    pub fn providers(&self) -> (usize, usize) {
+        self.registered().map(Providers::len).unwrap_or_default()
     }
 
     /// Returns the number of tokens in memory.

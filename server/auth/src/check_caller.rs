@@ -65,6 +65,22 @@ impl CheckCaller {
         }
     }
 
+    /// Refuses a member who asks about another subject in `domain` and does not manage it. A key that asks has the
+    /// permission `access:search`.
+    pub fn may_ask_about(
+        &self,
+        subject: &str,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<(), AuthError> {
+        match self {
+            Self::Member(holder) if *holder.identity.subject != *subject => {
+                holder.must_manage(domain, manager_roles)
+            }
+            Self::Member(_) | Self::Key(_) => Ok(()),
+        }
+    }
+
     /// Refuses a caller who may not see explanations of checks in `domain`: a member who does not manage it, or a key
     /// without `policies:read`.
     pub fn may_explain(
@@ -75,6 +91,32 @@ impl CheckCaller {
         match self {
             Self::Member(holder) => holder.must_manage(domain, manager_roles),
             Self::Key(key) => key.must_have(Permission::PoliciesRead),
+        }
+    }
+
+    /// Refuses a caller who may not search: a member who does not manage `domain`, unless `subject` is its own. A key has
+    /// proved its permission.
+    ///
+    /// # Errors
+    /// [`AuthError::AccessDenied`]
+    pub fn may_search(
+        &self,
+        subject: Option<&str>,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<(), AuthError> {
+        match self {
+            Self::Member(holder) if subject == Some(&*holder.identity.subject) => Ok(()),
+            Self::Member(holder) => holder.must_manage(domain, manager_roles),
+            Self::Key(_) => Ok(()),
+        }
+    }
+
+    /// Returns the caller as cursors and rates name it: the `sub` of a token, or `key:<id>`.
+    pub fn actor(&self) -> &str {
+        match self {
+            Self::Member(holder) => &holder.identity.subject,
+            Self::Key(key) => key.actor(),
         }
     }
 }

@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use futures_util::future::BoxFuture;
 use portcullis_egress::Client;
+use portcullis_model::jitter::Jitter;
+use portcullis_storage::{Store, StoreError, providers, tenants};
+use url::Url;
 
 use crate::config::OidcConfig;
 use crate::error::AuthError;
-use crate::keysets::{FETCH_TIMEOUT, KeySource, http_fetch};
-use crate::providers::Providers;
+use crate::keysets::{FETCH_TIMEOUT, KeySource, Refreshes, http_fetch};
+use crate::providers::{FoundProvider, Providers};
+use crate::shared_key_sets::SharedKeySets;
 use crate::token::Verifier;
 use crate::token_cache::CachedToken;
 
@@ -26,23 +31,32 @@ impl Issuers {
     pub(crate) fn one(config: &OidcConfig, tenant: Option<&str>) -> anyhow::Result<Self> {
         let client = Client::trusted(FETCH_TIMEOUT)?;
         let fetch = http_fetch(client, &config.issuer, config.jwks_uri.clone());
-        let keys = KeySource::new(&config.issuer, fetch);
-        keys.refresh_in_background();
+        let refreshes = Arc::new(Refreshes::new(Jitter::system()));
+        let keys = KeySource::new(&config.issuer, fetch, &refreshes);
+        keys.refresh_for_ever();
         let verifier = Arc::new(Verifier::new(config.clone(), keys));
         Ok(Self::One { verifier, tenant: tenant.map(str::to_owned) })
     }
 
-    /// Returns registered providers, of which there are none yet. `client` fetches their key sets, and must be guarded.
-    pub(crate) fn registered(client: Client) -> Self {
-        let fetches = move |issuer: &str, uri| http_fetch(client.clone(), issuer, Some(uri));
-        Self::Registered(Providers::new(Box::new(fetches)))
+    /// Returns the providers that are registered in `store`. `client` fetches their key sets, and must be guarded.
+    pub(crate) fn registered(client: Client, store: Store) -> Self {
+        let fetches = move |address: &Url| {
+            // The issuer is needed for discovery alone.
+            http_fetch(client.clone(), "", Some(address.clone()))
+        };
+        let key_sets = SharedKeySets::new(Box::new(fetches), Jitter::system());
+        let lookup = move |issuer: String| -> BoxFuture<'static, _> {
+            let store = store.clone();
+            Box::pin(async move { find(&store, &issuer).await })
+        };
+        Self::Registered(Providers::new(Box::new(lookup), key_sets))
     }
 
     /// Returns the verifier of the tokens of `issuer`, and their tenant; `None` if the domain of a token is its tenant.
     ///
     /// # Errors
-    /// The issuer is not registered, or its tenant is closed.
-    pub(crate) fn choose(
+    /// The issuer is not registered, its tenant is closed, or the store failed.
+    pub(crate) async fn choose(
         &self,
         issuer: &str,
     ) -> Result<(Arc<Verifier>, Option<String>), AuthError> {
@@ -50,7 +64,7 @@ impl Issuers {
             // The verifier compares the issuer with its own.
             Self::One { verifier, tenant } => Ok((Arc::clone(verifier), tenant.clone())),
             Self::Registered(providers) => {
-                let (verifier, tenant) = providers.choose(issuer)?;
+                let (verifier, tenant) = providers.choose(issuer).await?;
                 Ok((verifier, Some(tenant)))
             }
         }
@@ -64,4 +78,16 @@ impl Issuers {
             Self::Registered(providers) => providers.vouch_for(known, now),
         }
     }
+}
+
+/// Reads the provider of `issuer`, with the state of its tenant.
+async fn find(store: &Store, issuer: &str) -> Result<Option<FoundProvider>, StoreError> {
+    let mut tx = store.read_all().await?;
+    let record = providers::find_anywhere(&mut tx, issuer).await?;
+    let is_closed = match &record {
+        Some(record) => tenants::is_closed(&mut tx, &record.tenant_id).await?,
+        None => false,
+    };
+    tx.end().await?;
+    Ok(record.map(|record| FoundProvider { record, is_closed }))
 }

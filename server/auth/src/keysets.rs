@@ -1,30 +1,33 @@
 //! Key sets (RFC 7517): the choice of the key that may verify a token, the fetch of a set, and its refresh.
 
+mod fetch;
+mod refreshes;
 mod set;
 mod used_key;
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use anyhow::Context;
 use arc_swap::ArcSwapOption;
-use futures_util::future::BoxFuture;
 use jsonwebtoken::Algorithm;
-use portcullis_egress::Client;
-use portcullis_engine::excerpt::{excerpt, quoted};
-use portcullis_engine::json::{self, Json};
-pub(crate) use set::KeySet;
+use portcullis_engine::excerpt::excerpt;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
-use url::Url;
+
+use fetch::shown;
+pub(crate) use fetch::{Fetch, http_fetch};
+pub(crate) use refreshes::Refreshes;
+pub(crate) use set::KeySet;
 pub(crate) use used_key::UsedKey;
 
-/// Largest key set and discovery document, in bytes.
-const MAX_BYTES: usize = 64 * 1024;
 /// Longest fetch, including discovery. The first token of an issuer waits at most this long.
 pub const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
-/// Age at which a key set is fetched again in the background.
+/// Age at which a key set is fetched again. One that is in use is fetched in the background before that.
 const REFRESH: Duration = Duration::from_secs(300);
+/// The pause before the first repetition of a fetch that failed. It doubles up to [`MIN_INTERVAL`], so that a provider is
+/// found soon after its start.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// Shortest time between two fetches for an unknown `kid`, including failed ones. Everybody can invent a `kid`.
 const MIN_INTERVAL: Duration = Duration::from_secs(30);
 /// Age up to which the last good keys are used while the provider fails.
@@ -34,15 +37,12 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(300);
 /// Longest cause in the log, in bytes. It quotes the key set.
 const MAX_CAUSE: usize = 2_048;
 
-/// A function that fetches a key set. Its error names the URL, for the log.
-pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<KeySet>> + Send + Sync>;
-
 /// No key set of the issuer is available.
 #[derive(Debug, thiserror::Error)]
 #[error("no key set of the issuer could be fetched so far")]
 pub(crate) struct NoKeys;
 
-/// The source of one issuer's key set, which it refreshes. Cheap to clone.
+/// The source of a key set, which it refreshes while it is in use. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct KeySource(Arc<Source>);
 
@@ -50,9 +50,17 @@ struct Source {
     /// For the log.
     issuer: String,
     fetch: Fetch,
+    refreshes: Arc<Refreshes>,
     good: ArcSwapOption<Good>,
     /// The lock is held during a fetch, so that one fetch runs at a time.
     fetches: Mutex<Fetches>,
+    start: Instant,
+    /// Milliseconds from `start` to the begin of the last fetch; 0 if there was none.
+    last_fetch: AtomicU64,
+    /// Whether a token needed the keys since the task in the background looked.
+    is_used: AtomicBool,
+    /// Whether a task in the background fetches again and again.
+    is_refreshed: AtomicBool,
 }
 
 /// The fetches so far.
@@ -80,9 +88,9 @@ struct Good {
 }
 
 impl Good {
-    /// Returns whether the keys may still be used.
-    fn is_young(&self) -> bool {
-        self.since.elapsed() < MAX_AGE
+    /// Returns whether the keys may still be used at `now`.
+    fn is_young(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) < MAX_AGE
     }
 }
 
@@ -94,16 +102,22 @@ impl std::fmt::Debug for KeySource {
 
 impl KeySource {
     /// Returns a source that has no keys yet. The log names it by `issuer`.
-    pub(crate) fn new(issuer: &str, fetch: Fetch) -> Self {
+    pub(crate) fn new(issuer: &str, fetch: Fetch, refreshes: &Arc<Refreshes>) -> Self {
         Self(Arc::new(Source {
             issuer: issuer.parse().map_or_else(|_| issuer.to_owned(), |url| shown(&url)),
             fetch,
+            refreshes: Arc::clone(refreshes),
             good: ArcSwapOption::empty(),
             fetches: Mutex::default(),
+            start: Instant::now(),
+            last_fetch: AtomicU64::new(0),
+            is_used: AtomicBool::new(false),
+            is_refreshed: AtomicBool::new(false),
         }))
     }
 
-    /// Returns the key that may verify a token with this header, or `None` if there is not exactly one.
+    /// Returns the key that may verify a token with this header, or `None` if there is not exactly one. Keys that nobody
+    /// needed for a while are fetched first.
     ///
     /// # Errors
     /// There is no key set, and none could be fetched.
@@ -112,13 +126,13 @@ impl KeySource {
         algorithm: Algorithm,
         kid: Option<String>,
     ) -> Result<Option<UsedKey>, NoKeys> {
-        let mut good = match self.good() {
-            Some(good) => good,
-            None => {
-                self.refresh_on_demand().await;
-                self.good().ok_or(NoKeys)?
-            }
-        };
+        self.0.note_use();
+        let present = self.0.present();
+        if present.is_none() {
+            self.refresh_on_demand().await;
+        }
+        self.refresh_while_used();
+        let mut good = present.or_else(|| self.good()).ok_or(NoKeys)?;
         if kid.as_deref().is_some_and(|kid| !good.keys.knows(kid)) {
             self.refresh_on_demand().await;
             let Some(fresh) = self.good() else { return Ok(None) };
@@ -130,15 +144,18 @@ impl KeySource {
 
     /// Returns whether [`KeySource::find`] would return `used` again for the same token, without a fetch.
     pub(crate) fn has(&self, used: &UsedKey) -> bool {
+        self.0.note_use();
+        let now = Instant::now();
         let good = self.0.good.load();
-        let good = good.as_ref().filter(|good| good.is_young());
+        let good = good.as_ref().filter(|good| good.is_young(now) && !self.0.is_due(now));
         let key = good.and_then(|good| good.keys.find(used.algorithm, used.kid.as_deref()));
         key.is_some_and(|key| Arc::ptr_eq(key, &used.key))
     }
 
     /// Returns the last good key set, unless it is older than [`MAX_AGE`].
     fn good(&self) -> Option<Arc<Good>> {
-        self.0.good.load_full().filter(|good| good.is_young())
+        let now = Instant::now();
+        self.0.good.load_full().filter(|good| good.is_young(now))
     }
 
     /// Fetches the key set, or waits for a running fetch, unless a token caused a fetch within [`MIN_INTERVAL`]. The
@@ -151,29 +168,92 @@ impl KeySource {
     }
 
     /// Starts a task that fetches now and then repeatedly, until the last clone of the key source is dropped.
-    pub(crate) fn refresh_in_background(&self) {
-        let weak = Arc::downgrade(&self.0);
-        tokio::spawn(async move {
-            let mut pause = Duration::from_secs(1);
-            while let Some(source) = weak.upgrade() {
-                source.refresh().await;
-                // The pause grows while the provider fails, so that it is found soon after its start.
-                pause = if source.is_fresh() { REFRESH } else { (pause * 2).min(MIN_INTERVAL) };
-                drop(source);
-                tokio::time::sleep(pause).await;
+    pub(crate) fn refresh_for_ever(&self) {
+        self.0.is_refreshed.store(true, Ordering::Relaxed);
+        tokio::spawn(refresh_again_and_again(Arc::downgrade(&self.0), None, Duration::ZERO));
+    }
+
+    /// Starts a task that fetches repeatedly, until nobody needed the keys for [`REFRESH`], unless one runs.
+    fn refresh_while_used(&self) {
+        if !self.0.is_refreshed.load(Ordering::Relaxed)
+            && !self.0.is_refreshed.swap(true, Ordering::Relaxed)
+        {
+            let first = match self.0.present() {
+                Some(_) => self.0.refreshes.pause(REFRESH),
+                None => FIRST_PAUSE,
+            };
+            let weak = Arc::downgrade(&self.0);
+            tokio::spawn(refresh_again_and_again(weak, Some(REFRESH), first));
+        }
+    }
+
+    /// Returns whether nobody else has a clone of the source.
+    pub(crate) fn is_unshared(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
+    /// Fetches the key set now, as for a token.
+    pub(crate) async fn warm_up(&self) {
+        if self.0.present().is_none() {
+            self.refresh_on_demand().await;
+        }
+    }
+}
+
+/// Fetches the key set of `source` after the pause `first`, and then again and again, until it is dropped or nobody needed
+/// its keys for `patience`.
+async fn refresh_again_and_again(
+    source: Weak<Source>,
+    patience: Option<Duration>,
+    first: Duration,
+) {
+    let (mut pause, mut last_use) = (first, Instant::now());
+    let mut pause_after_failure = FIRST_PAUSE;
+    loop {
+        tokio::time::sleep(pause).await;
+        let Some(source) = source.upgrade() else { return };
+        if source.is_used.swap(false, Ordering::Relaxed) {
+            last_use = Instant::now();
+        }
+        if patience.is_some_and(|patience| last_use.elapsed() > patience) {
+            source.is_refreshed.store(false, Ordering::Relaxed);
+            return;
+        }
+        (pause, pause_after_failure) = match source.refresh().await {
+            true => (source.refreshes.pause(REFRESH), FIRST_PAUSE),
+            false => {
+                let doubled = (pause_after_failure * 2).min(MIN_INTERVAL);
+                (doubled, doubled)
             }
-        });
+        };
     }
 }
 
 impl Source {
-    fn is_fresh(&self) -> bool {
-        self.good.load().as_ref().is_some_and(|good| good.since.elapsed() < REFRESH)
+    /// Notes that a token needs the keys. Threads share no write while the keys are in use.
+    fn note_use(&self) {
+        if !self.is_used.load(Ordering::Relaxed) {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
     }
 
-    /// Fetches the key set, after any running fetch.
-    async fn refresh(&self) {
-        self.fetch(self.fetches.lock().await).await;
+    /// Returns whether the last fetch, good or not, is so long ago that the keys must be fetched before they are used.
+    fn is_due(&self, now: Instant) -> bool {
+        let last = self.last_fetch.load(Ordering::Relaxed);
+        let age = now.saturating_duration_since(self.start + Duration::from_millis(last));
+        last == 0 || age > REFRESH
+    }
+
+    /// Returns the keys that may be used without a fetch.
+    fn present(&self) -> Option<Arc<Good>> {
+        let now = Instant::now();
+        self.good.load_full().filter(|good| good.is_young(now) && !self.is_due(now))
+    }
+
+    /// Fetches the key set, after any running fetch. Returns whether that worked.
+    async fn refresh(&self) -> bool {
+        let _place = self.refreshes.place().await;
+        self.fetch(self.fetches.lock().await).await
     }
 
     /// Fetches the key set for a token with an unknown key, at most once per [`MIN_INTERVAL`].
@@ -185,12 +265,15 @@ impl Source {
         let too_soon = fetches.last_demand.is_some_and(|last| last.elapsed() < MIN_INTERVAL);
         if !fetched_meanwhile && !too_soon {
             fetches.last_demand = Some(Instant::now());
+            let _place = self.refreshes.place_on_demand().await;
             self.fetch(fetches).await;
         }
     }
 
-    /// Fetches the key set, and stores it if it is valid.
-    async fn fetch(&self, mut fetches: MutexGuard<'_, Fetches>) {
+    /// Fetches the key set, and stores it if it is valid. Returns whether it is.
+    async fn fetch(&self, mut fetches: MutexGuard<'_, Fetches>) -> bool {
+        let begun = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.last_fetch.store(begun.max(1), Ordering::Relaxed);
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, (self.fetch)()).await;
         let keys = match fetched {
             Ok(keys) => keys,
@@ -202,6 +285,7 @@ impl Source {
                     keys.keep_keys_of(&before.keys);
                 }
                 self.good.store(Some(Arc::new(Good { keys, since: Instant::now() })));
+                return true;
             }
             Err(error) if fetches.may_warn() => {
                 let error = excerpt(format_args!("{error:#}"), MAX_CAUSE);
@@ -209,62 +293,8 @@ impl Source {
             }
             Err(_) => {}
         }
+        false
     }
-}
-
-/// Returns a function that fetches over HTTP from `jwks_uri`, or from the address in the issuer's discovery document
-/// (OpenID Connect Discovery 1.0, section 4).
-pub(crate) fn http_fetch(client: Client, issuer: &str, jwks_uri: Option<Url>) -> Fetch {
-    let issuer = issuer.to_owned();
-    Arc::new(move || {
-        let (client, issuer, jwks_uri) = (client.clone(), issuer.clone(), jwks_uri.clone());
-        Box::pin(async move {
-            let uri = match jwks_uri {
-                Some(uri) => uri,
-                None => discover(&client, &issuer).await?,
-            };
-            fetch_key_set(&client, &uri).await.with_context(|| shown(&uri))
-        })
-    })
-}
-
-/// Fetches the key set at `uri`.
-async fn fetch_key_set(client: &Client, uri: &Url) -> anyhow::Result<KeySet> {
-    KeySet::parse(&client.get(uri.clone(), MAX_BYTES).await?)
-}
-
-/// Returns the URL of the key set, which the discovery document of `issuer` names.
-async fn discover(client: &Client, issuer: &str) -> anyhow::Result<Url> {
-    let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-    let address: Url = address.parse().context("the issuer is not a URL")?;
-    let text = client.get(address.clone(), MAX_BYTES).await.with_context(|| shown(&address))?;
-    jwks_uri(&text, issuer).with_context(|| shown(&address))
-}
-
-/// Reads the URL of the key set from the discovery document of `issuer`.
-fn jwks_uri(document: &[u8], issuer: &str) -> anyhow::Result<Url> {
-    let document = json::parse(document).context("expected a discovery document")?;
-    let own = document.get("issuer").and_then(Json::as_str).unwrap_or_default();
-    anyhow::ensure!(
-        own == issuer,
-        "expected the discovery document of the issuer {}, not of {}",
-        quoted(issuer),
-        quoted(own)
-    );
-    let uri = document.get("jwks_uri").and_then(Json::as_str);
-    let uri = uri.context("the discovery document has no `jwks_uri`")?;
-    uri.parse().with_context(|| format!("the `jwks_uri` {} is not a URL", quoted(uri)))
-}
-
-/// Returns a URL for the log, without the parts that can hold a password or a key.
-fn shown(url: &Url) -> String {
-    let mut shown = url.clone();
-    // An error says that the URL has no host, and then it has no user either.
-    let _ = shown.set_username("");
-    let _ = shown.set_password(None);
-    shown.set_query(None);
-    shown.set_fragment(None);
-    shown.into()
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod keysets;
 mod permissions;
 mod providers;
 mod service_keys;
+mod shared_key_sets;
 mod shares;
 #[cfg(test)]
 mod testing;

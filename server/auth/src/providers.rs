@@ -1,160 +1,185 @@
-//! The identity providers of `saas` mode: the issuer of a token decides its tenant.
+//! The identity providers of `saas` mode: the issuer of a token decides its tenant (`docs/semantics.md`, section 6.10).
 
-use std::collections::HashMap;
+mod memory;
+
 use std::fmt;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use ahash::RandomState;
 use chrono::{DateTime, Utc};
+use futures_util::future::{BoxFuture, join_all};
 use portcullis_model::provider::ProviderRecord;
+use portcullis_storage::StoreError;
+use tokio::sync::Mutex;
 use url::Url;
+use uuid::Uuid;
 
 use crate::closed_tenants::ClosedTenants;
 use crate::config::OidcConfig;
 use crate::error::AuthError;
-use crate::keysets::{Fetch, KeySource};
+use crate::shared_key_sets::SharedKeySets;
 use crate::token::{TokenError, Verifier};
 use crate::token_cache::CachedToken;
+use memory::{Known, Provider, ProviderMemory};
 
-/// The registered providers, by issuer. Each provider has its own key source, so that an unavailable provider does not
-/// delay the tokens of others.
-pub(crate) struct Providers {
-    key_fetches: KeyFetches,
-    by_issuer: ArcSwap<HashMap<String, Arc<Provider>>>,
+/// Reads at a time for issuers that are not in memory. Issuers of one slot wait for each other, so that an issuer is read
+/// once for all who wait, and invented issuers leave connections to other requests.
+const SLOTS: usize = 8;
+/// Longest issuer that is looked for, in bytes: four for each of the 2,048 characters that a registration may have.
+const MAX_ISSUER: usize = 8_192;
+
+/// A function that reads the provider of an issuer, with the state of its tenant.
+pub(crate) type ProviderLookup = Box<
+    dyn Fn(String) -> BoxFuture<'static, Result<Option<FoundProvider>, StoreError>> + Send + Sync,
+>;
+
+/// A provider that the store has.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundProvider {
+    pub(crate) record: ProviderRecord,
+    /// Whether the tenant is closed.
+    pub(crate) is_closed: bool,
 }
 
-/// A function that returns the fetch of a key set, for an issuer and an address that a tenant chose.
-pub(crate) type KeyFetches = Box<dyn Fn(&str, Url) -> Fetch + Send + Sync>;
+/// The registered providers. One is read when a token first names its issuer, and forgotten when nobody uses it.
+pub(crate) struct Providers {
+    lookup: ProviderLookup,
+    key_sets: SharedKeySets,
+    memory: ProviderMemory,
+    slots: [Mutex<()>; SLOTS],
+    /// Random, so that nobody can choose issuers that share a slot with those of others.
+    hasher: RandomState,
+}
 
 impl fmt::Debug for Providers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Providers").field("by_issuer", &self.by_issuer).finish_non_exhaustive()
-    }
-}
-
-#[derive(Debug)]
-struct Provider {
-    record: ProviderRecord,
-    /// `None` while the tenant is closed: its key set is not fetched then. A changed record gets another verifier.
-    verifier: Option<Arc<Verifier>>,
-}
-
-impl Provider {
-    /// Returns whether this is the provider of `record`, in the present state of its tenant.
-    fn is(&self, record: &ProviderRecord, closed: &ClosedTenants) -> bool {
-        self.record == *record && self.verifier.is_none() == closed.contains(&record.tenant_id)
+        f.debug_struct("Providers").field("memory", &self.memory).finish_non_exhaustive()
     }
 }
 
 impl Providers {
-    /// Returns an empty set of providers.
-    pub(crate) fn new(key_fetches: KeyFetches) -> Self {
-        Self { key_fetches, by_issuer: ArcSwap::default() }
+    /// Returns providers of which none is in memory.
+    pub(crate) fn new(lookup: ProviderLookup, key_sets: SharedKeySets) -> Self {
+        let slots = std::array::from_fn(|_| Mutex::default());
+        let memory = ProviderMemory::default();
+        Self { lookup, key_sets, memory, slots, hasher: RandomState::new() }
     }
 
-    /// Applies the registered providers. An unchanged provider keeps its keys. A new one fetches its keys in the
-    /// background. A removed one verifies no more tokens. One whose tenant is closed neither fetches keys nor verifies
-    /// tokens. Returns the tenants of which a provider is changed or removed. One call at a time: records that were read
-    /// before a registration must not be applied after it.
-    pub(crate) fn replace(
-        &self,
-        records: Vec<ProviderRecord>,
-        closed: &ClosedTenants,
-    ) -> Vec<String> {
-        let before = self.by_issuer.load();
-        let same = records.len() == before.len()
-            && records.iter().all(|record| {
-                before.get(&record.issuer_url).is_some_and(|provider| provider.is(record, closed))
-            });
-        if same {
-            return Vec::new();
-        }
-        let after = records.into_iter().filter_map(|record| {
-            let issuer = record.issuer_url.clone();
-            let kept = before.get(&issuer).filter(|provider| provider.is(&record, closed));
-            if let Some(kept) = kept {
-                return Some((issuer, Arc::clone(kept)));
-            }
-            let is_closed = closed.contains(&record.tenant_id);
-            let verifier = if is_closed { None } else { Some(self.start(&record)?) };
-            Some((issuer, Arc::new(Provider { record, verifier })))
-        });
-        let after: HashMap<String, Arc<Provider>> = after.collect();
-        let is_gone = |(issuer, provider): &(&String, &Arc<Provider>)| {
-            after.get(*issuer).is_none_or(|kept| !Arc::ptr_eq(kept, provider))
-        };
-        let gone = before.iter().filter(is_gone);
-        let gone = gone.map(|(_, provider)| provider.record.tenant_id.clone()).collect();
-        self.by_issuer.store(Arc::new(after));
-        gone
-    }
-
-    /// Starts to fetch the keys of a provider. A stored address is valid, so that `None` does not occur.
-    fn start(&self, record: &ProviderRecord) -> Option<Arc<Verifier>> {
-        let jwks_uri: Url = record.jwks_uri.parse().ok()?;
-        let fetch = (self.key_fetches)(&record.issuer_url, jwks_uri.clone());
-        let keys = KeySource::new(&record.issuer_url, fetch);
-        keys.refresh_in_background();
-        let config = OidcConfig {
-            issuer: record.issuer_url.clone(),
-            jwks_uri: Some(jwks_uri),
-            audience: record.audience.clone(),
-            claims: record.claim_config.clone(),
-        };
-        Some(Arc::new(Verifier::new(config, keys)))
-    }
-
-    /// Returns the verifier of the tokens of `issuer`, and their tenant.
+    /// Returns the verifier of the tokens of `issuer`, and their tenant. Reads the provider unless it is in memory.
     ///
     /// # Errors
-    /// The issuer is not registered, or its tenant is closed.
-    pub(crate) fn choose(&self, issuer: &str) -> Result<(Arc<Verifier>, String), AuthError> {
-        let by_issuer = self.by_issuer.load();
-        let Some(provider) = by_issuer.get(issuer) else {
+    /// The issuer is not registered, its tenant is closed, or the store failed.
+    pub(crate) async fn choose(&self, issuer: &str) -> Result<(Arc<Verifier>, String), AuthError> {
+        let known = match self.memory.find(issuer) {
+            Some(known) => known,
+            None => self.read(issuer).await?,
+        };
+        let Known::Provider(provider) = known else {
             return Err(TokenError::unknown_issuer().into());
         };
         let verifier = provider.verifier.as_ref().ok_or(AuthError::TenantSuspended)?;
         Ok((Arc::clone(verifier), provider.record.tenant_id.clone()))
     }
 
+    /// Reads the provider of `issuer`, once for all who wait.
+    async fn read(&self, issuer: &str) -> Result<Known, AuthError> {
+        if issuer.len() > MAX_ISSUER {
+            return Ok(Known::Nobody);
+        }
+        let slot = usize::try_from(self.hasher.hash_one(issuer) % SLOTS as u64).unwrap_or_default();
+        let _turn = match self.slots.get(slot) {
+            Some(slot) => Some(slot.lock().await),
+            None => None,
+        };
+        if let Some(known) = self.memory.find(issuer) {
+            return Ok(known);
+        }
+        let read = self.memory.begin_read();
+        // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
+        let found = tokio::spawn((self.lookup)(issuer.to_owned())).await;
+        let found = found.map_err(|failed| AuthError::Internal(failed.into()))??;
+        let known = found.map_or(Known::Nobody, |found| self.known(found));
+        self.memory.keep(&read, issuer, &known);
+        Ok(known)
+    }
+
+    /// Returns a provider of the store. A stored address is valid, so that nobody does not occur.
+    fn known(&self, found: FoundProvider) -> Known {
+        let FoundProvider { record, is_closed } = found;
+        let Ok(jwks_uri) = record.jwks_uri.parse::<Url>() else { return Known::Nobody };
+        let verifier = (!is_closed).then(|| {
+            let keys = self.key_sets.at(&jwks_uri, &record.issuer_url);
+            let config = OidcConfig {
+                issuer: record.issuer_url.clone(),
+                jwks_uri: Some(jwks_uri),
+                audience: record.audience.clone(),
+                claims: record.claim_config.clone(),
+            };
+            Arc::new(Verifier::new(config, keys))
+        });
+        Known::Provider(Arc::new(Provider::new(record, verifier)))
+    }
+
+    /// Returns those of `tenants` that have providers in memory. What is being read now is not kept: it may be older than
+    /// what the caller reads next.
+    pub(crate) fn remembered<'t>(&self, tenants: &[&'t str]) -> Vec<&'t str> {
+        self.memory.begin_comparison(tenants)
+    }
+
+    /// Applies what the store has of `tenants`, whose access changed. An unchanged provider keeps its keys. A removed one
+    /// verifies no more tokens. One whose tenant is closed neither fetches keys nor verifies tokens. Returns the tenants of
+    /// which a provider is changed or removed.
+    pub(crate) fn apply(
+        &self,
+        tenants: &[&str],
+        records: &[ProviderRecord],
+        closed: &ClosedTenants,
+    ) -> Vec<String> {
+        self.memory.retain(tenants, |provider| {
+            let is_closed = closed.contains(&provider.record.tenant_id);
+            records.contains(&provider.record) && provider.verifier.is_none() == is_closed
+        })
+    }
+
+    /// Forgets every provider. Returns the tenants of the forgotten ones.
+    pub(crate) fn clear(&self) -> Vec<String> {
+        self.memory.clear()
+    }
+
+    /// Forgets the providers that nobody used for a while, and returns the tenants of those and the ids of the providers
+    /// whose use should be noted in the store.
+    pub(crate) fn tidy(&self) -> (Vec<String>, Vec<Uuid>) {
+        let tidied = self.memory.tidy();
+        self.key_sets.tidy();
+        tidied
+    }
+
+    /// Reads the providers of `issuers` and fetches their key sets.
+    pub(crate) async fn warm_up(&self, issuers: &[String]) {
+        for issuers in issuers.chunks(SLOTS) {
+            join_all(issuers.iter().map(|issuer| self.warm_up_one(issuer))).await;
+        }
+    }
+
+    async fn warm_up_one(&self, issuer: &str) {
+        if let Ok((verifier, _)) = self.choose(issuer).await {
+            verifier.warm_up().await;
+        }
+    }
+
     /// Returns whether the provider that is registered now vouches for `known` at `now`.
     pub(crate) fn vouch_for(&self, known: &CachedToken, now: DateTime<Utc>) -> bool {
-        let by_issuer = self.by_issuer.load();
-        let provider = by_issuer.get(known.issuer());
-        let verifier = provider.and_then(|provider| provider.verifier.as_ref());
-        verifier.is_some_and(|verifier| known.is_good(verifier, now))
+        self.memory.with(known.issuer(), |provider| {
+            let verifier = provider.verifier.as_ref();
+            verifier.is_some_and(|verifier| known.is_good(verifier, now))
+        })
+    }
+
+    /// Returns the numbers of issuers and of key sets in memory.
+    pub(crate) fn len(&self) -> (usize, usize) {
+        (self.memory.len(), self.key_sets.len())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use portcullis_model::Timestamp;
-    use portcullis_model::provider::ClaimConfig;
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn record(issuer: &str) -> ProviderRecord {
-        ProviderRecord {
-            id: Uuid::nil(),
-            tenant_id: "acme".to_owned(),
-            issuer_url: issuer.to_owned(),
-            jwks_uri: "https://127.0.0.1/keys".to_owned(),
-            audience: None,
-            claim_config: ClaimConfig::default(),
-            created_at: Timestamp::from_millis(0),
-        }
-    }
-
-    #[tokio::test]
-    async fn invented_issuers_leave_nothing_behind() {
-        let nothing = |_: &str, _| -> Fetch { Arc::new(|| Box::pin(std::future::pending())) };
-        let providers = Providers::new(Box::new(nothing));
-        providers.replace(vec![record("https://id.example/")], &ClosedTenants::default());
-        for n in 0..10_000 {
-            let refused = providers.choose(&format!("https://invented-{n}.example/"));
-            assert!(matches!(refused, Err(AuthError::TokenRefused(_))), "{n}: {refused:?}");
-        }
-        assert_eq!(providers.by_issuer.load().len(), 1);
-    }
-}
+mod tests;

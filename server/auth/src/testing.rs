@@ -11,9 +11,10 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey};
+use portcullis_model::jitter::Jitter;
 use serde_json::{Value, json};
 
-use crate::keysets::{Fetch, KeySet, KeySource};
+use crate::keysets::{Fetch, KeySet, KeySource, Refreshes};
 
 pub(crate) const ISSUER: &str = "https://id.example/realms/acme";
 
@@ -111,5 +112,5 @@ pub(crate) fn key_source(keys: Vec<Value>) -> KeySource {
         let text = text.clone();
         Box::pin(async move { KeySet::parse(&text) })
     });
-    KeySource::new(ISSUER, fetch)
+    KeySource::new(ISSUER, fetch, &Arc::new(Refreshes::new(Jitter::of(|| 1.0))))
 }

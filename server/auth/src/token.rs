@@ -49,6 +49,11 @@ impl Verifier {
         &self.config.issuer
     }
 
+    /// Fetches the key set unless it is in memory.
+    pub(crate) async fn warm_up(&self) {
+        self.keys.warm_up().await;
+    }
+
     /// Returns whether `key` would be used again: it is still the one key of the issuer that fits.
     pub(crate) fn has(&self, key: &UsedKey) -> bool {
         self.keys.has(key)

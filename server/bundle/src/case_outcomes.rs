@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::{AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, Plan, Verdict};
+use portcullis_engine::{
+    AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, KnownEntities, Plan, Supply, Verdict,
+};
 
 use crate::case_set::CaseSet;
 use crate::cases::{Case, Expected};
@@ -163,7 +165,12 @@ fn decide(
     set: &CaseSet,
     case: &Case,
 ) -> Result<Outcome, Invalid> {
-    let check = case.to_check(&set.users, &set.domain)?;
+    let sent = case.to_check(&set.users, &set.domain)?;
+    // A case is decided without a directory. Its roles include others as in a check.
+    let nobody = KnownEntities::default;
+    let supply =
+        plan.facts().map(|facts| Supply::new(facts, nobody(), &sent, plan.directory_needs()));
+    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = match answers(plan, &check, case) {
         Ok(answers) => answers,
         Err(namespace) => return Ok(Outcome::NeedsResolver(namespace)),

@@ -1,6 +1,8 @@
 //! The rules and policies of a tenant that are in force.
 
-use portcullis_engine::{DEFAULT_DENY, Plan, Policy, Rule};
+use std::sync::Arc;
+
+use portcullis_engine::{DEFAULT_DENY, Plan, Policy, RoleInclusions, Rule, TenantFacts};
 use uuid::Uuid;
 
 use portcullis_model::policy::NewPolicy;
@@ -13,6 +15,8 @@ use portcullis_model::rule::NewRule;
 pub struct Rulebook {
     policies: Vec<Policy>,
     rules: Vec<Rule>,
+    /// The roles that include others. A folder has none.
+    facts: Arc<TenantFacts>,
 }
 
 impl Rulebook {
@@ -36,12 +40,18 @@ impl Rulebook {
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
         let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
-        Self { policies, rules }
+        Self { policies, rules, facts: Arc::default() }
     }
 
     /// Makes a rulebook of the rules and enabled policies that a service has stored.
     pub fn of_stored(rules: Vec<Rule>, policies: Vec<Policy>) -> Self {
-        Self { policies, rules }
+        Self { policies, rules, facts: Arc::default() }
+    }
+
+    /// Returns the rulebook with roles that include others.
+    #[must_use]
+    pub fn with_inclusions(self, inclusions: RoleInclusions) -> Self {
+        Self { facts: Arc::new(TenantFacts { inclusions, directory: None }), ..self }
     }
 
     /// The enabled policies.
@@ -57,7 +67,8 @@ impl Rulebook {
     /// The plan that decides checks of `resource`.
     pub fn plan(&self, resource: &str) -> Plan {
         let matching = self.policies.iter().filter(|policy| policy.resource.matches(resource));
-        Plan::compile(resource, 1, &self.rules, matching.cloned())
+        let plan = Plan::compile(resource, 1, &self.rules, matching.cloned());
+        plan.with_facts(Arc::clone(&self.facts))
     }
 
     /// Each policy and rule as cases name it, in the order of the ids.

@@ -109,6 +109,7 @@ fn a_bad_value_is_named_in_one_line() {
         ("MAX_CONNECTIONS", "0", "MAX_CONNECTIONS: expected a number of at least 1"),
         ("CONNECTION_IDLE_TIMEOUT", "0s", "CONNECTION_IDLE_TIMEOUT: expected a duration"),
         ("CONNECTION_WRITE_TIMEOUT", "30", "CONNECTION_WRITE_TIMEOUT: expected a duration"),
+        ("SHUTDOWN_DELAY", "5", "SHUTDOWN_DELAY: expected a duration such as `30s`"),
     ] {
         refused(&[ISSUER, KEY, (name, value)], expected);
     }

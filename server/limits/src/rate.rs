@@ -140,6 +140,16 @@ impl Bucket {
         }
     }
 
+    /// Takes `count` requests of `rate` at `now`, as far as the bucket has them.
+    pub fn spend(&self, rate: &Rate, count: u32, now: Moment) {
+        let spent = u64::from(count).saturating_mul(rate.step);
+        let after = |stored| {
+            let after = full_at(stored, rate, now).saturating_add(spent);
+            Some(after.min(now.0.saturating_add(rate.span())))
+        };
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
+    }
+
     /// Stores `full_at` if `stored` is later, since the clock was set back. Otherwise the bucket would stay empty until the
     /// clock reaches the stored instant.
     fn forget_the_future(&self, stored: u64, full_at: u64) {

@@ -222,6 +222,31 @@ impl RateLimits {
         }
         Ok(levels)
     }
+
+    /// Counts `more` requests of a caller beside the one that was admitted, because it was as much work. Refuses nothing:
+    /// the next requests find less.
+    pub fn spend(
+        &self,
+        kind: RequestKind,
+        (tenant, actor): (&str, &str),
+        address: Option<IpAddr>,
+        now: Moment,
+        more: u32,
+    ) {
+        let rates = self.of(kind);
+        let spend = |rate: Rate, buckets: &KindBuckets| buckets.of(kind).spend(&rate, more, now);
+        if let (Some(rate), Some(address)) = (rates.address, address.map(counted)) {
+            spend(rate, &self.addresses.get_or_add(&address, || address, KindBuckets::default));
+        }
+        if let Some(rate) = rates.credential {
+            let key = CredentialRef { tenant, actor };
+            let own = || Credential { tenant: tenant.into(), actor: actor.into() };
+            spend(rate, &self.credentials.get_or_add(&key, own, KindBuckets::default));
+        }
+        if let Some(rate) = rates.tenant {
+            spend(rate, &self.tenants.get_or_add(tenant, || tenant.into(), KindBuckets::default));
+        }
+    }
 }
 
 fn name(kind: RequestKind, [checks, reads, writes]: [&'static str; 3]) -> &'static str {

@@ -94,13 +94,30 @@ document!(LegacyCheckRequest => {
 });
 
 /// The schema of a check body, while a declaration names its members.
-struct Description {
+pub(crate) struct Description {
     input: Input,
     /// Returns the description of a member.
     about: fn(&str) -> Option<&'static str>,
 }
 
 impl Description {
+    /// Describes the members of a check.
+    pub(crate) fn of_check() -> Input {
+        let mut description = Self { input: schema::input(), about: about_check };
+        CheckBody::declare(&mut description);
+        description.input
+    }
+
+    /// Describes the members of a request that is about many resources, so far none.
+    pub(crate) fn about_permissions() -> Self {
+        Self { input: schema::input(), about: about_permissions }
+    }
+
+    /// Returns the schema of the members that were named.
+    pub(crate) fn into_input(self) -> Input {
+        self.input
+    }
+
     fn text(&self, name: &str, text: CheckText) -> ObjectBuilder {
         let schema = match text {
             CheckText::UpTo(max) => schema::text(max),
@@ -125,7 +142,7 @@ impl CheckMembers<'static> for Description {
     }
 
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'static>> {
-        self.input.add(name, schema::nullable(attributes()));
+        self.input.add(name, schema::nullable(attributes_schema()));
         None
     }
 }
@@ -134,6 +151,14 @@ fn about_check(name: &str) -> Option<&'static str> {
     match name {
         "subject" => Some("Who is to be judged"),
         "action" => Some("What the subject wants to do"),
+        "domain" => Some("The caller's own when absent"),
+        _ => None,
+    }
+}
+
+fn about_permissions(name: &str) -> Option<&'static str> {
+    match name {
+        "subject" => Some("The caller when absent; required with a service key"),
         "domain" => Some("The caller's own when absent"),
         _ => None,
     }
@@ -148,11 +173,12 @@ fn about_legacy_check(name: &str) -> Option<&'static str> {
     }
 }
 
-fn attributes() -> Input {
-    let user = attribute_map().description(Some("What policies read as `user.*`"));
-    let resource = attribute_map().description(Some("What policies read as `resource.*`"));
-    let action = attribute_map().description(Some("What policies read as `action.*`"));
-    let context = attribute_map().description(Some("What policies read as `context.*`"));
+/// Returns the schema of the attributes of a request.
+pub(crate) fn attributes_schema() -> Input {
+    let user = attribute_map_schema().description(Some("What policies read as `user.*`"));
+    let resource = attribute_map_schema().description(Some("What policies read as `resource.*`"));
+    let action = attribute_map_schema().description(Some("What policies read as `action.*`"));
+    let context = attribute_map_schema().description(Some("What policies read as `context.*`"));
     schema::input()
         .optional("user", user)
         .optional("resource", resource)
@@ -165,7 +191,7 @@ fn attributes() -> Input {
 }
 
 /// Strings, numbers, booleans, and lists of strings and numbers, by name.
-fn attribute_map() -> ObjectBuilder {
+pub(crate) fn attribute_map_schema() -> ObjectBuilder {
     let scalar = any_of_types([Type::String, Type::Number, Type::Boolean]);
     let items = schema::list(any_of_types([Type::String, Type::Number]));
     schema::typed(Type::Object)

@@ -1,4 +1,4 @@
-//! Roles that include other roles (`docs/semantics.md`, section 11.8).
+//! Roles that include other roles (`docs/semantics.md`, section 12.8).
 
 use portcullis_engine::fields::within;
 use portcullis_engine::rbac::MAX_SUBJECT;

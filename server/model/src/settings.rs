@@ -29,7 +29,7 @@ pub struct TenantSettings {
     pub max_deletes: u32,
     /// The owners that only some keys may apply as.
     pub owners: BTreeMap<String, OwnerKeys>,
-    /// What the directory knows of an entity goes before what a request says of it.
+    /// The directory goes before requests and tokens where they differ.
     #[serde(skip_serializing_if = "is_unset")]
     pub directory_wins: bool,
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
-use crate::changes::ChangeReader;
+use crate::change_reader::ChangeReader;
 use crate::entity_tables::EntityTables;
 use crate::erasure;
 use crate::error::OperationError;
@@ -15,6 +15,7 @@ use crate::gates::{self, Passage};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
+use crate::search::Searches;
 use crate::uploads::Uploads;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
@@ -64,6 +65,7 @@ pub struct Parts {
     pub uploads: Uploads,
     pub limits: CallerLimits,
     pub metrics: Metrics,
+    pub searches: Searches,
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,
@@ -152,12 +154,17 @@ impl App {
 
     /// Returns the metrics of the process, as `GET /metrics` shows them.
     pub fn render_metrics(&self) -> String {
+        let (providers, key_sets) = self.authenticator.providers();
         let own = [
             ("uploads", self.uploads.tenants()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),
+            ("providers", providers),
+            ("key_sets", key_sets),
             ("entity_tables", self.entities.len()),
+            ("entity_load_tenants", self.entities.loads()),
+            ("tenant_facts", self.plans.facts()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());
@@ -198,6 +205,8 @@ impl App {
         let tasks = &self.background;
         let app = self.clone();
         tasks.spawn(async move { app.follow_changes().await });
+        let app = self.clone();
+        tasks.spawn(async move { app.follow_provider_uses().await });
         let app = self.clone();
         tasks.spawn(async move { app.entities.poll().await });
         let app = self.clone();

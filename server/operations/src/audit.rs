@@ -7,7 +7,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditFilter, AuditRecord, AuditRetention};
 use portcullis_model::clock::Clock;
 use portcullis_model::page::{Listed, Page};
-use portcullis_storage::{Store, StoreError, audit, tenants};
+use portcullis_storage::{Store, StoreError, audit};
 
 use crate::app::App;
 use crate::error::OperationError;
@@ -61,19 +61,14 @@ async fn prune(store: &Store, now: Timestamp, retention: AuditRetention) -> Resu
     let age = i64::try_from(retention.age.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp::from_millis(now.millis().saturating_sub(age));
     let mut outcome = Ok(());
-    // The empty name is the first one.
-    let mut page = vec![audit::NO_TENANT.to_owned()];
-    while let Some(last) = page.last() {
-        for tenant in &page {
-            if let Err(error) = prune_tenant(store, tenant, before, retention.records).await {
-                tracing::warn!(tenant, %error, "cannot remove the old audit records of this tenant");
-                outcome = Err(error);
-            }
+    let mut tx = store.read_all().await?;
+    let tenants = audit::prunable_tenants(&mut tx, before, retention.records).await?;
+    tx.end().await?;
+    for tenant in &tenants {
+        if let Err(error) = prune_tenant(store, tenant, before, retention.records).await {
+            tracing::warn!(tenant, %error, "cannot remove the old audit records of this tenant");
+            outcome = Err(error);
         }
-        let mut tx = store.read_all().await?;
-        let next = tenants::list_every(&mut tx, last, BATCH).await?;
-        tx.end().await?;
-        page = next.into_iter().map(|tenant| tenant.id).collect();
     }
     outcome
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Verdict};
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Supply, Verdict};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::OpenCheck;
@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::common_plans::{self, CommonPlans};
+use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
 
@@ -121,6 +122,8 @@ struct Batch<'b> {
     plans: CommonPlans,
     /// The number of the plan of each check.
     plan_of: Vec<usize>,
+    /// The entities that the plans need.
+    entities: NeededEntities,
     options: BatchOptions,
     /// Whether the events of denials need reasons.
     subscribes: bool,
@@ -142,8 +145,10 @@ impl<'b> Batch<'b> {
         };
         let plan_of = checks.iter().map(number).collect();
         let plans = common_plans::find(&app.plans, tenant, &resources, options.at_least).await?;
+        let each = plans.plans.iter().map(|plan| plan.plan());
+        let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
         let subscribes = app.webhooks.subscribes_to_denials(tenant);
-        Ok(Self { app, tenant, checks, plans, plan_of, options, subscribes })
+        Ok(Self { app, tenant, checks, plans, plan_of, entities, options, subscribes })
     }
 
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
@@ -151,7 +156,15 @@ impl<'b> Batch<'b> {
         let mut decided: Vec<Option<ItemAnswer>> = Vec::with_capacity(self.checks.len());
         let (mut open, mut open_at) = (Vec::new(), Vec::new());
         let mut slice = Instant::now();
-        for (check, plan) in self.checks.iter().zip(self.plans()) {
+        let supplies = self.supplies();
+        let completed: Vec<Check<'_>> = self
+            .checks
+            .iter()
+            .zip(&supplies)
+            .map(|(check, supply)| directory::completed(supply.as_ref(), *check))
+            .collect();
+        let checks = if supplies.is_empty() { self.checks } else { &completed };
+        for (check, plan) in checks.iter().zip(self.plans()) {
             let answer = match plan.plan().decide(check, &AttributeAnswers::default()) {
                 Verdict::Decided(decision) => Some(self.answer(&decision)),
                 Verdict::NeedsAttributes(requests) => {
@@ -180,6 +193,19 @@ impl<'b> Batch<'b> {
             }
         }
         self.cut(decided)
+    }
+
+    /// Returns what completes each check; nothing if all are complete as they were sent.
+    fn supplies(&self) -> Vec<Option<Supply<'_>>> {
+        if self.plans.plans.iter().all(|plan| plan.plan().facts().is_none()) {
+            return Vec::new();
+        }
+        let each = self.checks.iter().zip(self.plans());
+        each.map(|(check, plan)| self.supply(check, plan)).collect()
+    }
+
+    fn supply<'s>(&'s self, check: &Check<'s>, plan: &'s CachedPlan) -> Option<Supply<'s>> {
+        self.entities.supply(plan.plan(), CheckKind::Combined, check)
     }
 
     /// Drops what comes after the answer that ends the batch.

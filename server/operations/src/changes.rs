@@ -2,51 +2,21 @@
 //! (`docs/semantics.md`, sections 2.9, 6.8 and 6.9). The cost follows the changes, not the number of tenants.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use portcullis_model::provider::ProviderRecord;
 use portcullis_storage::StoreError;
-use portcullis_storage::changes::{StreamPosition, TenantChange};
-use tokio::sync::{Mutex, Notify};
+use portcullis_storage::changes::TenantChange;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::change_reader::ReaderState;
 use crate::tenant_reads::{self, News};
 
 /// The shortest time between the end of a read and the next one, however many notifications come.
 const PAUSE: Duration = Duration::from_millis(10);
 /// The number of reads after which what nobody announces is looked at: rows of tenants that are gone for good.
 const TIDY_READS: u64 = 64;
-
-/// The reader of the stream of changes.
-#[derive(Debug, Default)]
-pub struct ChangeReader {
-    /// Held while changes are read and applied, so that older ones are never applied after newer ones.
-    state: Mutex<ReaderState>,
-    /// Whether changes may have been lost, so that the next read takes everything as changed.
-    is_distrusted: AtomicBool,
-    wake: Notify,
-}
-
-#[derive(Debug, Default)]
-struct ReaderState {
-    /// `None` before the first read.
-    position: Option<StreamPosition>,
-    reads: u64,
-}
-
-impl ChangeReader {
-    /// Has the stream read soon.
-    pub(crate) fn wake(&self) {
-        self.wake.notify_one();
-    }
-
-    /// Has everything in memory compared with the store soon: changes may have been lost.
-    pub(crate) fn distrust(&self) {
-        self.is_distrusted.store(true, Ordering::SeqCst);
-        self.wake();
-    }
-}
 
 impl App {
     /// Reads and applies the changes since the last call. Every request that begins after the return obeys those that were
@@ -57,7 +27,7 @@ impl App {
     pub async fn catch_up(&self) -> Result<(), StoreError> {
         let mut state = self.changes.state.lock().await;
         let began = Instant::now();
-        if self.changes.is_distrusted.swap(false, Ordering::SeqCst) {
+        if self.changes.take_distrust() {
             state.position = None;
         }
         let outcome = self.read_changes(&mut state).await;
@@ -80,7 +50,7 @@ impl App {
             }
             tokio::time::sleep(PAUSE).await;
             // The interval ends the wait if no notification does.
-            let _ = tokio::time::timeout(interval, self.changes.wake.notified()).await;
+            let _ = tokio::time::timeout(interval, self.changes.woken()).await;
         }
     }
 
@@ -104,18 +74,21 @@ impl App {
         state.reads += 1;
         if state.reads.is_multiple_of(TIDY_READS) {
             self.plans.tidy();
-            self.read_tenants().await?;
+            self.read_closed(&[]).await?;
         }
         Ok(())
     }
 
     async fn apply(&self, changes: &[TenantChange]) -> Result<(), StoreError> {
+        self.resolvers.note_changes(changes.iter().map(|change| &*change.tenant));
         let access = changes.iter().filter(|change| change.concerns_access);
         let access: HashSet<&str> = access.map(|change| &*change.tenant).collect();
         if !access.is_empty() {
             let access: Vec<&str> = access.into_iter().collect();
             self.service_keys.forget_tenants(access.iter().copied());
-            self.read_tenants().await?;
+            let remembered = self.authenticator.remembered_tenants(&access);
+            let providers = self.read_closed(&remembered).await?;
+            self.authenticator.apply(&access, &providers, &self.closed_tenants);
             self.webhooks.refresh(&access).await?;
         }
         self.plans.catch_up(changes).await
@@ -123,22 +96,25 @@ impl App {
 
     /// Takes everything as changed.
     async fn apply_everything(&self) -> Result<(), StoreError> {
+        self.resolvers.note_everything();
         self.service_keys.forget_all();
-        self.read_tenants().await?;
+        self.read_closed(&[]).await?;
+        self.authenticator.forget_providers(&self.closed_tenants);
         self.webhooks.reload().await?;
         self.plans.compare_all().await
     }
 
-    /// Reads the closed tenants and the registered identity providers.
-    async fn read_tenants(&self) -> Result<(), StoreError> {
-        let with_providers = self.authenticator.has_registered_providers();
-        let snapshot = tenant_reads::read(&self.store, with_providers).await?;
-        self.closed_tenants.replace(snapshot.closed.into_iter().collect());
-        self.authenticator.apply(snapshot.providers, &self.closed_tenants);
-        for tenant in &*self.closed_tenants.all() {
-            self.plans.forget(tenant);
-            self.entities.forget(tenant);
+    /// Reads and applies which tenants are closed. Returns the identity providers of `tenants`.
+    async fn read_closed(&self, tenants: &[&str]) -> Result<Vec<ProviderRecord>, StoreError> {
+        let snapshot = tenant_reads::read(&self.store, tenants).await?;
+        let closed: HashSet<String> = snapshot.closed.into_iter().collect();
+        if closed != *self.closed_tenants.all() {
+            self.closed_tenants.replace(closed);
+            for tenant in &*self.closed_tenants.all() {
+                self.plans.forget(tenant);
+                self.entities.forget(tenant);
+            }
         }
-        Ok(())
+        Ok(snapshot.providers)
     }
 }

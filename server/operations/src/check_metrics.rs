@@ -143,11 +143,14 @@ struct Latencies(Arc<ThreadLocal<ThreadCounts>>);
 impl EncodeMetric for Latencies {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
         for kind in CheckKind::ALL {
+            let mut totals = [0; BUCKETS];
+            for thread in self.0.iter() {
+                for (total, count) in totals.iter_mut().zip(&thread.of(kind).buckets) {
+                    *total += count.load(Ordering::Relaxed);
+                }
+            }
             let bounds = BOUNDS.into_iter().chain([f64::MAX]);
-            let buckets: Vec<(f64, u64)> = bounds
-                .enumerate()
-                .map(|(index, bound)| (bound, sum(&self.0, kind, |counts| &counts.buckets[index])))
-                .collect();
+            let buckets: Vec<(f64, u64)> = bounds.zip(totals).collect();
             // The count comes from the buckets, so that both agree also while threads count.
             let count = buckets.iter().map(|(_, count)| count).sum();
             let seconds = sum(&self.0, kind, |counts| &counts.nanos) as f64 / 1e9;

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::directory::{self, Entities};
+use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
 use crate::plans::{PlanError, is_lost};
@@ -68,7 +68,7 @@ impl CheckAnswer {
 pub struct Evidence {
     pub cached: Arc<CachedPlan>,
     /// The entities that the decision needed.
-    pub entities: Entities,
+    pub entities: NeededEntities,
     /// The answers of resolvers and where they come from.
     pub asked: Asked,
     /// The policy or rule that decided; `None` if nothing matched.
@@ -134,7 +134,7 @@ async fn decide_with_any_plan<'c>(
 ) -> Result<DecidedCheck<'c>, PlanError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = app.plans.find(tenant, check.resource, options.at_least).await?;
-    let entities = Entities::load(app, tenant, cached.plan(), options.kind).await?;
+    let entities = NeededEntities::load(app, tenant, cached.plan(), options.kind).await?;
     let (answer, rule_id, asked) = {
         let supply = entities.supply(cached.plan(), options.kind, &check);
         let completed = directory::completed(supply.as_ref(), check);
@@ -169,7 +169,7 @@ fn decide_with_hot_plan(
     if is_lost(options.at_least, cached.revision()) {
         return Ok(None);
     }
-    let Some(entities) = Entities::ready(app, tenant, cached.plan(), options.kind)? else {
+    let Some(entities) = NeededEntities::ready(app, tenant, cached.plan(), options.kind)? else {
         return Ok(None);
     };
     let supply = entities.supply(cached.plan(), options.kind, check);

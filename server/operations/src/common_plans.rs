@@ -81,3 +81,6 @@ async fn agree(
         "the rules of the items changed again and again, and nothing was decided; try again later";
     Err(OperationError::NotNow(what.to_owned()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! The supply of checks from the directory (`docs/semantics.md`, section 11.5).
+//! The supply of checks from the directory (`docs/semantics.md`, section 12.5).
 
 use std::sync::Arc;
 
@@ -24,14 +24,14 @@ fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
 
 /// The entities that a check needs, as far as they are known.
 #[derive(Debug)]
-pub enum Entities {
+pub enum NeededEntities {
     /// The plan needs none.
     Unneeded,
     /// The entities of the tenant.
     Loaded(Arc<LoadedEntities>),
 }
 
-impl Entities {
+impl NeededEntities {
     /// Returns the entities that a check of this kind by `plan` needs, if they are in memory and up to date.
     ///
     /// # Errors
@@ -51,14 +51,27 @@ impl Entities {
     /// Returns the entities that a check of this kind by `plan` needs. Loads them if necessary.
     ///
     /// # Errors
-    /// They cannot be had.
+    /// The store failed, or the entities do not fit into memory.
     pub(crate) async fn load(
         app: &App,
         tenant: &str,
         plan: &Plan,
         kind: CheckKind,
     ) -> Result<Self, EntitiesError> {
-        if !needs_entities(plan, kind) {
+        Self::load_for(app, tenant, std::iter::once(plan), kind).await
+    }
+
+    /// Returns the entities that checks of this kind by `plans` need. Loads them if necessary.
+    ///
+    /// # Errors
+    /// The store failed, or the entities do not fit into memory.
+    pub(crate) async fn load_for<'p>(
+        app: &App,
+        tenant: &str,
+        mut plans: impl Iterator<Item = &'p Plan>,
+        kind: CheckKind,
+    ) -> Result<Self, EntitiesError> {
+        if !plans.any(|plan| needs_entities(plan, kind)) {
             return Ok(Self::Unneeded);
         }
         Ok(Self::Loaded(app.entities.table(tenant).await?))

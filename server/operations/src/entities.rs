@@ -1,4 +1,4 @@
-//! The use cases of entities (`docs/semantics.md`, section 11).
+//! The use cases of entities (`docs/semantics.md`, section 12).
 
 use portcullis_auth::Manager;
 use portcullis_engine::Invalid;

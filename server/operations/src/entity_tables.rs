@@ -1,10 +1,12 @@
-//! The entities of tenants in memory (`docs/semantics.md`, section 11.6).
+//! The entities of tenants in memory (`docs/semantics.md`, section 12.6).
 //!
 //! The table of a tenant is loaded when a check or a search first needs it. Each commit of entities is noted here before it
 //! is acknowledged, also those that other replicas tell of or that a poll finds. A table that is older than a noted commit
 //! is brought up to date before it is used again. So no check reads entities from before an acknowledged write.
 
+mod error;
 mod load;
+mod loaded;
 mod tenant_table;
 
 use std::collections::HashMap;
@@ -18,27 +20,12 @@ use tokio::time::Instant;
 
 use crate::freshness::Freshness;
 use crate::turns::{TurnLimits, Turns};
-pub use load::LoadedEntities;
+pub use error::EntitiesError;
+pub use loaded::LoadedEntities;
 use tenant_table::TenantTable;
 
 /// The tenants that a round of the poll names one by one. For more it reads the revisions of all.
 const NAMED_TENANTS: usize = 1_000;
-
-/// The reason why the entities of a tenant cannot be had.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum EntitiesError {
-    #[error(transparent)]
-    Store(#[from] Arc<StoreError>),
-    /// The store was not read within `MAX_STALENESS`.
-    #[error("the entities were not compared with the database within MAX_STALENESS")]
-    TooStale,
-    /// Too many loads run.
-    #[error("too many directories are being loaded")]
-    TooManyLoads,
-    /// The entities take more than the share of a tenant.
-    #[error("the entities of the tenant take more memory than the service has for one tenant")]
-    TooLarge,
-}
 
 /// The entities of every tenant that needs them.
 #[derive(Debug)]
@@ -186,6 +173,11 @@ impl EntityTables {
                 _ => return,
             };
         }
+    }
+
+    /// Returns the number of tenants with loads that run or wait.
+    pub fn loads(&self) -> usize {
+        self.turns.len()
     }
 
     /// Returns the number of tenants with a table.

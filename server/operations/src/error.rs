@@ -15,6 +15,7 @@ use portcullis_storage::encryption::CryptoError;
 use uuid::Uuid;
 
 use crate::entity_tables::EntitiesError;
+use crate::filter_refusal::FilterRefusal;
 use crate::plans::PlanError;
 use crate::write_refusal::WriteRefusal;
 
@@ -56,6 +57,8 @@ pub enum OperationError {
     CasesFailed(Vec<CaseFailure>),
     /// The gate `approval` of the tenant refuses the change.
     ApprovalRequired,
+    /// There is no plan for the rows of a list.
+    FilterRefused(FilterRefusal),
     /// The tenant would have more than a quota allows.
     QuotaExceeded(QuotaExcess),
     /// The service cannot do it at the moment. The text is for the client.
@@ -67,6 +70,12 @@ pub enum OperationError {
 impl From<Invalid> for OperationError {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)
+    }
+}
+
+impl From<FilterRefusal> for OperationError {
+    fn from(refusal: FilterRefusal) -> Self {
+        Self::FilterRefused(refusal)
     }
 }
 

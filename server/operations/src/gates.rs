@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
+use portcullis_engine::RoleInclusions;
 use portcullis_engine::json::JsonError;
 use portcullis_storage::tenant_cases::StoredCases;
-use portcullis_storage::{StoreError, Tx, policies, rules, tenant_cases};
+use portcullis_storage::{StoreError, Tx, policies, roles, rules, tenant_cases};
 
 use crate::error::OperationError;
 
@@ -77,7 +78,9 @@ async fn judge(tx: &mut Tx) -> Result<Judgement, OperationError> {
         return Ok(Judgement::default());
     }
     let (rules, policies) = (rules::of_every_plan(tx).await?, policies::of_every_plan(tx).await?);
-    judge_content(Rulebook::of_stored(rules, policies), cases).await
+    let inclusions = RoleInclusions::new(roles::all(tx).await?);
+    let content = Rulebook::of_stored(rules, policies).with_inclusions(inclusions);
+    judge_content(content, cases).await
 }
 
 /// The cases that judge a change.

@@ -1,4 +1,4 @@
-//! The use cases of roles that include other roles (`docs/semantics.md`, section 11.8).
+//! The use cases of roles that include other roles (`docs/semantics.md`, section 12.8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +19,8 @@ const NOT_FOUND: OperationError = OperationError::NotFound("role");
 
 /// Most roles of a tenant that include others: each plan of the tenant has them.
 const MAX_ROLES: usize = 1_000;
+/// Most roles that those of a tenant name together: a check may have to walk through all of them.
+const MAX_NAMED: usize = 5_000;
 
 /// A role that was written.
 #[derive(Debug)]
@@ -78,6 +80,11 @@ async fn check_inclusions(tx: &mut Tx, record: &RoleRecord) -> Result<(), Operat
     if all.len() > MAX_ROLES {
         return Err(OperationError::Conflict(format!(
             "the tenant has {MAX_ROLES} roles that include others, which is the most; delete one first"
+        )));
+    }
+    if all.values().map(Vec::len).sum::<usize>() > MAX_NAMED {
+        return Err(OperationError::Conflict(format!(
+            "the roles of the tenant would name more than {MAX_NAMED} included roles; remove some first"
         )));
     }
     if let Some(included) = cycle(&all, &record.name) {

@@ -1,4 +1,4 @@
-//! The facts about tenants that their plans share (`docs/semantics.md`, section 11).
+//! The facts about tenants that their plans share (`docs/semantics.md`, section 12).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -29,6 +29,11 @@ impl SharedFacts {
             Some(facts) => plan.with_facts(facts),
             None => plan,
         }
+    }
+
+    /// Returns the number of tenants.
+    pub(crate) fn len(&self) -> usize {
+        self.0.lock().len()
     }
 
     fn share(&self, tenant: &str, facts: &TenantFacts) -> Arc<TenantFacts> {

@@ -44,28 +44,27 @@ pub(crate) async fn read_changes(
     .await
 }
 
-/// The closed tenants and the identity providers of all tenants, in one snapshot.
+/// The closed tenants, and the identity providers of the tenants that were asked for, in one snapshot.
 #[derive(Debug)]
 pub(crate) struct TenantSnapshot {
     pub(crate) closed: Vec<String>,
-    /// Empty if they are not asked for.
     pub(crate) providers: Vec<ProviderRecord>,
 }
 
-/// Reads the closed tenants, and the identity providers if `with_providers`.
+/// Reads the closed tenants, and the identity providers of `tenants`.
 ///
 /// # Errors
 /// The store failed, or did not answer within 5 s.
-pub(crate) async fn read(
-    store: &Store,
-    with_providers: bool,
-) -> Result<TenantSnapshot, StoreError> {
+pub(crate) async fn read(store: &Store, tenants: &[&str]) -> Result<TenantSnapshot, StoreError> {
     let store = store.clone();
+    let tenants: Vec<String> = tenants.iter().copied().map(str::to_owned).collect();
     in_time(async move {
         let mut tx = store.read_all().await?;
         let closed = tenants::closed(&mut tx).await?;
-        let providers =
-            if with_providers { providers::list_all(&mut tx).await? } else { Vec::new() };
+        let providers = match tenants.is_empty() {
+            true => Vec::new(),
+            false => providers::of_tenants(&mut tx, &tenants).await?,
+        };
         tx.end().await?;
         Ok(TenantSnapshot { closed, providers })
     })

@@ -106,6 +106,9 @@ pub async fn register_provider(
     }
     app.commit(tx).await?;
     app.catch_up().await?;
+    // Nobody waits for the key set. A mistake in its address is in the log before the first token.
+    let (warm, issuer) = (app.clone(), record.issuer_url.clone());
+    tokio::spawn(async move { warm.authenticator.warm_up(&[issuer]).await });
     Ok(record)
 }
 

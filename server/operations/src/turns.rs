@@ -43,6 +43,17 @@ impl TurnLimits {
             wait: Duration::from_secs(5),
         }
     }
+
+    /// Returns the limits of searches, which leave half of the cores to everything else. A page takes up to a second, and
+    /// a body of up to 8 MiB while it waits.
+    pub(crate) fn of_searches(cores: usize) -> Self {
+        Self {
+            at_once: (cores / 2).max(1),
+            of_tenant: (cores / 4).max(1),
+            waiting_of_tenant: 16,
+            wait: Duration::from_secs(5),
+        }
+    }
 }
 
 /// The turns of one kind of work. A piece of work takes a turn of its tenant first and then one of all: so at most a few

@@ -88,6 +88,11 @@ impl ActiveResolver {
         attributes::inputs(&module.request(tenant, check, &[], self.binding.timeout))
     }
 
+    /// Returns the inputs that the module declares.
+    pub(crate) fn declared_inputs(&self) -> &[String] {
+        &self.binding.resolver.module().descriptor().inputs
+    }
+
     /// Looks up every attribute in the cache, and calls the module for those that are missing.
     pub(crate) async fn ask(
         &self,

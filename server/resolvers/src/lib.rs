@@ -11,6 +11,7 @@ mod admissions;
 mod attributes;
 mod binding;
 mod breaker;
+mod changed;
 mod common_inputs;
 mod config;
 mod endpoints;

@@ -1,4 +1,4 @@
-//! Compares the registry with the store again and again: loads new resolvers before a check needs them, loads again
+//! Compares the registry with the store where something changed: loads new resolvers before a check needs them, loads again
 //! those that failed, and removes those that are deleted.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -9,11 +9,12 @@ use futures_util::{StreamExt as _, stream};
 use portcullis_engine::ResolverRef;
 use portcullis_model::clock::Clock;
 use portcullis_resolver_host::Digest;
-use portcullis_storage::resolvers::ResolverLocation;
+use portcullis_storage::resolver_locations::{self, ResolverLocation};
 use portcullis_storage::{Store, StoreError, resolvers};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
+use crate::changed::{ChangedTenants, Scope};
 use crate::loader::Loader;
 use crate::registry::Registry;
 use crate::status::Availability;
@@ -38,6 +39,7 @@ pub(crate) struct Reconciler {
     loader: Arc<Loader>,
     store: Store,
     clock: Clock,
+    changed: Arc<ChangedTenants>,
     failed: FailedLoads,
 }
 
@@ -67,6 +69,11 @@ impl FailedLoads {
         retry.failures += 1;
     }
 
+    /// Returns the tenants.
+    fn tenants(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(|(tenant, _)| &**tenant)
+    }
+
     fn retain(&mut self, still: impl Fn(&str, ResolverRef) -> bool) {
         self.0.retain(|(tenant, reference), _| still(tenant, *reference));
     }
@@ -82,8 +89,9 @@ impl Reconciler {
         loader: Arc<Loader>,
         store: Store,
         clock: Clock,
+        changed: Arc<ChangedTenants>,
     ) -> Self {
-        Self { registry, loader, store, clock, failed: FailedLoads::default() }
+        Self { registry, loader, store, clock, changed, failed: FailedLoads::default() }
     }
 
     /// Reconciles for as long as the process runs.
@@ -91,6 +99,7 @@ impl Reconciler {
         for round in 0_u64.. {
             if let Err(error) = self.reconcile().await {
                 tracing::warn!(%error, "cannot read the resolvers");
+                self.changed.note_everything();
             }
             if round % SWEEP_ROUNDS == 0
                 && let Err(error) = self.sweep_code().await
@@ -102,13 +111,23 @@ impl Reconciler {
     }
 
     async fn reconcile(&mut self) -> Result<(), StoreError> {
+        // Loads that failed are tried again.
+        self.changed.note(self.failed.tenants());
+        let scope = self.changed.take();
+        if scope.is_empty() {
+            return Ok(());
+        }
         // Memory is read before the store: a resolver that is created in between is in neither, and stays.
-        let in_memory = self.registry.of_tenants();
+        let mut in_memory = self.registry.of_tenants();
+        in_memory.retain(|(tenant, _)| scope.covers(tenant));
         let mut tx = self.store.read_all().await?;
-        let stored = resolvers::everywhere(&mut tx).await?;
+        let stored = match &scope {
+            Scope::Everything => resolver_locations::everywhere(&mut tx).await?,
+            Scope::Tenants(tenants) => resolver_locations::of_tenants(&mut tx, tenants).await?,
+        };
         tx.end().await?;
         self.remove_deleted(&in_memory, &stored);
-        self.load_missing(&stored).await;
+        self.load_missing(&scope, &stored).await;
         Ok(())
     }
 
@@ -122,17 +141,18 @@ impl Reconciler {
         }
     }
 
-    async fn load_missing(&mut self, stored: &[ResolverLocation]) {
+    async fn load_missing(&mut self, scope: &Scope, stored: &[ResolverLocation]) {
         let (registry, loader) = (&self.registry, &self.loader);
         self.failed.retain(|tenant, reference| {
-            stored.iter().any(|place| place.tenant == tenant && place.reference == reference)
-                && !is_active(registry, tenant, reference)
+            let is_stored =
+                || stored.iter().any(|own| own.tenant == tenant && own.reference == reference);
+            !scope.covers(tenant) || (is_stored() && !is_active(registry, tenant, reference))
         });
         let enabled = stored.iter().filter(|place| place.enabled);
         let missing = enabled.filter(|place| !is_active(registry, &place.tenant, place.reference));
         let due: Vec<_> = missing.filter(|place| self.failed.is_due(place)).collect();
         let mut by_tenant: BTreeMap<&str, Vec<&ResolverLocation>> = BTreeMap::new();
-        for place in due {
+        for place in &due {
             by_tenant.entry(&place.tenant).or_default().push(place);
         }
         // Several tenants at once, and each waits only a while: a slow module does not delay the others.
@@ -143,6 +163,10 @@ impl Reconciler {
                 self.failed.note(place);
             }
         }
+        // A load that still runs may fail after the round.
+        let inactive =
+            due.iter().filter(|place| !is_active(registry, &place.tenant, place.reference));
+        self.changed.note(inactive.map(|place| &*place.tenant));
     }
 
     /// Removes compiled code that no module needs: failed requests, other replicas and crashes leave it behind.

@@ -197,6 +197,14 @@ impl Registry {
         asked(asks, join_all(all).await)
     }
 
+    /// Returns the inputs that the resolver of a request declares; none if it is not active.
+    pub(crate) fn declared_inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
+        match self.find(tenant, ask) {
+            Some((_, Entry::Active(resolver))) => resolver.declared_inputs().to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
     async fn ask_one(
         &self,
         tenant: &str,

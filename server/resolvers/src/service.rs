@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::admissions::{Admissions, Admitted};
 use crate::binding::{Binding, BindingError};
+use crate::changed::ChangedTenants;
 use crate::common_inputs::{CommonAnswers, OpenCheck, ask_all};
 use crate::failure::LoadFailure;
 use crate::loader::Loader;
@@ -37,6 +38,7 @@ struct Parts {
     admissions: Admissions,
     store: Store,
     clock: Clock,
+    changed: Arc<ChangedTenants>,
 }
 
 impl ResolverService {
@@ -44,8 +46,8 @@ impl ResolverService {
     pub fn new(registry: Registry, store: Store, keys: KeyRing, clock: Clock) -> Self {
         let registry = Arc::new(registry);
         let loader = Arc::new(Loader::new(Arc::clone(&registry), store.clone(), keys));
-        let admissions = Admissions::default();
-        Self(Arc::new(Parts { registry, loader, admissions, store, clock }))
+        let (admissions, changed) = (Admissions::default(), Arc::default());
+        Self(Arc::new(Parts { registry, loader, admissions, store, clock, changed }))
     }
 
     /// Returns the number of entries of each map in memory, for metrics.
@@ -71,6 +73,15 @@ impl ResolverService {
         let references = references.into_iter();
         join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
         ask_all(&self.0.registry, tenant, checks).await
+    }
+
+    /// Returns the inputs that the resolver of a request declares; none if it cannot be called. It is loaded first if it is
+    /// not in memory.
+    pub async fn declared_inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
+        if let Some(reference) = ask.resolver {
+            self.0.loader.wait_for(tenant, reference).await;
+        }
+        self.0.registry.declared_inputs(tenant, ask)
     }
 
     /// Answers as [`Self::ask`] does, but past the caches: it reads and changes none, moves no circuit breaker, and
@@ -184,10 +195,22 @@ impl ResolverService {
         self.0.registry.watch_operator_resolvers().await;
     }
 
-    /// Compares memory with the store, and repairs the difference, for as long as the process runs.
+    /// Notes that something of `tenants` changed in the store. The next round of [`ResolverService::reconcile`] looks.
+    pub fn note_changes<'t>(&self, tenants: impl IntoIterator<Item = &'t str>) {
+        self.0.changed.note(tenants);
+    }
+
+    /// Notes that everything in the store may have changed.
+    pub fn note_everything(&self) {
+        self.0.changed.note_everything();
+    }
+
+    /// Compares memory with the store where something changed, and repairs the difference, for as long as the process
+    /// runs.
     pub async fn reconcile(&self) {
-        let Parts { registry, loader, store, clock, .. } = &*self.0;
+        let Parts { registry, loader, store, clock, changed, .. } = &*self.0;
         let (registry, loader) = (Arc::clone(registry), Arc::clone(loader));
-        Reconciler::new(registry, loader, store.clone(), clock.clone()).run().await;
+        let changed = Arc::clone(changed);
+        Reconciler::new(registry, loader, store.clone(), clock.clone(), changed).run().await;
     }
 }

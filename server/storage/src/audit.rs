@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_optional, from_row};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::tx::{AuditEntry, EVERY_TENANT, Tx};
 
@@ -218,6 +218,19 @@ pub async fn prune(
     let deleted = execute!(tx, SQL, tenant, excess, first_id(before), limit)?;
     forbid_deletion(tx, tenant).await?;
     Ok(deleted)
+}
+
+/// Returns the tenants of which [`prune`] may delete something, without a look at each tenant. For a transaction that sees
+/// every tenant.
+pub async fn prunable_tenants(
+    tx: &mut Tx,
+    before: Timestamp,
+    newest: i64,
+) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = "SELECT tenant_id FROM audit_records WHERE id < $1 \
+        UNION SELECT tenant_id FROM audit_records GROUP BY tenant_id HAVING count(*) > $2";
+    let rows = fetch_all!(tx, (String,), SQL, first_id(before), newest)?;
+    Ok(rows.into_iter().map(|(tenant,)| tenant).collect())
 }
 
 /// Returns whether [`prune`] would delete anything, without the lock of a writer.

@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
-use aws_lc_rs::rand;
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use aws_lc_rs::{hmac, rand};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -18,6 +19,10 @@ use uuid::Uuid;
 const VERSION: u8 = 1;
 /// Bytes of an AES-256 key.
 const KEY_BYTES: usize = 32;
+/// Bytes of a message authentication code: a guess succeeds once in 2^128.
+pub const MAC_BYTES: usize = 16;
+/// Makes the key of message authentication codes differ from the one that encrypts.
+const MAC_LABEL: &[u8] = b"portcullis message authentication 1";
 /// Bytes of a key id. If two keys of a ring have the same id, both are tried.
 const ID_BYTES: usize = 4;
 
@@ -93,6 +98,8 @@ struct Key {
     /// Draws a random nonce for each message, so that no caller can repeat one. NIST SP 800-38D section 8.3
     /// bounds such a key to 2^32 messages; a message here is a secret that somebody registered.
     cipher: RandomizedNonceKey,
+    /// Authenticates texts that clients keep, such as cursors.
+    mac: hmac::Key,
 }
 
 impl KeyRing {
@@ -174,6 +181,25 @@ impl KeyRing {
     }
 }
 
+impl KeyRing {
+    /// Returns the message authentication code of `parts`, by the first key.
+    pub fn authenticate(&self, parts: &[&[u8]]) -> [u8; MAC_BYTES] {
+        let tag = self.first.authenticate(parts);
+        let mut mac = [0; MAC_BYTES];
+        mac.iter_mut().zip(tag.as_ref()).for_each(|(byte, own)| *byte = *own);
+        mac
+    }
+
+    /// Returns whether a key of the ring made the code for these parts.
+    pub fn is_authentic(&self, parts: &[&[u8]], mac: &[u8; MAC_BYTES]) -> bool {
+        std::iter::once(&*self.first).chain(&*self.older).any(|key| {
+            let tag = key.authenticate(parts);
+            let own = tag.as_ref().get(..MAC_BYTES).unwrap_or_default();
+            verify_slices_are_equal(own, mac).is_ok()
+        })
+    }
+}
+
 impl fmt::Debug for KeyRing {
     /// Writes the number of keys and no key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -186,7 +212,18 @@ impl Key {
     fn new(bytes: &[u8]) -> Option<Self> {
         let cipher = RandomizedNonceKey::new(&AES_256_GCM, bytes).ok()?;
         let id = *Sha256::digest(bytes).first_chunk()?;
-        Some(Self { id, cipher })
+        let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, bytes), MAC_LABEL);
+        let mac = hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref());
+        Some(Self { id, cipher, mac })
+    }
+
+    fn authenticate(&self, parts: &[&[u8]]) -> hmac::Tag {
+        let mut context = hmac::Context::with_key(&self.mac);
+        for part in parts {
+            context.update(&(part.len() as u64).to_be_bytes());
+            context.update(part);
+        }
+        context.sign()
     }
 
     fn parse(text: &str) -> Option<Self> {

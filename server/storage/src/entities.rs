@@ -1,4 +1,4 @@
-//! The table of entities (`docs/semantics.md`, section 11).
+//! The table of entities (`docs/semantics.md`, section 12).
 //!
 //! Entities have a revision and a history of their own beside those of the rules, so that a busy sync touches no plan. A
 //! deleted entity keeps its row for a while: a replica that reads what changed since a revision learns of the deletion.
@@ -9,6 +9,7 @@ mod lists;
 mod names;
 mod revision;
 pub mod syncs;
+mod table;
 
 use std::collections::HashMap;
 
@@ -26,9 +27,10 @@ use content::Content;
 use found::{EntityKey, StoredEntity, find_stored};
 use names::RoleCounts;
 
-pub use lists::{EntityRow, changed_since, list, page};
+pub use lists::list;
 pub use names::{NameClash, clash, clash_of_roles};
 pub use revision::{DirectoryState, of_tenants, precedence, state};
+pub use table::{changed_table, table};
 
 /// Writes entities. Those that are deleted come back.
 const ENTITIES: Rows = Rows {

@@ -33,7 +33,9 @@ pub mod proposals;
 pub mod providers;
 mod quotas;
 mod reachability;
+mod recent_reads;
 mod reserved;
+pub mod resolver_locations;
 pub mod resolvers;
 pub mod resources;
 pub mod retention;
@@ -54,6 +56,7 @@ pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod tx;
+pub mod verbs;
 pub mod webhooks;
 mod write_turns;
 

@@ -131,20 +131,22 @@ impl Primary {
         }
         self.look_as_routine();
         let mut begun = pin!(begin(pool.clone()));
-        match timeout(SLOW, &mut begun).await {
-            Ok(Ok(begun)) => return Ok(begun),
-            Ok(Err(error)) => {
-                self.look().await;
-                if self.is_current(&pool) {
-                    return self.explained(&pool, Err(error)).await;
-                }
+        let failed = loop {
+            tokio::select! {
+                begun = &mut begun => match begun {
+                    Ok(begun) => return Ok(begun),
+                    Err(error) => {
+                        self.look().await;
+                        break error;
+                    }
+                },
+                // A pool that is closed goes on trying its old host.
+                () = pool.close_event() => break sqlx::Error::PoolClosed,
+                () = tokio::time::sleep(SLOW) => self.look().await,
             }
-            Err(_) => {
-                self.look().await;
-                if self.is_current(&pool) {
-                    return self.explained(&pool, begun.await).await;
-                }
-            }
+        };
+        if self.is_current(&pool) {
+            return self.explained(&pool, Err(failed)).await;
         }
         let moved = self.pool();
         self.explained(&moved, begin(moved.clone()).await).await

@@ -7,9 +7,10 @@ use portcullis_model::provider::{ClaimConfig, ProviderRecord};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::json_list::to_json_list;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
-use crate::tx::Tx;
+use crate::tx::{Inner, Tx};
 
 struct Row {
     tenant_id: String,
@@ -70,11 +71,53 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProviderRecord>, Sto
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
-/// Lists every provider of every tenant, to verify tokens.
-pub async fn list_all(tx: &mut Tx) -> Result<Vec<ProviderRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM identity_providers";
-    let rows = fetch_all!(tx, Row, SQL)?;
+/// Finds the provider of `issuer` in any tenant. For a transaction that sees every tenant.
+pub async fn find_anywhere(
+    tx: &mut Tx,
+    issuer: &str,
+) -> Result<Option<ProviderRecord>, StoreError> {
+    const SQL: &str = "SELECT * FROM identity_providers WHERE issuer_url = $1";
+    Ok(fetch_optional!(tx, Row, SQL, issuer)?.map(ProviderRecord::from))
+}
+
+/// Lists the providers of `tenants`. For a transaction that sees every tenant.
+pub async fn of_tenants(
+    tx: &mut Tx,
+    tenants: &[impl AsRef<str>],
+) -> Result<Vec<ProviderRecord>, StoreError> {
+    const SQLITE: &str = "SELECT * FROM identity_providers \
+        WHERE tenant_id IN (SELECT value FROM json_each($1))";
+    const POSTGRES: &str = "SELECT * FROM identity_providers \
+        WHERE tenant_id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))";
+    let sql = match &tx.inner {
+        Inner::Sqlite(_) => SQLITE,
+        Inner::Postgres(_) => POSTGRES,
+    };
+    let rows = fetch_all!(tx, Row, sql, to_json_list(tenants))?;
     Ok(rows.into_iter().map(ProviderRecord::from).collect())
+}
+
+/// Lists the issuers of all tenants that were used last, at most `most`. For a transaction that sees every tenant.
+pub async fn used_last(tx: &mut Tx, most: i64) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = "SELECT issuer_url FROM identity_providers WHERE last_used_at IS NOT NULL \
+        ORDER BY last_used_at DESC LIMIT $1";
+    let rows = fetch_all!(tx, (String,), SQL, most)?;
+    Ok(rows.into_iter().map(|(issuer,)| issuer).collect())
+}
+
+/// Notes that the providers of `ids`, of any tenant, were used at `at`. For a transaction that sees every tenant.
+pub async fn note_uses(tx: &mut Tx, ids: &[Uuid], at: Timestamp) -> Result<(), StoreError> {
+    const SQLITE: &str = "UPDATE identity_providers SET last_used_at = $2 \
+        WHERE id IN (SELECT unhex(value) FROM json_each($1))";
+    const POSTGRES: &str = "UPDATE identity_providers SET last_used_at = $2 \
+        WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))::UUID))";
+    let sql = match &tx.inner {
+        Inner::Sqlite(_) => SQLITE,
+        Inner::Postgres(_) => POSTGRES,
+    };
+    let ids: Vec<_> = ids.iter().map(|id| id.simple().to_string()).collect();
+    execute!(tx, sql, to_json_list(&ids), at.millis())?;
+    Ok(())
 }
 
 /// Inserts a provider. False if its issuer is registered already, in this tenant or in another one.

@@ -92,26 +92,6 @@ pub async fn list_page(tx: &mut Tx, page: Page) -> Result<Listed<StoredResolver>
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
-/// The tenant and the version of a stored resolver.
-#[derive(Debug, PartialEq)]
-pub struct ResolverLocation {
-    pub tenant: String,
-    pub reference: ResolverRef,
-    pub enabled: bool,
-}
-
-/// Lists every resolver whose tenant is neither suspended nor being deleted. For a transaction that sees every tenant.
-pub async fn everywhere(tx: &mut Tx) -> Result<Vec<ResolverLocation>, StoreError> {
-    const SQL: &str = "SELECT tenant_id, id, version, enabled FROM resolvers \
-        WHERE tenant_id NOT IN (SELECT id FROM tenants \
-        WHERE suspended_at IS NOT NULL OR deleting_at IS NOT NULL) ORDER BY id";
-    let rows = fetch_all!(tx, (String, Uuid, i64, bool), SQL)?;
-    let location = |(tenant, id, version, enabled)| {
-        Ok(ResolverLocation { tenant, reference: reference(id, version)?, enabled })
-    };
-    rows.into_iter().map(location).collect()
-}
-
 /// Returns the resolver of each namespace, as plans need it. A disabled resolver has its namespace, too, but gives no
 /// answers.
 pub async fn of_plans(tx: &mut Tx) -> Result<HashMap<String, ResolverRef>, StoreError> {
@@ -128,7 +108,8 @@ pub(crate) async fn skip_versions(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn reference(id: Uuid, version: i64) -> Result<ResolverRef, StoreError> {
+/// Returns the reference of the version of a resolver in these columns.
+pub(crate) fn reference(id: Uuid, version: i64) -> Result<ResolverRef, StoreError> {
     let version = u64::try_from(version);
     let version = version.map_err(|_| StoreError::Corrupt { what: "resolvers.version" })?;
     Ok(ResolverRef { id, version })

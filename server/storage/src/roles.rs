@@ -1,4 +1,4 @@
-//! The table of roles that include other roles (`docs/semantics.md`, section 11.8).
+//! The table of roles that include other roles (`docs/semantics.md`, section 12.8).
 
 use std::collections::BTreeSet;
 

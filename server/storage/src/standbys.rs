@@ -12,12 +12,10 @@ use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use tokio::time::{Instant, timeout};
 
-use crate::database::Database;
 use crate::error::{OpenError, StoreError};
 use crate::history::HistoryPosition;
 use crate::hosts::{self, Target};
 use crate::postgres;
-use crate::store::Store;
 use crate::tenants;
 use crate::tx::{Inner, Tx};
 
@@ -74,7 +72,7 @@ impl Standbys {
     ///
     /// # Errors
     /// The reason why the primary must serve.
-    async fn begin(
+    pub(crate) async fn begin(
         &self,
         tenant: &str,
         needed: &HistoryPosition,
@@ -127,45 +125,6 @@ async fn begin_at(pool: PgPool, tenant: String) -> Result<(Tx, HistoryPosition),
     let mut tx = Tx::new(&tenant, Inner::Postgres(begun), 0);
     let position = tenants::position(&mut tx).await?;
     Ok((tx, position))
-}
-
-impl Store {
-    /// Returns the store with servers that follow its database, which plans may be read from.
-    ///
-    /// # Errors
-    /// [`OpenError::Url`]: the URL is malformed, or the database of this store has no standbys.
-    pub fn with_standbys(mut self, url: &str) -> Result<Self, OpenError> {
-        match (&self.database, url.split_once(':')) {
-            (Database::Postgres(_), Some(("postgres" | "postgresql", _))) => {
-                self.standbys = Some(Arc::new(Standbys::of(url)?));
-                Ok(self)
-            }
-            (Database::Postgres(_), _) => Err(OpenError::Url("`postgres://…`".to_owned())),
-            (Database::Sqlite { .. }, _) => {
-                Err(OpenError::Url("nothing, because the database is SQLite".to_owned()))
-            }
-        }
-    }
-
-    /// Begins a transaction that reads one snapshot of `tenant`, no older than the primary is now: on a standby that has
-    /// the revision, else on the primary. Returns the place in the tenant's history of the snapshot.
-    pub async fn read_recent(
-        &self,
-        tenant: &str,
-    ) -> Result<(Tx, HistoryPosition, ReadSource), StoreError> {
-        let mut tx = self.read(tenant).await?;
-        let position = tenants::position(&mut tx).await?;
-        let Some(standbys) = &self.standbys else {
-            return Ok((tx, position, ReadSource::Primary));
-        };
-        match standbys.begin(tenant, &position).await {
-            Ok((standby, position)) => {
-                tx.end().await?;
-                Ok((standby, position, ReadSource::Standby))
-            }
-            Err(reason) => Ok((tx, position, reason)),
-        }
-    }
 }
 
 #[cfg(test)]

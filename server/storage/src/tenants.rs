@@ -221,3 +221,10 @@ pub async fn closed(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
     let rows = fetch_all!(tx, (String,), SQL)?;
     Ok(rows.into_iter().map(|(id,)| id).collect())
 }
+
+/// Returns whether the tenant with this id is suspended or being deleted.
+pub async fn is_closed(tx: &mut Tx, id: &str) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT id FROM tenants \
+        WHERE id = $1 AND (suspended_at IS NOT NULL OR deleting_at IS NOT NULL)";
+    Ok(fetch_optional!(tx, (String,), SQL, id)?.is_some())
+}

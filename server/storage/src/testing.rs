@@ -2,9 +2,11 @@
 #![expect(clippy::expect_used, reason = "only tests use this module, and a failure ends them")]
 
 use portcullis_test_postgres::Cluster;
+use sqlx::Executor as _;
 use tempfile::TempDir;
 
 use crate::store::Store;
+use crate::tx::Inner;
 
 /// An empty database of its own for a test.
 pub enum TestDatabase {
@@ -32,6 +34,20 @@ impl TestDatabase {
             Self::Postgres(database) => database.url().to_owned(),
         }
     }
+}
+
+/// Runs statements that see every tenant, in one transaction.
+pub async fn execute(store: &Store, statements: impl IntoIterator<Item = String>) {
+    let mut tx = store.write_all().await.expect("begins");
+    for statement in statements {
+        let sql = sqlx::AssertSqlSafe(statement);
+        let done = match &mut tx.inner {
+            Inner::Sqlite(connection) => connection.execute(sql).await.map(drop),
+            Inner::Postgres(connection) => connection.execute(sql).await.map(drop),
+        };
+        done.expect("works");
+    }
+    tx.commit().await.expect("commits");
 }
 
 /// Makes each function a test on every database.

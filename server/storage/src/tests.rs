@@ -219,6 +219,7 @@ fn statements() -> Vec<String> {
         include_str!("providers.rs"),
         include_str!("quotas.rs"),
         include_str!("reserved.rs"),
+        include_str!("resolver_locations.rs"),
         include_str!("resolvers.rs"),
         include_str!("resources.rs"),
         include_str!("retention.rs"),
@@ -528,5 +529,15 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     assert_eq!((&*found.tenant, found.slug, found.is_open), ("acme", None, true));
     assert_eq!(found.record.secret_hash, key.secret_hash);
     assert_eq!(found.record.permissions, key.permissions);
-    assert_eq!(providers::list_all(&mut tx).await.expect("works"), [provider]);
+    let found = providers::of_tenants(&mut tx, &["acme", "other"]).await.expect("works");
+    assert_eq!(found, [provider.clone()]);
+    assert_eq!(providers::used_last(&mut tx, 9).await.expect("works"), [""; 0]);
+    tx.end().await.expect("ends");
+    let mut tx = store.write_all().await.expect("begins");
+    providers::note_uses(&mut tx, &[provider.id], Timestamp::from_millis(5)).await.expect("works");
+    assert_eq!(providers::used_last(&mut tx, 9).await.expect("works"), [&*provider.issuer_url]);
+    let found = providers::find_anywhere(&mut tx, &provider.issuer_url).await.expect("works");
+    assert_eq!(found.expect("there").id, provider.id);
+    assert!(providers::find_anywhere(&mut tx, "https://").await.expect("works").is_none());
+    tx.commit().await.expect("commits");
 }

@@ -35,7 +35,8 @@ pub struct CreateKeyArguments {
     #[arg(long, value_name = "RFC 3339")]
     expires_at: Option<String>,
     /// The permissions of the key, such as `resources:read,resources:write` [default: all but `audit:read`,
-    /// `access:evaluate`, `access:search` and `policies:force`]. Name `access:evaluate` for a key that requests checks.
+    /// `access:evaluate`, `access:search`, `policies:force`, `entities:read` and `entities:write`]. Name
+    /// `access:evaluate` for a key that requests checks.
     #[arg(long, value_delimiter = ',')]
     permissions: Vec<String>,
     /// The domain of the key's checks, in `saas` mode. Without it, each check names its domain.

@@ -3,6 +3,7 @@
 
 pub mod as_code;
 pub mod audit;
+pub mod can;
 pub mod check;
 pub mod convert;
 pub mod fmt;

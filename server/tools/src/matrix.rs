@@ -69,12 +69,25 @@ pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<E
     let bundle = read(folder)?;
     let filter = MatrixFilter { roles: role.clone(), resources: resource.clone() };
     let table: MatrixTable = table(&decisions(&bundle), &filter);
-    match format {
-        ReportFormat::Text => text::table(&table, out)?,
-        ReportFormat::Json => json(&table, out)?,
-        ReportFormat::Markdown => markdown::table(&table, out)?,
-    }
+    write(&table, *format, out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a table of decisions.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn write(
+    table: &MatrixTable,
+    format: ReportFormat,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    match format {
+        ReportFormat::Text => text::table(table, out)?,
+        ReportFormat::Json => json(table, out)?,
+        ReportFormat::Markdown => markdown::table(table, out)?,
+    }
+    Ok(())
 }
 
 /// Prints the change of decisions between two folders. The exit code is 0 if there is none, and 2 otherwise.
@@ -100,7 +113,7 @@ fn read(folder: &Path) -> anyhow::Result<Bundle> {
 }
 
 /// Returns what decides in a folder.
-fn decisions(bundle: &Bundle) -> DecisionSet<'_> {
+pub(crate) fn decisions(bundle: &Bundle) -> DecisionSet<'_> {
     let registered = bundle.resources.iter().map(|resource| &*resource.name);
     DecisionSet::new(bundle.rulebook.rules(), bundle.rulebook.policies(), registered)
 }

@@ -21,7 +21,7 @@ pub use delivery_worker::{DeliveryWorker, MAX_TRANSACTIONS};
 pub use dispatcher::Dispatcher;
 pub use metrics::DeliveryMetrics;
 pub use retention::prune_for_ever;
-pub use schedule::{Jitter, Schedule};
+pub use schedule::Schedule;
 pub use service::Webhooks;
 
 #[cfg(test)]

@@ -1,42 +1,13 @@
 //! The times of retries.
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::rand;
+use portcullis_model::jitter::Jitter;
 
 use crate::config::WebhookConfig;
 
 /// The largest random addition to a wait, as a part of it. It spreads the retries of deliveries that failed together.
 const MAX_JITTER: f64 = 0.1;
-
-/// The source of randomness, as a parameter: returns numbers from 0 to 1.
-#[derive(Clone)]
-pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
-
-impl Jitter {
-    /// Uses the randomness of the operating system.
-    pub fn system() -> Self {
-        Self::of(|| {
-            let mut bytes = [0; 4];
-            // Without randomness there is no jitter. Deliveries go on.
-            let _ = rand::fill(&mut bytes);
-            f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)
-        })
-    }
-
-    /// Uses `numbers`, each from 0 to 1.
-    pub fn of(numbers: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
-        Self(Arc::new(numbers))
-    }
-}
-
-impl fmt::Debug for Jitter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Jitter")
-    }
-}
 
 /// The waits between the attempts of a delivery.
 #[derive(Clone, Debug)]
@@ -58,7 +29,7 @@ impl Schedule {
             return None;
         }
         let index = usize::try_from(failures - 1).unwrap_or(0).min(self.backoff.len() - 1);
-        Some(self.backoff[index].mul_f64(1.0 + MAX_JITTER * (self.jitter.0)()))
+        Some(self.backoff[index].mul_f64(1.0 + MAX_JITTER * self.jitter.next()))
     }
 
     /// Returns the longest wait.

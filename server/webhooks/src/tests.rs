@@ -11,6 +11,7 @@ use portcullis_model::clock::Clock;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::event::Event;
 use portcullis_model::ids::Ids;
+use portcullis_model::jitter::Jitter;
 use portcullis_model::page::Page;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 use portcullis_storage::encryption::{Context, KeyRing};
@@ -28,7 +29,7 @@ use crate::config::WebhookConfig;
 use crate::delivery_worker::{DeliveryWorker, MAX_TRANSACTIONS};
 use crate::dispatcher::Dispatcher;
 use crate::metrics::DeliveryMetrics;
-use crate::schedule::{Jitter, Schedule};
+use crate::schedule::Schedule;
 
 on_every_database!(
     a_retry_waits_for_the_clock_and_no_first_attempt_does,

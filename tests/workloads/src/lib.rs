@@ -19,6 +19,7 @@ mod policies;
 mod rbac;
 mod reference;
 pub mod report;
+pub mod tenants;
 
 pub use model::{
     Conditions, DOMAIN, SampleAttribute, SamplePolicy, SampleRequest, SampleRule, Workload,

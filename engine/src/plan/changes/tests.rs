@@ -108,3 +108,16 @@ fn the_last_policy_can_go() {
     assert_eq!(layers(&none.folded()), []);
     assert_eq!(layers(&changed(&none.folded(), [(0, Some(text(0)))])), [(1, 0)]);
 }
+
+#[test]
+fn the_weight_of_a_changed_plan_has_room_for_all_policies_compiled_together() {
+    for count in [1, 4, 5, 100] {
+        let first = plan(count, text);
+        for next in [Some(text(1_000)), None] {
+            let second = changed(&first, [(0, next)]);
+            let layers: usize = second.layers.iter().map(Layer::weight).sum();
+            assert!(second.weight() >= size_of::<Plan>() + layers + second.whole().weight());
+        }
+        assert_eq!(first.weight(), changed(&first, []).weight(), "unchanged plans weigh as before");
+    }
+}

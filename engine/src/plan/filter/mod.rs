@@ -35,7 +35,7 @@ use super::index::Rank;
 use super::matrix::{OpenDecision, Outcome};
 use super::program::Run;
 use super::slots::{SlotValue, Symbol, Values};
-use crate::condition::AttributePath;
+use crate::condition::{AttributePath, RequestField};
 use crate::rbac::Effect;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest};
@@ -99,6 +99,14 @@ impl Plan {
             outcome: Outcome::Depends(Arc::new(residual)),
             requests: open.attribute_requests(),
         }
+    }
+}
+
+impl Plan {
+    /// Returns whether decisions depend on the present or on resolvers, and so can change without a change of the rules.
+    pub fn is_volatile(&self) -> bool {
+        let is_time = |path| matches!(path, &AttributePath::Request(RequestField::Time));
+        !self.whole().slots.namespaces().is_empty() || self.whole().slots.paths().any(is_time)
     }
 }
 

@@ -26,6 +26,11 @@ impl RowAttributes {
         Self { resource: true, ..Self::default() }
     }
 
+    /// Returns the rows that supply every attribute of the user and of the resource.
+    pub fn all() -> Self {
+        Self { user: true, ..Self::resource() }
+    }
+
     /// Reads a list of kinds and paths.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let items = typed(json.as_array(), "an array", json, at, problems)?;

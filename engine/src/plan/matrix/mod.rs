@@ -50,7 +50,6 @@ use crate::value::AttributeValue;
 pub(super) use open_decision::OpenDecision;
 pub use outcome::Outcome;
 pub use residual::{OpenPolicy, Residual};
-pub(super) use simplify::Simplifier;
 
 /// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
 /// a matrix has thousands of cells.

@@ -38,6 +38,16 @@ impl<'p, 'r> OpenDecision<'p, 'r> {
         Self { plan, search, otherwise }
     }
 
+    /// Wraps an evaluation without the open policies that cannot change the decision, which is `otherwise` if none of them
+    /// applies.
+    pub(in crate::plan) fn of(
+        plan: &'p Plan,
+        search: PartialEvaluation<'p, 'r>,
+        otherwise: Effect,
+    ) -> Self {
+        Self { plan, search, otherwise }
+    }
+
     /// Returns the outcome. A residual shows its conditions if they have at most `max_bytes` bytes of memory.
     pub(in crate::plan) fn outcome(&mut self, max_bytes: usize) -> Outcome<'p> {
         match self.residual(max_bytes) {

@@ -11,7 +11,7 @@ use crate::policy::applies;
 use crate::rbac::Effect;
 
 /// Reduces the conditions of one residual.
-pub(in crate::plan) struct Simplifier<'s, 'r> {
+pub(super) struct Simplifier<'s, 'r> {
     run: &'s mut Run<'r>,
     slots: &'s Slots,
     /// The bytes that further conditions may take.
@@ -32,11 +32,7 @@ impl<'s, 'r> Simplifier<'s, 'r> {
     }
 
     /// Returns the residual condition of an open policy with this effect. `None` if it is too large.
-    pub(in crate::plan) fn residual(
-        &mut self,
-        condition: NodeId,
-        effect: Effect,
-    ) -> Option<Condition> {
+    pub(super) fn residual(&mut self, condition: NodeId, effect: Effect) -> Option<Condition> {
         match self.simplify(condition, effect)? {
             Simplified::Open(condition) => Some(condition),
             // A settled condition is of no open policy.

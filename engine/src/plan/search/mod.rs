@@ -1,5 +1,5 @@
 //! Decides one request for many candidates: every resource of a type, or every subject (`docs/semantics.md`, section
-//! 2.13).
+//! 13).
 //!
 //! Partial evaluation with the known part settles most policies once. The others are indexed again and decide each
 //! candidate, with the program of the plan. So a search gives what a check of each candidate would give.
@@ -46,6 +46,7 @@ mod values;
 use super::Plan;
 use super::index::{self, Index, Indexed, Rank, Search};
 use super::layer::FirstApplicable;
+use super::matrix::OpenDecision;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
 use super::slots::{TimeText, Values};
@@ -180,10 +181,8 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         search.drop_outranked();
         let otherwise = self.decided(search.found, rule);
         search.drop_ineffective(otherwise.effect());
-        if search.is_settled() {
-            return otherwise;
-        }
-        SearchOutcome::Conditional(SearchDependence::new(self.plan, search, otherwise.effect()))
+        let decision = OpenDecision::of(self.plan, search, otherwise.effect());
+        SearchDependence::new(decision).map_or(otherwise, SearchOutcome::Conditional)
     }
 
     /// Returns the outcome if the policy of a rank decides, or the rules if there is none.

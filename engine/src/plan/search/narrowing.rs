@@ -47,12 +47,18 @@ impl<'n> Narrowing<'n> {
     /// all entities.
     pub(super) fn rows(mut self, certain: Rank) -> Narrowed {
         let conditions = self.plan.whole().conditions.iter().take(certain as usize);
-        let mut all = Vec::new();
+        let most = self.table.most_narrowed(self.entity_type);
+        let (mut all, mut count) = (Vec::new(), 0);
         for policy in conditions.filter(|policy| policy.effect == Effect::Allow) {
             if let Some(root) = policy.condition
                 && self.run.applies(*policy) != Some(false)
             {
-                all.push(self.part(root, false)?);
+                let rows = self.part(root, false)?;
+                count += rows.len();
+                if count > most.max(FEW) {
+                    return None;
+                }
+                all.push(rows);
             }
         }
         Some(union(all))

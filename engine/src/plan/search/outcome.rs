@@ -3,9 +3,7 @@
 use uuid::Uuid;
 
 use super::values::MatchedRuleId;
-use crate::plan::Plan;
-use crate::plan::matrix::{MAX_BYTES, Residual, Simplifier};
-use crate::plan::partial_evaluation::PartialEvaluation;
+use crate::plan::matrix::{MAX_BYTES, OpenDecision, Residual};
 use crate::rbac::Effect;
 
 /// The decision on one candidate.
@@ -47,28 +45,15 @@ impl SearchOutcome<'_> {
 }
 
 impl<'p> SearchDependence<'p> {
-    /// Describes an evaluation that is not settled. The decision is `otherwise` if no open policy applies.
-    pub(super) fn new(
-        plan: &'p Plan,
-        mut search: PartialEvaluation<'_, '_>,
-        otherwise: Effect,
-    ) -> Self {
-        let open = search.open().to_vec();
-        let mut simplifier = Simplifier::new(&mut search.run, &plan.whole().slots, MAX_BYTES);
-        let conditions: Option<Vec<_>> = open
-            .iter()
-            .map(|rank| {
-                let policy = plan.whole().conditions[*rank as usize];
-                simplifier.residual(policy.condition?, policy.effect)
-            })
-            .collect();
-        let policies = open.iter().map(|rank| &plan.whole().policies[*rank as usize]).collect();
-        let requests = search.attribute_requests(&plan.whole().slots);
+    /// Describes a decision; `None` if it is settled.
+    pub(super) fn new(mut decision: OpenDecision<'p, '_>) -> Option<Self> {
+        let residual = decision.residual(MAX_BYTES).ok()?;
+        let requests = decision.attribute_requests();
         let paths = requests.iter().flat_map(|request| {
             request.attributes.iter().map(|name| format!("{}.{name}", request.namespace))
         });
         let mut depends_on: Vec<String> = paths.collect();
         depends_on.sort_unstable();
-        Self { depends_on, residual: Residual::new(policies, conditions, otherwise) }
+        Some(Self { depends_on, residual })
     }
 }

@@ -6,7 +6,7 @@ use portcullis_engine::{Effect, Invalid};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::body::Question;
+use super::question::Question;
 
 /// The key of a reason: the status of HTTP that a denial would have.
 const FORBIDDEN: &str = "403";
@@ -20,7 +20,7 @@ pub(crate) struct EvaluationAnswer {
     pub(super) context: Option<DecisionContext>,
 }
 
-/// What comes with a decision: reasons, if they were asked for, or the fault of an evaluation.
+/// The context of a decision: reasons, if they were asked for, or the fault of an evaluation.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct DecisionContext {
     /// For the person who was denied, by status.

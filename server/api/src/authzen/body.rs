@@ -1,26 +1,19 @@
 //! The bodies of AuthZEN requests (`docs/semantics.md`, section 11.6).
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
-use portcullis_engine::batch::BatchSemantic;
-use portcullis_engine::fields::{Fields, boolean, text, within};
+use portcullis_engine::batch::{BatchSemantic, MAX_ITEMS};
+use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::json::Member;
-use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
-use portcullis_engine::request::{AttributeMap, Attributes};
-use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CheckBody, Json};
+use portcullis_engine::rbac::MAX_DOMAIN;
+use portcullis_engine::{Invalid, Json};
 
 use super::entity::{Entity, PartialEntity, Role, object_attributes};
 use super::flatten::NameBudget;
+use super::question::{Context, Question};
 use crate::body::JsonBody;
 use crate::error::ApiError;
-
-/// The type of the subjects whose bare id is a principal. Any other is `<type>:<id>`.
-const USER: &str = "user";
 
 /// A JSON body of a standard route: another type is a 400 there.
 #[derive(Debug)]
@@ -47,104 +40,7 @@ impl StandardBody {
     }
 }
 
-/// The context of a request.
-#[derive(Debug, Default)]
-pub(super) struct Context<'j> {
-    attributes: Vec<Member<'j>>,
-    domain: Option<&'j str>,
-}
-
-/// One question of a request, which a check answers.
-#[derive(Debug)]
-pub(super) struct Question<'j> {
-    subject: Arc<Entity<'j>>,
-    action: Arc<Entity<'j>>,
-    resource: Arc<Entity<'j>>,
-    context: Arc<Context<'j>>,
-    principal: Cow<'j, str>,
-    resource_name: String,
-}
-
-impl<'j> Question<'j> {
-    /// Returns the check.
-    pub(super) fn check(&self) -> CheckBody<'_> {
-        CheckBody {
-            subject: &self.principal,
-            resource: &self.resource_name,
-            action: self.action.id,
-            domain: self.context.domain,
-            attributes: Attributes {
-                user: AttributeMap::of_members(&self.subject.attributes),
-                resource: AttributeMap::of_members(&self.resource.attributes),
-                action: AttributeMap::of_members(&self.action.attributes),
-                context: AttributeMap::of_members(&self.context.attributes),
-            },
-        }
-    }
-
-    /// Returns the name of the action and the type of the resource.
-    pub(super) fn action_and_type(&self) -> (&str, &str) {
-        (self.action.id, self.resource.kind)
-    }
-
-    fn new(
-        [subject, action, resource]: [Arc<Entity<'j>>; 3],
-        context: Arc<Context<'j>>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<Self> {
-        let principal = match subject.kind {
-            USER => Cow::Borrowed(subject.id),
-            kind => Cow::Owned(format!("{kind}:{}", subject.id)),
-        };
-        let resource_name = resource_name(resource.kind, action.id);
-        let mut sound = true;
-        let mut require = |holds: bool, member: &str, expected: String| {
-            if !holds {
-                problems.expected(&at.key(member), expected);
-                sound = false;
-            }
-        };
-        let about_subject = format!(
-            "a type and an id that are not empty and have at most {MAX_SUBJECT} characters together"
-        );
-        let is_named = !subject.kind.is_empty() && !subject.id.is_empty();
-        require(is_named && within(&principal, MAX_SUBJECT), "subject", about_subject);
-        let about_action = format!("a name of 1 to {MAX_ACTION} characters");
-        require(within(action.id, MAX_ACTION), "action", about_action);
-        let about_resource = "an id and a type that are not empty; the type and the name of the action have at most 255 \
-                              characters together, percent-encoded";
-        let is_resource = !resource.id.is_empty() && split_resource(&resource_name).is_some();
-        require(is_resource, "resource", about_resource.to_owned());
-        sound.then_some(Self { subject, action, resource, context, principal, resource_name })
-    }
-}
-
-/// Returns the resource of a check: the type, a colon, and the name of the action. White space, control characters and `%`
-/// are percent-encoded, and in the name of the action also colons, so that two requests never have one resource.
-fn resource_name(kind: &str, action: &str) -> String {
-    let mut name = String::with_capacity(kind.len() + 1 + action.len());
-    encode(kind, |_| false, &mut name);
-    name.push(':');
-    encode(action, |c| c == ':', &mut name);
-    name
-}
-
-fn encode(text: &str, also: impl Fn(char) -> bool, to: &mut String) {
-    for c in text.chars() {
-        if c == '%' || c.is_whitespace() || c.is_control() || also(c) {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                // Writing to a string does not fail.
-                let _ = write!(to, "%{byte:02X}");
-            }
-        } else {
-            to.push(c);
-        }
-    }
-}
-
-/// What is asked beside the questions.
+/// The options of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
     pub(super) semantic: BatchSemantic,
@@ -164,7 +60,7 @@ pub(super) struct RequestBody<'j> {
 pub(super) enum Questions<'j> {
     One(Question<'j>),
     /// At least one; the fault of a question is its own.
-    Many(Vec<Result<Question<'j>, portcullis_engine::Invalid>>),
+    Many(Vec<Result<Question<'j>, Invalid>>),
 }
 
 impl<'j> RequestBody<'j> {
@@ -214,11 +110,10 @@ fn items<'j>(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<&'j [Json<'j>]> {
-    let most = portcullis_engine::batch::MAX_ITEMS;
     match json.as_array() {
-        Some(items) if items.len() <= most => Some(items),
+        Some(items) if items.len() <= MAX_ITEMS => Some(items),
         Some(items) => {
-            problems.expected(at, format!("at most {most} evaluations, not {}", items.len()));
+            problems.expected(at, format!("at most {MAX_ITEMS} evaluations, not {}", items.len()));
             None
         }
         None => {
@@ -274,7 +169,7 @@ impl<'j> Parts<'j> {
     }
 }
 
-fn context<'j>(
+pub(super) fn context<'j>(
     json: &'j Json<'j>,
     at: &Place<'_>,
     problems: &mut Problems,
@@ -316,7 +211,7 @@ impl<'j> Defaults<'j> {
         json: &'j Json<'j>,
         index: usize,
         names: &mut NameBudget,
-    ) -> Result<Question<'j>, portcullis_engine::Invalid> {
+    ) -> Result<Question<'j>, Invalid> {
         let mut problems = Problems::default();
         let (root, list) = (Place::root(), "evaluations");
         let list = root.key(list);

@@ -8,28 +8,22 @@ use portcullis_model::{document, schema};
 use portcullis_operations::app::App;
 use serde_json::{Map, Value, json};
 
-use super::evaluation::EVALUATION_PATH;
-use super::evaluations::EVALUATIONS_PATH;
+use super::paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
+use super::search;
 use crate::error::ApiError;
 use crate::openapi::NotFound;
 
-/// The path of the document of the service; that of a tenant is below it.
-const PATH: &str = "/.well-known/authzen-configuration";
-/// The beginning of the paths of the API.
-const API: &str = "/access/v1/";
 /// The longest name of a tenant in a path, in bytes. A name of 256 characters may be percent-encoded.
 const MAX_NAME: usize = 3 * 4 * 256;
 
 /// Each endpoint: its member of the document, and its path.
-const ENDPOINTS: [(&str, &str); 2] = [
+const ENDPOINTS: [(&str, &str); 5] = [
     ("access_evaluation_endpoint", EVALUATION_PATH),
     ("access_evaluations_endpoint", EVALUATIONS_PATH),
+    ("search_subject_endpoint", search::SUBJECTS_PATH),
+    ("search_resource_endpoint", search::RESOURCES_PATH),
+    ("search_action_endpoint", search::ACTIONS_PATH),
 ];
-
-/// Returns whether a path is one of the standard.
-pub(crate) fn is_standard(path: &str) -> bool {
-    path.starts_with(API) || path.starts_with(PATH)
-}
 
 /// Shows the endpoints of the AuthZEN API.
 ///
@@ -57,7 +51,7 @@ pub(crate) async fn configuration_of_tenant(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     // As it was sent: the identifier of the document is the address from which it was found.
-    let name = uri.path().strip_prefix(PATH).unwrap_or_default();
+    let name = uri.path().strip_prefix(CONFIGURATION_PATH).unwrap_or_default();
     if name.len() > MAX_NAME {
         return Err(ApiError::not_found("AuthZEN configuration"));
     }
@@ -88,5 +82,8 @@ document!(Configuration as "AuthzenConfiguration" => {
         "policy_decision_point": "https://authz.example.com",
         "access_evaluation_endpoint": "https://authz.example.com/access/v1/evaluation",
         "access_evaluations_endpoint": "https://authz.example.com/access/v1/evaluations",
+        "search_subject_endpoint": "https://authz.example.com/access/v1/search/subject",
+        "search_resource_endpoint": "https://authz.example.com/access/v1/search/resource",
+        "search_action_endpoint": "https://authz.example.com/access/v1/search/action",
     }))
 });

@@ -16,7 +16,9 @@ const SHORT: usize = 13;
 pub(super) struct EvaluationRequest;
 
 document!(EvaluationRequest => {
-    let body = members(open(), entity).required("subject").required("action").required("resource");
+    let options = open().property("reasons", schema::boolean());
+    let body = members(open(), entity).property("options", options);
+    let body = body.required("subject").required("action").required("resource");
     body.examples([json!({
         "subject": {"type": "user", "id": "alice"},
         "action": {"name": "read"},
@@ -57,6 +59,67 @@ document!(EvaluationsResponse, naming EvaluationsAnswer, EvaluationAnswer => {
         schema::named::<EvaluationAnswer>().into(),
     ])
 });
+
+/// The body of a search for subjects.
+pub(super) struct SubjectSearch;
+
+document!(SubjectSearch => {
+    searched(&[("type", SHORT)], Some(&[("name", SHORT)]), &[("type", SHORT), ("id", MAX_SUBJECT)])
+        .examples([json!({
+            "subject": {"type": "user"},
+            "action": {"name": "read"},
+            "resource": {"type": "record", "id": "record-1"},
+        })])
+        .build()
+});
+
+/// The body of a search for resources.
+pub(super) struct ResourceSearch;
+
+document!(ResourceSearch => {
+    searched(SUBJECT, Some(&[("name", SHORT)]), &[("type", SHORT)])
+        .examples([json!({
+            "subject": {"type": "user", "id": "alice"},
+            "action": {"name": "read"},
+            "resource": {"type": "record"},
+            "page": {"limit": 100},
+        })])
+        .build()
+});
+
+/// The body of a search for actions.
+pub(super) struct ActionSearch;
+
+document!(ActionSearch => {
+    searched(SUBJECT, None, &[("type", SHORT), ("id", MAX_SUBJECT)])
+        .examples([json!({
+            "subject": {"type": "user", "id": "alice"},
+            "resource": {"type": "record", "id": "record-1"},
+        })])
+        .build()
+});
+
+/// A complete subject.
+const SUBJECT: Texts = &[("type", SHORT), ("id", MAX_SUBJECT - SHORT - 1)];
+
+/// The body of a search with these entities. A search for actions has no action.
+fn searched(subject: Texts, action: Option<Texts>, resource: Texts) -> ObjectBuilder {
+    let domain = schema::nullable(schema::text(MAX_DOMAIN));
+    let page = open()
+        .property("token", schema::string())
+        .property("limit", schema::integer(1, i32::MAX.into()));
+    let body = open()
+        .property("subject", entity(subject))
+        .property("resource", entity(resource))
+        .property("context", free().property("domain", domain))
+        .property("page", page)
+        .required("subject")
+        .required("resource");
+    match action {
+        Some(action) => body.property("action", entity(action)).required("action"),
+        None => body,
+    }
+}
 
 /// An object that may have any other member.
 fn open() -> ObjectBuilder {

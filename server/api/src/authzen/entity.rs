@@ -24,7 +24,7 @@ pub(super) struct Entity<'j> {
     pub(super) kind: &'j str,
     /// The id, or the name of an action.
     pub(super) id: &'j str,
-    /// What policies read of it.
+    /// The attributes that policies read of it.
     pub(super) attributes: Vec<Member<'j>>,
 }
 
@@ -77,6 +77,11 @@ impl<'j> PartialEntity<'j> {
         self.kind = self.kind.or(default.kind);
         self.id = self.id.or(default.id);
         self
+    }
+
+    /// Returns the entity without its id: any is meant.
+    pub(super) fn of_any_id(self) -> Self {
+        Self { id: Some(""), ..self }
     }
 
     /// Returns the type and the id alone.

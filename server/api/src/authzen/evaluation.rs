@@ -7,15 +7,13 @@ use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_operations::metrics::CheckKind;
 
 use super::answer::{EvaluationAnswer, Reasons};
-use super::body::{Question, Questions, RequestBody, StandardBody};
+use super::body::{Questions, RequestBody, StandardBody};
 use super::document::EvaluationRequest;
+use super::question::Question;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-
-/// The path of [`evaluation`].
-pub(crate) const EVALUATION_PATH: &str = "/access/v1/evaluation";
 
 /// Decides one request of AuthZEN.
 ///

@@ -9,16 +9,14 @@ use portcullis_operations::app::App;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 
 use super::answer::{EvaluationAnswer, EvaluationsAnswer, Reasons};
-use super::body::{Options, Question, Questions, RequestBody, StandardBody};
+use super::body::{Options, Questions, RequestBody, StandardBody};
 use super::document::{EvaluationsRequest, EvaluationsResponse};
 use super::evaluation::decide;
+use super::question::Question;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-
-/// The path of [`evaluations`], whose bodies have a limit of their own.
-pub(crate) const EVALUATIONS_PATH: &str = "/access/v1/evaluations";
 
 /// Decides many requests of AuthZEN by the rules of one revision.
 ///

@@ -11,3 +11,7 @@ mod entity;
 pub(crate) mod evaluation;
 pub(crate) mod evaluations;
 mod flatten;
+pub(crate) mod paths;
+mod question;
+pub(crate) mod search;
+mod search_body;

@@ -13,10 +13,11 @@ use portcullis_model::apply::{ObjectKind, OwnerConflict};
 use portcullis_model::document;
 use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
+use portcullis_operations::filter_refusal::FilterRefusal;
 use portcullis_operations::write_refusal::WriteRefusal;
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 24] {
+fn kinds() -> [(ApiError, &'static str); 26] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -101,6 +102,14 @@ fn kinds() -> [(ApiError, &'static str); 24] {
         (
             OperationError::CasesFailed(Vec::new()).into(),
             "The tenant's gate `cases` refuses this change",
+        ),
+        (
+            OperationError::FilterRefused(FilterRefusal::NotExact(Vec::new())).into(),
+            "The condition over rows cannot be exact",
+        ),
+        (
+            OperationError::FilterRefused(FilterRefusal::TooLarge).into(),
+            "The condition over rows is too large",
         ),
         (ApiError::PayloadTooLarge(1024 * 1024), "The body is too large"),
         (ApiError::UnsupportedMediaType("application/json"), "The body is sent as another type"),

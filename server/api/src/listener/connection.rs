@@ -123,7 +123,7 @@ impl Connection {
 enum Interruption {
     /// Another connection takes its place.
     Evicted,
-    /// Its state may be another one by now.
+    /// The state may be another one by now.
     Look,
     /// The service stops.
     Stopped,

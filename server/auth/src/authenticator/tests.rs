@@ -5,16 +5,19 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use futures_util::future::BoxFuture;
 use jsonwebtoken::Algorithm;
 use parking_lot::Mutex;
 use portcullis_model::Timestamp;
+use portcullis_model::jitter::Jitter;
 use portcullis_model::provider::ClaimConfig;
 use serde_json::{Value, json};
-use uuid::Uuid;
+use url::Url;
 
 use super::*;
 use crate::keysets::{Fetch, KeySet};
-use crate::providers::Providers;
+use crate::providers::FoundProvider;
+use crate::shared_key_sets::SharedKeySets;
 use crate::testing::{EC, ISSUER, OTHER, TestKey, claims, header, now, sign, sign_texts};
 
 /// Longer than the time after which a key set is fetched again.
@@ -23,13 +26,15 @@ const REFRESHED: Duration = Duration::from_secs(310);
 const TOO_OLD: Duration = Duration::from_secs(3_700);
 const ANOTHER_ISSUER: &str = "https://id.example/realms/other";
 
-/// The key sets that issuers serve; an issuer without one fails.
+/// The key sets that addresses serve; an address without one fails.
 type KeySets = Arc<Mutex<HashMap<String, Vec<Value>>>>;
 
 /// A service in `saas` mode with the issuer [`ISSUER`] of the tenant `acme`.
 struct Service {
     authenticator: Authenticator,
     key_sets: KeySets,
+    /// The registered providers, and the closed tenants.
+    stored: Arc<Mutex<(Vec<ProviderRecord>, Vec<String>)>>,
 }
 
 impl Service {
@@ -37,36 +42,62 @@ impl Service {
     fn with_keys(keys: &[Value]) -> Self {
         let key_sets = KeySets::default();
         let served = Arc::clone(&key_sets);
-        let fetches = move |issuer: &str, _| -> Fetch {
-            let (served, issuer) = (Arc::clone(&served), issuer.to_owned());
+        let fetches = move |address: &Url| -> Fetch {
+            let (served, address) = (Arc::clone(&served), address.to_string());
             Arc::new(move || {
-                let keys = served.lock().get(&issuer).cloned();
+                let keys = served.lock().get(&address).cloned();
                 Box::pin(async move {
                     let keys = keys.ok_or_else(|| anyhow::anyhow!("down"))?;
                     KeySet::parse(json!({"keys": keys}).to_string().as_bytes())
                 })
             })
         };
-        let registered = Issuers::Registered(Providers::new(Box::new(fetches)));
-        let service = Self { authenticator: Authenticator::new(Some(registered)), key_sets };
+        let key_sets_by_address = SharedKeySets::new(Box::new(fetches), Jitter::of(|| 1.0));
+        let stored = Arc::new(Mutex::new((Vec::new(), Vec::new())));
+        let read = Arc::clone(&stored);
+        let lookup = move |issuer: String| -> BoxFuture<'static, _> {
+            let (records, closed): (Vec<ProviderRecord>, Vec<String>) = read.lock().clone();
+            let record = records.into_iter().find(|record| record.issuer_url == issuer);
+            let found = record.map(|record| FoundProvider {
+                is_closed: closed.contains(&record.tenant_id),
+                record,
+            });
+            Box::pin(async move { Ok(found) })
+        };
+        let providers = Providers::new(Box::new(lookup), key_sets_by_address);
+        let registered = Some(Issuers::Registered(providers));
+        let service = Self { authenticator: Authenticator::new(registered), key_sets, stored };
         service.serve(ISSUER, keys);
         service.register(vec![record()]);
         service
     }
 
     fn serve(&self, issuer: &str, keys: &[Value]) {
-        self.key_sets.lock().insert(issuer.to_owned(), keys.to_vec());
+        self.key_sets.lock().insert(address(issuer), keys.to_vec());
     }
 
     fn register(&self, records: Vec<ProviderRecord>) {
-        self.authenticator.apply(records, &ClosedTenants::default());
+        let tenants = self.store(&records, &[]);
+        let tenants: Vec<&str> = tenants.iter().map(|tenant| &**tenant).collect();
+        self.authenticator.remembered_tenants(&tenants);
+        self.authenticator.apply(&tenants, &records, &ClosedTenants::default());
     }
 
     /// Replaces the providers as [`Service::register`] does, and frees no memory: a request that runs meanwhile may
     /// remember its token after that.
-    fn register_alone(&self, records: Vec<ProviderRecord>, closed: &ClosedTenants) {
+    fn register_alone(&self, records: &[ProviderRecord], closed: &[&str]) {
+        let tenants = self.store(records, closed);
+        let tenants: Vec<&str> = tenants.iter().map(|tenant| &**tenant).collect();
         let Some(Issuers::Registered(registered)) = &self.authenticator.issuers else { return };
-        registered.replace(records, closed);
+        registered.remembered(&tenants);
+        registered.apply(&tenants, records, &closed_tenants(closed));
+    }
+
+    /// Stores the providers and the closed tenants. Returns the tenants whose access changed.
+    fn store(&self, records: &[ProviderRecord], closed: &[&str]) -> Vec<String> {
+        let closed = closed.iter().copied().map(str::to_owned).collect();
+        let before = std::mem::replace(&mut *self.stored.lock(), (records.to_vec(), closed));
+        before.0.iter().chain(records).map(|record| record.tenant_id.clone()).collect()
     }
 
     async fn verify_at(&self, token: &str, now: DateTime<Utc>) -> Result<Arc<TokenHolder>, String> {
@@ -93,10 +124,15 @@ impl Service {
     }
 }
 
-fn closed(tenant: &str) -> ClosedTenants {
+fn closed_tenants(tenants: &[&str]) -> ClosedTenants {
     let closed = ClosedTenants::default();
-    closed.replace(HashSet::from([tenant.to_owned()]));
+    closed.replace(tenants.iter().copied().map(str::to_owned).collect());
     closed
+}
+
+/// Returns the address of the keys of `issuer`.
+fn address(issuer: &str) -> String {
+    format!("{issuer}/keys")
 }
 
 fn record() -> ProviderRecord {
@@ -104,7 +140,7 @@ fn record() -> ProviderRecord {
         id: Uuid::nil(),
         tenant_id: "acme".to_owned(),
         issuer_url: ISSUER.to_owned(),
-        jwks_uri: "https://id.example/keys".to_owned(),
+        jwks_uri: address(ISSUER),
         audience: None,
         claim_config: ClaimConfig::default(),
         created_at: Timestamp::from_millis(0),
@@ -217,7 +253,7 @@ async fn a_provider_that_is_removed_ends_its_tokens() {
     let service = Service::with_keys(&[jwk(&EC, "ec")]);
     let token = sign(&header(), &claims());
     service.remember(&token).await;
-    service.register_alone(Vec::new(), &ClosedTenants::default());
+    service.register_alone(&[], &[]);
     refused(service.verify(&token).await, "not registered");
     // The same record again is another provider.
     service.register(vec![record()]);
@@ -236,7 +272,7 @@ async fn a_provider_that_is_changed_ends_its_tokens() {
     let token = sign(&header(), &claims);
     assert_eq!(service.remember(&token).await.identity.roles, ["reader"]);
     let by_groups = ClaimConfig { roles_claim: "groups".to_owned(), ..ClaimConfig::default() };
-    let change = |record| service.register_alone(vec![record], &ClosedTenants::default());
+    let change = |record| service.register_alone(&[record], &[]);
     change(ProviderRecord { claim_config: by_groups, ..record() });
     assert_eq!(service.remember(&token).await.identity.roles, ["writer"]);
     change(ProviderRecord { tenant_id: "other".to_owned(), ..record() });
@@ -255,10 +291,10 @@ async fn a_closed_tenant_ends_its_tokens() {
     let service = Service::with_keys(&[jwk(&EC, "ec")]);
     let token = sign(&header(), &claims());
     service.remember(&token).await;
-    service.register_alone(vec![record()], &closed("acme"));
+    service.register_alone(&[record()], &["acme"]);
     refused(service.verify(&token).await, "TenantSuspended");
     assert_eq!(service.authenticator.remembered(), 1);
-    service.authenticator.apply(vec![record()], &closed("acme"));
+    service.authenticator.apply(&["acme"], &[record()], &closed_tenants(&["acme"]));
     assert_eq!(service.authenticator.remembered(), 0, "their memory is free");
     service.register(vec![record()]);
     service.remember(&token).await;
@@ -320,6 +356,7 @@ async fn a_token_counts_for_its_own_issuer_alone() {
         id: Uuid::max(),
         tenant_id: "other".to_owned(),
         issuer_url: ANOTHER_ISSUER.to_owned(),
+        jwks_uri: address(ANOTHER_ISSUER),
         ..record()
     };
     service.register(vec![record(), other]);

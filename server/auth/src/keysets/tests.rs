@@ -1,9 +1,16 @@
 use std::sync::Mutex as StdMutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
+use portcullis_egress::Client;
+use portcullis_model::jitter::Jitter;
 use serde_json::{Value, json};
 
+use super::fetch::{MAX_BYTES, jwks_uri};
 use super::*;
+
+fn refreshes() -> Arc<Refreshes> {
+    Arc::new(Refreshes::new(Jitter::of(|| 1.0)))
+}
 
 /// A public P-256 key; what it verifies is of no consequence here.
 pub(super) fn key(kid: &str) -> Value {
@@ -36,7 +43,7 @@ impl Provider {
                 KeySet::parse(json!({"keys": keys}).to_string().as_bytes())
             })
         });
-        (provider, KeySource::new("https://id.example/", fetch))
+        (provider, KeySource::new("https://id.example/", fetch, &refreshes()))
     }
 
     fn set(&self, keys: Option<&[Value]>) {
@@ -95,7 +102,7 @@ async fn waiting_checks_share_one_fetch() {
 #[tokio::test(start_paused = true)]
 async fn a_failing_provider_keeps_its_last_good_keys_for_an_hour() {
     let (provider, source) = Provider::start(&[key("a")]);
-    source.refresh_in_background();
+    source.refresh_for_ever();
     assert!(finds(&source, "a").await.expect("keys"));
     provider.set(None);
     tokio::time::sleep(MAX_AGE - REFRESH).await;
@@ -110,7 +117,7 @@ async fn a_failing_provider_keeps_its_last_good_keys_for_an_hour() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_hangs_delays_a_token_by_five_seconds_at_most() {
-    let source = KeySource::new("x", Arc::new(|| Box::pin(std::future::pending())));
+    let source = KeySource::new("x", Arc::new(|| Box::pin(std::future::pending())), &refreshes());
     let began = Instant::now();
     assert!(finds(&source, "a").await.is_err());
     assert!(began.elapsed() <= FETCH_TIMEOUT + Duration::from_secs(1));
@@ -194,4 +201,36 @@ fn a_wrong_discovery_document_says_what_is_wrong() {
         let found = found.map_or_else(|error| format!("{error:#}"), String::from);
         assert_eq!(found, expected);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_are_fetched_again_while_they_are_used() {
+    let (provider, source) = Provider::start(&[key("a")]);
+    for _ in 0..100 {
+        assert!(finds(&source, "a").await.expect("keys"));
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    }
+    let fetches = provider.fetches();
+    assert!((20..=24).contains(&fetches), "{fetches} in 6,000 s, one in 285 s");
+    tokio::time::sleep(REFRESH * 20).await;
+    let last = provider.fetches();
+    assert!(last <= fetches + 3, "{last}: nobody uses the keys any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn keys_that_nobody_used_are_fetched_before_they_serve() {
+    let (provider, source) = Provider::start(&[key("a"), key("b")]);
+    let used = source.find(Algorithm::ES256, Some("a".to_owned())).await.expect("keys");
+    let used = used.expect("a key");
+    tokio::time::sleep(MAX_AGE / 2).await;
+    provider.set(Some(&[key("b")]));
+    assert!(!source.has(&used), "the provider may have removed the key");
+    assert!(!finds(&source, "a").await.expect("keys"));
+    assert!(finds(&source, "b").await.expect("keys"));
+    tokio::time::sleep(MAX_AGE / 2).await;
+    provider.set(None);
+    assert!(finds(&source, "b").await.expect("the last good keys, after one attempt"));
+    let fetches = provider.fetches();
+    assert!(finds(&source, "b").await.expect("the last good keys"));
+    assert_eq!(provider.fetches(), fetches, "no token waits for the next attempt");
 }

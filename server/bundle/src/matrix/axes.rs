@@ -11,12 +11,25 @@ use super::roles_in::roles_in;
 
 /// The values of each axis. The last value of an axis is `None`: everything that has no value of its own.
 pub(super) struct Axes<'s> {
+    /// The subject of every cell; `None` is anybody whom no rule names.
+    subject: Option<&'s str>,
     /// Each role as the only one of a subject; no role stands for every role that nothing names.
     pub(super) roles: Vec<Vec<String>>,
     /// False if only some roles are wanted.
     pub(super) has_all_roles: bool,
     pub(super) domains: Vec<Option<&'s str>>,
     pub(super) actions: Vec<Option<&'s str>>,
+}
+
+/// The cells that are wanted: each part is everything if it is absent.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wanted<'s> {
+    /// One subject, who has all of `roles`.
+    pub(super) subject: Option<&'s str>,
+    /// Without a subject, each is a role of its own.
+    pub(super) roles: &'s [String],
+    pub(super) domain: Option<&'s str>,
+    pub(super) action: Option<&'s str>,
 }
 
 impl<'s> Axes<'s> {
@@ -37,6 +50,7 @@ impl<'s> Axes<'s> {
         let roles = named(roles).map(|role| vec![role.to_owned()]);
         let open = || std::iter::once(None);
         Self {
+            subject: None,
             roles: roles.chain([Vec::new()]).collect(),
             has_all_roles: true,
             domains: named(domains).map(Some).chain(open()).collect(),
@@ -44,13 +58,20 @@ impl<'s> Axes<'s> {
         }
     }
 
-    /// Replaces the roles by these, if there are any.
-    pub(super) fn of_roles(self, wanted: &[String]) -> Self {
-        if wanted.is_empty() {
-            return self;
+    /// Leaves the cells that are wanted.
+    pub(super) fn narrowed(self, wanted: &Wanted<'s>) -> Self {
+        let roles = match wanted.subject {
+            Some(_) => vec![wanted.roles.to_vec()],
+            None if wanted.roles.is_empty() => self.roles,
+            None => wanted.roles.iter().map(|role| vec![role.clone()]).collect(),
+        };
+        Self {
+            subject: wanted.subject,
+            roles,
+            has_all_roles: wanted.subject.is_none() && wanted.roles.is_empty(),
+            domains: wanted.domain.map_or(self.domains, |domain| vec![Some(domain)]),
+            actions: wanted.action.map_or(self.actions, |action| vec![Some(action)]),
         }
-        let roles = wanted.iter().map(|role| vec![role.clone()]).collect();
-        Self { roles, has_all_roles: false, ..self }
     }
 
     /// Returns the number of cells.
@@ -65,7 +86,8 @@ impl<'s> Axes<'s> {
                 for (action, named_action) in self.actions.iter().enumerate() {
                     let place = [role, domain, action];
                     let (domain, action) = (*named_domain, *named_action);
-                    visit(place, MatrixCell { subject: None, roles, domain, action });
+                    let subject = self.subject;
+                    visit(place, MatrixCell { subject, roles, domain, action });
                 }
             }
         }

@@ -13,7 +13,7 @@ mod table;
 pub use decision_set::DecisionSet;
 pub use impact::{CellChange, Impact, impact};
 pub use outcome::CellDecision;
-pub use table::{MatrixFilter, MatrixRow, MatrixTable, table};
+pub use table::{MatrixFilter, MatrixRow, MatrixTable, table, what_can, who_can};
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use portcullis_engine::matrix::{Outcome, PlanMatrix};
 use portcullis_engine::request::Attributes;
 use serde::Serialize;
 
-use super::axes::Axes;
+use super::axes::{Axes, Wanted};
 use super::budget::Budget;
 use super::decision_set::DecisionSet;
 use super::grid::{Grid, Line};
@@ -60,21 +60,57 @@ pub fn table(set: &DecisionSet<'_>, filter: &MatrixFilter) -> MatrixTable {
     let mut budget = Budget::new();
     let mut cells = Vec::new();
     for resource in resources {
-        cells.extend(rows_of(resource, set, &filter.roles, &mut budget).unwrap_or_default());
+        let wanted = Wanted { roles: &filter.roles, ..Wanted::default() };
+        cells.extend(rows_of(resource, set, &wanted, &mut budget).unwrap_or_default());
     }
-    let note = budget.note();
-    MatrixTable { complete: note.is_none(), note, cells }
+    MatrixTable::new(cells, &budget)
 }
 
-/// Returns the rows of one resource. `None` if they do not fit into the budget, which notes that.
+/// Decides one action on one resource for every role in one domain.
+pub fn who_can(set: &DecisionSet<'_>, domain: &str, action: &str, resource: &str) -> MatrixTable {
+    let mut budget = Budget::new();
+    let wanted = Wanted { domain: Some(domain), action: Some(action), ..Wanted::default() };
+    let rows = rows_of(resource, set, &wanted, &mut budget).unwrap_or_default();
+    let named =
+        |row| MatrixRow { domain: Some(domain.to_owned()), action: Some(action.to_owned()), ..row };
+    MatrixTable::new(rows.into_iter().map(named).collect(), &budget)
+}
+
+/// Decides for one subject with these roles, in one domain, every action on the resources that are registered or named.
+pub fn what_can(
+    set: &DecisionSet<'_>,
+    domain: &str,
+    subject: &str,
+    roles: &[String],
+) -> MatrixTable {
+    let resources: BTreeSet<&str> = set.resources().collect();
+    let wanted = Wanted { subject: Some(subject), roles, domain: Some(domain), action: None };
+    let mut budget = Budget::new();
+    let mut cells = Vec::new();
+    for resource in resources {
+        cells.extend(rows_of(resource, set, &wanted, &mut budget).unwrap_or_default());
+    }
+    let named =
+        |row| MatrixRow { role: Some(subject.to_owned()), domain: Some(domain.to_owned()), ..row };
+    MatrixTable::new(cells.into_iter().map(named).collect(), &budget)
+}
+
+impl MatrixTable {
+    fn new(cells: Vec<MatrixRow>, budget: &Budget<'_>) -> Self {
+        let note = budget.note();
+        Self { complete: note.is_none(), note, cells }
+    }
+}
+
+/// Returns the rows of one resource, of the cells that are wanted. `None` if they do not fit into the budget, which notes that.
 fn rows_of<'s>(
     resource: &'s str,
     set: &DecisionSet<'s>,
-    roles: &[String],
+    wanted: &Wanted<'s>,
     budget: &mut Budget<'s>,
 ) -> Option<Vec<MatrixRow>> {
     let matching = set.matching(resource);
-    let axes = Axes::new(resource, &[&matching]).of_roles(roles);
+    let axes = Axes::new(resource, &[&matching]).narrowed(wanted);
     budget.take_resource(resource, matching.policies.len(), axes.cells())?;
     let plan = matching.plan(resource);
     let mut matrix = PlanMatrix::new(&plan, Attributes::default());

@@ -69,3 +69,18 @@ fn exactly_the_quota_passes_on_many_threads() {
     });
     assert_eq!(passed.into_inner(), 1_000);
 }
+
+#[test]
+fn spending_empties_a_bucket_at_most() {
+    let (rate, bucket) = (Rate::new(6, 60), Bucket::default());
+    let remaining = |now| bucket.level(&rate, now).remaining;
+    bucket.spend(&rate, 2, START);
+    assert_eq!(remaining(START), 4);
+    bucket.spend(&rate, 0, START);
+    assert_eq!(remaining(START), 4);
+    bucket.spend(&rate, u32::MAX, START);
+    assert!(bucket.take(&rate, START).is_err());
+    // No debt is left when the window is over.
+    assert_eq!(remaining(seconds(30)), 3);
+    assert_eq!(remaining(seconds(60)), 6);
+}

@@ -8,12 +8,11 @@ use portcullis_engine::{Invalid, Json};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::new_entity::NewEntity;
 use super::record::Source;
 use crate::fields::{boolean, id};
 use crate::input::{self, Field, Members, field};
 use crate::{document, schema};
-
-use super::NewEntity;
 
 /// Most entities of one call. Other writes of the tenant wait for its transaction.
 pub const MAX_ENTITIES: usize = 1_000;

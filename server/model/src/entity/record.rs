@@ -6,7 +6,7 @@ use serde_json::json;
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 use uuid::Uuid;
 
-use super::{DomainRoles, Properties};
+use super::new_entity::{DomainRoles, Properties};
 use crate::fields::owned;
 use crate::input::Field;
 use crate::{Timestamp, document, schema};

@@ -20,7 +20,7 @@ fn an_entity_has_what_was_sent() {
     let [bare] = &entities(r#"[{"type": "svc", "id": "a"}]"#).expect("sound")[..] else {
         panic!("one entity")
     };
-    assert_eq!((bare.principal().as_str(), bare.properties.len()), ("svc:a", 0));
+    assert_eq!((&*bare.principal(), bare.properties.len()), ("svc:a", 0));
 }
 
 #[test]

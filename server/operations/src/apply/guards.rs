@@ -151,7 +151,8 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
     let enabled = after(&state.policies, &writes.policies, |policy| policy.id);
     let enabled = enabled.into_iter().filter(|policy| policy.enabled);
     let policies = enabled.map(|policy| policies::planned(policy.clone()));
-    Rulebook::of_stored(rules.collect(), policies.collect())
+    let content = Rulebook::of_stored(rules.collect(), policies.collect());
+    content.with_inclusions(state.inclusions.clone())
 }
 
 /// Returns the members of the settings that differ.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use portcullis_engine::RoleInclusions;
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::ResourceRecord;
@@ -9,7 +10,7 @@ use portcullis_model::rule::RuleRecord;
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_storage::{
-    Tx, content_size, policies, resolvers, resources, rules, tenants, webhooks,
+    Tx, content_size, policies, resolvers, resources, roles, rules, tenants, webhooks,
 };
 
 use super::stored_guards::{self, StoredGuards};
@@ -27,6 +28,8 @@ pub struct TenantContent {
     pub policies: Vec<PolicyRecord>,
     pub resolvers: Vec<StoredResolver>,
     pub webhooks: Vec<WebhookRecord>,
+    /// The roles that include others, which no bundle changes.
+    pub inclusions: RoleInclusions,
     pub settings: TenantSettings,
     pub guards: StoredGuards,
 }
@@ -49,6 +52,7 @@ impl TenantContent {
             policies: policies::all(tx).await?,
             resolvers: resolvers::list(tx).await?,
             webhooks: webhooks::all(tx).await?,
+            inclusions: RoleInclusions::new(roles::all(tx).await?),
             settings: stored_guards::settings(tx).await?,
             guards: StoredGuards::load(tx).await?,
         })

@@ -2,30 +2,13 @@
 
 use std::sync::Arc;
 
-use portcullis_engine::Json;
-use portcullis_engine::entities::{EntityChange, EntityInput, EntityTable, TableFull};
-use portcullis_engine::json;
-use portcullis_storage::entities::EntityRow;
-use portcullis_storage::{HistoryPosition, Store, StoreError, Tx, entities};
+use portcullis_engine::entities::{EntityTable, TableFull};
+use portcullis_storage::{HistoryPosition, Store, StoreError, entities};
 use tokio::runtime::Handle;
 
-use super::EntitiesError;
+use super::error::EntitiesError;
+use super::loaded::LoadedEntities;
 use super::tenant_table::TenantTable;
-
-/// Entities of one read. The texts of a page take a few megabytes.
-const PAGE: usize = 5_000;
-/// Most changes that are applied to a table. More of them cost as much as all entities.
-const MOST_CHANGES: usize = 20_000;
-
-/// The entities of a tenant at one revision.
-#[derive(Debug)]
-pub struct LoadedEntities {
-    pub table: EntityTable,
-    /// The place in the history of the tenant's entities.
-    pub position: HistoryPosition,
-    /// The bytes of the table.
-    pub(super) weight: u64,
-}
 
 /// Runs `loading` on a thread that serves no requests, to its end, even if nobody waits for it any more: after a cancelled
 /// `begin`, sqlx could lose another request's write (transact-rs/sqlx#4385). Drops `held` at the end.
@@ -87,87 +70,16 @@ async fn read(
             && known.agrees_with(&state.position)
     });
     let changed = match since {
-        Some(outdated) => changed(&mut tx, outdated).await?,
+        Some(outdated) => {
+            let (table, revision) = (&outdated.table, outdated.position.revision);
+            entities::changed_table(&mut tx, table, revision).await?
+        }
         None => None,
     };
     let table = match changed {
         Some(table) => table,
-        None => whole(&mut tx).await?,
+        None => entities::table(&mut tx).await?,
     };
     tx.end().await?;
     Ok((state.position, table))
-}
-
-/// Applies what changed since the outdated table; `None` if that is too much.
-async fn changed(
-    tx: &mut Tx,
-    outdated: &LoadedEntities,
-) -> Result<Option<Result<EntityTable, TableFull>>, StoreError> {
-    let limit = i64::try_from(MOST_CHANGES).unwrap_or(i64::MAX);
-    let rows = entities::changed_since(tx, outdated.position.revision, limit).await?;
-    if rows.len() >= MOST_CHANGES {
-        return Ok(None);
-    }
-    let parsed: Vec<ParsedRow<'_>> = rows.iter().map(ParsedRow::of).collect::<Result<_, _>>()?;
-    let table = outdated.table.changed(parsed.iter().map(ParsedRow::change));
-    Ok(Some(table.and_then(|table| if table.should_fold() { table.folded() } else { Ok(table) })))
-}
-
-/// Reads all entities.
-async fn whole(tx: &mut Tx) -> Result<Result<EntityTable, TableFull>, StoreError> {
-    let mut builder = EntityTable::builder();
-    let (mut last_type, mut last_id) = (String::new(), String::new());
-    let limit = i64::try_from(PAGE).unwrap_or(i64::MAX);
-    loop {
-        let rows = entities::page(tx, (&last_type, &last_id), limit).await?;
-        for row in &rows {
-            if let Err(full) = builder.push(&ParsedRow::of(row)?.input()) {
-                return Ok(Err(full));
-            }
-        }
-        if rows.len() < PAGE {
-            return Ok(builder.finish());
-        }
-        if let Some(last) = rows.into_iter().last() {
-            (last_type, last_id) = (last.kind, last.id);
-        }
-    }
-}
-
-/// A row with its texts as trees.
-struct ParsedRow<'r> {
-    row: &'r EntityRow,
-    roles: Json<'r>,
-    domain_roles: Json<'r>,
-    properties: Json<'r>,
-}
-
-impl<'r> ParsedRow<'r> {
-    fn of(row: &'r EntityRow) -> Result<Self, StoreError> {
-        let corrupt = |what| move |_| StoreError::Corrupt { what };
-        let parse = |text: &'r str| json::parse(text.as_bytes());
-        Ok(Self {
-            row,
-            roles: parse(&row.roles).map_err(corrupt("entities.roles"))?,
-            domain_roles: parse(&row.domain_roles).map_err(corrupt("entities.domain_roles"))?,
-            properties: parse(&row.properties).map_err(corrupt("entities.properties"))?,
-        })
-    }
-
-    fn input(&self) -> EntityInput<'_> {
-        EntityInput {
-            entity_type: &self.row.kind,
-            id: &self.row.id,
-            roles: self.roles.as_array().unwrap_or_default(),
-            domain_roles: self.domain_roles.as_object().unwrap_or_default(),
-            properties: self.properties.as_object().unwrap_or_default(),
-        }
-    }
-
-    fn change(&self) -> EntityChange<'_> {
-        match self.row.is_deleted {
-            true => EntityChange::Remove { entity_type: &self.row.kind, id: &self.row.id },
-            false => EntityChange::Put(self.input()),
-        }
-    }
 }

@@ -7,7 +7,7 @@ use parking_lot::RwLock;
 use portcullis_storage::HistoryPosition;
 use tokio::sync::Mutex;
 
-use super::load::LoadedEntities;
+use super::loaded::LoadedEntities;
 
 /// The bytes of the place itself, with its entry in the map.
 const OVERHEAD: u64 = 512;

@@ -1,1 +1,136 @@
+use portcullis_engine::json;
+use portcullis_model::entity::EntitiesBody;
+use portcullis_storage::entities::EntityOrigin;
+use portcullis_storage::testing::{TestDatabase, on_every_database};
+use serde_json::json;
 
+use super::*;
+
+on_every_database!(
+    a_table_is_never_older_than_a_noted_commit,
+    a_commit_during_a_load_is_noticed,
+    changes_of_another_process_are_found_by_the_poll,
+    a_history_that_was_replaced_is_loaded_again,
+    tables_keep_to_their_memory,
+);
+
+const MIB: u64 = 1 << 20;
+
+/// Writes the user `id` with the property `n`. Returns the place after it.
+async fn write(store: &Store, tenant: &str, id: &str, n: u32) -> HistoryPosition {
+    let body = json!({"entities": [{"type": "user", "id": id, "properties": {"n": n}}]});
+    let text = body.to_string();
+    let body = json::parse(text.as_bytes()).expect("JSON");
+    let body = EntitiesBody::parse(&body).expect("sound");
+    let mut tx = store.write(tenant, 0).await.expect("begins");
+    let origin = EntityOrigin::default();
+    entities::upsert(&mut tx, &body.entities, origin).await.expect("works");
+    tx.commit().await.expect("commits").entities.expect("a change")
+}
+
+fn tables(store: &Store, most: u64) -> EntityTables {
+    EntityTables::new(store.clone(), most, Duration::from_secs(600))
+}
+
+/// The property `n` of the user `id`.
+fn n(loaded: &LoadedEntities, id: &str) -> Option<String> {
+    let entity = loaded.table.get("user", id)?;
+    Some(format!("{:?}", entity.properties().get("n")?))
+}
+
+async fn a_table_is_never_older_than_a_noted_commit(database: TestDatabase) {
+    let store = database.open().await;
+    let tables = tables(&store, MIB);
+    tables.committed("acme", &write(&store, "acme", "ann", 1).await).await;
+    assert_eq!(tables.len(), 0, "nobody needs it");
+    assert!(tables.ready("acme").expect("fresh").is_none());
+    let first = tables.table("acme").await.expect("loads");
+    assert_eq!(n(&first, "ann").as_deref(), Some("Number(1)"));
+    let position = write(&store, "acme", "ann", 2).await;
+    // Whoever does not note the commit reads old entities: the test can fail.
+    let stale = tables.ready("acme").expect("fresh").expect("in memory");
+    assert_eq!(n(&stale, "ann").as_deref(), Some("Number(1)"));
+    tables.note("acme", &position);
+    assert!(tables.ready("acme").expect("fresh").is_none(), "it is outdated");
+    let second = tables.table("acme").await.expect("loads");
+    assert_eq!(n(&second, "ann").as_deref(), Some("Number(2)"));
+    // A table that was used is up to date before the write is acknowledged.
+    tables.committed("acme", &write(&store, "acme", "bob", 3).await).await;
+    let third = tables.ready("acme").expect("fresh").expect("up to date");
+    assert_eq!(n(&third, "bob").as_deref(), Some("Number(3)"));
+    assert_eq!(n(&third, "ann").as_deref(), Some("Number(2)"));
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    assert!(entities::delete(&mut tx, "user", "ann").await.expect("works"));
+    let position = tx.commit().await.expect("commits").entities.expect("a change");
+    tables.committed("acme", &position).await;
+    assert_eq!(n(&tables.table("acme").await.expect("loads"), "ann"), None);
+}
+
+async fn a_commit_during_a_load_is_noticed(database: TestDatabase) {
+    let store = database.open().await;
+    let tables = tables(&store, MIB);
+    write(&store, "acme", "ann", 1).await;
+    // The place is there before the read begins. A commit that the read does not see is noted in it.
+    let table = tables.enter("acme");
+    let read = load::load(store.clone(), "acme".to_owned(), MIB, Arc::clone(&table)).await;
+    let position = write(&store, "acme", "ann", 2).await;
+    tables.note("acme", &position);
+    table.store(read.expect("loads"));
+    assert!(tables.ready("acme").expect("fresh").is_none());
+    let loaded = tables.table("acme").await.expect("loads");
+    assert_eq!(n(&loaded, "ann").as_deref(), Some("Number(2)"));
+}
+
+async fn changes_of_another_process_are_found_by_the_poll(database: TestDatabase) {
+    let store = database.open().await;
+    let tables = tables(&store, MIB);
+    write(&store, "acme", "ann", 1).await;
+    tables.table("acme").await.expect("loads");
+    write(&store, "acme", "ann", 2).await;
+    tables.round().await.expect("works");
+    assert!(tables.ready("acme").expect("fresh").is_none());
+    let loaded = tables.table("acme").await.expect("loads");
+    assert_eq!((loaded.position.revision, n(&loaded, "ann").is_some()), (2, true));
+    tables.round().await.expect("works");
+    assert!(tables.ready("acme").expect("fresh").is_some(), "nothing changed");
+}
+
+async fn a_history_that_was_replaced_is_loaded_again(database: TestDatabase) {
+    let store = database.open().await;
+    let tables = tables(&store, MIB);
+    write(&store, "acme", "ann", 1).await;
+    let loaded = tables.table("acme").await.expect("loads");
+    // Another commit of the same revision, as after the restore of a backup.
+    let elsewhere = TestDatabase::sqlite().expect("a database");
+    let elsewhere = elsewhere.open().await;
+    let other = write(&elsewhere, "acme", "eve", 9).await;
+    assert_eq!(other.revision, loaded.position.revision);
+    let lost = LoadedEntities { table: loaded.table.clone(), position: other, weight: 0 };
+    tables.enter("acme").store(Arc::new(lost));
+    assert!(tables.ready("acme").expect("fresh").is_some(), "nobody knows yet");
+    tables.round().await.expect("works");
+    assert!(tables.ready("acme").expect("fresh").is_none());
+    let loaded = tables.table("acme").await.expect("loads");
+    assert!(n(&loaded, "ann").is_some());
+}
+
+async fn tables_keep_to_their_memory(database: TestDatabase) {
+    let store = database.open().await;
+    for tenant in ["a", "b", "c"] {
+        for id in 0..3 {
+            write(&store, tenant, &format!("user-{id}"), id).await;
+        }
+    }
+    let weight = tables(&store, MIB).table("a").await.expect("loads").weight + 512;
+    let two = tables(&store, 2 * weight);
+    for tenant in ["a", "b", "a", "c"] {
+        two.table(tenant).await.expect("loads");
+    }
+    let left = |tenant| two.ready(tenant).expect("fresh").is_some();
+    assert_eq!((left("a"), left("b"), left("c")), (true, false, true));
+    let small = tables(&store, weight);
+    for _ in 0..2 {
+        let refused = small.table("a").await.expect_err("more than a share");
+        assert!(matches!(refused, EntitiesError::TooLarge), "{refused}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use portcullis_engine::{Effect, ResourcePattern, RuleTuple, json};
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::role::RoleBody;
 use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_model::settings::Gates;
 use portcullis_model::{Authorship, Timestamp, ids::Ids};
@@ -17,6 +18,7 @@ on_every_database!(
     a_change_needs_approval,
     settings_and_cases_from_before_judge_their_own_change,
     a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate,
+    a_role_that_includes_another_is_judged_as_it_decides,
 );
 
 const OPEN: Gates = Gates { cases: false, approval: false };
@@ -168,4 +170,27 @@ async fn a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate(database: 
     allow(&mut tx, "eve").await;
     let refused = refused_cases(&mut tx).await;
     assert!(refused == ["eve"], "a case that is decided stays so: {refused:?}");
+}
+
+/// The role of a clerk, who must not read.
+const CLERKS: &str = r#"[{"name": "clerk", "check": {"subject": "cleo", "resource": "doc:read",
+    "action": "read", "attributes": {"user": {"roles": ["clerk"]}}},
+    "expect": {"decision": "deny", "rule": "default-deny"}}]"#;
+
+async fn a_role_that_includes_another_is_judged_as_it_decides(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    allow(&mut tx, "reader").await;
+    set_gates(&mut tx, CASES).await;
+    tenant_cases::store(&mut tx, &cases(CLERKS), &by()).await.expect("works");
+    pass(&mut tx, Passage::default()).await.expect("the case holds");
+    tx.commit().await.expect("commits");
+    for (includes, is_passed) in [("writer", true), ("reader", false)] {
+        let body = format!(r#"{{"includes": ["{includes}"]}}"#);
+        let body = json::parse(body.as_bytes()).expect("JSON");
+        let role = RoleBody::parse(&body).expect("sound").into_record("clerk", &by());
+        let mut tx = store.write("acme", 0).await.expect("begins");
+        roles::store(&mut tx, &role).await.expect("works");
+        assert_eq!(pass(&mut tx, Passage::default()).await.is_ok(), is_passed, "{includes}");
+    }
 }

@@ -12,13 +12,13 @@ use crate::tx::Tx;
 
 /// An entity as memory needs it. The texts are JSON.
 #[derive(Debug)]
-pub struct EntityRow {
-    pub kind: String,
-    pub id: String,
-    pub roles: String,
-    pub domain_roles: String,
-    pub properties: String,
-    pub is_deleted: bool,
+pub(super) struct EntityRow {
+    pub(super) kind: String,
+    pub(super) id: String,
+    pub(super) roles: String,
+    pub(super) domain_roles: String,
+    pub(super) properties: String,
+    pub(super) is_deleted: bool,
 }
 
 from_row!(EntityRow { kind, id, roles, domain_roles, properties, is_deleted });
@@ -49,7 +49,7 @@ pub async fn list(
 }
 
 /// Reads up to `limit` entities in the order of types and ids, after the entity `after`; two empty texts begin.
-pub async fn page(
+pub(super) async fn page(
     tx: &mut Tx,
     (after_type, after_id): (&str, &str),
     limit: i64,
@@ -61,7 +61,7 @@ pub async fn page(
 }
 
 /// Reads up to `limit` entities that changed after `revision`, deleted ones included.
-pub async fn changed_since(
+pub(super) async fn changed_since(
     tx: &mut Tx,
     revision: u64,
     limit: i64,

@@ -1,9 +1,10 @@
 //! The names of roles and the principals of entities. No entity has a principal that is the name of a role, and no two
-//! entities have the same one: rules match both by these strings (`docs/semantics.md`, section 11.3).
+//! entities have the same one: rules match both by these strings (`docs/semantics.md`, section 12.3).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use portcullis_model::entity::{NewEntity, USER};
+use portcullis_engine::entities::USER;
+use portcullis_model::entity::NewEntity;
 use sqlx::AssertSqlSafe;
 
 use super::found::{EntityKey, StoredEntity, find_stored};
@@ -66,7 +67,8 @@ pub enum NameClash {
 
 /// Returns the first clash that writing `entities` would make.
 pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameClash>, StoreError> {
-    let principals: Vec<String> = entities.iter().map(NewEntity::principal).collect();
+    let principals: Vec<String> =
+        entities.iter().map(|entity| entity.principal().into_owned()).collect();
     let own_roles: BTreeSet<&str> = entities.iter().flat_map(NewEntity::every_role).collect();
     let included = roles::names(tx).await?;
     let held = held(tx, principals.iter().map(String::as_str).collect()).await?;

@@ -36,7 +36,7 @@ pub async fn state(tx: &mut Tx) -> Result<DirectoryState, StoreError> {
     })
 }
 
-/// Reads what goes first where a request and the directory differ; `None` for a tenant that never had an entity.
+/// Reads which source goes first where a request and the directory differ; `None` for a tenant that never had an entity.
 pub async fn precedence(tx: &mut Tx) -> Result<Option<Precedence>, StoreError> {
     const SQL: &str = "SELECT entities_revision, directory_wins FROM tenants WHERE id = $1";
     let row = fetch_optional!(tx, (i64, bool), SQL, &tx.tenant)?;

@@ -4,6 +4,7 @@ use portcullis_engine::json;
 use portcullis_model::entity::EntitiesBody;
 use serde_json::{Value, json};
 
+use super::lists::{EntityRow, changed_since, page};
 use super::*;
 use crate::commit::Committed;
 use crate::store::Store;

@@ -4,6 +4,7 @@ use portcullis_engine::json;
 use uuid::Uuid;
 
 use super::*;
+use crate::resolver_locations::{ResolverLocation, everywhere, of_tenants};
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
 use portcullis_model::Authorship;
@@ -74,6 +75,9 @@ async fn resolvers_come_back_as_they_went_in(database: TestDatabase) {
     assert_eq!((names.len(), names["hr"].version, names["places"].version), (2, 1, 2));
     let mut tx = store.read_all().await.expect("begins");
     let places = everywhere(&mut tx).await.expect("works");
+    let of_tenant = of_tenants(&mut tx, ["acme", "other"]).await.expect("works");
+    assert_eq!(of_tenant, places);
+    assert!(of_tenants(&mut tx, ["other"]).await.expect("works").is_empty());
     let of =
         |reference, enabled| ResolverLocation { tenant: "acme".to_owned(), reference, enabled };
     assert_eq!(places, [of(names["hr"], true), of(names["places"], false)]);

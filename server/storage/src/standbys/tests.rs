@@ -4,6 +4,8 @@ use portcullis_engine::ResourcePattern;
 use portcullis_test_postgres::Cluster;
 
 use super::*;
+use crate::store::Store;
+use crate::testing::TestDatabase;
 
 async fn touch(store: &Store) {
     let mut tx = store.write("acme", 0).await.expect("begins");
@@ -56,4 +58,11 @@ async fn a_standby_serves_what_it_has_and_the_primary_everything_else() {
 fn a_url_of_no_standby_says_what_is_expected() {
     let error = Standbys::of("postgres://a@b,,c/d").expect_err("malformed").to_string();
     assert!(error.contains("with commas in between"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_has_no_standbys() {
+    let database = TestDatabase::sqlite().expect("a directory");
+    let error = database.open().await.with_standbys("postgres://a@b/c").expect_err("SQLite");
+    assert!(error.to_string().contains("the database is SQLite"), "{error}");
 }

@@ -49,7 +49,7 @@ pub(crate) const INSTANTS: [&str; 8] = [
     "0001-01-01T00:00:00Z",
     "2016-12-31T23:59:60Z",
 ];
-/// The same instants as rows can have them: with whole microseconds.
+/// Instants near these, with whole microseconds as a column has them.
 pub(crate) const ROW_INSTANTS: [&str; 6] = [
     "2026-03-01T08:00:00.000000Z",
     "2026-03-01T08:00:00.000001Z",

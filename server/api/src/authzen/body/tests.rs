@@ -1,6 +1,7 @@
 //! Bodies of AuthZEN requests, and the checks that they become.
 
 use portcullis_engine::json::parse;
+use portcullis_operations::error::OperationError;
 
 use super::*;
 
@@ -149,7 +150,7 @@ fn faults_of_the_whole_body_are_one_answer() {
     ] {
         let json = parse(body.as_bytes()).expect("JSON");
         let fault = match RequestBody::evaluations(&json) {
-            Err(ApiError::Operation(error)) => format!("{error:?}"),
+            Err(ApiError::Operation(OperationError::Invalid(invalid))) => invalid.to_string(),
             other => panic!("{body}: {other:?}"),
         };
         assert!(fault.contains(expected), "{body}: {fault}");

@@ -1,0 +1,116 @@
+//! Questions of AuthZEN requests, and the checks that they become (`docs/semantics.md`, section 11.6).
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use portcullis_engine::CheckBody;
+use portcullis_engine::fields::within;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json::Member;
+use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
+use portcullis_engine::request::{AttributeMap, Attributes};
+use portcullis_engine::resource::split_resource;
+
+use super::entity::Entity;
+
+/// The context of a request.
+#[derive(Debug, Default)]
+pub(super) struct Context<'j> {
+    pub(super) attributes: Vec<Member<'j>>,
+    /// The domain of the check.
+    pub(super) domain: Option<&'j str>,
+}
+
+/// One question of a request, which a check answers.
+#[derive(Debug)]
+pub(super) struct Question<'j> {
+    subject: Arc<Entity<'j>>,
+    action: Arc<Entity<'j>>,
+    resource: Arc<Entity<'j>>,
+    context: Arc<Context<'j>>,
+    principal: Cow<'j, str>,
+    resource_name: String,
+}
+
+impl<'j> Question<'j> {
+    /// Returns the check.
+    pub(super) fn check(&self) -> CheckBody<'_> {
+        CheckBody {
+            subject: &self.principal,
+            resource: &self.resource_name,
+            action: self.action.id,
+            domain: self.context.domain,
+            attributes: Attributes {
+                user: AttributeMap::of_members(&self.subject.attributes),
+                resource: AttributeMap::of_members(&self.resource.attributes),
+                action: AttributeMap::of_members(&self.action.attributes),
+                context: AttributeMap::of_members(&self.context.attributes),
+            },
+        }
+    }
+
+    /// Returns the name of the action and the type of the resource.
+    pub(super) fn action_and_type(&self) -> (&str, &str) {
+        (self.action.id, self.resource.kind)
+    }
+
+    /// Returns the question about complete entities. Notes what a check cannot have at `at`.
+    pub(super) fn new(
+        [subject, action, resource]: [Arc<Entity<'j>>; 3],
+        context: Arc<Context<'j>>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
+        let principal = principal(&subject);
+        let resource_name = resource_name(resource.kind, action.id);
+        let mut sound = true;
+        let mut require = |holds: bool, member: &str, expected: String| {
+            if !holds {
+                problems.expected(&at.key(member), expected);
+                sound = false;
+            }
+        };
+        let about_subject = format!(
+            "a type and an id that are not empty and have at most {MAX_SUBJECT} characters together"
+        );
+        let is_named = !subject.kind.is_empty() && !subject.id.is_empty();
+        require(is_named && within(&principal, MAX_SUBJECT), "subject", about_subject);
+        let about_action = format!("a name of 1 to {MAX_ACTION} characters");
+        require(within(action.id, MAX_ACTION), "action", about_action);
+        let about_resource = "an id and a type that are not empty; the type and the name of the action have at most 255 \
+                              characters together, percent-encoded";
+        let is_resource = !resource.id.is_empty() && split_resource(&resource_name).is_some();
+        require(is_resource, "resource", about_resource.to_owned());
+        sound.then_some(Self { subject, action, resource, context, principal, resource_name })
+    }
+}
+
+/// Returns the subject as rules name it.
+pub(super) fn principal<'j>(subject: &Entity<'j>) -> Cow<'j, str> {
+    portcullis_engine::entities::principal(subject.kind, subject.id)
+}
+
+/// Returns the resource of a check: the type, a colon, and the name of the action. White space, control characters and `%`
+/// are percent-encoded, and in the name of the action also colons, so that two requests never have one resource.
+pub(super) fn resource_name(kind: &str, action: &str) -> String {
+    let mut name = String::with_capacity(kind.len() + 1 + action.len());
+    encode(kind, |_| false, &mut name);
+    name.push(':');
+    encode(action, |c| c == ':', &mut name);
+    name
+}
+
+fn encode(text: &str, also: impl Fn(char) -> bool, to: &mut String) {
+    for c in text.chars() {
+        if c == '%' || c.is_whitespace() || c.is_control() || also(c) {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                // Writing to a string does not fail.
+                let _ = write!(to, "%{byte:02X}");
+            }
+        } else {
+            to.push(c);
+        }
+    }
+}

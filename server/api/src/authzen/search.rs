@@ -1,0 +1,254 @@
+//! `POST /access/v1/search/…`: searches of AuthZEN (`docs/semantics.md`, section 13.7).
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use percent_encoding::percent_decode_str;
+use portcullis_engine::search::Searched;
+use portcullis_operations::app::App;
+use portcullis_operations::search::{
+    ActionQuestion, EntityQuestion, FoundEntity, RequestMark, search_actions, search_entities,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::body::StandardBody;
+use super::document::{ActionSearch, ResourceSearch, SubjectSearch};
+use super::search_body::{SearchBody, Wanted};
+use crate::callers::SearchRequester;
+use crate::checks::MinRevision;
+use crate::error::ApiError;
+use crate::openapi::Conflict;
+use crate::revision_header;
+
+pub(crate) const SUBJECTS_PATH: &str = "/access/v1/search/subject";
+pub(crate) const RESOURCES_PATH: &str = "/access/v1/search/resource";
+pub(crate) const ACTIONS_PATH: &str = "/access/v1/search/action";
+
+/// The place of a token in a body.
+const TOKEN: &str = "/page/token";
+
+/// A page of a search for subjects or resources.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "page": {"next_token": "", "count": 1}, "results": [{"type": "record", "id": "record-1"}],
+})))]
+struct EntitiesAnswer {
+    page: PageAnswer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<SearchContext>,
+    results: Vec<EntityName>,
+}
+
+/// A page of a search for actions.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({"page": {"next_token": "", "count": 1}, "results": [{"name": "read"}]})))]
+struct ActionsAnswer {
+    page: PageAnswer,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<SearchContext>,
+    results: Vec<ActionName>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct PageAnswer {
+    /// The token of the next page; empty after the last one.
+    next_token: String,
+    /// The number of results of this page.
+    count: usize,
+}
+
+/// What a search could not decide.
+#[derive(Serialize, ToSchema)]
+struct SearchContext {
+    /// The ids or names on which attributes of resolvers decide. They are not among the results; an evaluation decides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditional: Vec<String>,
+    /// Why the search has fewer results than there may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct EntityName {
+    r#type: String,
+    id: String,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ActionName {
+    name: String,
+}
+
+impl SearchContext {
+    /// Returns the context, if there is anything to say.
+    fn of(conditional: Vec<String>, incomplete: Option<String>) -> Option<Self> {
+        let is_empty = conditional.is_empty() && incomplete.is_none();
+        (!is_empty).then_some(Self { conditional, incomplete })
+    }
+}
+
+/// Finds the subjects of a type that may do something.
+///
+/// Candidates are the entities of the directory. Only managers and service keys may ask. Unknown members are ignored.
+#[utoipa::path(
+    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "subjectSearch",
+    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
+    request_body = SubjectSearch,
+    responses(
+        (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(crate) async fn subjects(
+    State(app): State<App>,
+    caller: SearchRequester,
+    MinRevision(at_least): MinRevision,
+    body: StandardBody,
+) -> Result<Response, ApiError> {
+    run(app, caller, body, Wanted::Subjects, at_least).await
+}
+
+/// Finds the resources of a type to which a subject may do something.
+///
+/// Candidates are the entities of the directory. A member may ask about its own subject, a manager about any.
+#[utoipa::path(
+    post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "resourceSearch",
+    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
+    request_body = ResourceSearch,
+    responses(
+        (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(crate) async fn resources(
+    State(app): State<App>,
+    caller: SearchRequester,
+    MinRevision(at_least): MinRevision,
+    body: StandardBody,
+) -> Result<Response, ApiError> {
+    run(app, caller, body, Wanted::Resources, at_least).await
+}
+
+/// Finds what a subject may do with a resource.
+///
+/// Actions are the verbs of the type that registered resources, rules and policies name.
+#[utoipa::path(
+    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "actionSearch",
+    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
+    request_body = ActionSearch,
+    responses(
+        (status = 200, description = "A page", body = ActionsAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(crate) async fn actions(
+    State(app): State<App>,
+    caller: SearchRequester,
+    MinRevision(at_least): MinRevision,
+    body: StandardBody,
+) -> Result<Response, ApiError> {
+    run(app, caller, body, Wanted::Actions, at_least).await
+}
+
+/// Searches on a thread that serves no requests.
+async fn run(
+    app: App,
+    caller: SearchRequester,
+    body: StandardBody,
+    wanted: Wanted,
+    at_least: u64,
+) -> Result<Response, ApiError> {
+    let tenant = caller.tenant().to_owned();
+    let searches = app.clone();
+    let search = move || async move {
+        let json = body.parse()?;
+        let body = SearchBody::parse(&json, wanted)?;
+        let mark =
+            |route| RequestMark::new(route, caller.tenant(), caller.actor(), &json, &["page"]);
+        match wanted {
+            Wanted::Subjects => {
+                let about = (Searched::Subject, body.subject.kind);
+                find_entities(&app, &caller, &body, about, &mark(SUBJECTS_PATH), at_least).await
+            }
+            Wanted::Resources => {
+                let about = (Searched::Resource, body.resource.kind);
+                find_entities(&app, &caller, &body, about, &mark(RESOURCES_PATH), at_least).await
+            }
+            Wanted::Actions => {
+                find_actions(&app, &caller, &body, &mark(ACTIONS_PATH), at_least).await
+            }
+        }
+    };
+    searches.searches.run(&tenant, search).await
+}
+
+async fn find_entities(
+    app: &App,
+    caller: &SearchRequester,
+    body: &SearchBody<'_>,
+    (searched, entity_type): (Searched, &str),
+    mark: &RequestMark,
+    at_least: u64,
+) -> Result<Response, ApiError> {
+    let question = EntityQuestion {
+        searched,
+        entity_type,
+        subject: &body.principal,
+        resource: &body.resource_name,
+        action: body.action(),
+        domain: body.domain(),
+        attributes: body.attributes(),
+        candidates: None,
+        page: body.page,
+        cursor_at: TOKEN,
+        at_least,
+    };
+    let page = search_entities(app, caller, &question, mark).await?;
+    caller.count_candidates(app, page.looked_at);
+    let name = |found: FoundEntity| EntityName { r#type: entity_type.to_owned(), id: found.id };
+    let conditional = page.conditional.into_iter().map(|open| open.id).collect();
+    let answer = EntitiesAnswer {
+        page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
+        context: SearchContext::of(conditional, page.because),
+        results: page.found.into_iter().map(name).collect(),
+    };
+    Ok((revision_header(page.revision), Json(answer)).into_response())
+}
+
+async fn find_actions(
+    app: &App,
+    caller: &SearchRequester,
+    body: &SearchBody<'_>,
+    mark: &RequestMark,
+    at_least: u64,
+) -> Result<Response, ApiError> {
+    let question = ActionQuestion {
+        subject: &body.principal,
+        resource_type: &body.resource_name,
+        action_of: decoded,
+        domain: body.domain(),
+        attributes: body.attributes(),
+        page: body.page,
+        cursor_at: TOKEN,
+        at_least,
+    };
+    let page = search_actions(app, caller, &question, mark).await?;
+    caller.count_candidates(app, page.looked_at);
+    let conditional = page.conditional.iter().map(|open| decoded(&open.id)).collect();
+    let answer = ActionsAnswer {
+        page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
+        context: SearchContext::of(conditional, page.because),
+        results: page
+            .found
+            .into_iter()
+            .map(|found| ActionName { name: decoded(&found.verb) })
+            .collect(),
+    };
+    Ok((revision_header(page.revision), Json(answer)).into_response())
+}
+
+/// Returns the name of the action that stands percent-encoded in a resource.
+fn decoded(verb: &str) -> String {
+    percent_decode_str(verb).decode_utf8_lossy().into_owned()
+}

@@ -1,0 +1,56 @@
+//! The answers to plans that cannot be made (`docs/semantics.md`, section 14).
+
+use http::StatusCode;
+use portcullis_operations::filter_refusal::FilterRefusal;
+use serde_json::{Value, json};
+
+/// Most policies in `details`, so that an error has at most 64 KiB.
+const MAX_POLICIES: usize = 32;
+
+/// Returns status and code.
+pub(super) fn status(refusal: &FilterRefusal) -> (StatusCode, &'static str) {
+    let code = match refusal {
+        FilterRefusal::NotExact(_) => "NOT_EXACT",
+        FilterRefusal::TooLarge => "PLAN_TOO_LARGE",
+    };
+    (StatusCode::UNPROCESSABLE_ENTITY, code)
+}
+
+/// Returns the text for the client.
+pub(super) fn message(refusal: &FilterRefusal) -> String {
+    match refusal {
+        FilterRefusal::NotExact(policies) => {
+            let first = policies.first().map(|first| {
+                let reason = first.reasons.first().map(|reason| format!(": {reason}"));
+                format!("policy `{}`{}", first.name, reason.unwrap_or_default())
+            });
+            format!(
+                "the condition cannot be exact: {}; declare what is missing, or send `residual` as `check` and check the \
+                 rows that it selects",
+                first.unwrap_or_default()
+            )
+        }
+        FilterRefusal::TooLarge => {
+            "the condition is larger than an answer may be; send more attributes, or search instead"
+                .to_owned()
+        }
+    }
+}
+
+/// Returns the facts for a program.
+pub(super) fn details(refusal: &FilterRefusal) -> Value {
+    match refusal {
+        FilterRefusal::NotExact(policies) => {
+            let shown: Vec<Value> = policies
+                .iter()
+                .take(MAX_POLICIES)
+                .map(|policy| {
+                    let reasons: Vec<&String> = policy.reasons.iter().take(4).collect();
+                    json!({"id": policy.id, "name": policy.name, "reasons": reasons})
+                })
+                .collect();
+            json!({"policies": shown})
+        }
+        FilterRefusal::TooLarge => json!({}),
+    }
+}

@@ -1,0 +1,326 @@
+//! Searches: which resources, which subjects, which actions (`docs/semantics.md`, section 13).
+
+use axum::Json as JsonAnswer;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use portcullis_engine::Json;
+use portcullis_engine::resource::object_of;
+use portcullis_engine::search::Searched;
+use portcullis_model::search::{
+    ActionSearchBody, ActionSearchRequest, EntitySearchBody, ResourceSearchRequest,
+    SubjectSearchRequest,
+};
+use portcullis_operations::app::App;
+use portcullis_operations::search::{
+    ActionQuestion, ConditionalEntity, EntityQuestion, FoundEntity, RequestMark, SearchSource,
+    SearchedPage, search_actions, search_entities,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::body::JsonBody;
+use crate::callers::SearchRequester;
+use crate::checks::MinRevision;
+use crate::error::ApiError;
+use crate::openapi::Conflict;
+use crate::revision_header;
+
+pub(crate) const RESOURCES_PATH: &str = "/api/v1/search/resources";
+pub(crate) const SUBJECTS_PATH: &str = "/api/v1/search/subjects";
+pub(crate) const ACTIONS_PATH: &str = "/api/v1/search/actions";
+/// Largest body of a search with candidates, in bytes: ten thousand with 800 bytes each.
+pub(crate) const MAX_BODY: usize = 8 * 1024 * 1024;
+
+/// The members of a body that say which page is wanted.
+const PAGE_MEMBERS: [&str; 2] = ["limit", "cursor"];
+const CURSOR: &str = "/cursor";
+
+/// A page of a search for entities.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "results": [{
+        "type": "chart", "id": "c-17", "decision": "allow",
+        "rule": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68",
+    }],
+    "conditional": [],
+    "complete": true,
+    "source": "request",
+    "revision": 812,
+    "rules_changed": false,
+})))]
+struct EntitySearchAnswer {
+    /// The entities for which the request is allowed.
+    results: Vec<EntityResult>,
+    /// The entities on which attributes of resolvers decide. A check of one asks the resolvers.
+    conditional: Vec<ConditionalResult>,
+    #[serde(flatten)]
+    end: SearchEnd,
+}
+
+/// A page of a search for actions.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "results": [{
+        "resource": "chart:read", "action": "read", "decision": "allow",
+        "rule": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68",
+    }],
+    "conditional": [],
+    "complete": true,
+    "revision": 812,
+    "rules_changed": false,
+})))]
+struct ActionSearchAnswer {
+    /// The actions that are allowed.
+    results: Vec<ActionResult>,
+    /// The actions on which attributes of resolvers decide.
+    conditional: Vec<ConditionalAction>,
+    #[serde(flatten)]
+    end: SearchEnd,
+}
+
+#[derive(Serialize, ToSchema)]
+struct EntityResult {
+    r#type: String,
+    id: String,
+    decision: &'static str,
+    /// The id of the policy or rule that allows it.
+    rule: Uuid,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ConditionalResult {
+    r#type: String,
+    id: String,
+    /// The attributes of resolvers that decide.
+    depends_on: Vec<String>,
+    /// The condition under which it is allowed, for managers and keys with `policies:read`. Absent if it is too large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ActionResult {
+    resource: String,
+    action: String,
+    decision: &'static str,
+    /// The id of the policy or rule that allows it.
+    rule: Uuid,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ConditionalAction {
+    resource: String,
+    action: String,
+    /// The attributes of resolvers that decide.
+    depends_on: Vec<String>,
+}
+
+/// The end of a page.
+#[derive(Serialize, ToSchema)]
+struct SearchEnd {
+    /// Whether the search has looked at everything. If not, `next` leads on or `because` says why.
+    complete: bool,
+    /// Why candidates are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<String>,
+    /// Where the candidates come from: `request` or `entities`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+    /// The revision of the rules that decided.
+    revision: u64,
+    /// Whether the rules changed since the page before.
+    rules_changed: bool,
+    /// The cursor of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+impl SearchEnd {
+    fn of<T>(page: &mut SearchedPage<T>, source: Option<SearchSource>) -> Self {
+        let (because, next) = (page.because.take(), page.next.take());
+        Self {
+            complete: because.is_none() && next.is_none(),
+            because,
+            source: source.map(|source| match source {
+                SearchSource::Request => "request",
+                SearchSource::Entities => "entities",
+            }),
+            revision: page.revision,
+            rules_changed: page.rules_changed,
+            next,
+        }
+    }
+}
+
+/// Finds the resources of a type for which a subject may do something.
+///
+/// Candidates are those of the request, or the entities of the directory. A page ends when it is full or after a second,
+/// with a cursor. A member may ask about its own subject, a manager about any.
+#[utoipa::path(
+    post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "searchResources",
+    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
+    request_body = ResourceSearchRequest,
+    responses(
+        (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(super) async fn resources(
+    State(app): State<App>,
+    caller: SearchRequester,
+    MinRevision(at_least): MinRevision,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    run(app, caller, body, Searched::Resource, at_least).await
+}
+
+/// Finds the subjects of a type who may do something.
+///
+/// Only managers and service keys may ask.
+#[utoipa::path(
+    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects",
+    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
+    request_body = SubjectSearchRequest,
+    responses(
+        (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(super) async fn subjects(
+    State(app): State<App>,
+    caller: SearchRequester,
+    MinRevision(at_least): MinRevision,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    run(app, caller, body, Searched::Subject, at_least).await
+}
+
+/// Finds what a subject may do with one resource.
+///
+/// Actions are the verbs of the type that registered resources, rules and policies name. A member may ask about its own
+/// subject, a manager about any.
+#[utoipa::path(
+    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions",
+    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
+    request_body = ActionSearchRequest,
+    responses(
+        (status = 200, description = "A page", body = ActionSearchAnswer, headers(("X-Policy-Revision"))),
+        Conflict,
+    ),
+)]
+pub(super) async fn actions(
+    State(app): State<App>,
+    caller: SearchRequester,
+    MinRevision(at_least): MinRevision,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let json = body.parse()?;
+    let body = ActionSearchBody::parse(&json)?;
+    let mark = mark(ACTIONS_PATH, &caller, &json);
+    let question = ActionQuestion {
+        subject: body.subject,
+        resource_type: body.resource_type,
+        action_of: str::to_owned,
+        domain: body.domain,
+        attributes: body.attributes,
+        page: body.page,
+        cursor_at: CURSOR,
+        at_least,
+    };
+    let mut page = search_actions(&app, &caller, &question, &mark).await?;
+    caller.count_candidates(&app, page.looked_at);
+    let resource = |action: &str| format!("{}:{action}", body.resource_type);
+    let end = SearchEnd::of(&mut page, None);
+    let results = page.found.into_iter().map(|found| ActionResult {
+        resource: resource(&found.verb),
+        action: found.verb,
+        decision: "allow",
+        rule: found.rule,
+    });
+    let conditional = page.conditional.into_iter().map(|open| ConditionalAction {
+        resource: resource(&open.id),
+        action: open.id,
+        depends_on: open.depends_on,
+    });
+    let (results, conditional) = (results.collect(), conditional.collect());
+    let revision = revision_header(end.revision);
+    Ok((revision, JsonAnswer(ActionSearchAnswer { results, conditional, end })).into_response())
+}
+
+/// Searches for entities, on a thread that serves no requests.
+async fn run(
+    app: App,
+    caller: SearchRequester,
+    body: JsonBody,
+    searched: Searched,
+    at_least: u64,
+) -> Result<Response, ApiError> {
+    let tenant = caller.tenant().to_owned();
+    let searches = app.clone();
+    let search = move || async move { answer(&app, &caller, &body, searched, at_least).await };
+    searches.searches.run(&tenant, search).await
+}
+
+async fn answer(
+    app: &App,
+    caller: &SearchRequester,
+    body: &JsonBody,
+    searched: Searched,
+    at_least: u64,
+) -> Result<Response, ApiError> {
+    let json = body.parse()?;
+    let (route, body) = match searched {
+        Searched::Resource => (RESOURCES_PATH, EntitySearchBody::parse_resources(&json)?),
+        Searched::Subject => (SUBJECTS_PATH, EntitySearchBody::parse_subjects(&json)?),
+    };
+    let mark = mark(route, caller, &json);
+    let (entity_type, subject) = match searched {
+        Searched::Resource => (object_of(body.resource), body.subject),
+        Searched::Subject => (body.subject, ""),
+    };
+    let question = EntityQuestion {
+        searched,
+        entity_type,
+        subject,
+        resource: body.resource,
+        action: body.action,
+        domain: body.domain,
+        attributes: body.attributes,
+        candidates: body.candidates,
+        page: body.page,
+        cursor_at: CURSOR,
+        at_least,
+    };
+    let page = search_entities(app, caller, &question, &mark).await?;
+    caller.count_candidates(app, page.looked_at);
+    let shows_conditions = caller.may_explain(body.domain, &app.manager_roles).is_ok();
+    Ok(entity_answer(entity_type, page, shows_conditions))
+}
+
+fn entity_answer(
+    entity_type: &str,
+    mut page: SearchedPage<FoundEntity>,
+    shows_conditions: bool,
+) -> Response {
+    let source = page.source;
+    let end = SearchEnd::of(&mut page, Some(source));
+    let results = page.found.into_iter().map(|found| EntityResult {
+        r#type: entity_type.to_owned(),
+        id: found.id,
+        decision: "allow",
+        rule: found.rule,
+    });
+    let conditional = page.conditional.into_iter().map(|open| {
+        let ConditionalEntity { id, depends_on, condition } = open;
+        let condition = condition.filter(|_| shows_conditions);
+        ConditionalResult { r#type: entity_type.to_owned(), id, depends_on, condition }
+    });
+    let (results, conditional) = (results.collect(), conditional.collect());
+    let revision = revision_header(end.revision);
+    (revision, JsonAnswer(EntitySearchAnswer { results, conditional, end })).into_response()
+}
+
+fn mark(route: &str, caller: &SearchRequester, json: &Json<'_>) -> RequestMark {
+    RequestMark::new(route, caller.tenant(), caller.actor(), json, &PAGE_MEMBERS)
+}

@@ -1,0 +1,73 @@
+//! The fetch of key sets.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use futures_util::future::BoxFuture;
+use portcullis_egress::Client;
+use portcullis_engine::excerpt::quoted;
+use portcullis_engine::json::{self, Json};
+use url::Url;
+
+use super::set::KeySet;
+
+/// Largest key set and discovery document, in bytes.
+pub(super) const MAX_BYTES: usize = 64 * 1024;
+
+/// A function that fetches a key set. Its error names the URL, for the log.
+pub(crate) type Fetch = Arc<dyn Fn() -> BoxFuture<'static, anyhow::Result<KeySet>> + Send + Sync>;
+
+/// Returns a function that fetches over HTTP from `jwks_uri`, or from the address in the issuer's discovery document
+/// (OpenID Connect Discovery 1.0, section 4).
+pub(crate) fn http_fetch(client: Client, issuer: &str, jwks_uri: Option<Url>) -> Fetch {
+    let issuer = issuer.to_owned();
+    Arc::new(move || {
+        let (client, issuer, jwks_uri) = (client.clone(), issuer.clone(), jwks_uri.clone());
+        Box::pin(async move {
+            let uri = match jwks_uri {
+                Some(uri) => uri,
+                None => discover(&client, &issuer).await?,
+            };
+            fetch_key_set(&client, &uri).await.with_context(|| shown(&uri))
+        })
+    })
+}
+
+/// Fetches the key set at `uri`.
+async fn fetch_key_set(client: &Client, uri: &Url) -> anyhow::Result<KeySet> {
+    KeySet::parse(&client.get(uri.clone(), MAX_BYTES).await?)
+}
+
+/// Returns the URL of the key set, which the discovery document of `issuer` names.
+async fn discover(client: &Client, issuer: &str) -> anyhow::Result<Url> {
+    let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
+    let address: Url = address.parse().context("the issuer is not a URL")?;
+    let text = client.get(address.clone(), MAX_BYTES).await.with_context(|| shown(&address))?;
+    jwks_uri(&text, issuer).with_context(|| shown(&address))
+}
+
+/// Reads the URL of the key set from the discovery document of `issuer`.
+pub(super) fn jwks_uri(document: &[u8], issuer: &str) -> anyhow::Result<Url> {
+    let document = json::parse(document).context("expected a discovery document")?;
+    let own = document.get("issuer").and_then(Json::as_str).unwrap_or_default();
+    anyhow::ensure!(
+        own == issuer,
+        "expected the discovery document of the issuer {}, not of {}",
+        quoted(issuer),
+        quoted(own)
+    );
+    let uri = document.get("jwks_uri").and_then(Json::as_str);
+    let uri = uri.context("the discovery document has no `jwks_uri`")?;
+    uri.parse().with_context(|| format!("the `jwks_uri` {} is not a URL", quoted(uri)))
+}
+
+/// Returns a URL for the log, without the parts that can hold a password or a key.
+pub(super) fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    // An error says that the URL has no host, and then it has no user either.
+    let _ = shown.set_username("");
+    let _ = shown.set_password(None);
+    shown.set_query(None);
+    shown.set_fragment(None);
+    shown.into()
+}

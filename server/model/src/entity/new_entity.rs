@@ -1,0 +1,214 @@
+//! Entities as clients send them (`docs/semantics.md`, section 12.1).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use portcullis_engine::Json;
+use portcullis_engine::entities::principal;
+use portcullis_engine::fields::{list as read_list, text as read_text, within};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT};
+use serde_json::json;
+use utoipa::openapi::schema::Type;
+
+use crate::fields::{by_name, each_once, list, owned, text};
+use crate::input::{self, Field, Members, field};
+use crate::{document, schema};
+
+/// Longest type of an entity, in characters.
+pub const MAX_TYPE: usize = 128;
+/// Longest id of an entity, in characters: as the subject of a check.
+pub const MAX_ID: usize = MAX_SUBJECT;
+/// Longest role, in characters: as the `sub` of a rule.
+const MAX_ROLE: usize = MAX_SUBJECT;
+/// Most roles of an entity in one domain, or without one: each is looked up by each check of the entity.
+const MAX_ROLES: usize = 100;
+/// Most domains in which an entity has roles.
+const MAX_DOMAINS: usize = 1_000;
+/// Most properties of an entity.
+const MAX_PROPERTIES: usize = 100;
+/// Longest name of a property, in characters.
+const MAX_NAME: usize = 128;
+/// Most bytes of the roles, roles by domain and properties of an entity, as JSON. A million of them must fit.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// The roles of an entity by domain.
+pub type DomainRoles = BTreeMap<String, Vec<String>>;
+
+/// The properties of an entity by name. A value has a type that an attribute of a check may have.
+pub type Properties = BTreeMap<String, Json<'static>>;
+
+/// An entity as a client sends it.
+#[derive(Clone, Debug)]
+pub struct NewEntity {
+    /// The type: 1 to 128 characters without `:`, white space and control characters.
+    pub kind: String,
+    /// The id: 1 to 256 characters, unique within the type.
+    pub id: String,
+    /// The roles in every domain, each once.
+    pub roles: Vec<String>,
+    /// The roles in some domains.
+    pub domain_roles: DomainRoles,
+    pub properties: Properties,
+}
+
+impl NewEntity {
+    /// Reads the entity at `at`.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let entity = input::read(json, at, problems, Self::declare)?;
+        let own = entity.principal();
+        if !within(&own, MAX_SUBJECT) {
+            let what = format!("at most {MAX_SUBJECT} characters of type, `:` and id together");
+            problems.expected(&at.key("id"), what);
+        }
+        if entity.properties.contains_key("roles") {
+            let what = "no property `roles`; send the roles as `roles` of the entity";
+            problems.expected(&at.key("properties").key("roles"), what);
+        }
+        if entity.domain_roles.len() > MAX_DOMAINS {
+            problems.expected(&at.key("domain_roles"), format!("at most {MAX_DOMAINS} domains"));
+        }
+        let bytes = entity.content_bytes();
+        if bytes > MAX_BYTES {
+            problems.expected(at, format!("an entity of at most {MAX_BYTES} bytes, not {bytes}"));
+        }
+        Some(entity)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let by_domain = by_name(roles()).about("The roles in some domains, by domain");
+        let kind = members.required("type", entity_type());
+        let id = members.required("id", text(MAX_ID).about("Unique within the type"));
+        let roles = members.optional("roles", roles().about("The roles in every domain"));
+        let domain_roles = members.optional("domain_roles", by_domain);
+        let properties = members.optional("properties", properties());
+        let domain_roles = domain_roles.unwrap_or_default();
+        if domain_roles.keys().any(|domain| !within(domain, MAX_DOMAIN)) {
+            let what = format!("domains of 1 to {MAX_DOMAIN} characters");
+            members.expected_at("domain_roles", what);
+        }
+        Some(Self {
+            kind: kind?,
+            id: id?,
+            roles: roles.unwrap_or_default(),
+            domain_roles,
+            properties: properties.unwrap_or_default(),
+        })
+    }
+
+    /// Returns the string by which rules match the entity (`docs/semantics.md`, section 12.3).
+    pub fn principal(&self) -> Cow<'_, str> {
+        principal(&self.kind, &self.id)
+    }
+
+    /// Returns every role that the entity has in some domain or in all.
+    pub fn every_role(&self) -> impl Iterator<Item = &str> {
+        let in_domains = self.domain_roles.values().flatten();
+        self.roles.iter().chain(in_domains).map(String::as_str)
+    }
+
+    fn content_bytes(&self) -> usize {
+        json!([self.roles, self.domain_roles, self.properties]).to_string().len()
+    }
+}
+
+document!(NewEntity => {
+    input::describe(NewEntity::declare)
+        .about("An entity; it replaces the stored one of the same type and id")
+        .example(json!({
+            "type": "user",
+            "id": "alice",
+            "roles": ["doctor"],
+            "domain_roles": {"ws-1": ["owner"]},
+            "properties": {"ward": "er", "clearance": 3},
+        }))
+});
+
+/// Returns whether `text` can be the type of an entity.
+fn is_type(text: &str) -> bool {
+    let refused = |one: char| one == ':' || one.is_whitespace() || one.is_control();
+    within(text, MAX_TYPE) && !text.contains(refused)
+}
+
+fn entity_type<'j>() -> impl Field<'j, Value = String> {
+    owned(read_type, || schema::text(MAX_TYPE).pattern(Some(r"^[^:\s\x00-\x1f\x7f-\x9f]+$")))
+}
+
+fn read_type<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
+    let text = read_text(MAX_TYPE)(json, at, problems)?;
+    if !is_type(text) {
+        problems.expected(at, "a type without `:`, white space and control characters");
+        return None;
+    }
+    Some(text)
+}
+
+fn roles<'j>() -> impl Field<'j, Value = Vec<String>> {
+    let role = text(MAX_ROLE);
+    let schema = list(text(MAX_ROLE)).schema();
+    field(
+        move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+            let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+                role.read(json, at, problems)
+            };
+            let roles = each_once(read_list(read)(json, at, problems)?);
+            if roles.len() > MAX_ROLES {
+                problems.expected(at, format!("at most {MAX_ROLES} roles"));
+            }
+            Some(roles)
+        },
+        move || schema.clone(),
+    )
+}
+
+fn properties<'j>() -> impl Field<'j, Value = Properties> {
+    field(read_properties, || {
+        let number = || schema::typed(Type::Number).into();
+        let item = schema::one_of([schema::string().into(), number()]);
+        let value = schema::one_of([
+            schema::string().into(),
+            number(),
+            schema::boolean().into(),
+            schema::list(item).into(),
+        ]);
+        schema::typed(Type::Object)
+            .additional_properties(Some(value))
+            .property_names(Some(schema::text(MAX_NAME)))
+            .max_properties(Some(MAX_PROPERTIES))
+            .description(Some("The attributes that a check of the entity may leave out"))
+    })
+}
+
+fn read_properties(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Properties> {
+    let Some(members) = json.as_object() else {
+        problems.expected(at, format!("an object, not {}", json.kind()));
+        return None;
+    };
+    if members.len() > MAX_PROPERTIES {
+        problems.expected(at, format!("at most {MAX_PROPERTIES} properties"));
+        return None;
+    }
+    let mut properties = Properties::new();
+    for (name, value) in members {
+        if !within(name, MAX_NAME) {
+            problems.expected(&at.key(name), format!("a name of 1 to {MAX_NAME} characters"));
+        } else if !is_property(value) {
+            let what = "a string, a number, a boolean, or a list of strings and numbers";
+            problems.expected(&at.key(name), what);
+        } else {
+            properties.insert(name.to_string(), value.clone().into_owned());
+        }
+    }
+    Some(properties)
+}
+
+/// Returns whether a property may have this value: one that an attribute of a check may have.
+fn is_property(value: &Json<'_>) -> bool {
+    match value {
+        Json::String(_) | Json::Number(_) | Json::Bool(_) => true,
+        Json::Array(items) => {
+            items.iter().all(|item| matches!(item, Json::String(_) | Json::Number(_)))
+        }
+        Json::Null | Json::Object(_) => false,
+    }
+}

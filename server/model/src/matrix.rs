@@ -1,0 +1,86 @@
+//! The body of a matrix of decisions (`docs/semantics.md`, section 15.2).
+
+use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use portcullis_engine::{Invalid, Json, resource};
+use serde_json::json;
+
+use crate::document;
+use crate::fields::{list, one_or_more, owned, text};
+use crate::input::{self, Field, Members, object};
+use crate::schema;
+
+/// The maximum number of subjects and roles together.
+pub const MAX_ROWS: usize = 200;
+/// The maximum number of resources, and of actions.
+pub const MAX_COLUMNS: usize = 1_000;
+
+/// The body of `POST /api/v1/matrix`.
+#[derive(Clone, Debug)]
+pub struct MatrixRequest {
+    /// The rows: subjects with all their roles, and then roles.
+    pub rows: Vec<MatrixSubject>,
+    /// The resources; `None` is all registered ones.
+    pub resources: Option<Vec<String>>,
+    /// The actions; `None` is the verb of each resource.
+    pub actions: Option<Vec<String>>,
+    /// The domain; `None` is the caller's own.
+    pub domain: Option<String>,
+}
+
+/// A row of a matrix.
+#[derive(Clone, Debug)]
+pub struct MatrixSubject {
+    /// `None` is anybody whom no rule names.
+    pub subject: Option<String>,
+    /// All roles of the subject.
+    pub roles: Vec<String>,
+}
+
+impl MatrixRequest {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// Every unknown or ill-typed field, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let roles = one_or_more(text(MAX_SUBJECT), "role").about("Each is a row of its own");
+        let roles = members.optional("roles", roles);
+        let subjects = members.optional("subjects", list(object(MatrixSubject::declare)));
+        let resources = owned(resource::resource, schema::resource);
+        let resources = one_or_more(resources, "resource").about("All registered ones when absent");
+        let resources = members.optional("resources", resources);
+        let actions = one_or_more(text(MAX_ACTION), "action");
+        let actions = actions.about("The verb of each resource when absent");
+        let actions = members.optional("actions", actions);
+        let domain = members.optional("domain", text(MAX_DOMAIN));
+        let role = |role: String| MatrixSubject { subject: None, roles: vec![role] };
+        let mut rows = subjects.unwrap_or_default();
+        rows.extend(roles.unwrap_or_default().into_iter().map(role));
+        if rows.is_empty() || rows.len() > MAX_ROWS {
+            members.expected_at("roles", format!("1 to {MAX_ROWS} roles and subjects together"));
+        }
+        for (name, values) in [("resources", &resources), ("actions", &actions)] {
+            if values.as_ref().is_some_and(|values| values.len() > MAX_COLUMNS) {
+                members.expected_at(name, format!("at most {MAX_COLUMNS} values"));
+            }
+        }
+        Some(Self { rows, resources, actions, domain })
+    }
+}
+
+impl MatrixSubject {
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let subject = members.required("subject", text(MAX_SUBJECT));
+        let roles = members.optional("roles", list(text(MAX_SUBJECT)));
+        Some(Self { subject: Some(subject?), roles: roles.unwrap_or_default() })
+    }
+}
+
+document!(MatrixRequest => {
+    input::describe(MatrixRequest::declare).example(json!({
+        "roles": ["doctor", "nurse"], "resources": ["chart:read", "chart:sign"],
+    }))
+});

@@ -1,0 +1,61 @@
+//! The body of a request for permissions (`docs/semantics.md`, section 15.1).
+
+use portcullis_engine::fields::Fields;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT};
+use portcullis_engine::request::{Attributes, CheckMembers, CheckText};
+use portcullis_engine::{Invalid, Json};
+use serde_json::json;
+
+use crate::check::Description;
+use crate::document;
+
+/// The body of `POST /api/v1/permissions`, valid by construction.
+#[derive(Clone, Copy, Debug)]
+pub struct PermissionsRequest<'r> {
+    /// The subject; `None` is the caller.
+    pub subject: Option<&'r str>,
+    /// The domain; `None` is the caller's own.
+    pub domain: Option<&'r str>,
+    /// The known attributes, for which the caller vouches.
+    pub attributes: Attributes<'r>,
+}
+
+impl<'r> PermissionsRequest<'r> {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// Every unknown or ill-typed field, by JSON pointer.
+    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
+        let mut problems = Problems::default();
+        let body = Self::read(json, &mut problems);
+        problems.finish(body)
+    }
+
+    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
+        let at = Place::root();
+        let mut fields = Fields::open(json, &at, problems)?;
+        let body = Self::declare(&mut fields);
+        fields.misplaced("roles", "attributes.user.roles");
+        fields.close();
+        Some(body)
+    }
+
+    /// Names the members of the body, to read or to describe them.
+    fn declare(members: &mut impl CheckMembers<'r>) -> Self {
+        Self {
+            subject: members.optional("subject", CheckText::UpTo(MAX_SUBJECT)),
+            domain: members.optional("domain", CheckText::UpTo(MAX_DOMAIN)),
+            attributes: members.attributes("attributes").unwrap_or_default(),
+        }
+    }
+}
+
+/// The body, as the document describes it.
+pub struct PermissionsBody;
+
+document!(PermissionsBody as "PermissionsRequest" => {
+    let mut description = Description::about_permissions();
+    PermissionsRequest::declare(&mut description);
+    description.into_input().example(json!({"attributes": {"user": {"department": "er"}}}))
+});

@@ -1,0 +1,270 @@
+//! The bodies of searches (`docs/semantics.md`, section 13).
+
+use portcullis_engine::entities::USER;
+use portcullis_engine::fields::{list as read_list, string as read_string, text as read_text};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use portcullis_engine::request::{AttributeMap, Attributes, attribute_map};
+use portcullis_engine::resource::resource;
+use portcullis_engine::{Invalid, Json};
+use serde_json::json;
+
+use crate::check::{attribute_map_schema, attributes_schema};
+use crate::input::{self, Field, Members, field};
+use crate::{document, schema};
+
+/// Most results of a page, and the length of a page without `limit`.
+pub const MAX_LIMIT: usize = 1_000;
+/// Most candidates of one request. A page of rows has fewer; more belong into the directory.
+pub const MAX_CANDIDATES: usize = 10_000;
+/// Longest type of an entity, in characters.
+const MAX_TYPE: usize = 128;
+/// Longest cursor, in characters: one with the longest id.
+const MAX_CURSOR: usize = 2_048;
+
+/// The part of a search that says which page is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchPage<'j> {
+    /// Most results of the page.
+    pub limit: usize,
+    /// The place where the page begins; `None` for the first.
+    pub cursor: Option<&'j str>,
+}
+
+/// An entity that a request brings.
+#[derive(Clone, Copy, Debug)]
+pub struct GivenCandidate<'j> {
+    pub id: &'j str,
+    /// The roles of a subject; `None` if the request leaves them out.
+    pub roles: Option<&'j [Json<'j>]>,
+    pub properties: AttributeMap<'j>,
+}
+
+/// The body of a search for resources or subjects.
+#[derive(Debug)]
+pub struct EntitySearchBody<'j> {
+    /// The subject of a search for resources; the type of the subjects of a search for subjects.
+    pub subject: &'j str,
+    pub resource: &'j str,
+    pub action: &'j str,
+    pub domain: Option<&'j str>,
+    pub attributes: Attributes<'j>,
+    pub candidates: Option<Vec<GivenCandidate<'j>>>,
+    pub page: SearchPage<'j>,
+}
+
+/// The body of a search for actions.
+#[derive(Debug)]
+pub struct ActionSearchBody<'j> {
+    pub subject: &'j str,
+    /// The type of the resource: its name without a verb.
+    pub resource_type: &'j str,
+    pub domain: Option<&'j str>,
+    pub attributes: Attributes<'j>,
+    pub page: SearchPage<'j>,
+}
+
+impl<'j> EntitySearchBody<'j> {
+    /// Reads the body of `POST /api/v1/search/resources`.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse_resources(json: &'j Json<'j>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare_resources)
+    }
+
+    /// Reads the body of `POST /api/v1/search/subjects`.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse_subjects(json: &'j Json<'j>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare_subjects)
+    }
+
+    fn declare_resources(members: &mut Members<'j, '_>) -> Option<Self> {
+        let subject = members.required("subject", text(MAX_SUBJECT).about("Who is to be judged"));
+        let candidates = members.optional("candidates", candidates(Self::declare_resource));
+        Self::declare(members, subject, candidates)
+    }
+
+    fn declare_subjects(members: &mut Members<'j, '_>) -> Option<Self> {
+        let of_type = text(MAX_TYPE).default_is(USER).about("The type of the subjects");
+        let subject = members.optional("type", of_type).unwrap_or(USER);
+        let candidates = members.optional("candidates", candidates(Self::declare_subject));
+        Self::declare(members, Some(subject), candidates)
+    }
+
+    fn declare(
+        members: &mut Members<'j, '_>,
+        subject: Option<&'j str>,
+        candidates: Option<Vec<GivenCandidate<'j>>>,
+    ) -> Option<Self> {
+        let resource = members.required("resource", field(resource, schema::resource));
+        let action = members.required("action", text(MAX_ACTION));
+        let domain = members.optional("domain", domain());
+        let attributes = members.optional("attributes", attributes());
+        let page = SearchPage::declare(members);
+        Some(Self {
+            subject: subject?,
+            resource: resource?,
+            action: action?,
+            domain,
+            attributes: attributes.unwrap_or_default(),
+            candidates,
+            page: page?,
+        })
+    }
+
+    fn declare_resource(members: &mut Members<'j, '_>) -> Option<GivenCandidate<'j>> {
+        let id = members.required("id", text(MAX_SUBJECT));
+        let properties = members.optional("properties", properties());
+        Some(GivenCandidate { id: id?, roles: None, properties: properties.unwrap_or_default() })
+    }
+
+    fn declare_subject(members: &mut Members<'j, '_>) -> Option<GivenCandidate<'j>> {
+        let roles = members.optional("roles", roles());
+        let given = Self::declare_resource(members);
+        Some(GivenCandidate { roles, ..given? })
+    }
+}
+
+impl<'j> ActionSearchBody<'j> {
+    /// Reads the body of `POST /api/v1/search/actions`.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &'j Json<'j>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
+        let about = "The name of the resource without a verb, such as `record`";
+        let subject = members.required("subject", text(MAX_SUBJECT).about("Who is to be judged"));
+        let resource_type = members.required("type", text(MAX_TYPE).about(about));
+        let domain = members.optional("domain", domain());
+        let attributes = members.optional("attributes", attributes());
+        let page = SearchPage::declare(members);
+        Some(Self {
+            subject: subject?,
+            resource_type: resource_type?,
+            domain,
+            attributes: attributes.unwrap_or_default(),
+            page: page?,
+        })
+    }
+}
+
+impl<'j> SearchPage<'j> {
+    fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
+        let about = "Where the page begins: `next` of the page before";
+        let limit = members.optional("limit", limit());
+        let cursor = members.optional("cursor", text(MAX_CURSOR).about(about));
+        Some(Self { limit: limit.unwrap_or(MAX_LIMIT), cursor })
+    }
+}
+
+fn text<'j>(max: usize) -> impl Field<'j, Value = &'j str> {
+    field(
+        move |json, at: &Place<'_>, problems: &mut Problems| read_text(max)(json, at, problems),
+        move || schema::text(max),
+    )
+}
+
+fn domain<'j>() -> impl Field<'j, Value = &'j str> {
+    text(MAX_DOMAIN).about("The caller's own when absent")
+}
+
+fn attributes<'j>() -> impl Field<'j, Value = Attributes<'j>> {
+    field(Attributes::read, attributes_schema)
+}
+
+fn properties<'j>() -> impl Field<'j, Value = AttributeMap<'j>> {
+    field(attribute_map, || {
+        attribute_map_schema()
+            .description(Some("What policies read as attributes of the candidate"))
+    })
+}
+
+fn roles<'j>() -> impl Field<'j, Value = &'j [Json<'j>]> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        read_list(read_string)(json, at, problems)?;
+        json.as_array()
+    };
+    field(read, || schema::list(schema::text(MAX_SUBJECT)))
+}
+
+fn limit<'j>() -> impl Field<'j, Value = usize> {
+    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let limit = match json {
+            Json::Number(number) => number.as_i32().and_then(|limit| limit.try_into().ok()),
+            _ => None,
+        };
+        let limit = limit.filter(|limit| (1..=MAX_LIMIT).contains(limit));
+        if limit.is_none() {
+            problems.expected(at, format!("an integer from 1 to {MAX_LIMIT}"));
+        }
+        limit
+    };
+    field(read, || {
+        let most = i64::try_from(MAX_LIMIT).unwrap_or(i64::MAX);
+        schema::integer(1, most)
+            .default(Some(MAX_LIMIT.into()))
+            .description(Some("Most results of the page"))
+    })
+}
+
+/// The candidates of a request, each with the members that `declare` names.
+fn candidates<'j>(
+    declare: fn(&mut Members<'j, '_>) -> Option<GivenCandidate<'j>>,
+) -> impl Field<'j, Value = Vec<GivenCandidate<'j>>> {
+    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        if json.as_array().is_some_and(|items| items.len() > MAX_CANDIDATES) {
+            problems.expected(at, format!("at most {MAX_CANDIDATES} candidates"));
+            return None;
+        }
+        let item = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+            input::read(json, at, problems, declare)
+        };
+        read_list(item)(json, at, problems)
+    };
+    field(read, move || {
+        schema::list(input::describe(declare)).max_items(Some(MAX_CANDIDATES)).description(Some(
+            "The entities to look at, in this order; without it, those of the directory",
+        ))
+    })
+}
+
+/// The body of a search for resources.
+pub struct ResourceSearchRequest;
+
+document!(ResourceSearchRequest => {
+    input::describe(EntitySearchBody::declare_resources).example(json!({
+        "subject": "ann",
+        "resource": "chart:read",
+        "action": "read",
+        "candidates": [{"id": "c-17", "properties": {"patient_id": "ann"}}],
+    }))
+});
+
+/// The body of a search for subjects.
+pub struct SubjectSearchRequest;
+
+document!(SubjectSearchRequest => {
+    input::describe(EntitySearchBody::declare_subjects).example(json!({
+        "resource": "chart:read",
+        "action": "read",
+        "attributes": {"resource": {"patient_id": "ann"}},
+        "candidates": [{"id": "ann", "roles": ["patient"]}],
+    }))
+});
+
+/// The body of a search for actions.
+pub struct ActionSearchRequest;
+
+document!(ActionSearchRequest => {
+    input::describe(ActionSearchBody::declare).example(json!({
+        "subject": "ann",
+        "type": "chart",
+        "attributes": {"resource": {"id": "c-17", "patient_id": "ann"}},
+    }))
+});

@@ -1,0 +1,21 @@
+//! The reasons why the entities of a tenant cannot be had.
+
+use std::sync::Arc;
+
+use portcullis_storage::StoreError;
+
+/// The reason why the entities of a tenant cannot be had.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EntitiesError {
+    #[error(transparent)]
+    Store(#[from] Arc<StoreError>),
+    /// The store was not read within `MAX_STALENESS`.
+    #[error("the entities were not compared with the database within MAX_STALENESS")]
+    TooStale,
+    /// Too many loads run.
+    #[error("too many directories are being loaded")]
+    TooManyLoads,
+    /// The entities take more than the share of a tenant.
+    #[error("the entities of the tenant take more memory than the service has for one tenant")]
+    TooLarge,
+}

@@ -1,0 +1,87 @@
+//! Follows the changes of other processes: publishes their revisions, and notices where the database lost commits
+//! (`docs/semantics.md`, section 2.9).
+
+use std::collections::HashMap;
+
+use portcullis_engine::ResourcePattern;
+use portcullis_storage::changes::TenantChange;
+use portcullis_storage::{HistoryPosition, StoreError, tenants};
+
+use crate::plans::Plans;
+
+/// Most tenants of one comparison with the store. Their ids are one parameter of a statement.
+const MOST_COMPARED: usize = 1_000;
+
+impl Plans {
+    /// Publishes changes that the stream names, as far as nobody has: those of other processes whose notification is late
+    /// or lost. They may touch anything.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) async fn catch_up(&self, changes: &[TenantChange]) -> Result<(), StoreError> {
+        let behind = changes.iter().filter(|change| {
+            let latest = self.cache.latest(&change.tenant);
+            latest.is_some_and(|latest| latest < change.position.revision)
+                || (latest.is_some() && !self.histories.is_at(&change.tenant, &change.position))
+        });
+        let mut tenants: Vec<Box<str>> =
+            behind.map(|change| change.tenant.as_str().into()).collect();
+        tenants.append(&mut self.histories.take_unsettled());
+        self.compare(&tenants).await
+    }
+
+    /// Compares the revision of every tenant that has plans with the store, as after lost changes.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) async fn compare_all(&self) -> Result<(), StoreError> {
+        self.tidy();
+        self.histories.take_unsettled();
+        self.compare(&self.histories.tenants()).await
+    }
+
+    /// Drops the places in histories of tenants that have no plans any more.
+    pub(crate) fn tidy(&self) {
+        self.histories.retain(|tenant| self.cache.latest(tenant).is_some());
+    }
+
+    /// Publishes the present revisions of `tenants`, and begins an epoch of each that lost commits.
+    async fn compare(&self, tenants: &[Box<str>]) -> Result<(), StoreError> {
+        for tenants in tenants.chunks(MOST_COMPARED) {
+            let known: Vec<_> = tenants.iter().map(|tenant| self.histories.last(tenant)).collect();
+            let mut tx = self.store.read_all().await?;
+            let found = tenants::positions(&mut tx, tenants).await?;
+            tx.end().await?;
+            let mut found: HashMap<_, _> = found.into_iter().collect();
+            for (tenant, before) in tenants.iter().zip(known) {
+                let Some(position) = found.remove(&**tenant) else {
+                    // It is deleted, or its creation was lost.
+                    self.forget(tenant);
+                    continue;
+                };
+                self.note_read(tenant, before.as_ref(), position).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the place of `tenant` in its history, which was read when `before` was known.
+    async fn note_read(
+        &self,
+        tenant: &str,
+        before: Option<&HistoryPosition>,
+        position: HistoryPosition,
+    ) {
+        if self.cache.latest(tenant).is_some_and(|latest| latest < position.revision) {
+            self.cache.publish(tenant, position.revision, vec![ResourcePattern::Any.into()]);
+        }
+        let continuity = self.histories.note_read(tenant, before, position);
+        if let Err(error) = self.follow(tenant, continuity).await {
+            tracing::warn!(tenant, %error, "cannot begin an epoch after lost changes");
+            self.histories.add_unsettled(tenant);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Searches for actions: which verbs of a type are allowed on one resource.
+
+use portcullis_auth::CheckCaller;
+use portcullis_engine::fields::within;
+use portcullis_engine::rbac::MAX_ACTION;
+use portcullis_engine::request::Attributes;
+use portcullis_engine::resource::split_resource;
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Verdict};
+use portcullis_model::search::SearchPage;
+use portcullis_storage::verbs;
+use tokio::time::Instant;
+
+use super::cursor::{Position, RequestMark};
+use super::page::{ConditionalEntity, SearchSource, SearchedPage};
+use super::{PAGE_TIME, scope};
+use crate::app::App;
+use crate::directory::{self, NeededEntities};
+use crate::error::OperationError;
+use crate::metrics::CheckKind;
+
+/// A search for actions.
+#[derive(Debug)]
+pub struct ActionQuestion<'q> {
+    pub subject: &'q str,
+    /// The type of the resource.
+    pub resource_type: &'q str,
+    /// Returns the action that a verb stands for.
+    pub action_of: fn(&str) -> String,
+    pub domain: Option<&'q str>,
+    pub attributes: Attributes<'q>,
+    pub page: SearchPage<'q>,
+    /// The place of the cursor in the body, as a JSON pointer.
+    pub cursor_at: &'static str,
+    /// Answers from rules of this revision or a later one.
+    pub at_least: u64,
+}
+
+/// An action that is allowed.
+#[derive(Debug)]
+pub struct FoundAction {
+    pub verb: String,
+    /// The policy or rule that allows it.
+    pub rule: uuid::Uuid,
+}
+
+/// Searches for the actions that are allowed. Records no denials.
+///
+/// # Errors
+/// The caller may not ask, the cursor is of another request, or there is no plan or directory that is new enough.
+pub async fn search_actions(
+    app: &App,
+    caller: &CheckCaller,
+    question: &ActionQuestion<'_>,
+    mark: &RequestMark,
+) -> Result<SearchedPage<FoundAction>, OperationError> {
+    let began = Instant::now();
+    let (domain, tenant) = scope(app, caller, Some(question.subject), question.domain)?;
+    let cursor = question.page.cursor;
+    let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
+    let position = position.transpose()?;
+    let mut tx = app.store.read(tenant).await?;
+    let verbs = verbs::of_type(&mut tx, question.resource_type).await?;
+    tx.end().await?;
+    let after = position.as_ref().map_or("", |at| &*at.last);
+    let revision = position.as_ref().map_or(0, |at| at.revision);
+    let mut page = SearchedPage::new(SearchSource::Request, revision);
+    let mut last = None;
+    for verb in verbs.iter().filter(|verb| ***verb > *after) {
+        let is_over = page.len() >= question.page.limit || began.elapsed() >= PAGE_TIME;
+        if is_over && let Some(last) = last {
+            page.next = Some(last);
+            break;
+        }
+        decide(app, caller, question, (domain, tenant), verb, &mut page).await?;
+        last = Some(verb.clone());
+    }
+    page.rules_changed = position.is_some_and(|at| at.revision != page.revision);
+    page.next =
+        page.next.map(|last| mark.cursor(&app.keys, &Position { revision: page.revision, last }));
+    Ok(page)
+}
+
+/// Decides one action, and adds it to the page unless it is denied.
+async fn decide(
+    app: &App,
+    caller: &CheckCaller,
+    question: &ActionQuestion<'_>,
+    (domain, tenant): (&str, &str),
+    verb: &str,
+    page: &mut SearchedPage<FoundAction>,
+) -> Result<(), OperationError> {
+    let resource = format!("{}:{verb}", question.resource_type);
+    let action = (question.action_of)(verb);
+    page.looked_at += 1;
+    if split_resource(&resource).is_none() || !within(&action, MAX_ACTION) {
+        return Ok(());
+    }
+    let cached = app.plans.find(tenant, &resource, question.at_least).await?;
+    let plan = cached.plan();
+    page.revision = page.revision.max(cached.revision());
+    let body = CheckBody {
+        subject: question.subject,
+        resource: &resource,
+        action: &action,
+        domain: question.domain,
+        attributes: question.attributes,
+    };
+    let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
+    let check = Check::new(body, domain, caller.of_check(), app.clock.now());
+    let supply = entities.supply(plan, CheckKind::Combined, &check);
+    let completed = directory::completed(supply.as_ref(), check);
+    match plan.decide(&completed, &AttributeAnswers::default()) {
+        Verdict::Decided(decision) => {
+            if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
+                page.found.push(FoundAction { verb: verb.to_owned(), rule });
+            }
+        }
+        Verdict::NeedsAttributes(requests) => {
+            page.conditional.push(ConditionalEntity::of_requests(verb, &requests));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Cursors of searches: revision and position, bound to the request by a keyed hash.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use portcullis_engine::{Invalid, Json};
+use portcullis_storage::encryption::{KeyRing, MAC_BYTES};
+use sha2::{Digest, Sha256};
+
+/// Bytes of a revision.
+const REVISION_BYTES: usize = 8;
+
+/// The request of a search, without its page. A cursor serves no other request.
+#[derive(Clone, Debug)]
+pub struct RequestMark(Vec<u8>);
+
+/// The place where a page begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    /// The revision of the rules of the page before.
+    pub(super) revision: u64,
+    /// The last candidate that was looked at.
+    pub(super) last: String,
+}
+
+impl RequestMark {
+    /// Returns the mark of a request to `route` by a caller: of all members of its body but `page_members`, in any order.
+    pub fn new(
+        route: &str,
+        tenant: &str,
+        actor: &str,
+        body: &Json<'_>,
+        page_members: &[&str],
+    ) -> Self {
+        let members = body.as_object().unwrap_or_default().iter();
+        let mut members: Vec<(&str, String)> = members
+            .filter(|(name, _)| !page_members.contains(&&**name))
+            .map(|(name, value)| (&**name, serde_json::to_string(value).unwrap_or_default()))
+            .collect();
+        members.sort_unstable();
+        let mut hash = Sha256::new();
+        let texts = members.iter().flat_map(|(name, value)| [*name, &**value]);
+        for part in [route, tenant, actor].into_iter().chain(texts) {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize().to_vec())
+    }
+
+    /// Returns the cursor of a position.
+    pub(super) fn cursor(&self, keys: &KeyRing, position: &Position) -> String {
+        let content = position.content();
+        let mac = keys.authenticate(&[&self.0, &content]);
+        URL_SAFE_NO_PAD.encode([&mac[..], &content].concat())
+    }
+
+    /// Reads the cursor of this request at the pointer `at` of its body.
+    ///
+    /// # Errors
+    /// The cursor was not made for this request.
+    pub(super) fn position(
+        &self,
+        keys: &KeyRing,
+        cursor: &str,
+        at: &str,
+    ) -> Result<Position, Invalid> {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap_or_default();
+        let position = bytes.split_first_chunk::<MAC_BYTES>().and_then(|(mac, content)| {
+            keys.is_authentic(&[&self.0, content], mac).then(|| Position::of(content)).flatten()
+        });
+        let what = "the cursor of this request: `next` of an answer to the same body";
+        position.ok_or_else(|| Invalid::expected(at, what))
+    }
+}
+
+impl Position {
+    fn content(&self) -> Vec<u8> {
+        [&self.revision.to_be_bytes()[..], self.last.as_bytes()].concat()
+    }
+
+    fn of(content: &[u8]) -> Option<Self> {
+        let (revision, last) = content.split_first_chunk::<REVISION_BYTES>()?;
+        let last = String::from_utf8(last.to_vec()).ok()?;
+        Some(Self { revision: u64::from_be_bytes(*revision), last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::json;
+
+    use super::*;
+
+    fn mark(tenant: &str, actor: &str, body: &str) -> RequestMark {
+        let body = json::parse(body.as_bytes()).expect(body);
+        RequestMark::new("/search", tenant, actor, &body, &["limit", "cursor"])
+    }
+
+    fn keys() -> KeyRing {
+        KeyRing::parse(&KeyRing::generate_key().expect("random")).expect("a key")
+    }
+
+    #[test]
+    fn a_cursor_serves_its_request_alone() {
+        let (keys, position) = (keys(), Position { revision: 7, last: "r-ü".to_owned() });
+        let own = mark("acme", "ann", r#"{"a": 1, "b": [2], "limit": 3}"#);
+        let cursor = own.cursor(&keys, &position);
+        let read = |mark: &RequestMark, keys, cursor: &str| mark.position(keys, cursor, "/cursor");
+        for (tenant, actor, body, serves) in [
+            ("acme", "ann", r#"{"a": 1, "b": [2], "limit": 3}"#, true),
+            ("acme", "ann", r#"{"b": [2], "cursor": "x", "a": 1}"#, true),
+            ("acme", "ann", r#"{"a": 1, "b": [3]}"#, false),
+            ("acme", "ann", r#"{"a": 1}"#, false),
+            ("bolt", "ann", r#"{"a": 1, "b": [2]}"#, false),
+            ("acme", "bob", r#"{"a": 1, "b": [2]}"#, false),
+        ] {
+            let found = read(&mark(tenant, actor, body), &keys, &cursor);
+            assert_eq!(found.ok(), serves.then(|| position.clone()), "{tenant} {actor} {body}");
+        }
+        let changed = format!("{}A", &cursor[..cursor.len() - 1]);
+        for other in ["", "x", "AAAA", &*changed, &cursor[1..]] {
+            assert!(other == cursor || read(&own, &keys, other).is_err(), "{other}");
+        }
+        assert!(read(&own, &self::keys(), &cursor).is_err(), "another key");
+    }
+}

@@ -1,0 +1,279 @@
+//! Searches for resources and for subjects.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use portcullis_auth::CheckCaller;
+use portcullis_engine::entities::{Entity, principal};
+use portcullis_engine::request::{AttributeMap, Attributes, Roles};
+use portcullis_engine::search::{
+    EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
+};
+use portcullis_engine::{Check, CheckBody, Json, Plan, Precedence, TenantFacts};
+use portcullis_model::search::{GivenCandidate, SearchPage};
+use tokio::time::Instant;
+
+use super::cursor::{Position, RequestMark};
+use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
+use super::{CLOCK_INTERVAL, PAGE_TIME, scope};
+use crate::app::App;
+use crate::directory::{self, NeededEntities};
+use crate::entity_tables::LoadedEntities;
+use crate::error::OperationError;
+use crate::metrics::CheckKind;
+
+/// A search for resources or for subjects.
+#[derive(Debug)]
+pub struct EntityQuestion<'q> {
+    pub searched: Searched,
+    /// The type of the candidates.
+    pub entity_type: &'q str,
+    /// The subject of a search for resources; empty in one for subjects.
+    pub subject: &'q str,
+    pub resource: &'q str,
+    pub action: &'q str,
+    pub domain: Option<&'q str>,
+    pub attributes: Attributes<'q>,
+    /// The candidates of the request; `None` asks for those of the directory.
+    pub candidates: Option<Vec<GivenCandidate<'q>>>,
+    pub page: SearchPage<'q>,
+    /// The place of the cursor in the body, as a JSON pointer.
+    pub cursor_at: &'static str,
+    /// Answers from rules of this revision or a later one.
+    pub at_least: u64,
+}
+
+/// Searches for the entities for which the request is allowed. Records no denials.
+///
+/// # Errors
+/// The caller may not ask, the cursor is of another request, or there is no plan or directory that is new enough.
+pub async fn search_entities(
+    app: &App,
+    caller: &CheckCaller,
+    question: &EntityQuestion<'_>,
+    mark: &RequestMark,
+) -> Result<SearchedPage<FoundEntity>, OperationError> {
+    let began = Instant::now();
+    let subject = (question.searched == Searched::Resource).then_some(question.subject);
+    let (domain, tenant) = scope(app, caller, subject, question.domain)?;
+    let cursor = question.page.cursor;
+    let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
+    let position = position.transpose()?;
+    let cached = app.plans.find(tenant, question.resource, question.at_least).await?;
+    let plan = cached.plan();
+    let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
+    let has_directory = plan.facts().is_some_and(|facts| facts.directory.is_some());
+    let loaded = if has_directory { Some(app.entities.table(tenant).await?) } else { None };
+    let check = question.check(domain, caller, app.clock.now());
+    let supply = entities.supply(plan, CheckKind::Combined, &check);
+    let completed = question.without_searched(directory::completed(supply.as_ref(), check), &check);
+    let searcher = Searcher { question, plan, caller, check: &completed, loaded };
+    let mut page = searcher.page(position.as_ref(), began, cached.revision());
+    page.rules_changed = position.is_some_and(|at| at.revision != page.revision);
+    page.next =
+        page.next.map(|last| mark.cursor(&app.keys, &Position { revision: page.revision, last }));
+    Ok(page)
+}
+
+impl<'q> EntityQuestion<'q> {
+    /// Returns the known part of the request.
+    fn check<'c>(
+        &'c self,
+        domain: &'c str,
+        caller: &'c CheckCaller,
+        now: chrono::DateTime<chrono::Utc>,
+    ) -> Check<'c> {
+        let body = CheckBody {
+            subject: self.subject,
+            resource: self.resource,
+            action: self.action,
+            domain: self.domain,
+            attributes: self.attributes,
+        };
+        Check::new(body, domain, caller.of_check(), now)
+    }
+
+    /// Returns `completed` with the attributes of the searched part as they were sent: an id there names no entity.
+    fn without_searched<'c>(&self, mut completed: Check<'c>, sent: &Check<'c>) -> Check<'c> {
+        match self.searched {
+            Searched::Resource => completed.attributes.resource = sent.attributes.resource,
+            Searched::Subject => completed.attributes.user = sent.attributes.user,
+        }
+        completed
+    }
+}
+
+/// One page of a search.
+struct Searcher<'s> {
+    question: &'s EntityQuestion<'s>,
+    plan: &'s Plan,
+    caller: &'s CheckCaller,
+    check: &'s Check<'s>,
+    loaded: Option<Arc<LoadedEntities>>,
+}
+
+impl Searcher<'_> {
+    fn page(
+        &self,
+        position: Option<&Position>,
+        began: Instant,
+        revision: u64,
+    ) -> SearchedPage<FoundEntity> {
+        let precedence = self.precedence();
+        let overrides = self.question.candidates.is_some() || precedence == Precedence::Directory;
+        let input = SearchInput { check: self.check, searched: self.question.searched, overrides };
+        let search = EntitySearch::new(self.plan, input);
+        let source = match self.question.candidates {
+            Some(_) => SearchSource::Request,
+            None => SearchSource::Entities,
+        };
+        let page = SearchedPage::new(source, revision);
+        let mut scan = Scan { search, page, limit: self.question.page.limit, began };
+        match &self.question.candidates {
+            Some(candidates) => self.scan_candidates(&mut scan, candidates, position),
+            None => self.scan_directory(&mut scan, position),
+        }
+        scan.page
+    }
+
+    fn precedence(&self) -> Precedence {
+        self.plan.facts().and_then(|facts| facts.directory).unwrap_or_default()
+    }
+
+    /// Looks at the candidates of the request. The position is the number of the last one.
+    fn scan_candidates(
+        &self,
+        scan: &mut Scan<'_, '_>,
+        candidates: &[GivenCandidate<'_>],
+        position: Option<&Position>,
+    ) {
+        let start =
+            position.and_then(|at| at.last.parse::<usize>().ok()).map_or(0, |last| last + 1);
+        let table = self.loaded.as_ref().map(|loaded| &loaded.table);
+        for (number, given) in candidates.iter().enumerate().skip(start) {
+            if scan.is_over() {
+                scan.end_after(number - 1);
+                return;
+            }
+            let stored = table.and_then(|table| table.get(self.question.entity_type, given.id));
+            self.look_at(scan, given.id, stored, Some(given));
+        }
+    }
+
+    /// Looks at the entities of the directory. The position is the id of the last one.
+    fn scan_directory(&self, scan: &mut Scan<'_, '_>, position: Option<&Position>) {
+        let entity_type = self.question.entity_type;
+        let table = self.loaded.as_ref().map(|loaded| &loaded.table);
+        let known = table.filter(|table| table.of_type(entity_type, None).next().is_some());
+        let Some(table) = known else {
+            scan.page.because =
+                Some(format!("the directory has no entity of type `{entity_type}`"));
+            return;
+        };
+        let after = position.map(|at| &*at.last);
+        let mut last: Option<&str> = None;
+        for entity in scan.search.entities(table, entity_type, after) {
+            if scan.is_over()
+                && let Some(last) = last
+            {
+                scan.end_after(last);
+                return;
+            }
+            self.look_at(scan, entity.id(), Some(entity), None);
+            last = Some(entity.id());
+        }
+    }
+
+    /// Decides one candidate, and adds it to the page unless it is denied.
+    fn look_at(
+        &self,
+        scan: &mut Scan<'_, '_>,
+        id: &str,
+        stored: Option<Entity<'_>>,
+        given: Option<&GivenCandidate<'_>>,
+    ) {
+        let is_subject = self.question.searched == Searched::Subject;
+        let principal = match is_subject {
+            true => principal(self.question.entity_type, id),
+            false => Cow::Borrowed(""),
+        };
+        let roles = if is_subject { self.roles(&principal, stored, given) } else { Vec::new() };
+        let properties = stored.map(|entity| AttributeMap::of_entity(entity.properties()));
+        let properties = properties.unwrap_or_default();
+        let own = given.map(|given| given.properties).unwrap_or_default();
+        let (fallback, overriding) = match self.precedence() {
+            Precedence::Request => (properties, [own, AttributeMap::default()]),
+            Precedence::Directory => (AttributeMap::default(), [own, properties]),
+        };
+        let name = if is_subject { &principal } else { id };
+        let candidate =
+            SearchCandidate { id: name, roles: Roles::Listed(&roles), fallback, overriding };
+        match scan.search.decide(&candidate) {
+            SearchOutcome::Allowed(rule) => {
+                scan.page.found.push(FoundEntity { id: id.to_owned(), rule });
+            }
+            SearchOutcome::Conditional(dependence) => {
+                scan.page.conditional.push(ConditionalEntity::new(id, dependence));
+            }
+            SearchOutcome::Denied => {}
+        }
+        scan.page.looked_at += 1;
+    }
+
+    /// Returns the roles that a check of this subject would have.
+    fn roles<'r>(
+        &'r self,
+        principal: &str,
+        stored: Option<Entity<'r>>,
+        given: Option<&GivenCandidate<'r>>,
+    ) -> Vec<&'r str> {
+        let domain = self.check.domain;
+        let in_directory = || stored.into_iter().flat_map(|entity| entity.roles_in(domain));
+        let roles: Vec<&str> = if stored.is_some() && self.precedence() == Precedence::Directory {
+            in_directory().collect()
+        } else if let Some(caller) = self.caller.of_check().filter(|it| it.subject == principal) {
+            let here = stored.into_iter().flat_map(Entity::domain_roles);
+            let here = here.filter(|(of, _)| *of == domain).map(|(_, role)| role);
+            caller.roles.iter().map(String::as_str).chain(here).collect()
+        } else if let Some(sent) = given.and_then(|given| given.roles) {
+            sent.iter().filter_map(Json::as_str).collect()
+        } else if let Some(sent) = self.question.attributes.user.as_list("roles") {
+            sent.iter().filter_map(Json::as_str).collect()
+        } else {
+            in_directory().collect()
+        };
+        expanded(self.plan.facts(), roles)
+    }
+}
+
+/// Returns the roles and those that they include.
+fn expanded<'r>(facts: Option<&'r TenantFacts>, roles: Vec<&'r str>) -> Vec<&'r str> {
+    match facts.filter(|facts| !facts.inclusions.is_empty()) {
+        Some(facts) => facts.inclusions.expand(roles.into_iter()),
+        None => roles,
+    }
+}
+
+/// A page while it is filled.
+struct Scan<'p, 'c> {
+    search: EntitySearch<'p, 'c>,
+    page: SearchedPage<FoundEntity>,
+    limit: usize,
+    began: Instant,
+}
+
+impl Scan<'_, '_> {
+    /// Returns whether the page is full, or its time over. A page has looked at one candidate at least.
+    fn is_over(&self) -> bool {
+        let looked_at = self.page.looked_at;
+        self.page.len() >= self.limit
+            || (looked_at > 0
+                && looked_at.is_multiple_of(CLOCK_INTERVAL)
+                && self.began.elapsed() >= PAGE_TIME)
+    }
+
+    /// Ends the page after this position.
+    fn end_after(&mut self, last: impl ToString) {
+        self.page.next = Some(last.to_string());
+    }
+}

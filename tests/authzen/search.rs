@@ -1,0 +1,123 @@
+//! Searches of AuthZEN: the fixture of the conformance suite, pages, and what a token belongs to.
+
+use serde_json::{Value, json};
+
+use super::{ARCHIVED, fixture};
+use crate::support::{Reply, Request, Tenant};
+
+/// The requests of the fixture and their results.
+const SEARCHES: &str = include_str!("search.json");
+
+/// Returns a tenant with the policies and the entities of the fixture.
+fn searchable() -> Tenant<'static> {
+    let tenant = fixture(ARCHIVED);
+    let user =
+        |id: &str, properties: Value| json!({"type": "user", "id": id, "properties": properties});
+    let record = |id: &str, status: &str| json!({"type": "record", "id": id, "properties": {"status": status}});
+    let entities = json!({"entities": [
+        user("alice", json!({})), user("bob", json!({"role": "admin"})), user("carol", json!({})),
+        record("record-1", "active"), record("record-2", "archived"),
+    ]});
+    tenant.manage("PUT /api/v1/entities", &entities).is(200);
+    tenant
+}
+
+fn send(tenant: &Tenant<'_>, searched: &str, body: &Value) -> Reply {
+    tenant.manage(format!("POST /access/v1/search/{searched}"), body)
+}
+
+/// Returns the results of all pages of one entity.
+fn in_pages(tenant: &Tenant<'_>, searched: &str, body: &Value) -> Vec<Value> {
+    let mut all = Vec::new();
+    let mut body = body.clone();
+    body["page"] = json!({"limit": 1});
+    for _ in 0..10 {
+        let answer = send(tenant, searched, &body).is(200).json();
+        all.extend(answer["results"].as_array().expect("results").iter().cloned());
+        let token = answer["page"]["next_token"].as_str().expect("a token");
+        if token.is_empty() {
+            return all;
+        }
+        body["page"] = json!({"limit": 1, "token": token});
+    }
+    panic!("the pages do not end: {all:?}");
+}
+
+#[test]
+fn the_searches_of_the_fixture_are_answered() {
+    let tenant = searchable();
+    let cases: Value = serde_json::from_str(SEARCHES).expect("JSON");
+    let mut count = 0;
+    for searched in ["subject", "resource", "action"] {
+        for case in cases[searched].as_array().expect("cases") {
+            let name = format!("{searched}: {}", case["name"]);
+            let body = case["body"].as_str().expect("a body");
+            let content_type = case["type"].as_str().unwrap_or("application/json");
+            let request = tenant.managing(format!("POST /access/v1/search/{searched}"));
+            let reply = tenant.send(&request.body(content_type, body));
+            assert_eq!(json!(reply.status), case["status"], "{name}: {}", reply.text);
+            count += 1;
+            if let Some(results) = case.get("results") {
+                let answer = reply.json();
+                assert_eq!(answer["results"], *results, "{name}");
+                assert_eq!(answer["page"]["next_token"], "", "{name}");
+                let body: Value = serde_json::from_str(body).expect("JSON");
+                assert_eq!(json!(in_pages(&tenant, searched, &body)), *results, "{name}");
+            }
+        }
+    }
+    assert_eq!(count, 25 + 20 + 22);
+}
+
+#[test]
+fn an_answer_begins_with_its_page_and_each_result_with_its_type() {
+    let tenant = searchable();
+    let body = json!({"subject": {"type": "user"}, "action": {"name": "write"},
+        "resource": {"type": "record", "id": "record-1"}});
+    let text = send(&tenant, "subject", &body).is(200).text;
+    let expected =
+        r#"{"page":{"next_token":"","count":1},"results":[{"type":"user","id":"alice"}]}"#;
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_token_belongs_to_its_request() {
+    let tenant = searchable();
+    let body = |action: &str, page: Value| {
+        json!({"subject": {"type": "user"}, "action": {"name": action},
+            "resource": {"type": "record", "id": "record-1"}, "page": page})
+    };
+    let first = send(&tenant, "subject", &body("read", json!({"limit": 1}))).is(200).json();
+    let token = first["page"]["next_token"].as_str().expect("a token");
+    let next = send(&tenant, "subject", &body("read", json!({"token": token}))).is(200).json();
+    assert_eq!(next["results"], json!([{"type": "user", "id": "bob"}]));
+    assert_eq!(next["page"]["next_token"], "");
+    let other = body("write", json!({"token": token}));
+    let refused = send(&tenant, "subject", &other).refused(400, "VALIDATION_ERROR").json();
+    assert_eq!(refused["details"]["path"], "/page/token");
+    send(&tenant, "resource", &body("read", json!({"token": token})))
+        .refused(400, "VALIDATION_ERROR");
+    // Writes of entities do not matter to a token.
+    let entities = json!({"entities": [{"type": "user", "id": "aaron"}]});
+    tenant.manage("PUT /api/v1/entities", &entities).is(200);
+    let again = send(&tenant, "subject", &body("read", json!({"token": token}))).is(200).json();
+    assert_eq!(again["results"], next["results"]);
+}
+
+#[test]
+fn searches_need_their_own_right() {
+    let tenant = searchable();
+    let alice = tenant.token("alice", &["user"]);
+    let ask = |searched: &str, subject: Value| {
+        let body = json!({"subject": subject, "action": {"name": "read"},
+            "resource": {"type": "record", "id": "record-1"}});
+        let route = format!("POST /access/v1/search/{searched}");
+        tenant.send(&Request::new(route).token(&alice).json(&body))
+    };
+    let user = |id: &str| json!({"type": "user", "id": id});
+    ask("resource", user("alice")).is(200);
+    ask("action", user("alice")).is(200);
+    ask("resource", user("bob")).refused(403, "ACCESS_DENIED");
+    ask("action", user("bob")).refused(403, "ACCESS_DENIED");
+    ask("subject", user("alice")).refused(403, "ACCESS_DENIED");
+}

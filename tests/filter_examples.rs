@@ -1,0 +1,126 @@
+//! The programs of `docs/filters.md`: each is run as it is printed, and selects the rows that checks allow.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::support::openid::{available, skip};
+use crate::support::process::{finish, repository};
+use crate::support::{Provider, Server, Settings, Tenant};
+
+/// The block of the document in this language that begins with an import.
+fn printed(language: &str) -> String {
+    let document = std::fs::read_to_string(repository().join("docs/filters.md")).unwrap();
+    let start = format!("```{language}\n");
+    let blocks: Vec<_> = document.split(&start).skip(1).collect();
+    assert_eq!(blocks.len(), 1, "one program in {language}");
+    blocks[0].split("```").next().unwrap().to_owned()
+}
+
+/// Makes the folder of an installation, and installs by these commands if `wanted` is not installed there yet.
+fn installed(name: &str, wanted: &str, commands: &[&[&str]]) -> PathBuf {
+    let source = repository().join("tests/filter-examples");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&target).unwrap();
+    // Another test process may be at it.
+    let lock = File::create(target.join("lock")).unwrap();
+    lock.lock().unwrap();
+    for file in ["package.json", "package-lock.json", "requirements.txt"] {
+        std::fs::copy(source.join(file), target.join(file)).unwrap();
+    }
+    let read = |path: PathBuf| std::fs::read(path).ok();
+    let (done, wanted) = (target.join("installed"), read(source.join(wanted)));
+    if read(done.clone()) != wanted {
+        for command in commands {
+            let mut process = Command::new(command[0]);
+            process.args(&command[1..]).current_dir(&target).stdin(Stdio::null());
+            let ended = finish(process);
+            assert_eq!(ended.code, Some(0), "{command:?}: {}\n{}", ended.out, ended.err);
+        }
+        std::fs::write(done, wanted.unwrap()).unwrap();
+    }
+    target
+}
+
+/// A server whose policies allow the owner and the owner's team, and deny documents of the board. Returns a key, too.
+fn server() -> (Server, String) {
+    let server = Settings::of(Provider::shared()).start();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    for (name, effect, when) in [
+        ("owner", "allow", "resource.owner == request.subject"),
+        ("team", "allow", "resource.team == user.team"),
+        ("board", "deny", r#"(resource.team == "board") ?? false"#),
+    ] {
+        let body = json!({
+            "name": name, "resource": "document:read", "effect": effect, "priority": 1,
+            "format": "expression", "rule_data": {"expression": when},
+        });
+        tenant.manage("POST /api/v1/abac/policies", &body).is(201);
+    }
+    let key = json!({"name": "lists", "permissions": ["access:search", "policies:read"]});
+    let key = tenant.manage("POST /api/v1/service-api-keys", &key).is(201).text_of("key");
+    (server, key)
+}
+
+fn selects(folder: &Path, program: &[&str]) {
+    let (server, key) = server();
+    let mut command = Command::new(program[0]);
+    command.args(&program[1..]).current_dir(folder).stdin(Stdio::null());
+    command.env("PORTCULLIS_URL", format!("http://{}", server.address));
+    command.env("SERVICE_API_KEY", key);
+    let ended = finish(command);
+    assert_eq!(ended.out.trim(), "documents 1 2 5", "{}", ended.err);
+}
+
+#[test]
+fn the_one_with_sqlalchemy_selects_the_allowed_rows() {
+    if !available("python3") {
+        return skip("the filter example with SQLAlchemy needs `python3`");
+    }
+    let pip = ["venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"];
+    let venv = ["python3", "-m", "venv", "--clear", "venv"];
+    let folder = installed("filter-sqlalchemy", "requirements.txt", &[&venv, &pip]);
+    std::fs::write(folder.join("page.py"), printed("python")).unwrap();
+    let python = folder.join("venv/bin/python");
+    selects(&folder, &[&python.to_string_lossy(), "page.py"]);
+}
+
+#[test]
+fn the_one_with_knex_selects_the_allowed_rows() {
+    if !available("node") || !available("npm") {
+        return skip("the filter example with Knex needs `node` and `npm`");
+    }
+    let npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"];
+    let folder = installed("filter-knex", "package-lock.json", &[&npm]);
+    std::fs::write(folder.join("page.mjs"), printed("js")).unwrap();
+    selects(&folder, &["node", "page.mjs"]);
+}
+
+/// The control: checks of these rows.
+#[test]
+fn checks_allow_the_rows_that_the_examples_print() {
+    let (server, _) = server();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let rows = [
+        json!({"owner": "dana"}),
+        json!({"owner": "bob", "team": "red"}),
+        json!({"owner": "bob", "team": "blue"}),
+        json!({"owner": "dana", "team": "board"}),
+        json!({"team": "red"}),
+    ];
+    let allowed: Vec<usize> = (1..)
+        .zip(rows)
+        .filter(|(_, row)| {
+            let attributes = json!({"user": {"roles": ["editor"], "team": "red"}, "resource": row});
+            let body = json!({
+                "subject": "dana", "resource": "document:read", "action": "read", "attributes": attributes,
+            });
+            let reply = tenant.send(&tenant.managing("POST /api/v1/check").json(&body)).is(200);
+            reply.json()["decision"] == "allow"
+        })
+        .map(|(number, _)| number)
+        .collect();
+    assert_eq!(allowed, [1, 2, 5]);
+}

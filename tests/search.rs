@@ -1,0 +1,180 @@
+//! `/api/v1/search/…`: searches (`docs/semantics.md`, section 13).
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, Request, Tenant};
+
+/// Returns a tenant in which owners read their records, and editors of the owner's team write them.
+fn owners() -> Tenant<'static> {
+    let tenant = Tenant::new();
+    for (verb, when) in [
+        ("read", r#"resource.owner == request.subject"#),
+        ("write", r#"resource.team == user.team && request.roles contains "editor""#),
+    ] {
+        let policy = json!({
+            "name": verb, "resource": format!("record:{verb}"), "effect": "allow", "priority": 1,
+            "rule_data": {"expression": when},
+        });
+        tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
+    }
+    tenant
+}
+
+fn search(tenant: &Tenant<'_>, what: &str, body: &Value) -> Reply {
+    tenant.manage(format!("POST /api/v1/search/{what}"), body)
+}
+
+fn about(subject: &str, more: Value) -> Value {
+    let mut body = json!({"subject": subject, "resource": "record:read", "action": "read"});
+    let more = more.as_object().expect("an object").clone();
+    body.as_object_mut().expect("an object").extend(more);
+    body
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    let results = answer["results"].as_array().expect("results").iter();
+    results.map(|one| one["id"].as_str().expect("an id")).collect()
+}
+
+fn candidate(id: &str, owner: &str) -> Value {
+    json!({"id": id, "properties": {"owner": owner}})
+}
+
+/// Puts records of ann and bob, and some people, into the directory.
+fn directory(tenant: &Tenant<'_>) {
+    let record = |id: &str, owner: &str| json!({"type": "record", "id": id, "properties": {"owner": owner, "team": "red"}});
+    let user = |id: &str, role: &str, team: &str| json!({"type": "user", "id": id, "roles": [role], "properties": {"team": team}});
+    let entities = json!({"entities": [
+        record("r1", "ann"), record("r2", "bob"), record("r3", "ann"), record("r4", "ann"),
+        user("ann", "editor", "red"), user("bob", "editor", "blue"), user("cay", "reader", "red"),
+    ]});
+    tenant.manage("PUT /api/v1/entities", &entities).is(200);
+}
+
+#[test]
+fn candidates_of_a_request_are_searched_in_pages() {
+    let tenant = owners();
+    let candidates: Value = ["r9", "r2", "r5", "r7"]
+        .map(|id| candidate(id, if id == "r2" { "bob" } else { "ann" }))
+        .into();
+    let body = about("ann", json!({"candidates": candidates, "limit": 2}));
+    let first = search(&tenant, "resources", &body).is(200);
+    let revision: u64 =
+        first.header("x-policy-revision").expect("a revision").parse().expect("a number");
+    let page = first.json();
+    assert_eq!(ids(&page), ["r9", "r5"]);
+    assert_eq!(page["results"][0]["type"], "record");
+    assert_eq!(page["results"][0]["decision"], "allow");
+    assert_eq!((&page["complete"], &page["source"]), (&json!(false), &json!("request")));
+    assert_eq!((&page["rules_changed"], &page["revision"]), (&json!(false), &json!(revision)));
+    let mut next = body.clone();
+    next["cursor"] = page["next"].clone();
+    tenant.rule("nobody", "other:read", "read", "allow");
+    let last = search(&tenant, "resources", &next).is(200).json();
+    assert_eq!(ids(&last), ["r7"]);
+    assert_eq!((&last["complete"], &last["rules_changed"]), (&json!(true), &json!(true)));
+    assert!(last.get("next").is_none() && last.get("because").is_none());
+    next["subject"] = json!("bob");
+    let refused = search(&tenant, "resources", &next).refused(400, "VALIDATION_ERROR").json();
+    assert_eq!(refused["details"]["path"], "/cursor");
+}
+
+#[test]
+fn entities_of_the_directory_are_searched() {
+    let tenant = owners();
+    let missing = search(&tenant, "resources", &about("ann", json!({}))).is(200).json();
+    assert_eq!(missing["complete"], false);
+    assert_eq!(missing["because"], "the directory has no entity of type `record`");
+    directory(&tenant);
+    let page = search(&tenant, "resources", &about("ann", json!({}))).is(200).json();
+    assert_eq!(ids(&page), ["r1", "r3", "r4"]);
+    assert_eq!((&page["complete"], &page["source"]), (&json!(true), &json!("entities")));
+    // A cursor survives writes of entities.
+    let first = search(&tenant, "resources", &about("ann", json!({"limit": 1}))).is(200).json();
+    assert_eq!(ids(&first), ["r1"]);
+    tenant.delete("/api/v1/entities/record/r3").is(204);
+    let next = about("ann", json!({"limit": 1, "cursor": first["next"]}));
+    assert_eq!(ids(&search(&tenant, "resources", &next).is(200).json()), ["r4"]);
+    let writers = json!({"resource": "record:write", "action": "write",
+        "attributes": {"resource": {"id": "r2"}}});
+    assert_eq!(ids(&search(&tenant, "subjects", &writers).is(200).json()), ["ann"]);
+    let actions =
+        json!({"subject": "ann", "type": "record", "attributes": {"resource": {"id": "r1"}}});
+    let found = search(&tenant, "actions", &actions).is(200).json();
+    let names = ["read", "write"].map(|verb| (format!("record:{verb}"), verb.to_owned()));
+    let results = found["results"].as_array().expect("results").iter();
+    let found_names: Vec<_> = results
+        .map(|one| {
+            (
+                one["resource"].as_str().unwrap().to_owned(),
+                one["action"].as_str().unwrap().to_owned(),
+            )
+        })
+        .collect();
+    assert_eq!(found_names, names);
+}
+
+#[test]
+fn candidates_are_decided_as_checks_are() {
+    let tenant = owners();
+    directory(&tenant);
+    // What a candidate brings goes before the directory, which supplies the rest.
+    let candidates = json!([
+        {"id": "r2", "properties": {"owner": "ann"}}, {"id": "r1"}, {"id": "r1", "properties": {"owner": "bob"}},
+        {"id": "unknown"},
+    ]);
+    let body = about("ann", json!({"candidates": candidates}));
+    assert_eq!(ids(&search(&tenant, "resources", &body).is(200).json()), ["r2", "r1"]);
+    let subjects = json!({"resource": "record:write", "action": "write",
+        "attributes": {"resource": {"id": "r1"}},
+        "candidates": [{"id": "ann", "roles": []}, {"id": "bob", "properties": {"team": "red"}},
+            {"id": "new", "roles": ["editor"], "properties": {"team": "red"}}]});
+    assert_eq!(ids(&search(&tenant, "subjects", &subjects).is(200).json()), ["bob", "new"]);
+}
+
+#[test]
+fn wrong_bodies_are_refused() {
+    let tenant = owners();
+    let too_many: Vec<Value> = (0..10_001).map(|_| json!({"id": "x"})).collect();
+    for (what, body, path) in [
+        ("resources", about("ann", json!({"limit": 0})), "/limit"),
+        ("resources", about("ann", json!({"limit": 1001})), "/limit"),
+        ("resources", about("ann", json!({"cursor": "x"})), "/cursor"),
+        ("resources", about("ann", json!({"candidates": [{}]})), "/candidates/0"),
+        ("resources", about("ann", json!({"candidates": too_many})), "/candidates"),
+        (
+            "resources",
+            about("ann", json!({"candidates": [{"id": "x", "roles": []}]})),
+            "/candidates/0/roles",
+        ),
+        (
+            "resources",
+            json!({"subject": "ann", "resource": "record", "action": "read"}),
+            "/resource",
+        ),
+        ("subjects", about("ann", json!({})), "/subject"),
+        ("actions", json!({"subject": "ann"}), ""),
+    ] {
+        let refused = search(&tenant, what, &body).refused(400, "VALIDATION_ERROR").json();
+        assert_eq!(refused["details"]["path"], path, "{what} {refused}");
+    }
+}
+
+#[test]
+fn members_search_for_themselves_alone() {
+    let tenant = owners();
+    directory(&tenant);
+    let ann = tenant.token("ann", &["user"]);
+    let by_ann = |what: &str, body: Value| {
+        tenant.send(&Request::new(format!("POST /api/v1/search/{what}")).token(&ann).json(&body))
+    };
+    assert_eq!(
+        ids(&by_ann("resources", about("ann", json!({}))).is(200).json()),
+        ["r1", "r3", "r4"]
+    );
+    by_ann("resources", about("bob", json!({}))).refused(403, "ACCESS_DENIED");
+    by_ann("actions", json!({"subject": "ann", "type": "record"})).is(200);
+    by_ann("actions", json!({"subject": "bob", "type": "record"})).refused(403, "ACCESS_DENIED");
+    by_ann("subjects", json!({"resource": "record:read", "action": "read"}))
+        .refused(403, "ACCESS_DENIED");
+}
