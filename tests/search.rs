@@ -13,7 +13,7 @@ fn owners() -> Tenant<'static> {
     ] {
         let policy = json!({
             "name": verb, "resource": format!("record:{verb}"), "effect": "allow", "priority": 1,
-            "rule_data": {"expression": when},
+            "format": "expression", "rule_data": {"expression": when},
         });
         tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
     }

@@ -22,7 +22,7 @@ use portcullis_operations::background::BackgroundTasks;
 use portcullis_operations::change_reader::ChangeReader;
 use portcullis_operations::entity_tables::EntityTables;
 use portcullis_operations::freshness::Freshness;
-use portcullis_operations::search::Searches;
+use portcullis_operations::searches::Searches;
 
 use crate::front::{Front, Listeners};
 use crate::start_log::StartSettings;

@@ -121,10 +121,10 @@ struct ConditionalAction {
 struct SearchEnd {
     /// Whether the search has looked at everything. If not, `next` leads on or `because` says why.
     complete: bool,
-    /// Why candidates are missing.
+    /// The reason why candidates are missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<String>,
-    /// Where the candidates come from: `request` or `entities`.
+    /// The origin of the candidates: `request` or `entities`.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'static str>,
     /// The revision of the rules that decided.

@@ -15,7 +15,7 @@ use crate::gates::{self, Passage};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
-use crate::search::Searches;
+use crate::searches::Searches;
 use crate::uploads::Uploads;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,

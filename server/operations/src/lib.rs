@@ -46,6 +46,7 @@ pub mod resources;
 pub mod roles;
 pub mod rules;
 pub mod search;
+pub mod searches;
 pub mod secrets;
 pub mod service_keys;
 mod tenant_facts;

@@ -39,6 +39,7 @@
 //! ```
 
 mod candidate;
+mod input;
 mod narrowing;
 mod outcome;
 mod values;
@@ -52,32 +53,12 @@ use super::program::Run;
 use super::slots::{TimeText, Values};
 use crate::entities::{Entities, EntityTable, Row};
 use crate::rbac::Effect;
-use crate::request::Check;
 
 pub use candidate::SearchCandidate;
+pub use input::{SearchInput, Searched};
 use narrowing::Narrowing;
 pub use outcome::{SearchDependence, SearchOutcome};
 use values::{Known, MatchedRuleId};
-
-/// The part of a request that a search leaves open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Searched {
-    /// `resource.*`.
-    Resource,
-    /// `request.subject`, `request.roles` and `user.*`.
-    Subject,
-}
-
-/// The known part of the requests of a search.
-#[derive(Clone, Copy, Debug)]
-pub struct SearchInput<'c> {
-    /// The check without the searched part. Its attributes of the searched part hold for every candidate that has no other.
-    pub check: &'c Check<'c>,
-    /// The searched part.
-    pub searched: Searched,
-    /// Whether candidates may have attributes that replace those of the check.
-    pub overrides: bool,
-}
 
 /// A search over one plan.
 pub struct EntitySearch<'p, 'c> {

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::candidate::SearchCandidate;
-use super::{SearchInput, Searched};
+use super::input::{SearchInput, Searched};
 use crate::condition::{AttributePath, RequestField};
 use crate::entities::USER;
 use crate::plan::Plan;

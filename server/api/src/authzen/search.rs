@@ -58,13 +58,13 @@ struct PageAnswer {
     count: usize,
 }
 
-/// What a search could not decide.
+/// The part of a search that is not decided.
 #[derive(Serialize, ToSchema)]
 struct SearchContext {
     /// The ids or names on which attributes of resolvers decide. They are not among the results; an evaluation decides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditional: Vec<String>,
-    /// Why the search has fewer results than there may be.
+    /// The reason why the search has fewer results than there may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     incomplete: Option<String>,
 }

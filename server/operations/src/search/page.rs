@@ -42,7 +42,7 @@ pub struct SearchedPage<T> {
     pub revision: u64,
     /// Whether the rules changed since the page before.
     pub rules_changed: bool,
-    /// Where the next page begins; `None` if everything was looked at.
+    /// The beginning of the next page; `None` if everything was looked at.
     pub next: Option<String>,
     /// The reason why candidates are missing; `None` if none is.
     pub because: Option<String>,
