@@ -27,6 +27,9 @@ const SCENARIOS: u32 = 150;
 const MANY_SCENARIOS: u32 = 10_000;
 const REQUESTS: usize = 6;
 
+/// The namespace, the resolver and the attributes of a request.
+type Asked = (Box<str>, Option<ResolverRef>, Vec<Box<str>>);
+
 /// The changes of one commit.
 #[derive(Clone, Debug)]
 struct Commit {
@@ -222,7 +225,7 @@ fn compare(
 }
 
 /// Orders what has no order: which resolver is named first, and which of its attributes.
-fn sorted(requests: Vec<AttributeRequest>) -> Vec<(Box<str>, Option<ResolverRef>, Vec<Box<str>>)> {
+fn sorted(requests: Vec<AttributeRequest>) -> Vec<Asked> {
     let mut sorted: Vec<_> = requests
         .into_iter()
         .map(|AttributeRequest { namespace, resolver, mut attributes }| {
