@@ -84,7 +84,7 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, TruthValue, Verdict, filter, matrix, search,
+    Plan, PlanChanges, TruthValue, Verdict, filter, matrix, search,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};

@@ -1,5 +1,7 @@
 //! ABAC policies as data (`docs/semantics.md`, sections 2.5 and 4.1).
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -32,7 +34,7 @@ pub struct Policy {
 }
 
 /// An ABAC policy inside a plan, as far as a decision reports it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PlannedPolicy {
     /// The policy's id.
     pub id: Uuid,
@@ -42,6 +44,16 @@ pub struct PlannedPolicy {
     pub effect: Effect,
     /// The priority: the highest decides.
     pub priority: i32,
+}
+
+/// The place of a policy in the order in which policies decide: highest priority first, then denies, then the smallest id.
+pub(crate) type Order = (Reverse<i32>, Effect, Uuid);
+
+impl PlannedPolicy {
+    /// Returns the place of the policy in the order in which policies decide.
+    pub(crate) fn order(&self) -> Order {
+        (Reverse(self.priority), self.effect, self.id)
+    }
 }
 
 /// Returns whether a policy applies if its condition has this truth. An undetermined deny applies, an undetermined

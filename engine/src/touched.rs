@@ -10,18 +10,25 @@ pub struct Touched {
     pub resources: ResourcePattern,
     /// The RBAC rule that changed, if nothing else did.
     pub rule: Option<Uuid>,
+    /// The ABAC policy that changed, if nothing else did.
+    pub policy: Option<Uuid>,
 }
 
 impl Touched {
     /// Returns what a change of one RBAC rule touches.
     pub fn by_rule(rule: Uuid, resources: ResourcePattern) -> Self {
-        Self { resources, rule: Some(rule) }
+        Self { resources, rule: Some(rule), policy: None }
+    }
+
+    /// Returns what a change of one ABAC policy touches.
+    pub fn by_policy(policy: Uuid, resources: ResourcePattern) -> Self {
+        Self { resources, rule: None, policy: Some(policy) }
     }
 }
 
 impl From<ResourcePattern> for Touched {
     /// Returns what any other change touches.
     fn from(resources: ResourcePattern) -> Self {
-        Self { resources, rule: None }
+        Self { resources, rule: None, policy: None }
     }
 }

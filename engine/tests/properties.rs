@@ -6,6 +6,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+mod changes;
 #[path = "analysis/claims.rs"]
 mod claims;
 mod effort;
@@ -21,13 +22,12 @@ use std::collections::BTreeMap;
 
 use portcullis_engine::json::{self, JsonError};
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, CheckBuffer, Effect, ExplainedNode, Plan, Rule, TruthValue,
+    AttributeAnswers, Check, CheckBody, CheckBuffer, Effect, ExplainedNode, Plan, TruthValue,
     expression,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{TestCaseResult, TestRunner};
-use uuid::Uuid;
 
 use scenarios::{scenario, single_conditions};
 use support::conditions::{Truth, truth};
@@ -42,8 +42,6 @@ const REQUESTS: usize = 60;
 /// The number of cases of a few conditions and a few requests.
 const GRIDS: u32 = 1_500;
 const GRID: usize = 12;
-/// The number of scenarios whose rules change.
-const CHANGES: u32 = 1_000;
 /// The number of scenarios whose requests are read on both paths.
 const READINGS: u32 = 1_000;
 
@@ -83,46 +81,6 @@ fn plans_decide_as_the_oracle_does() {
         let count = tally.get(&kind).copied().unwrap_or_default();
         assert!(count * 30 >= triples, "only {count} of {triples} are decided by {kind:?}");
     }
-}
-
-#[test]
-fn a_plan_with_changed_rules_decides_as_a_new_one() {
-    let decided_by_rules = RefCell::new(0_u32);
-    run(CHANGES, &scenario(GRID), |ref scenario| {
-        let rules = engine_rules(&scenario.rules);
-        let policies = engine_policies(&scenario.policies);
-        let before = earlier(&rules);
-        let mut plans = BTreeMap::new();
-        for request in &scenario.requests {
-            let plan = plans.entry(request.resource()).or_insert_with_key(|resource| {
-                let plan = Plan::compile(resource, 1, &before, policies.iter().cloned());
-                // Every third rule is as it was.
-                let changed = (0..).zip(&rules).filter(|(number, _)| number % 3 != 0);
-                let changed = changed.map(|(_, rule)| (rule.id, Some(rule.clone())));
-                let gone = before.last().map(|rule| (rule.id, None));
-                plan.with_rules(2, &changed.chain(gone).collect::<Vec<_>>())
-            });
-            let expected = check(&scenario.rules, &scenario.policies, request);
-            let legacy = legacy_check(&scenario.rules, request);
-            *decided_by_rules.borrow_mut() += u32::from(expected.decided_by == DecidedBy::Rule);
-            let difference =
-                asked(request, |question| difference(plan, question, &expected, &legacy));
-            prop_assert_eq!(difference, None);
-            asked(request, |question| explained(plan, question, scenario, request))?;
-        }
-        Ok(())
-    });
-    assert!(*decided_by_rules.borrow() > 500, "{decided_by_rules:?}");
-}
-
-/// Returns rules that changes make `rules`: some are missing, some have the other effect, and the last one will be gone.
-fn earlier(rules: &[Rule]) -> Vec<Rule> {
-    let kept = (0..).zip(rules).filter(|(number, _)| number % 3 != 1).map(|(number, rule)| {
-        let other = if rule.effect == Effect::Allow { Effect::Deny } else { Effect::Allow };
-        Rule { effect: if number % 3 == 2 { other } else { rule.effect }, ..rule.clone() }
-    });
-    let gone = rules.first().map(|rule| Rule { id: Uuid::nil(), ..rule.clone() });
-    kept.chain(gone).collect()
 }
 
 /// The explanation lists every candidate with the oracle's truth, and leads to the decision.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use portcullis_engine::{Plan, Touched};
 use tokio::sync::Mutex;
-use uuid::Uuid;
 
 use crate::cached_plan::CachedPlan;
-use crate::changes::ChangeLog;
+use crate::changes::{ChangeLog, ChangedRecords};
 use crate::key::{Key, KeyRef};
 use crate::per_key::PerKey;
 use crate::residents::{HotPlans, Residents};
@@ -24,17 +23,17 @@ pub struct PlanCache<E> {
     loads: PerKey<Key, Load<E>>,
 }
 
-/// Most rules of an [`OutdatedPlan`], which are read one by one. With more, a load of all rules is as fast.
-const MAX_CHANGED_RULES: usize = 64;
+/// Most records of an [`OutdatedPlan`], which are read one by one. With more, a load of all records is as fast.
+const MAX_CHANGED_RECORDS: usize = 64;
 
-/// A plan that differs from a later revision in RBAC rules alone.
+/// A plan that differs from a later revision in known rules and policies alone.
 #[derive(Debug)]
 pub struct OutdatedPlan {
     pub plan: Arc<CachedPlan>,
     /// The later revision.
     pub revision: u64,
-    /// The rules that changed, each once.
-    pub rules: Vec<Uuid>,
+    /// The rules and policies that changed.
+    pub changed: ChangedRecords,
 }
 
 /// The outcome of one load, for all checks that wait for it. The check that holds the lock loads.
@@ -166,15 +165,18 @@ impl<E: Clone> PlanCache<E> {
         loaded
     }
 
-    /// Returns the plan of `(tenant, resource)` in memory if only changes of RBAC rules make it outdated.
+    /// Returns the plan of `(tenant, resource)` in memory if only known rules and policies make it outdated.
     pub fn outdated(&self, tenant: &str, resource: &str) -> Option<OutdatedPlan> {
         let plan = self.residents.any(&KeyRef { tenant, resource })?;
         let (from, to) = (plan.revision(), plan.changes.latest());
-        let mut rules = plan.changes.changed_rules(resource, from, to)?;
-        rules.sort_unstable();
-        rules.dedup();
-        let is_usable = rules.len() <= MAX_CHANGED_RULES && !plan.changes.is_ended();
-        is_usable.then_some(OutdatedPlan { plan, revision: to, rules })
+        let changed = plan.changes.changed(resource, from, to)?;
+        let is_usable = changed.len() <= MAX_CHANGED_RECORDS && !plan.changes.is_ended();
+        is_usable.then_some(OutdatedPlan { plan, revision: to, changed })
+    }
+
+    /// Puts `plan` in the place of `cached`, which decides the same. Does nothing if `cached` is not in memory any more.
+    pub fn replace(&self, tenant: &str, resource: &str, cached: &Arc<CachedPlan>, plan: Plan) {
+        self.residents.replace(&KeyRef { tenant, resource }, cached, plan);
     }
 
     /// Publishes a committed write of `tenant`: its new revision and the resources that it touches. Must be called

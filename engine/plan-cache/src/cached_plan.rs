@@ -61,11 +61,16 @@ impl CachedPlan {
             && (valid_through >= needed || self.catches_up(resource, valid_through, needed))
     }
 
+    /// Notes that the plan reflects every change up to `revision`.
+    pub(crate) fn extend_to(&self, revision: u64) {
+        self.valid_through.fetch_max(revision, Ordering::AcqRel);
+    }
+
     fn catches_up(&self, resource: &str, valid_through: u64, needed: u64) -> bool {
         let fresh = self.changes.unaffected(resource, valid_through, needed);
         if fresh {
             // The next check needs no look at the log.
-            self.valid_through.fetch_max(needed, Ordering::AcqRel);
+            self.extend_to(needed);
         }
         fresh
     }

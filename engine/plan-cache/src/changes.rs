@@ -40,6 +40,28 @@ struct Change {
     touched: Vec<Touched>,
 }
 
+/// The records that changed between two revisions, each once.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangedRecords {
+    /// The RBAC rules.
+    pub rules: Vec<Uuid>,
+    /// The ABAC policies.
+    pub policies: Vec<Uuid>,
+}
+
+impl ChangedRecords {
+    pub(crate) fn len(&self) -> usize {
+        self.rules.len() + self.policies.len()
+    }
+}
+
+fn each_once(ids: Vec<Option<Uuid>>) -> Vec<Uuid> {
+    let mut ids: Vec<Uuid> = ids.into_iter().flatten().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
 impl ChangeLog {
     /// Returns the highest published revision.
     #[inline]
@@ -73,10 +95,16 @@ impl ChangeLog {
         self.touching(resource, from, to, |_| None::<()>).is_some()
     }
 
-    /// Returns the RBAC rules whose changes after `from` up to `to` touch `resource`; `None` if something else touches it,
-    /// or a change is not in the log.
-    pub(crate) fn changed_rules(&self, resource: &str, from: u64, to: u64) -> Option<Vec<Uuid>> {
-        self.touching(resource, from, to, |touched| touched.rule)
+    /// Returns the records whose changes after `from` up to `to` touch `resource`, each once; `None` if something else
+    /// touches it, or a change is not in the log.
+    pub(crate) fn changed(&self, resource: &str, from: u64, to: u64) -> Option<ChangedRecords> {
+        let record = |touched: &Touched| match (touched.rule, touched.policy) {
+            (None, None) => None,
+            ids => Some(ids),
+        };
+        let touching = self.touching(resource, from, to, record)?;
+        let (rules, policies): (Vec<_>, Vec<_>) = touching.into_iter().unzip();
+        Some(ChangedRecords { rules: each_once(rules), policies: each_once(policies) })
     }
 
     /// Returns what `select` says of all that touches `resource` after `from` up to `to`. `None` if it says nothing of

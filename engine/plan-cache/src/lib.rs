@@ -30,5 +30,6 @@ mod tenant_logs;
 
 pub use cache::{CacheSize, OutdatedPlan, PlanCache};
 pub use cached_plan::CachedPlan;
+pub use changes::ChangedRecords;
 pub use per_key::{KeyUse, PerKey};
 pub use residents::HotPlans;

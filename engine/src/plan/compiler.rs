@@ -4,9 +4,10 @@ use uuid::Uuid;
 
 use super::index::Indexed;
 use super::program::{Builder, NodeId};
+use super::source::Source;
 use crate::condition::{Condition, Predicate};
 use crate::pattern::{PatternCompiler, PatternFault};
-use crate::policy::{PlannedPolicy, Policy};
+use crate::policy::PlannedPolicy;
 
 /// The parts of a plan that grow with its policies.
 #[derive(Debug)]
@@ -26,11 +27,11 @@ impl Default for Compiler {
 
 impl Compiler {
     /// Splits a policy into what a decision reports of it and what evaluation reads.
-    pub(super) fn policy(&mut self, policy: Policy) -> (PlannedPolicy, Indexed) {
-        let Policy { id, name, effect, priority, condition, .. } = policy;
-        let condition = condition.ok().and_then(|condition| self.condition(id, condition));
-        let planned = PlannedPolicy { id, name: name.into(), effect, priority };
-        (planned, Indexed { effect, condition })
+    pub(super) fn policy(&mut self, source: Source) -> (PlannedPolicy, Indexed) {
+        let Source { policy, condition } = source;
+        let condition = condition.and_then(|condition| self.condition(policy.id, condition));
+        let indexed = Indexed { effect: policy.effect, condition };
+        (policy, indexed)
     }
 
     /// Adds a condition to the program. Returns its root; `None` if a pattern in it is no regular expression any more.

@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashSet;
 use uuid::Uuid;
 
+use super::Plan;
 use super::explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     TruthValue,
 };
-use super::index::Indexed;
+use super::index::Rank;
+use super::layer::{Layer, unresolved_cause};
 use super::program::{Child, NodeId, Operation, Run, as_written};
-use super::slots::{Slot, Values};
-use super::{Plan, unresolved_cause};
+use super::slots::{Slot, SlotValue};
 use crate::condition::{AttributePath, Condition, Test};
 use crate::decision::Undetermined;
 use crate::excerpt::excerpt;
@@ -56,14 +58,13 @@ impl Plan {
         answers: &'e AttributeAnswers,
         decides: Option<Uuid>,
     ) -> Explanation<'e> {
-        let now = self.abac.slots.time_text(check.now);
-        let mut values = Values::new();
-        self.abac.slots.read(check, answers, &now, &mut values);
-        let run = Run::new(&self.abac.program, &values);
-        let (brief, left) = (Vec::new(), MAX_EXPRESSIONS);
-        let mut explainer = Explainer { plan: self, check, answers, run, decides, brief, left };
-        let slots = (0..).zip(self.abac.slots.paths());
-        explainer.brief = slots.map(|(slot, _)| explainer.actual(slot).map(beginning)).collect();
+        let now = self.time_text(check);
+        let values = self.values(check, answers, &now);
+        let layers = self.layers.iter().zip(&values);
+        let layers = layers.map(|(layer, values)| ExplainedLayer::new(check, layer, values));
+        let (layers, attributes, left) = (layers.collect(), Vec::new(), MAX_EXPRESSIONS);
+        let mut explainer =
+            Explainer { plan: self, check, answers, layers, decides, attributes, left };
         Explanation {
             policies: explainer.policies(),
             rules: explainer.rules(),
@@ -99,78 +100,134 @@ fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
     }
 }
 
+/// A layer of the plan with the values that its conditions read.
+struct ExplainedLayer<'e, 'r> {
+    layer: &'e Layer,
+    run: Run<'r>,
+    /// The value of each slot, or its beginning: as many tests show it as read it.
+    brief: Vec<Option<Json<'e>>>,
+    /// Whether each slot is among the attributes of the explanation.
+    is_noted: Vec<bool>,
+}
+
+impl<'e, 'r> ExplainedLayer<'e, 'r>
+where
+    'e: 'r,
+{
+    fn new(check: &'e Check<'e>, layer: &'e Layer, values: &'r [SlotValue<'r>]) -> Self {
+        let run = Run::new(&layer.abac.program, values);
+        let mut explained = Self { layer, run, brief: Vec::new(), is_noted: Vec::new() };
+        let slots = (0..).zip(layer.abac.slots.paths());
+        explained.brief =
+            slots.map(|(slot, _)| explained.actual(check, slot).map(beginning)).collect();
+        explained.is_noted = vec![false; explained.brief.len()];
+        explained
+    }
+
+    fn path(&self, slot: Slot) -> &'e AttributePath {
+        self.layer.abac.slots.path(slot)
+    }
+
+    /// Returns the value that the conditions read. A claim is shown whole, also if no operator compares its type.
+    fn actual(&self, check: &'e Check<'e>, slot: Slot) -> Option<Json<'e>> {
+        match self.path(slot) {
+            AttributePath::Token(path) => check.claims?.claim(path).cloned(),
+            _ => match self.run.value(slot)? {
+                AttributeValue::Failed | AttributeValue::NotRequested => None,
+                value => Some(shown(value).into_owned()),
+            },
+        }
+    }
+}
+
 /// The state of one explanation.
 struct Explainer<'e, 'r> {
     plan: &'e Plan,
     check: &'e Check<'e>,
     answers: &'e AttributeAnswers,
-    run: Run<'r>,
+    layers: Vec<ExplainedLayer<'e, 'r>>,
     decides: Option<Uuid>,
-    /// The value of each slot, or its beginning: as many tests show it as read it.
-    brief: Vec<Option<Json<'e>>>,
+    /// The attributes that the policies read, in the order in which they come, each with the number of a layer.
+    attributes: Vec<(usize, Slot)>,
     /// The bytes that further expressions may take.
     left: usize,
 }
 
 impl<'e> Explainer<'e, '_> {
     fn policies(&mut self) -> Vec<ExplainedPolicy<'e>> {
-        let plan = self.plan;
-        let policies = plan.abac.policies.iter().zip(&plan.abac.conditions);
-        policies.map(|(policy, indexed)| self.policy(policy, *indexed)).collect()
+        let mut policies = Vec::new();
+        for (at, explained) in (0..).zip(&self.layers) {
+            let layer = explained.layer;
+            let ranked = layer.ranks().filter_map(|rank| Some((layer.policy(rank)?, rank)));
+            policies.extend(ranked.map(|(policy, rank)| (policy, at, rank)));
+        }
+        policies.sort_unstable_by_key(|(policy, ..)| policy.order());
+        policies.into_iter().map(|(policy, at, rank)| self.policy(policy, at, rank)).collect()
     }
 
     /// Explains one policy. An attribute that was not requested cannot change the decision, so its policy counts as
     /// applying only if it applies for every value of that attribute.
-    fn policy(&mut self, policy: &'e PlannedPolicy, indexed: Indexed) -> ExplainedPolicy<'e> {
-        let truth = indexed.condition.and_then(|condition| self.run.truth(condition));
+    fn policy(&mut self, policy: &'e PlannedPolicy, at: usize, rank: Rank) -> ExplainedPolicy<'e> {
+        let ExplainedLayer { layer, run, .. } = &mut self.layers[at];
+        let indexed = layer.abac.conditions[rank as usize];
+        let truth = indexed.condition.and_then(|condition| run.truth(condition));
         ExplainedPolicy {
             id: policy.id,
             name: &policy.name,
             effect: policy.effect,
             priority: policy.priority,
-            applies: self.run.applies(indexed) == Some(true),
+            applies: run.applies(indexed) == Some(true),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
-            condition: indexed.condition.map(|condition| self.node(condition).0),
+            condition: indexed.condition.map(|condition| self.node(at, condition).0),
         }
     }
 
     /// Explains a node, and returns it as a condition too.
-    fn node(&mut self, id: NodeId) -> (ExplainedNode<'e>, Condition) {
-        let outcome = self.run.truth(id).into();
-        let operation: &'e Operation = self.plan.abac.program.node(id);
+    fn node(&mut self, at: usize, id: NodeId) -> (ExplainedNode<'e>, Condition) {
+        let ExplainedLayer { layer, run, .. } = &mut self.layers[at];
+        let outcome = run.truth(id).into();
+        let operation: &'e Operation = layer.abac.program.node(id);
         match operation {
             Operation::All(children) => {
-                let (children, conditions) = self.children(children);
+                let (children, conditions) = self.children(at, children);
                 let condition = Condition::And(conditions);
                 let expression = self.expression(&condition);
                 (ExplainedNode::And { outcome, expression, children }, condition)
             }
             Operation::Any(children) => {
-                let (children, conditions) = self.children(children);
+                let (children, conditions) = self.children(at, children);
                 let condition = Condition::Or(conditions);
                 let expression = self.expression(&condition);
                 (ExplainedNode::Or { outcome, expression, children }, condition)
             }
             Operation::Not(child) => {
-                let (child, condition) = self.node(*child);
+                let (child, condition) = self.node(at, *child);
                 let condition = Condition::Not(Box::new(condition));
                 let (expression, child) = (self.expression(&condition), Box::new(child));
                 (ExplainedNode::Not { outcome, expression, child }, condition)
             }
             Operation::Test(test) => {
-                let path = |slot| self.plan.path(slot).clone();
-                let condition = Condition::Test(test.clone().map(&mut { path }));
+                let mut slots = Vec::new();
+                let condition = Condition::Test(test.clone().map(&mut |slot| {
+                    slots.push(slot);
+                    self.layers[at].path(slot).clone()
+                }));
+                slots.into_iter().for_each(|slot| self.note(at, slot));
                 let expression = self.expression(&condition);
-                let explained = self.test(id, test, outcome, expression);
+                let explained = self.test((at, id), test, outcome, expression);
                 (ExplainedNode::Condition(explained), condition)
             }
         }
     }
 
     /// Explains the children in the order of the tree, not in that of the program.
-    fn children(&mut self, children: &[Child]) -> (Vec<ExplainedNode<'e>>, Box<[Condition]>) {
-        let nodes = as_written(children).map(|child| self.node(child));
+    fn children(
+        &mut self,
+        at: usize,
+        children: &[Child],
+    ) -> (Vec<ExplainedNode<'e>>, Box<[Condition]>) {
+        let nodes = as_written(children).map(|child| self.node(at, child));
         let (explained, conditions): (Vec<_>, Vec<_>) = nodes.unzip();
         (explained, conditions.into())
     }
@@ -189,24 +246,26 @@ impl<'e> Explainer<'e, '_> {
 
     fn test(
         &self,
-        node: NodeId,
+        (at, node): (usize, NodeId),
         test: &'e Test<Slot>,
         outcome: TruthValue,
         expression: Option<String>,
     ) -> ExplainedTest<'e> {
+        let explained = &self.layers[at];
+        let cause = || explained.run.cause(node, test);
         let because = (outcome == TruthValue::Undetermined)
-            .then(|| self.plan.undetermined(self.run.cause(node, test), self.answers))
+            .then(|| explained.layer.undetermined(cause(), self.answers))
             .as_ref()
             .map(Undetermined::to_string);
         ExplainedTest {
             outcome,
             expression,
             because,
-            attribute: self.plan.path(test.attribute).to_string(),
+            attribute: explained.path(test.attribute).to_string(),
             operator: test.predicate.operator_name(),
-            value: test.predicate.right_side(|slot| self.plan.path(*slot).to_string()),
+            value: test.predicate.right_side(|slot| explained.path(*slot).to_string()),
             if_missing: test.if_missing,
-            actual: self.brief.get(test.attribute as usize).cloned().flatten(),
+            actual: explained.brief.get(test.attribute as usize).cloned().flatten(),
         }
     }
 
@@ -227,34 +286,31 @@ impl<'e> Explainer<'e, '_> {
         }
     }
 
-    fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
-        (0..)
-            .zip(self.plan.abac.slots.paths())
-            .map(|(slot, path)| self.attribute(slot, path))
-            .collect()
+    /// Notes that a policy reads an attribute.
+    fn note(&mut self, at: usize, slot: Slot) {
+        if !std::mem::replace(&mut self.layers[at].is_noted[slot as usize], true) {
+            self.attributes.push((at, slot));
+        }
     }
 
-    fn attribute(&self, slot: Slot, path: &'e AttributePath) -> ExplainedAttribute<'e> {
+    fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
+        let mut paths = HashSet::new();
+        let attributes = self.attributes.iter();
+        let new = attributes.filter(|(at, slot)| paths.insert(self.layers[*at].path(*slot)));
+        new.map(|(at, slot)| self.attribute(&self.layers[*at], *slot)).collect()
+    }
+
+    fn attribute(&self, explained: &ExplainedLayer<'e, '_>, slot: Slot) -> ExplainedAttribute<'e> {
+        let path = explained.path(slot);
         let is_unknown = matches!(
-            self.run.value(slot),
+            explained.run.value(slot),
             Some(AttributeValue::Failed | AttributeValue::NotRequested)
         );
         ExplainedAttribute {
             attribute: path.to_string(),
             source: source_of(path, self.check),
-            value: self.actual(slot),
+            value: explained.actual(self.check, slot),
             because: is_unknown.then(|| unresolved_cause(path, self.answers)),
-        }
-    }
-
-    /// Returns the value that the conditions read. A claim is shown whole, also if no operator compares its type.
-    fn actual(&self, slot: Slot) -> Option<Json<'e>> {
-        match self.plan.path(slot) {
-            AttributePath::Token(path) => self.check.claims?.claim(path).cloned(),
-            _ => match self.run.value(slot)? {
-                AttributeValue::Failed | AttributeValue::NotRequested => None,
-                value => Some(shown(value).into_owned()),
-            },
         }
     }
 }

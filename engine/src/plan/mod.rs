@@ -4,66 +4,61 @@
 //! indexes the policies by attribute values, and stores the RBAC rules in a hash table. Evaluation is total: it maps
 //! values to a decision, cannot fail, and allocates only for the causes of an undetermined condition.
 
+mod abac;
+mod changes;
 mod compiler;
 mod explain;
 mod explanation;
 pub mod filter;
 mod index;
+mod layer;
 pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;
 pub mod search;
 mod slots;
+mod source;
+mod stages;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use uuid::Uuid;
 
-use crate::condition::{AttributePath, ResolverAttribute};
-use crate::decision::{Applied, Decision, Undetermined, Withheld, combine};
-use crate::policy::{PlannedPolicy, Policy, applies};
-use crate::rbac::{Effect, Rule};
+use crate::decision::{Applied, Decision, combine};
+use crate::policy::Policy;
+use crate::rbac::Rule;
 use crate::request::Check;
-use crate::resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
+use crate::resolution::{AttributeAnswers, AttributeRequest, ResolverRef};
 use crate::supply::DirectoryNeeds;
 use crate::tenant_facts::TenantFacts;
-use crate::value::AttributeValue;
 
-use compiler::Compiler;
+use abac::Abac;
+pub use changes::PlanChanges;
 pub use explanation::{
     ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
     TruthValue,
 };
-use index::{Index, Indexed, Rank, Search};
-use partial_evaluation::PartialEvaluation;
-use program::{Cause, Program, Run};
+use layer::{Layer, Layers, whole};
 use rbac::RbacIndex;
-use slots::{Slot, Slots, Symbol, Values};
+use source::Source;
+
+/// The compiled policies of plans without any.
+static NO_POLICIES: LazyLock<Abac> = LazyLock::new(|| Abac::compile(Vec::new(), |_| None));
 
 /// All rules that can decide checks of one resource of one tenant, at one revision.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     resource: Box<str>,
     revision: u64,
     rules: RbacIndex,
     /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
     facts: Option<Arc<TenantFacts>>,
-    /// Shared with the plans of other revisions that have the same policies.
-    abac: Arc<Abac>,
-}
-
-/// The policies of a plan, compiled.
-#[derive(Debug)]
-struct Abac {
-    /// Highest priority first, then denies, then the smallest id: the first that applies decides.
-    policies: Box<[PlannedPolicy]>,
-    /// The effect and condition of each policy, kept apart because most checks read nothing else.
-    conditions: Box<[Indexed]>,
-    index: Index,
-    program: Program,
-    slots: Slots,
-    over_budget: Box<[Uuid]>,
+    layers: Layers,
+    /// The policies of all layers compiled together, once something needs them so.
+    whole: OnceLock<Arc<Abac>>,
+    /// Whether a policy reads attributes of resolvers.
+    reads_resolvers: bool,
 }
 
 /// The result of a check, as far as the known attributes allow.
@@ -88,13 +83,8 @@ impl Plan {
     ) -> Self {
         let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
-        Self {
-            resource: resource.into(),
-            revision,
-            rules: RbacIndex::new(matching),
-            facts: None,
-            abac: Arc::new(Abac::compile(policies.collect(), resolver)),
-        }
+        let sources = policies.map(Source::from).collect();
+        Self::new(resource, revision, RbacIndex::new(matching), whole(sources, resolver))
     }
 
     /// Compiles a plan as [`Plan::compile_with`] does, without resolvers.
@@ -107,16 +97,49 @@ impl Plan {
         Self::compile_with(resource, revision, rules, policies, |_| None)
     }
 
-    /// Returns the plan of a later revision that differs in rules alone. `changed` has the ids of all rules that changed
-    /// since, each with the rule as it is now, or `None` if it is gone. The policies are not compiled again.
+    fn new(resource: &str, revision: u64, rules: RbacIndex, layers: Layers) -> Self {
+        let reads = |layer: &Layer| !layer.abac.slots.namespaces().is_empty();
+        let reads_resolvers = layers.iter().any(reads);
+        let (facts, whole) = (None, OnceLock::new());
+        Self { resource: resource.into(), revision, rules, facts, layers, whole, reads_resolvers }
+    }
+
+    /// Returns the plan of a later revision that differs in `changes` alone. The policies that did not change are not
+    /// compiled again, unless the changes became many. `resolver` is as in [`Plan::compile_with`]; namespaces of
+    /// policies that did not change keep their resolvers.
     #[must_use]
-    pub fn with_rules(&self, revision: u64, changed: &[(Uuid, Option<Rule>)]) -> Self {
-        let matching = |rule: &&Rule| rule.tuple.obj.matches(&self.resource);
-        let mut rules = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
-        let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
-        present.filter(matching).for_each(|rule| rules.insert(rule));
-        let (facts, abac) = (self.facts.clone(), Arc::clone(&self.abac));
-        Self { resource: self.resource.clone(), revision, rules, facts, abac }
+    pub fn with_changes(
+        &self,
+        revision: u64,
+        changes: PlanChanges,
+        resolver: impl Fn(&str) -> Option<ResolverRef>,
+    ) -> Self {
+        let PlanChanges { rules, policies } = changes;
+        let mut index = self.rules.without(&rules.iter().map(|(id, _)| *id).collect());
+        let present = rules.iter().filter_map(|(_, rule)| rule.as_ref());
+        let present = present.filter(|rule| rule.tuple.obj.matches(&self.resource));
+        present.for_each(|rule| index.insert(rule));
+        let layers = changes::changed(&self.layers, &self.resource, policies, resolver);
+        let facts = self.facts.clone();
+        Self { facts, ..Self::new(&self.resource, revision, index, layers) }
+    }
+
+    /// Returns whether so many policies changed since they were compiled together that [`Plan::folded`] pays.
+    pub fn is_worth_folding(&self) -> bool {
+        changes::is_worth_folding(&self.layers)
+    }
+
+    /// Returns the same plan with all policies compiled together. Takes as long as compiling them at first.
+    #[must_use]
+    pub fn folded(&self) -> Self {
+        let layers = changes::folded(&self.layers);
+        let facts = self.facts.clone();
+        Self { facts, ..Self::new(&self.resource, self.revision, self.rules.clone(), layers) }
+    }
+
+    /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
+    pub fn policies_over_budget(&self) -> impl Iterator<Item = Uuid> {
+        self.layers.iter().flat_map(|layer| layer.abac.over_budget.iter().copied())
     }
 
     /// Returns the plan with facts about its tenant.
@@ -133,13 +156,29 @@ impl Plan {
 
     /// Returns the parts of the directory on which decisions of the plan can depend.
     pub fn directory_needs(&self) -> DirectoryNeeds {
-        let needs = self.abac.slots.directory_needs();
-        DirectoryNeeds { roles: needs.roles || self.rules.names_subjects(), ..needs }
+        let mut all =
+            DirectoryNeeds { roles: self.rules.names_subjects(), ..DirectoryNeeds::default() };
+        for needs in self.layers.iter().map(|layer| layer.abac.slots.directory_needs()) {
+            all.roles |= needs.roles;
+            all.user |= needs.user;
+            all.resource |= needs.resource;
+        }
+        all
     }
 
-    /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
-    pub fn policies_over_budget(&self) -> &[Uuid] {
-        &self.abac.over_budget
+    /// Returns the policies of all layers compiled together. Searches, filters and cells read every policy, and do not
+    /// know layers: the first of them on a changed plan takes as long as [`Plan::folded`].
+    fn whole(&self) -> &Abac {
+        match &*self.layers {
+            [] => &NO_POLICIES,
+            [only, ..] if !self.is_changed() => &only.abac,
+            _ => self.whole.get_or_init(|| changes::together(&self.layers)),
+        }
+    }
+
+    /// Returns whether policies changed since they were compiled together.
+    fn is_changed(&self) -> bool {
+        self.layers.len() > 1 || self.layers.iter().any(|layer| !layer.gone.is_empty())
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -151,38 +190,10 @@ impl Plan {
     /// attributes that `answers` does not have can still change the decision.
     #[inline]
     pub fn decide<'p>(&'p self, check: &Check<'_>, answers: &AttributeAnswers) -> Verdict<'p> {
-        if self.abac.slots.namespaces().is_empty() {
+        if !self.reads_resolvers {
             return Verdict::Decided(self.evaluate_at_once(check, answers));
         }
         self.decide_in_stages(check, answers)
-    }
-
-    /// Decides by partial evaluation: attributes of resolvers may still be missing from `answers`.
-    fn decide_in_stages<'p>(
-        &'p self,
-        check: &Check<'_>,
-        answers: &AttributeAnswers,
-    ) -> Verdict<'p> {
-        let now = self.abac.slots.time_text(check.now);
-        let mut values = Values::new();
-        self.abac.slots.read(check, answers, &now, &mut values);
-        let mut search =
-            PartialEvaluation::new(&self.abac.conditions, Run::new(&self.abac.program, &values));
-        self.abac.index.visit(&mut search);
-        search.drop_outranked();
-        let rule = self.rules.decide(check, &self.resource);
-        // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
-        if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !search.is_settled() {
-            return Verdict::Decided(combine(None, || rule));
-        }
-        let applied = self.applied(search.found, &mut search.run, answers);
-        let decision = combine(applied, || rule)
-            .or_withheld(|| self.withheld(search.withheld, &mut search.run, answers));
-        search.drop_ineffective(decision.effect());
-        if search.is_settled() {
-            return Verdict::Decided(decision);
-        }
-        Verdict::NeedsAttributes(search.attribute_requests(&self.abac.slots))
     }
 
     /// Decides `check` with both engines, without resolvers. Tests of their attributes are undetermined.
@@ -199,7 +210,7 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Decision<'p> {
-        if self.abac.slots.namespaces().is_empty() {
+        if !self.reads_resolvers {
             return self.evaluate_at_once(check, answers);
         }
         match self.decide_in_stages(check, answers) {
@@ -228,180 +239,29 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Option<Applied<'p>> {
-        if self.abac.policies.is_empty() {
-            return None;
+        let (mut first, mut scanned) = (None, 0);
+        for layer in &self.layers {
+            let found = layer.first_applicable(check, answers, first.as_ref(), &mut scanned);
+            first = found.or(first);
         }
-        let now = self.abac.slots.time_text(check.now);
-        let mut values = Values::new();
-        self.abac.slots.read(check, answers, &now, &mut values);
-        let mut first = FirstApplicable {
-            conditions: &self.abac.conditions,
-            run: Run::new(&self.abac.program, &values),
-            found: Rank::MAX,
-        };
-        self.abac.index.visit(&mut first);
-        self.applied(first.found, &mut first.run, answers)
+        first
     }
 
-    /// Returns the policy of a rank, if there is one, and the causes if it applies because it is undetermined.
-    fn applied<'p>(
-        &'p self,
-        rank: Rank,
-        run: &mut Run<'_>,
-        answers: &AttributeAnswers,
-    ) -> Option<Applied<'p>> {
-        let policy = self.abac.policies.get(rank as usize)?;
-        let undetermined = match policy.effect {
-            Effect::Deny => self.causes_of(rank, run, answers),
-            Effect::Allow => Vec::new(),
-        };
-        Some(Applied { policy, undetermined })
-    }
-
-    /// Returns the policy of a rank, if there is one and failed resolvers leave it undetermined.
-    fn withheld<'p>(
-        &'p self,
-        rank: Rank,
-        run: &mut Run<'_>,
-        answers: &AttributeAnswers,
-    ) -> Option<Withheld<'p>> {
-        let policy = self.abac.policies.get(rank as usize).filter(|_| !answers.is_empty())?;
-        let undetermined = self.causes_of(rank, run, answers);
-        let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
-        undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
-    }
-
-    /// Returns why the policy of a rank is undetermined; empty if it is not.
-    fn causes_of<'p>(
-        &'p self,
-        rank: Rank,
-        run: &mut Run<'_>,
-        answers: &AttributeAnswers,
-    ) -> Vec<Undetermined<'p>> {
-        let Some(condition) = self.abac.conditions[rank as usize].condition else {
-            return vec![Undetermined::Broken];
-        };
-        if run.truth(condition).is_some() {
-            return Vec::new();
-        }
-        let mut causes = Vec::new();
-        run.causes(condition, &mut causes);
-        causes.into_iter().map(|cause| self.undetermined(cause, answers)).collect()
-    }
-
-    /// Names the attribute of a cause.
-    fn undetermined(&self, cause: Cause, answers: &AttributeAnswers) -> Undetermined<'_> {
-        match cause {
-            Cause::Absent(slot) => Undetermined::Absent(self.path(slot)),
-            Cause::Unresolved(slot) => {
-                let path = self.path(slot);
-                Undetermined::Unresolved(path, unresolved_cause(path, answers).into())
-            }
-            Cause::Incomparable(slot, operator) => {
-                Undetermined::Incomparable(self.path(slot), operator)
-            }
-            Cause::TooLong(slot) => Undetermined::TooLong(self.path(slot)),
-            Cause::PatternTooLarge(slot) => Undetermined::PatternTooLarge(self.path(slot)),
-        }
-    }
-
-    fn path(&self, slot: Slot) -> &AttributePath {
-        self.abac.slots.path(slot)
-    }
-
-    /// Returns the bytes that the plan occupies, for the weight limit of a cache.
+    /// Returns the bytes that the plan occupies, for the weight limit of a cache. Those of a changed plan include about the
+    /// bytes of its policies compiled together, whether they are or not.
     pub fn weight(&self) -> usize {
+        let layers: usize = self.layers.iter().map(Layer::weight).sum();
         let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
-        size_of::<Self>() + self.resource.len() + self.rules.weight() + self.abac.weight() + facts
-    }
-}
-
-impl Abac {
-    fn compile(mut policies: Vec<Policy>, resolver: impl Fn(&str) -> Option<ResolverRef>) -> Self {
-        policies.sort_unstable_by_key(|policy| {
-            (std::cmp::Reverse(policy.priority), policy.effect, policy.id)
-        });
-        let mut compiler = Compiler::default();
-        let (policies, conditions): (Vec<PlannedPolicy>, Vec<Indexed>) =
-            policies.into_iter().map(|policy| compiler.policy(policy)).unzip();
-        let Compiler { program, patterns, over_budget } = compiler;
-        let roots = conditions.iter().filter_map(|indexed| indexed.condition);
-        let (mut program, mut slots) = program.finish(roots, &patterns);
-        let (index, implied) = index::build(&program, &slots, &conditions);
-        for (root, test) in implied {
-            program.evaluate_last(root, test);
-        }
-        slots.bind(resolver);
-        Self {
-            policies: policies.into(),
-            conditions: conditions.into(),
-            index,
-            program,
-            slots,
-            over_budget: over_budget.into(),
-        }
-    }
-
-    /// Returns the number of steps that every value may take without reaching the limit of a run.
-    fn max_steps_of_value(&self) -> usize {
-        let roots = self.conditions.iter().filter_map(|indexed| indexed.condition);
-        self.program.max_steps_of_value(roots)
-    }
-
-    fn weight(&self) -> usize {
-        let names: usize = self.policies.iter().map(|policy| policy.name.len()).sum();
+        let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
+        // A changed plan may compile its layers together later, when its weight is settled.
+        let whole = if self.is_changed() { layers } else { 0 };
         size_of::<Self>()
-            + size_of_val::<[PlannedPolicy]>(&self.policies)
-            + size_of_val::<[Indexed]>(&self.conditions)
-            + names
-            + self.index.weight()
-            + self.program.weight()
-            + self.slots.weight()
-            + size_of_val::<[Uuid]>(&self.over_budget)
-    }
-}
-
-/// Returns why the value of a resolver's attribute is not known.
-fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers) -> String {
-    let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
-        return String::new();
-    };
-    match answers.get(namespace, name) {
-        Some(AttributeAnswer::Failed(cause)) => cause.to_string(),
-        _ => format!("resolver `{namespace}` was not asked"),
-    }
-}
-
-/// A search for the first policy that applies.
-struct FirstApplicable<'p, 'r> {
-    conditions: &'p [Indexed],
-    run: Run<'r>,
-    /// The smallest rank evaluated so far that applies.
-    found: Rank,
-}
-
-impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
-    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
-        self.run.value(slot)
-    }
-
-    fn symbol(&self, slot: Slot) -> Symbol {
-        self.run.symbol(slot)
-    }
-
-    fn evaluate(&mut self, ranks: &[Rank]) {
-        for &rank in ranks {
-            // The ranks ascend: no later one can decide.
-            if rank >= self.found {
-                return;
-            }
-            let Indexed { effect, condition } = self.conditions[rank as usize];
-            let truth = condition.and_then(|condition| self.run.truth(condition));
-            if applies(effect, truth) {
-                self.found = rank;
-                return;
-            }
-        }
+            + self.resource.len()
+            + self.rules.weight()
+            + spilled * size_of::<Layer>()
+            + layers
+            + whole
+            + facts
     }
 }
 

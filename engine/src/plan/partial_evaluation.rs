@@ -8,6 +8,7 @@
 use smallvec::SmallVec;
 
 use super::index::{Indexed, Rank, Search};
+use super::layer::is_gone;
 use super::program::{Child, NodeId, Operation, Run};
 use super::slots::{Slot, Slots, Symbol};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
@@ -160,6 +161,8 @@ impl Run<'_> {
 /// A search for the first policy that certainly applies, and for the open policies that rank before it.
 pub(super) struct PartialEvaluation<'p, 'r> {
     conditions: &'p [Indexed],
+    /// The ranks of the policies that do not count, ascending.
+    gone: &'p [Rank],
     pub(super) run: Run<'r>,
     /// The smallest rank evaluated so far that certainly applies.
     pub(super) found: Rank,
@@ -171,7 +174,23 @@ pub(super) struct PartialEvaluation<'p, 'r> {
 
 impl<'p, 'r> PartialEvaluation<'p, 'r> {
     pub(super) fn new(conditions: &'p [Indexed], run: Run<'r>) -> Self {
-        Self { conditions, run, found: Rank::MAX, open: SmallVec::new(), withheld: Rank::MAX }
+        let (found, withheld) = (Rank::MAX, Rank::MAX);
+        Self { conditions, gone: &[], run, found, open: SmallVec::new(), withheld }
+    }
+
+    /// Returns the evaluation without the policies of these ranks, which ascend.
+    pub(super) fn without(self, gone: &'p [Rank]) -> Self {
+        Self { gone, ..self }
+    }
+
+    /// Keeps the open policies for whose ranks `keeps` holds.
+    pub(super) fn retain_open(&mut self, keeps: impl Fn(Rank) -> bool) {
+        self.open.retain(|rank| keeps(*rank));
+    }
+
+    /// Drops the last open policy.
+    pub(super) fn drop_last(&mut self) {
+        self.open.pop();
     }
 
     /// Drops the open policies that rank after the first one that certainly applies, and sorts the others.
@@ -245,6 +264,9 @@ impl<'r> Search<'r> for PartialEvaluation<'_, 'r> {
             // The ranks ascend: no later one can decide.
             if rank >= self.found {
                 return;
+            }
+            if is_gone(self.gone, rank) {
+                continue;
             }
             let policy = self.conditions[rank as usize];
             let truths = self.run.truths_of(policy);

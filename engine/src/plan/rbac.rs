@@ -14,7 +14,7 @@ use crate::request::Check;
 use crate::resource::ResourcePattern;
 
 /// Finds the deciding rule for a check.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RbacIndex {
     keys: Keys,
     hasher: DefaultHashBuilder,
@@ -27,7 +27,7 @@ pub(crate) struct RbacIndex {
 }
 
 /// The rules of one `(sub, dom, act)`. Several rules may differ only in their resource pattern.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     key: Key,
     deny: Option<Found>,
@@ -35,7 +35,7 @@ struct Entry {
 }
 
 /// The texts of all keys. The three texts of a key are adjacent, so comparing a key touches little memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Keys(String);
 
 /// The position of a rule's subject, domain and action in [`Keys`].

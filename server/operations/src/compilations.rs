@@ -62,7 +62,7 @@ impl OverBudgetLog {
     /// Writes a line for each policy of `plan` that is over its budget, once for each policy.
     pub(crate) fn report(&self, tenant: &str, plan: &Plan) {
         for policy in plan.policies_over_budget() {
-            if self.is_first(*policy) {
+            if self.is_first(policy) {
                 tracing::warn!(
                     tenant,
                     %policy,

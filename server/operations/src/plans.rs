@@ -3,6 +3,7 @@
 
 mod demanded;
 mod error;
+mod folding;
 mod following;
 mod histories;
 mod load;
@@ -25,6 +26,7 @@ use crate::metrics::PlanMetrics;
 use crate::tenant_facts::SharedFacts;
 use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
+use folding::Folding;
 use histories::{Continuity, Histories};
 
 pub use error::PlanError;
@@ -36,10 +38,11 @@ pub use load::load;
 #[derive(Debug)]
 pub struct Plans {
     store: Store,
-    cache: PlanCache<PlanError>,
+    cache: Arc<PlanCache<PlanError>>,
     compilations: Compilations,
     freshness: Freshness,
     turns: Turns,
+    folding: Folding,
     over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
     histories: Histories,
@@ -59,10 +62,11 @@ impl Plans {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             store,
-            cache: PlanCache::new(max_bytes),
+            cache: Arc::new(PlanCache::new(max_bytes)),
             freshness: Freshness::new(max_staleness),
             compilations: Compilations::for_cores(cores),
             turns: Turns::new(TurnLimits::of_loads(cores)),
+            folding: Folding::default(),
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
             histories: Histories::default(),
@@ -111,6 +115,7 @@ impl Plans {
             // The check joined a load that began before the store had the revision.
             cached = find().await?;
         }
+        self.folding.begin(&self.cache, tenant, resource, &cached);
         match cached.revision() {
             latest if latest < at_least => Err(PlanError::NoSuchRevision { at_least, latest }),
             _ => not_lost(cached, at_least),

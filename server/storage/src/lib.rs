@@ -25,6 +25,7 @@ mod macros;
 mod migrations;
 mod notices;
 mod paging;
+pub mod plan_records;
 pub mod policies;
 mod postgres;
 mod primary;

@@ -60,15 +60,22 @@ pub struct RevisionNotice {
     /// The rule that changed, for each part of `touched`; a replica of version 0.1 sends none.
     #[serde(default)]
     rules: Vec<Option<Uuid>>,
+    /// The policy that changed, for each part of `touched`; a replica of version 0.1 sends none.
+    #[serde(default)]
+    policies: Vec<Option<Uuid>>,
 }
 
 impl RevisionNotice {
     /// Returns what the change touched.
     pub fn touched(&self) -> Vec<Touched> {
         let parse = |text: &String| ResourcePattern::parse(text).unwrap_or(ResourcePattern::Any);
-        let rules = self.rules.iter().copied().chain(std::iter::repeat(None));
-        let touched = self.touched.iter().zip(rules);
-        touched.map(|(text, rule)| Touched { resources: parse(text), rule }).collect()
+        let id = |ids: &[Option<Uuid>], at: usize| ids.get(at).copied().flatten();
+        let touched = (0..).zip(&self.touched).map(|(at, text)| Touched {
+            resources: parse(text),
+            rule: id(&self.rules, at),
+            policy: id(&self.policies, at),
+        });
+        touched.collect()
     }
 }
 
@@ -79,12 +86,17 @@ pub(crate) async fn send_revision(
     position: HistoryPosition,
     touched: &[Touched],
 ) -> Result<(), sqlx::Error> {
-    let (texts, rules) = touched.iter().map(|one| (one.resources.to_string(), one.rule)).unzip();
-    let tenant = tenant.to_owned();
-    let mut notice = RevisionNotice { tenant, position, touched: texts, rules };
+    let mut notice = RevisionNotice {
+        tenant: tenant.to_owned(),
+        position,
+        touched: touched.iter().map(|one| one.resources.to_string()).collect(),
+        rules: touched.iter().map(|one| one.rule).collect(),
+        policies: touched.iter().map(|one| one.policy).collect(),
+    };
     let mut payload = serde_json::json!(notice).to_string();
     if payload.len() > MAX_PAYLOAD {
-        (notice.touched, notice.rules) = (vec![ResourcePattern::Any.to_string()], Vec::new());
+        notice.touched = vec![ResourcePattern::Any.to_string()];
+        (notice.rules, notice.policies) = (Vec::new(), Vec::new());
         payload = serde_json::json!(notice).to_string();
     }
     send(connection, CHANGES, &payload).await

@@ -1,6 +1,6 @@
 //! The table of ABAC policies.
 
-use portcullis_engine::{Effect, Format, Policy, ResourcePattern};
+use portcullis_engine::{Effect, Format, Policy, ResourcePattern, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
@@ -107,20 +107,6 @@ pub async fn list(
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
-/// Lists the enabled policies that can match `resource`. The order is the order of creation, so
-/// that an explanation is the same on every database.
-pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<PolicyRecord>, StoreError> {
-    // In the order of the index: for another order SQLite would read every policy of the tenant.
-    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
-        AND enabled AND resource IN ($2, $3, $4) ORDER BY resource";
-    let [exact, name, any] = ResourcePattern::matching(resource);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
-    let policies = rows.into_iter().map(PolicyRecord::try_from);
-    let mut policies = policies.collect::<Result<Vec<_>, _>>()?;
-    policies.sort_unstable_by_key(|policy| policy.id);
-    Ok(policies)
-}
-
 /// Lists all policies of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<PolicyRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
@@ -135,6 +121,16 @@ pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
         AND enabled ORDER BY id";
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(|row| PolicyRecord::try_from(row).map(planned)).collect()
+}
+
+/// Returns the policies with these ids, as plans need them; `None` for one that is gone or not enabled.
+pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Policy>)>, StoreError> {
+    let mut policies = Vec::with_capacity(ids.len());
+    for &id in ids {
+        let record = find(tx, id).await?.filter(|record| record.enabled);
+        policies.push((id, record.map(planned)));
+    }
+    Ok(policies)
 }
 
 /// Returns the policy as plans need it. Reads its condition, which takes time in proportion to its size.
@@ -178,7 +174,7 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
 pub(crate) fn note_insert(tx: &mut Tx, policy: &PolicyRecord) {
     tx.count(Quota::Policies, 1);
     tx.count(Quota::StoredBytes, policy_bytes(policy));
-    tx.touch([policy.resource.clone().into()]);
+    tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_created(policy));
     tx.audit(AuditAction::PolicyCreated, policy.id);
 }
@@ -215,7 +211,7 @@ pub async fn update(
 /// Notes the consequences of the update of `old` to `policy`. A change of the owner alone has no event.
 pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord, by: &Authorship) {
     tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
-    tx.touch([policy.resource.clone().into()]);
+    tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     if !policy.has_content_of(old) {
         tx.record(Event::policy_updated(old, policy, by));
     }
@@ -234,7 +230,7 @@ pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Resu
 pub(crate) fn note_delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) {
     // The bytes still count: the record is retained.
     tx.count(Quota::Policies, -1);
-    tx.touch([policy.resource.clone().into()]);
+    tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_deleted(policy, by));
     tx.audit(AuditAction::PolicyDeleted, policy.id);
 }

@@ -163,19 +163,6 @@ pub async fn matching(
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, &exact, &name, &any, page.after)
 }
 
-/// Lists all rules that can match `resource`, as a plan needs them.
-pub async fn of_plan(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
-    // In the order of the index of tuples: for another order SQLite would read every rule of the tenant.
-    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
-        AND obj IN ($2, $3, $4) ORDER BY obj, sub, dom, act";
-    let [exact, name, any] = ResourcePattern::matching(resource);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, exact, name, any)?;
-    let rules = rows.into_iter().map(|row| RuleRecord::try_from(row).map(of_record));
-    let mut rules = rules.collect::<Result<Vec<_>, _>>()?;
-    rules.sort_unstable_by_key(|rule| rule.id);
-    Ok(rules)
-}
-
 /// Lists all rules of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
     const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";

@@ -16,10 +16,11 @@ use crate::commit::Committed;
 use crate::database::Database;
 use crate::error::{OpenError, StoreError};
 use crate::macros::{execute, fetch_all};
+use crate::plan_records::StoredPolicy;
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
 use crate::tx::{Inner, Tx};
-use crate::{policies, providers, rules, service_keys, tenants};
+use crate::{plan_records, policies, providers, rules, service_keys, tenants};
 
 on_every_database!(
     a_commit_raises_the_revision_by_one_whatever_it_holds,
@@ -155,11 +156,14 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     policies::delete(&mut tx, &deleted, &by()).await.expect("works");
     tx.commit().await.expect("commits");
     let mut tx = store.read("acme").await.expect("begins");
-    let rules = rules::of_plan(&mut tx, "doc:read").await.expect("works");
-    assert_eq!(rules.iter().map(|rule| rule.id.as_u128()).collect::<Vec<_>>(), [1, 2, 3]);
-    let policies = policies::of_plan(&mut tx, "doc:read").await.expect("works");
-    assert_eq!(policies.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
-    assert!(policies::planned(policies[0].clone()).condition.is_ok());
+    let rules = plan_records::rules(&mut tx, "doc:read").await.expect("works");
+    let mut ids: Vec<_> = rules.iter().map(|rule| rule.id.as_u128()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 2, 3]);
+    let stored = plan_records::policies(&mut tx, "doc:read").await.expect("works");
+    let stored: Vec<_> = stored.into_iter().map(StoredPolicy::policy).collect();
+    assert_eq!(stored.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
+    assert!(stored[0].condition.is_ok());
     let listed = policies::list(&mut tx, Some("doc:read"), None, Page::FIRST).await.expect("works");
     assert_eq!(listed.records.len(), 2, "a disabled policy is listed, a deleted one is not");
     let filtered =
@@ -208,6 +212,7 @@ fn statements() -> Vec<String> {
         include_str!("delivery_queues.rs"),
         include_str!("denial_queues.rs"),
         include_str!("events.rs"),
+        include_str!("plan_records.rs"),
         include_str!("policies.rs"),
         include_str!("postgres.rs"),
         include_str!("proposals.rs"),
@@ -460,7 +465,7 @@ async fn a_page_ends_where_its_records_reach_a_mebibyte(database: TestDatabase) 
     let second = policies::list(&mut tx, None, None, page).await.expect("works");
     assert_eq!((second.records.len(), second.more), (3, false));
     // A plan has every policy, whatever the size of a page.
-    assert_eq!(policies::of_plan(&mut tx, "doc:read").await.expect("works").len(), 7);
+    assert_eq!(plan_records::policies(&mut tx, "doc:read").await.expect("works").len(), 7);
 }
 
 async fn nobody_can_name_every_tenant(database: TestDatabase) {

@@ -85,6 +85,12 @@ impl Report {
         Ok(report)
     }
 
+    /// Returns whether the options select the group `name`.
+    pub fn selects(&self, name: &str) -> bool {
+        let wanted = |filter: &String| name.to_lowercase().contains(filter);
+        self.filters.is_empty() || self.filters.iter().any(wanted)
+    }
+
     /// Runs `group` if the options select it.
     ///
     /// # Errors
@@ -94,8 +100,7 @@ impl Report {
         name: &'static str,
         run: impl FnOnce(&mut Group<'_>) -> Result<()>,
     ) -> Result<()> {
-        let wanted = |filter: &String| name.to_lowercase().contains(filter);
-        if !self.filters.is_empty() && !self.filters.iter().any(wanted) {
+        if !self.selects(name) {
             return Ok(());
         }
         run(&mut Group { name, report: self }).with_context(|| name)

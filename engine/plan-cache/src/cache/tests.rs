@@ -5,6 +5,7 @@ use portcullis_workloads::measure::kept;
 use tokio::sync::{Semaphore, oneshot};
 
 use portcullis_engine::ResourcePattern;
+use uuid::Uuid;
 
 use super::*;
 use crate::changes::{REMEMBERED_CHANGES, REMEMBERED_PATTERNS};
@@ -97,7 +98,7 @@ async fn without_the_freshness_rule_that_write_is_missed() {
 }
 
 #[tokio::test]
-async fn changes_of_rules_alone_leave_an_outdated_plan() {
+async fn changes_of_known_records_leave_an_outdated_plan() {
     let (cache, store) = (Cache::new(1 << 20), Store::open());
     let rule = |id: u128, resource: &str| {
         let resource = ResourcePattern::parse(resource).expect("a pattern");
@@ -105,24 +106,29 @@ async fn changes_of_rules_alone_leave_an_outdated_plan() {
     };
     let outdated = || {
         let outdated = cache.outdated("acme", "doc:read")?;
-        Some((outdated.revision, outdated.rules.iter().map(|id| id.as_u128()).collect::<Vec<_>>()))
+        let ids = |ids: Vec<Uuid>| ids.into_iter().map(|id| id.as_u128()).collect::<Vec<_>>();
+        let changed = outdated.changed;
+        Some((outdated.revision, ids(changed.rules), ids(changed.policies)))
     };
     assert_eq!(outdated(), None, "no plan is in memory");
     revision_of(&cache, &store, "doc:read").await;
     for (id, resource) in [(7, "doc:*"), (8, "bill:read"), (7, "*")] {
         cache.publish("acme", store.commit(), rule(id, resource));
     }
-    assert_eq!(outdated(), Some((4, vec![7])));
+    assert_eq!(outdated(), Some((4, vec![7], vec![])));
     // The next revision is not published yet.
     store.commit();
     cache.publish("acme", store.commit(), rule(9, "doc:read"));
     assert_eq!(outdated(), None);
     cache.publish("acme", 5, exact("bill:read"));
-    assert_eq!(outdated(), Some((6, vec![7, 9])));
+    assert_eq!(outdated(), Some((6, vec![7, 9], vec![])));
+    let policy = Touched::by_policy(Uuid::from_u128(3), ResourcePattern::Any);
+    cache.publish("acme", store.commit(), vec![policy]);
+    assert_eq!(outdated(), Some((7, vec![7, 9], vec![3])));
     cache.publish("acme", store.commit(), exact("doc:read"));
-    assert_eq!(outdated(), None, "a policy changed");
+    assert_eq!(outdated(), None, "something else changed");
     revision_of(&cache, &store, "doc:read").await;
-    for id in 0..=MAX_CHANGED_RULES as u128 {
+    for id in 0..=MAX_CHANGED_RECORDS as u128 {
         cache.publish("acme", store.commit(), rule(id, "doc:read"));
     }
     assert_eq!(outdated(), None, "too many to read one by one");

@@ -86,9 +86,9 @@ fn what_is_read_stays_and_what_is_not_goes() {
 
 #[test]
 fn a_plan_that_is_larger_than_the_cache_is_not_kept() {
-    let residents = Residents::new(600);
+    let residents = Residents::new(200);
     let weight = keep(&residents, "acme", "doc:read");
-    assert!(weight > 600);
+    assert!(weight > 200);
     assert_eq!((residents.len(), residents.bytes()), (0, 0));
 }
 

@@ -75,7 +75,7 @@ impl Plan {
         if rule == Some(Effect::Deny) {
             return Filter::settled(Effect::Deny);
         }
-        let slots = &self.abac.slots;
+        let slots = &self.whole().slots;
         let now = slots.time_text(check.now);
         let mut values = Values::new();
         slots.read(check, answers, &now, &mut values);
@@ -85,8 +85,8 @@ impl Plan {
                 *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
             }
         }
-        let ranks: Vec<Rank> = (0..).take(self.abac.conditions.len()).collect();
-        let run = Run::new(&self.abac.program, &values);
+        let ranks: Vec<Rank> = (0..).take(self.whole().conditions.len()).collect();
+        let run = Run::new(&self.whole().program, &values);
         let mut open = OpenDecision::new(self, &ranks, run, rule.unwrap_or(Effect::Deny));
         let mut residual = match open.residual(MAX_BYTES) {
             Ok(residual) => residual,
@@ -106,7 +106,7 @@ impl Plan {
     /// Returns whether decisions depend on the present or on resolvers, and so can change without a change of the rules.
     pub fn is_volatile(&self) -> bool {
         let is_time = |path| matches!(path, &AttributePath::Request(RequestField::Time));
-        !self.abac.slots.namespaces().is_empty() || self.abac.slots.paths().any(is_time)
+        !self.whole().slots.namespaces().is_empty() || self.whole().slots.paths().any(is_time)
     }
 }
 

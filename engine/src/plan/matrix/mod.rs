@@ -89,7 +89,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// A plan for `<name>:*` stands for every verb of the name that no rule names, and one for `*` for every resource:
     /// `request.resource` is unknown there.
     pub fn new(plan: &'p Plan, attributes: Attributes<'c>) -> Self {
-        let ranks = (0..).take(plan.abac.conditions.len()).collect();
+        let ranks = (0..).take(plan.whole().conditions.len()).collect();
         Self { plan, attributes, ranks, tests: tests_of_cells(plan), outcomes: HashMap::new() }
     }
 
@@ -113,14 +113,14 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         }
         let answers = AttributeAnswers::default();
         let mut values = Values::new();
-        plan.abac.slots.read(&check, &answers, "", &mut values);
+        plan.whole().slots.read(&check, &answers, "", &mut values);
         forget_unknown(plan, cell, &mut values);
-        let mut run = Run::new(&plan.abac.program, &values);
+        let mut run = Run::new(&plan.whole().program, &values);
         let signature = self.tests.iter().map(|test| known_truth(&mut run, *test)).collect();
         let outcome = self.outcomes.entry((by_rules, signature));
         let decide = || {
             // Its own run: the steps of the signature do not count.
-            let run = Run::new(&plan.abac.program, &values);
+            let run = Run::new(&plan.whole().program, &values);
             OpenDecision::new(plan, &self.ranks, run, by_rules).outcome(MAX_BYTES)
         };
         outcome.or_insert_with(decide).clone()
@@ -130,7 +130,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
 /// Returns the tests that read what a cell knows. Those that also read what is unknown stay as they are in every cell.
 fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
     let is_known = |slot: Slot| {
-        let AttributePath::Request(field) = plan.abac.slots.path(slot) else { return false };
+        let AttributePath::Request(field) = plan.whole().slots.path(slot) else { return false };
         use RequestField::{Action, Domain, Roles, Subject};
         matches!(field, Action | Domain | Roles | Subject)
     };
@@ -143,7 +143,11 @@ fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
         },
         Operation::All(_) | Operation::Any(_) | Operation::Not(_) => false,
     };
-    (0..).zip(plan.abac.program.nodes()).filter(|(_, node)| reads(node)).map(|(id, _)| id).collect()
+    (0..)
+        .zip(plan.whole().program.nodes())
+        .filter(|(_, node)| reads(node))
+        .map(|(id, _)| id)
+        .collect()
 }
 
 /// Returns the truth of a test; `None` if it depends on what is unknown.
@@ -170,7 +174,7 @@ fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k
 /// Marks the values that a cell leaves open: each can be anything.
 fn forget_unknown(plan: &Plan, cell: &MatrixCell<'_>, values: &mut Values<'_>) {
     let resource = &*plan.resource;
-    for (value, path) in values.iter_mut().zip(plan.abac.slots.paths()) {
+    for (value, path) in values.iter_mut().zip(plan.whole().slots.paths()) {
         let is_unknown = match path {
             AttributePath::User(_)
             | AttributePath::Resource(_)

@@ -29,10 +29,10 @@ impl<'p, 'r> OpenDecision<'p, 'r> {
         run: Run<'r>,
         by_rules: Effect,
     ) -> Self {
-        let mut search = PartialEvaluation::new(&plan.abac.conditions, run);
+        let mut search = PartialEvaluation::new(&plan.whole().conditions, run);
         search.evaluate(ranks);
         search.drop_outranked();
-        let certain = plan.abac.conditions.get(search.found as usize);
+        let certain = plan.whole().conditions.get(search.found as usize);
         let otherwise = certain.map_or(by_rules, |policy| policy.effect);
         search.drop_ineffective(otherwise);
         Self { plan, search, otherwise }
@@ -66,18 +66,18 @@ impl<'p, 'r> OpenDecision<'p, 'r> {
             return Err(*otherwise);
         }
         let open = search.open().to_vec();
-        let mut simplifier = Simplifier::new(&mut search.run, &plan.abac.slots, max_bytes);
+        let mut simplifier = Simplifier::new(&mut search.run, &plan.whole().slots, max_bytes);
         let condition = |rank: &Rank| {
-            let policy = plan.abac.conditions[*rank as usize];
+            let policy = plan.whole().conditions[*rank as usize];
             simplifier.residual(policy.condition?, policy.effect)
         };
         let conditions: Option<Vec<_>> = open.iter().map(condition).collect();
-        let policies = open.iter().map(|rank| &plan.abac.policies[*rank as usize]).collect();
+        let policies = open.iter().map(|rank| &plan.whole().policies[*rank as usize]).collect();
         Ok(Residual::new(policies, conditions, *otherwise))
     }
 
     /// Returns the requests for the attributes of resolvers on which the outcome depends.
     pub(in crate::plan) fn attribute_requests(self) -> Vec<AttributeRequest> {
-        self.search.attribute_requests(&self.plan.abac.slots)
+        self.search.attribute_requests(&self.plan.whole().slots)
     }
 }

@@ -133,6 +133,11 @@ impl PatternTests {
         Some(found)
     }
 
+    /// Returns whether the program tests no pattern.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+
     /// Switches the budget off.
     #[cfg(test)]
     pub(super) fn without_budget(&mut self) {

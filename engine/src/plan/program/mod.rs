@@ -17,6 +17,9 @@ pub(crate) use nodes::{Child, NodeId, Operation, as_written};
 pub(crate) use run::{Cause, Run};
 use steps::Steps;
 
+use super::slots::Slot;
+use crate::condition::{AttributePath, Condition};
+
 /// Conditions that share equal parts. The children of a part have smaller numbers than the part.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
@@ -41,6 +44,34 @@ impl Program {
     /// Returns a node.
     pub(crate) fn node(&self, id: NodeId) -> &Operation {
         &self.nodes[id as usize]
+    }
+
+    /// Returns the condition of a node as it was before it was compiled. `path` names the attribute of a slot.
+    pub(crate) fn condition(
+        &self,
+        node: NodeId,
+        path: &impl Fn(Slot) -> AttributePath,
+    ) -> Condition {
+        let all = |children: &[Child]| {
+            as_written(children).map(|child| self.condition(child, path)).collect()
+        };
+        match self.node(node) {
+            Operation::All(children) => Condition::And(all(children)),
+            Operation::Any(children) => Condition::Or(all(children)),
+            Operation::Not(child) => Condition::Not(Box::new(self.condition(*child, path))),
+            Operation::Test(test) => Condition::Test(test.clone().map(&mut |slot| path(slot))),
+        }
+    }
+
+    /// Returns whether a part of a condition tests a pattern.
+    pub(crate) fn has_pattern(&self, node: NodeId) -> bool {
+        let node = self.node(node);
+        node.is_pattern_test() || node.children().any(|child| self.has_pattern(child))
+    }
+
+    /// Returns whether any condition tests a pattern.
+    pub(crate) fn has_patterns(&self) -> bool {
+        !self.patterns.is_empty()
     }
 
     /// Returns all nodes, by number.

@@ -51,6 +51,16 @@ impl<'r> Run<'r> {
         Self { program, values, known: 0, truths: 0, undetermined: 0, patterns, scanned: 0 }
     }
 
+    /// Counts the steps that other parts of the decision have taken.
+    pub(crate) fn resume(&mut self, scanned: usize) {
+        self.scanned = scanned;
+    }
+
+    /// Returns the number of steps that long attributes have taken so far.
+    pub(crate) fn scanned(&self) -> usize {
+        self.scanned
+    }
+
     /// Returns the value of an attribute; `None` if it is absent.
     #[inline]
     pub(crate) fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {

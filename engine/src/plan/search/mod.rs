@@ -44,12 +44,13 @@ mod narrowing;
 mod outcome;
 mod values;
 
+use super::Plan;
 use super::index::{self, Index, Indexed, Rank, Search};
+use super::layer::FirstApplicable;
 use super::matrix::OpenDecision;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
 use super::slots::{TimeText, Values};
-use super::{FirstApplicable, Plan};
 use crate::entities::{Entities, EntityTable, Row};
 use crate::rbac::Effect;
 
@@ -78,14 +79,15 @@ pub struct EntitySearch<'p, 'c> {
 impl<'p, 'c> EntitySearch<'p, 'c> {
     /// Begins a search.
     pub fn new(plan: &'p Plan, input: SearchInput<'c>) -> Self {
-        let now = plan.abac.slots.time_text(input.check.now);
+        let now = plan.whole().slots.time_text(input.check.now);
         let known = Known::new(plan, input);
         let mut values = Values::new();
         known.fill(&now, &mut values);
         known.forget_searched(&mut values);
         let is_whole = !known.is_affordable(&values);
-        let conditions = &plan.abac.conditions;
-        let mut search = PartialEvaluation::new(conditions, Run::new(&plan.abac.program, &values));
+        let conditions = &plan.whole().conditions;
+        let mut search =
+            PartialEvaluation::new(conditions, Run::new(&plan.whole().program, &values));
         let ranks: Vec<Rank> = (0..).take(conditions.len()).collect();
         search.evaluate(&ranks);
         search.drop_outranked();
@@ -126,22 +128,22 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         if let Some((Effect::Deny, _)) = rule {
             return SearchOutcome::Denied;
         }
-        if self.plan.abac.policies.is_empty() {
+        if self.plan.whole().policies.is_empty() {
             return SearchOutcome::by_rule(rule);
         }
         let mut values = Values::new();
         let is_affordable = self.known.fill_candidate(&self.now, candidate, &mut values);
-        let run = Run::new(&self.plan.abac.program, &values);
+        let run = Run::new(&self.plan.whole().program, &values);
         let (index, found) = if self.is_whole || !is_affordable {
-            (&self.plan.abac.index, Rank::MAX)
+            (&self.plan.whole().index, Rank::MAX)
         } else {
             (&self.open, self.certain)
         };
-        if !self.plan.abac.slots.namespaces().is_empty() {
+        if !self.plan.whole().slots.namespaces().is_empty() {
             return self.decide_in_stages(run, index, found, rule);
         }
-        let conditions = &self.plan.abac.conditions;
-        let mut first = FirstApplicable { conditions, run, found };
+        let conditions = &self.plan.whole().conditions;
+        let mut first = FirstApplicable { conditions, gone: &[], run, found };
         index.visit(&mut first);
         self.decided(first.found, rule)
     }
@@ -154,7 +156,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         found: Rank,
         rule: Option<MatchedRuleId>,
     ) -> SearchOutcome<'p> {
-        let mut search = PartialEvaluation::new(&self.plan.abac.conditions, run);
+        let mut search = PartialEvaluation::new(&self.plan.whole().conditions, run);
         search.found = found;
         index.visit(&mut search);
         search.drop_outranked();
@@ -166,7 +168,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
 
     /// Returns the outcome if the policy of a rank decides, or the rules if there is none.
     fn decided(&self, rank: Rank, rule: Option<MatchedRuleId>) -> SearchOutcome<'p> {
-        match self.plan.abac.policies.get(rank as usize) {
+        match self.plan.whole().policies.get(rank as usize) {
             Some(policy) if policy.effect == Effect::Allow => SearchOutcome::Allowed(policy.id),
             Some(_) => SearchOutcome::Denied,
             None => SearchOutcome::by_rule(rule),
@@ -177,10 +179,10 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
 /// Indexes the open policies alone. A policy that is no longer open stands as one that never applies.
 fn index_of(plan: &Plan, open: &[Rank]) -> Index {
     let never = Indexed { effect: Effect::Allow, condition: None };
-    let mut conditions = vec![never; plan.abac.conditions.len()];
+    let mut conditions = vec![never; plan.whole().conditions.len()];
     for rank in open {
-        conditions[*rank as usize] = plan.abac.conditions[*rank as usize];
+        conditions[*rank as usize] = plan.whole().conditions[*rank as usize];
     }
-    let (index, _) = index::build(&plan.abac.program, &plan.abac.slots, &conditions);
+    let (index, _) = index::build(&plan.whole().program, &plan.whole().slots, &conditions);
     index
 }

@@ -39,14 +39,14 @@ impl<'n> Narrowing<'n> {
         table: &'n EntityTable,
         entity_type: &'n str,
     ) -> Self {
-        let run = Run::new(&plan.abac.program, values);
+        let run = Run::new(&plan.whole().program, values);
         Self { plan, known, values, run, table, entity_type }
     }
 
     /// Returns rows that include each entity that an open policy before the rank `certain` can allow. `None` if that may be
     /// all entities.
     pub(super) fn rows(mut self, certain: Rank) -> Narrowed {
-        let conditions = self.plan.abac.conditions.iter().take(certain as usize);
+        let conditions = self.plan.whole().conditions.iter().take(certain as usize);
         let most = self.table.most_narrowed(self.entity_type);
         let (mut all, mut count) = (Vec::new(), 0);
         for policy in conditions.filter(|policy| policy.effect == Effect::Allow) {
@@ -165,7 +165,7 @@ impl<'n> Narrowing<'n> {
 
     /// Returns the property of a searched slot. The roles of a subject are none.
     fn property(&self, slot: Slot, part: Part) -> Option<Property<'_>> {
-        let name = match (self.plan.abac.slots.path(slot), part) {
+        let name = match (self.plan.whole().slots.path(slot), part) {
             (_, Part::Roles) => return None,
             (_, Part::Id) if !self.known.names_ids_of(self.entity_type) => return None,
             (_, Part::Id) => None,
@@ -198,8 +198,8 @@ impl<'n> Narrowing<'n> {
     ) -> bool {
         let mut values: Values<'_> = Values::from_slice(self.values);
         values[slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
-        self.plan.abac.slots.look_up_symbols(&mut values);
-        Run::new(&self.plan.abac.program, &values).truth(node) == Some(!negated)
+        self.plan.whole().slots.look_up_symbols(&mut values);
+        Run::new(&self.plan.whole().program, &values).truth(node) == Some(!negated)
     }
 }
 

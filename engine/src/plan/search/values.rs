@@ -54,7 +54,7 @@ pub(super) enum SlotState {
 impl<'p, 'c> Known<'p, 'c> {
     pub(super) fn new(plan: &'p Plan, input: SearchInput<'c>) -> Self {
         let mut values = Values::new();
-        let slots = &plan.abac.slots;
+        let slots = &plan.whole().slots;
         slots.read(input.check, AttributeAnswers::none(), "", &mut values);
         let is_open = |slot: Slot, part| {
             part != Part::Property || input.overrides || values[slot as usize].value.is_none()
@@ -68,7 +68,7 @@ impl<'p, 'c> Known<'p, 'c> {
             matches!(path, AttributePath::Request(RequestField::Time)).then_some(slot)
         });
         let rule = (input.searched == Searched::Resource).then(|| rule(plan, input.check));
-        let max_steps = plan.abac.max_steps_of_value();
+        let max_steps = plan.whole().max_steps_of_value();
         let values = values.to_vec();
         Self { plan, input, values, slots: searched, time, rule, max_steps }
     }
@@ -83,7 +83,7 @@ impl<'p, 'c> Known<'p, 'c> {
         let searched = self.slots.iter().find(|(own, _)| *own == slot);
         match searched {
             Some((_, part)) => SlotState::Searched(*part),
-            None if self.plan.abac.slots.is_resolved(slot) => SlotState::Open,
+            None if self.plan.whole().slots.is_resolved(slot) => SlotState::Open,
             None => SlotState::Known,
         }
     }
@@ -142,7 +142,7 @@ impl<'p, 'c> Known<'p, 'c> {
         'c: 'v,
     {
         self.fill(now, values);
-        let slots = &self.plan.abac.slots;
+        let slots = &self.plan.whole().slots;
         let subject = self.input.searched == Searched::Subject;
         slots.read_entity(subject, candidate.fallback, values, false);
         if self.input.overrides {
@@ -160,13 +160,13 @@ impl<'p, 'c> Known<'p, 'c> {
         }
         slots.look_up_symbols(values);
         let mut searched = self.slots.iter().map(|(slot, _)| values[*slot as usize].value);
-        searched.all(|value| self.is_short(value)) && self.plan.abac.program.affords(values)
+        searched.all(|value| self.is_short(value)) && self.plan.whole().program.affords(values)
     }
 
     /// Returns whether a run of all policies can afford these values.
     pub(super) fn is_affordable(&self, values: &Values<'_>) -> bool {
         values.iter().all(|value| self.is_short(value.value))
-            && self.plan.abac.program.affords(values)
+            && self.plan.whole().program.affords(values)
     }
 
     fn is_short(&self, value: Option<AttributeValue<'_>>) -> bool {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use portcullis_engine::Plan;
+use portcullis_engine::{Plan, PlanChanges};
 use portcullis_plan_cache::OutdatedPlan;
+use portcullis_storage::plan_records::{self, StoredPolicy};
 use portcullis_storage::{
     HistoryPosition, ReadSource, Store, StoreError, policies, resolvers, rules, tenants,
 };
@@ -56,7 +57,7 @@ pub(super) fn load_within<T: Send + 'static>(
 }
 
 /// Reads the rules and the revision in one snapshot, so that they belong together. Of an outdated plan it reads only the
-/// rules that changed, unless the tenant has changed again since.
+/// rules and policies that changed, unless the tenant has changed again since.
 async fn load_snapshot(
     store: Store,
     tenant: String,
@@ -65,17 +66,21 @@ async fn load_snapshot(
 ) -> Result<LoadedPlan, StoreError> {
     let (mut tx, position, source) = store.read_recent(&tenant).await?;
     if let Some(outdated) = outdated.filter(|plan| plan.revision == position.revision) {
-        let changed = rules::of_ids(&mut tx, &outdated.rules).await?;
+        let rules = rules::of_ids(&mut tx, &outdated.changed.rules).await?;
+        let policies = policies::of_ids(&mut tx, &outdated.changed.policies).await?;
+        let resolvers = resolvers::of_plans(&mut tx).await?;
         tx.end().await?;
-        let plan = outdated.plan.plan().with_rules(position.revision, &changed);
+        let resolver = |namespace: &str| resolvers.get(namespace).copied();
+        let changes = PlanChanges { rules, policies };
+        let plan = outdated.plan.plan().with_changes(position.revision, changes, resolver);
         return Ok(LoadedPlan { plan, position, source });
     }
-    let rules = rules::of_plan(&mut tx, &resource).await?;
-    let records = policies::of_plan(&mut tx, &resource).await?;
+    let rules = plan_records::rules(&mut tx, &resource).await?;
+    let records = plan_records::policies(&mut tx, &resource).await?;
     let resolvers = resolvers::of_plans(&mut tx).await?;
     let facts = tenant_facts::read(&mut tx).await?;
     tx.end().await?;
-    let policies = records.into_iter().map(policies::planned);
+    let policies = records.into_iter().map(StoredPolicy::policy);
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(&resource, position.revision, &rules, policies, resolver);
     let plan = plan.with_facts(Arc::new(facts));

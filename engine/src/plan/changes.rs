@@ -1,0 +1,129 @@
+//! Changes of a plan: a later revision is made of the compiled parts of an earlier one.
+//!
+//! The plan keeps its first layer, less the policies that changed, and gets a second, small one. Patterns share budgets
+//! in deciding order over the whole plan (`docs/semantics.md`, section 4.5). So a change by which patterns would be in two
+//! layers, or be gone from one, compiles all policies again, from their compiled parts.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use uuid::Uuid;
+
+use super::abac::Abac;
+use super::index::Rank;
+use super::layer::{Layer, Layers, whole};
+use super::slots::Namespace;
+use super::source::Source;
+use crate::policy::Policy;
+use crate::rbac::Rule;
+use crate::resolution::ResolverRef;
+
+/// The records that changed between two revisions of a tenant.
+#[derive(Debug, Default)]
+pub struct PlanChanges {
+    /// The ids of all rules that changed, each with the rule as it is now, or `None` if it is gone.
+    pub rules: Vec<(Uuid, Option<Rule>)>,
+    /// The ids of all policies that changed, each with the policy as it is now, or `None` if it is gone or not enabled.
+    pub policies: Vec<(Uuid, Option<Policy>)>,
+}
+
+/// Returns the layers of a plan for `resource` after these policies changed.
+pub(super) fn changed(
+    layers: &Layers,
+    resource: &str,
+    changed: Vec<(Uuid, Option<Policy>)>,
+    resolver: impl Fn(&str) -> Option<ResolverRef>,
+) -> Layers {
+    if changed.is_empty() {
+        return layers.clone();
+    }
+    let ids: HashSet<Uuid> = changed.iter().map(|(id, _)| *id).collect();
+    let present = changed.into_iter().filter_map(|(_, policy)| policy);
+    let present = present.filter(|policy| policy.resource.matches(resource));
+    let mut changed: Vec<Source> = present.map(Source::from).collect();
+    let Some((base, earlier)) = layers.split_first() else {
+        return whole(changed, resolver);
+    };
+    let earlier = earlier.iter().flat_map(sources);
+    changed.extend(earlier.filter(|source| !ids.contains(&source.policy.id)));
+    let base = less(base, &ids);
+    let changed: Layers = std::iter::once(base).chain(whole(changed, &resolver)).collect();
+    if is_too_large(&changed) || !are_patterns_together(&changed) {
+        // Earlier namespaces keep their resolvers: none changed since.
+        let resolver = |namespace: &str| bound(layers, namespace).or_else(|| resolver(namespace));
+        return whole(changed.iter().flat_map(sources).collect(), resolver);
+    }
+    changed
+}
+
+/// Returns the policies of all layers compiled into one.
+pub(super) fn folded(layers: &Layers) -> Layers {
+    whole(layers.iter().flat_map(sources).collect(), |namespace| bound(layers, namespace))
+}
+
+/// Returns the policies of all layers compiled together.
+pub(super) fn together(layers: &Layers) -> Arc<Abac> {
+    let sources = layers.iter().flat_map(sources).collect();
+    Arc::new(Abac::compile(sources, |namespace| bound(layers, namespace)))
+}
+
+/// Returns whether so many policies changed since they were compiled together that [`folded`] pays.
+pub(super) fn is_worth_folding(layers: &[Layer]) -> bool {
+    let changed = changed_policies(layers);
+    // Then all changes up to here cost about as much as folding.
+    changed > 0 && changed * changed >= all_policies(layers)
+}
+
+/// Returns the resolver of a namespace.
+fn bound(layers: &[Layer], name: &str) -> Option<ResolverRef> {
+    let namespaces = layers.iter().flat_map(|layer| layer.abac.slots.namespaces());
+    let mut named = namespaces.filter(|namespace: &&Namespace| &*namespace.name == name);
+    named.find_map(|namespace| namespace.resolver)
+}
+
+/// Returns the policies of a layer that count, as they were before they were compiled.
+fn sources(layer: &Layer) -> impl Iterator<Item = Source> {
+    layer.ranks().map(|rank| layer.abac.source(rank))
+}
+
+/// Returns the layer without the policies with these ids.
+fn less(layer: &Layer, ids: &HashSet<Uuid>) -> Layer {
+    let policies = (0..).zip(&layer.abac.policies);
+    let gone = policies
+        .filter(|(rank, policy)| layer.is_gone(*rank) || ids.contains(&policy.id))
+        .map(|(rank, _): (Rank, _)| rank)
+        .collect();
+    Layer { abac: layer.abac.clone(), gone }
+}
+
+/// Returns the number of policies that changed since they were compiled together.
+fn changed_policies(layers: &[Layer]) -> usize {
+    let gone = layers.first().map_or(0, |layer| layer.gone.len());
+    let new = layers.iter().skip(1).map(|layer| layer.abac.policies.len());
+    gone + new.sum::<usize>()
+}
+
+fn all_policies(layers: &[Layer]) -> usize {
+    layers.iter().map(|layer| layer.abac.policies.len()).sum()
+}
+
+/// Returns whether the second layer costs too much: it is compiled anew by each change. Usually the plan was folded
+/// before.
+fn is_too_large(layers: &[Layer]) -> bool {
+    let changed = changed_policies(layers);
+    changed * changed > 16 * all_policies(layers)
+}
+
+/// Returns whether all patterns are in one layer, of which no policy with a pattern is gone.
+fn are_patterns_together(layers: &[Layer]) -> bool {
+    let with_patterns = layers.iter().filter(|layer| layer.abac.program.has_patterns());
+    let has_pattern = |layer: &Layer, rank: Rank| {
+        let condition = layer.abac.conditions[rank as usize].condition;
+        condition.is_some_and(|condition| layer.abac.program.has_pattern(condition))
+    };
+    let is_gone = |layer: &Layer| layer.gone.iter().any(|rank| has_pattern(layer, *rank));
+    with_patterns.count() < 2 && !layers.iter().any(is_gone)
+}
+
+#[cfg(test)]
+mod tests;

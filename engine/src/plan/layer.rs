@@ -1,0 +1,227 @@
+//! A layer of a plan: policies that were compiled together, less those that are gone.
+//!
+//! A plan whose policies never changed has one layer. A changed plan shares the layer of the plan before, and has a second
+//! one for the policies that are new or different. The smallest policy in deciding order that applies in any layer
+//! decides, as if all had been compiled together.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::abac::Abac;
+use super::index::{Indexed, Rank, Search};
+use super::program::{Cause, Run};
+use super::slots::{Slot, Symbol, Values};
+use super::source::Source;
+use crate::condition::{AttributePath, ResolverAttribute};
+use crate::decision::{Applied, Undetermined, Withheld};
+use crate::policy::{PlannedPolicy, applies};
+use crate::rbac::Effect;
+use crate::request::Check;
+use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
+use crate::value::AttributeValue;
+
+/// Policies that were compiled together, less those that are gone.
+#[derive(Clone, Debug)]
+pub(super) struct Layer {
+    pub(super) abac: Arc<Abac>,
+    /// The ranks of the policies that do not count any more, ascending.
+    pub(super) gone: Arc<[Rank]>,
+}
+
+/// The layers of a plan: one, and one for the policies that changed since it was compiled.
+pub(super) type Layers = SmallVec<[Layer; 1]>;
+
+/// Compiles policies into one layer; none if there are no policies.
+pub(super) fn whole(
+    sources: Vec<Source>,
+    resolver: impl Fn(&str) -> Option<ResolverRef>,
+) -> Layers {
+    if sources.is_empty() {
+        return Layers::new();
+    }
+    SmallVec::from_buf([Layer::new(Abac::compile(sources, resolver))])
+}
+
+impl Layer {
+    /// Returns a layer of which no policy is gone.
+    pub(super) fn new(abac: Abac) -> Self {
+        Self { abac: Arc::new(abac), gone: Arc::default() }
+    }
+
+    /// Returns whether the policy of a rank does not count any more.
+    #[inline]
+    pub(super) fn is_gone(&self, rank: Rank) -> bool {
+        is_gone(&self.gone, rank)
+    }
+
+    /// Returns the ranks of the policies that count, ascending.
+    pub(super) fn ranks(&self) -> impl Iterator<Item = Rank> {
+        (0..).take(self.abac.policies.len()).filter(|rank| !self.is_gone(*rank))
+    }
+
+    /// Returns the policy of a rank; `None` for the rank of no policy.
+    pub(super) fn policy(&self, rank: Rank) -> Option<&PlannedPolicy> {
+        self.abac.policies.get(rank as usize)
+    }
+
+    /// Returns the first policy that applies, if it comes before `others`. `scanned` is the number of steps that the
+    /// layers before have taken.
+    #[inline]
+    pub(super) fn first_applicable<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+        others: Option<&Applied<'p>>,
+        scanned: &mut usize,
+    ) -> Option<Applied<'p>> {
+        let slots = &self.abac.slots;
+        let now = slots.time_text(check.now);
+        let mut values = Values::new();
+        slots.read(check, answers, &now, &mut values);
+        let mut run = Run::new(&self.abac.program, &values);
+        run.resume(*scanned);
+        let (conditions, gone) = (&*self.abac.conditions, &*self.gone);
+        let mut first = FirstApplicable { conditions, gone, run, found: Rank::MAX };
+        self.abac.index.visit(&mut first);
+        let policy = self.policy(first.found);
+        let is_first = |policy: &&PlannedPolicy| {
+            others.is_none_or(|other| policy.order() < other.policy.order())
+        };
+        let applied = policy
+            .filter(is_first)
+            .and_then(|_| self.applied(first.found, &mut first.run, answers));
+        *scanned = first.run.scanned();
+        applied
+    }
+
+    /// Returns the policy of a rank, if there is one, and the causes if it applies because it is undetermined.
+    pub(super) fn applied<'p>(
+        &'p self,
+        rank: Rank,
+        run: &mut Run<'_>,
+        answers: &AttributeAnswers,
+    ) -> Option<Applied<'p>> {
+        let policy = self.policy(rank)?;
+        let undetermined = match policy.effect {
+            Effect::Deny => self.causes_of(rank, run, answers),
+            Effect::Allow => Vec::new(),
+        };
+        Some(Applied { policy, undetermined })
+    }
+
+    /// Returns the policy of a rank, if there is one and failed resolvers leave it undetermined.
+    pub(super) fn withheld<'p>(
+        &'p self,
+        rank: Rank,
+        run: &mut Run<'_>,
+        answers: &AttributeAnswers,
+    ) -> Option<Withheld<'p>> {
+        let policy = self.policy(rank).filter(|_| !answers.is_empty())?;
+        let undetermined = self.causes_of(rank, run, answers);
+        let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
+        undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
+    }
+
+    /// Returns why the policy of a rank is undetermined; empty if it is not.
+    fn causes_of<'p>(
+        &'p self,
+        rank: Rank,
+        run: &mut Run<'_>,
+        answers: &AttributeAnswers,
+    ) -> Vec<Undetermined<'p>> {
+        let Some(condition) = self.abac.conditions[rank as usize].condition else {
+            return vec![Undetermined::Broken];
+        };
+        if run.truth(condition).is_some() {
+            return Vec::new();
+        }
+        let mut causes = Vec::new();
+        run.causes(condition, &mut causes);
+        causes.into_iter().map(|cause| self.undetermined(cause, answers)).collect()
+    }
+
+    /// Names the attribute of a cause.
+    pub(super) fn undetermined(
+        &self,
+        cause: Cause,
+        answers: &AttributeAnswers,
+    ) -> Undetermined<'_> {
+        let path = |slot| self.abac.slots.path(slot);
+        match cause {
+            Cause::Absent(slot) => Undetermined::Absent(path(slot)),
+            Cause::Unresolved(slot) => {
+                let cause = unresolved_cause(path(slot), answers);
+                Undetermined::Unresolved(path(slot), cause.into())
+            }
+            Cause::Incomparable(slot, operator) => Undetermined::Incomparable(path(slot), operator),
+            Cause::TooLong(slot) => Undetermined::TooLong(path(slot)),
+            Cause::PatternTooLarge(slot) => Undetermined::PatternTooLarge(path(slot)),
+        }
+    }
+
+    /// Returns the heap bytes, for the weight of a plan.
+    pub(super) fn weight(&self) -> usize {
+        // An `Arc` has two counters beside its value. An empty list is shared by all.
+        let gone = match self.gone.is_empty() {
+            true => 0,
+            false => 2 * size_of::<usize>() + size_of_val::<[Rank]>(&self.gone),
+        };
+        self.abac.weight() + 2 * size_of::<usize>() + gone
+    }
+}
+
+/// Returns whether a rank is among `gone`, which ascend.
+#[inline]
+pub(super) fn is_gone(gone: &[Rank], rank: Rank) -> bool {
+    !gone.is_empty() && gone.binary_search(&rank).is_ok()
+}
+
+/// Returns why the value of a resolver's attribute is not known.
+pub(super) fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers) -> String {
+    let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
+        return String::new();
+    };
+    match answers.get(namespace, name) {
+        Some(AttributeAnswer::Failed(cause)) => cause.to_string(),
+        _ => format!("resolver `{namespace}` was not asked"),
+    }
+}
+
+/// A search for the first policy of a layer that applies.
+pub(super) struct FirstApplicable<'p, 'r> {
+    pub(super) conditions: &'p [Indexed],
+    /// The ranks of the policies that do not count, ascending.
+    pub(super) gone: &'p [Rank],
+    pub(super) run: Run<'r>,
+    /// The smallest rank evaluated so far that applies.
+    pub(super) found: Rank,
+}
+
+impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
+        self.run.value(slot)
+    }
+
+    fn symbol(&self, slot: Slot) -> Symbol {
+        self.run.symbol(slot)
+    }
+
+    fn evaluate(&mut self, ranks: &[Rank]) {
+        for &rank in ranks {
+            // The ranks ascend: no later one can decide.
+            if rank >= self.found {
+                return;
+            }
+            if is_gone(self.gone, rank) {
+                continue;
+            }
+            let Indexed { effect, condition } = self.conditions[rank as usize];
+            let truth = condition.and_then(|condition| self.run.truth(condition));
+            if applies(effect, truth) {
+                self.found = rank;
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Partial evaluation of all layers of a plan as one (`docs/semantics.md`, section 5.6).
+
+use smallvec::SmallVec;
+
+use super::index::Rank;
+use super::layer::Layer;
+use super::partial_evaluation::PartialEvaluation;
+use super::program::Run;
+use super::slots::{TimeText, Values};
+use super::{Plan, Verdict};
+use crate::decision::{Applied, Withheld, combine};
+use crate::policy::PlannedPolicy;
+use crate::rbac::Effect;
+use crate::request::Check;
+use crate::resolution::{AttributeAnswers, AttributeRequest};
+
+/// The values of one check, for each layer of a plan.
+pub(super) type LayerValues<'v> = SmallVec<[Values<'v>; 1]>;
+
+/// A partial evaluation of each layer of a plan.
+struct Stages<'p, 'r>(SmallVec<[(&'p Layer, PartialEvaluation<'p, 'r>); 1]>);
+
+impl<'p, 'r> Stages<'p, 'r>
+where
+    'p: 'r,
+{
+    /// Evaluates `layers` with the values of each.
+    fn new<'v: 'r>(layers: &'p [Layer], values: &'r [Values<'v>]) -> Self {
+        let mut scanned = 0;
+        let evaluation = |(layer, values): (&'p Layer, &'r Values<'v>)| {
+            let mut run = Run::new(&layer.abac.program, values);
+            run.resume(scanned);
+            let conditions = &layer.abac.conditions;
+            let mut evaluation = PartialEvaluation::new(conditions, run).without(&layer.gone);
+            layer.abac.index.visit(&mut evaluation);
+            evaluation.drop_outranked();
+            scanned = evaluation.run.scanned();
+            (layer, evaluation)
+        };
+        let mut stages = Self(layers.iter().zip(values).map(evaluation).collect());
+        if let Some(found) = stages.found().filter(|_| layers.len() > 1) {
+            for (layer, evaluation) in &mut stages.0 {
+                let order = |rank| layer.policy(rank).map(PlannedPolicy::order);
+                evaluation.retain_open(|rank| order(rank) < Some(found.order()));
+            }
+        }
+        stages
+    }
+
+    /// Returns the first policy that certainly applies.
+    fn found(&self) -> Option<&'p PlannedPolicy> {
+        let found = self.0.iter().filter_map(|(layer, one)| layer.policy(one.found));
+        found.min_by_key(|policy| policy.order())
+    }
+
+    /// Returns the first policy that certainly applies, with the causes if it is undetermined.
+    fn applied(&mut self, answers: &AttributeAnswers) -> Option<Applied<'p>> {
+        let (layer, evaluation, rank) = self.first(|one| one.found)?;
+        layer.applied(rank, &mut evaluation.run, answers)
+    }
+
+    /// Returns the first policy that would allow if failed resolvers did not leave it undetermined.
+    fn withheld(&mut self, answers: &AttributeAnswers) -> Option<Withheld<'p>> {
+        let (layer, evaluation, rank) = self.first(|one| one.withheld)?;
+        layer.withheld(rank, &mut evaluation.run, answers)
+    }
+
+    /// Returns the first of the policies that `rank` names in each layer.
+    fn first(
+        &mut self,
+        rank: impl Fn(&PartialEvaluation<'p, 'r>) -> Rank,
+    ) -> Option<(&'p Layer, &mut PartialEvaluation<'p, 'r>, Rank)> {
+        let ranked = self.0.iter_mut().filter_map(|(layer, one)| {
+            let rank = rank(one);
+            let order = layer.policy(rank)?.order();
+            Some((order, *layer, one, rank))
+        });
+        let (_, layer, evaluation, rank) = ranked.min_by_key(|(order, ..)| *order)?;
+        Some((layer, evaluation, rank))
+    }
+
+    /// Drops the open policies that cannot change the decision, which is `otherwise` if none of them applies.
+    fn drop_ineffective(&mut self, otherwise: Effect) {
+        let last = |stages: &Self| {
+            let last = (0..).zip(&stages.0).filter_map(|(at, (layer, one)): (usize, _)| {
+                Some((layer.policy(*one.open().last()?)?, at))
+            });
+            last.max_by_key(|(policy, _)| policy.order())
+        };
+        // The last open policy decides only if no other one applies. If its effect equals `otherwise`, the decision
+        // is the same whether it applies or not.
+        while let Some((policy, at)) = last(self)
+            && policy.effect == otherwise
+        {
+            self.0[at].1.drop_last();
+        }
+    }
+
+    /// Returns whether no policy is open.
+    fn is_settled(&self) -> bool {
+        self.0.iter().all(|(_, evaluation)| evaluation.is_settled())
+    }
+
+    /// Returns the requests for the attributes that settle the open policies, one per resolver.
+    fn attribute_requests(self) -> Vec<AttributeRequest> {
+        let mut requests: Vec<AttributeRequest> = Vec::new();
+        let all = self.0.into_iter();
+        let all = all.flat_map(|(layer, one)| one.attribute_requests(&layer.abac.slots));
+        for request in all {
+            match requests.iter_mut().find(|known| known.namespace == request.namespace) {
+                Some(known) => {
+                    let new = request.attributes.into_iter();
+                    let new: Vec<_> = new.filter(|name| !known.attributes.contains(name)).collect();
+                    known.attributes.extend(new);
+                }
+                None => requests.push(request),
+            }
+        }
+        requests
+    }
+}
+
+impl Plan {
+    /// Decides by partial evaluation: attributes of resolvers may still be missing from `answers`.
+    pub(super) fn decide_in_stages<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Verdict<'p> {
+        let now = self.time_text(check);
+        let values = self.values(check, answers, &now);
+        let mut stages = Stages::new(&self.layers, &values);
+        let rule = self.rules.decide(check, &self.resource);
+        // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
+        if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !stages.is_settled() {
+            return Verdict::Decided(combine(None, || rule));
+        }
+        let applied = stages.applied(answers);
+        let decision = combine(applied, || rule).or_withheld(|| stages.withheld(answers));
+        stages.drop_ineffective(decision.effect());
+        if stages.is_settled() {
+            return Verdict::Decided(decision);
+        }
+        Verdict::NeedsAttributes(stages.attribute_requests())
+    }
+
+    /// Returns `request.time` as text, or an empty text if no policy reads it.
+    pub(super) fn time_text(&self, check: &Check<'_>) -> TimeText {
+        let mut texts = self.layers.iter().map(|layer| layer.abac.slots.time_text(check.now));
+        texts.find(|text| !text.is_empty()).unwrap_or_default()
+    }
+
+    /// Reads every attribute of the plan, for each layer.
+    pub(super) fn values<'v>(
+        &self,
+        check: &'v Check<'v>,
+        answers: &'v AttributeAnswers,
+        now: &'v str,
+    ) -> LayerValues<'v> {
+        let mut all = LayerValues::new();
+        for layer in &self.layers {
+            all.push(Values::new());
+            if let Some(values) = all.last_mut() {
+                layer.abac.slots.read(check, answers, now, values);
+            }
+        }
+        all
+    }
+}

@@ -1,0 +1,42 @@
+//! Compiles plans whose policies changed often, while they decide.
+
+use std::sync::Arc;
+
+use portcullis_plan_cache::{CachedPlan, PlanCache};
+use tokio::sync::Semaphore;
+
+use super::error::PlanError;
+
+/// Folds plans on a thread that serves no requests, one after the other. A plan that finds another one at work stays as it
+/// is until its next change: it decides the same, a little slower.
+#[derive(Debug)]
+pub(super) struct Folding(Arc<Semaphore>);
+
+impl Default for Folding {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(1)))
+    }
+}
+
+impl Folding {
+    /// Begins to fold `cached` if so many of its policies changed that it pays, and no other plan is folded now.
+    pub(super) fn begin(
+        &self,
+        cache: &Arc<PlanCache<PlanError>>,
+        tenant: &str,
+        resource: &str,
+        cached: &Arc<CachedPlan>,
+    ) {
+        if !cached.plan().is_worth_folding() {
+            return;
+        }
+        let Ok(turn) = Arc::clone(&self.0).try_acquire_owned() else { return };
+        let (cache, cached) = (Arc::clone(cache), Arc::clone(cached));
+        let (tenant, resource) = (tenant.to_owned(), resource.to_owned());
+        tokio::task::spawn_blocking(move || {
+            let plan = cached.plan().folded();
+            cache.replace(&tenant, &resource, &cached, plan);
+            drop(turn);
+        });
+    }
+}
