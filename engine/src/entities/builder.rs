@@ -30,7 +30,7 @@ pub struct EntityInput<'e> {
     pub properties: &'e [Member<'e>],
 }
 
-/// Builds an [`EntityTable`] from entities in any order. The last of several entities with one type and id counts.
+/// Builds an [`EntityTable`](super::EntityTable) from entities in any order. The last of several entities with one type and id counts.
 #[derive(Default)]
 pub struct EntityTableBuilder {
     pool: Pool,

@@ -23,11 +23,11 @@ use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query, text_filter};
 use crate::path::Segments;
 
-/// The path of [`write`], whose bodies have a limit of their own.
+/// The path of [`write()`], whose bodies have a limit of their own.
 pub(crate) const PATH: &str = "/api/v1/entities";
 /// The path of [`sync`], whose bodies have a limit of their own.
 pub(crate) const SYNC_PATH: &str = "/api/v1/entities/sync";
-/// Largest body of [`write`] and [`sync`], in bytes: a thousand entities with 8 KiB each.
+/// Largest body of [`write()`] and [`sync`], in bytes: a thousand entities with 8 KiB each.
 pub(crate) const MAX_BODY: usize = 8 * 1024 * 1024;
 
 /// Inserts entities, or replaces those of the same types and ids.

@@ -48,7 +48,7 @@ pub async fn write(
 /// sync did not name.
 ///
 /// # Errors
-/// The errors of [`write`]; the sync is not the one that goes on, or too many go on.
+/// The errors of [`write()`]; the sync is not the one that goes on, or too many go on.
 pub async fn sync(
     app: &App,
     caller: &Manager,
