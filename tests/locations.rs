@@ -9,14 +9,16 @@ use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
 use crate::support::{MANAGER, Request, Server};
 
-/// The operations of the document that create a record, as `METHOD /path`.
+/// The operations of the document that create a record at a path of its own, as `METHOD /path`.
 fn creations(server: &Server) -> BTreeSet<String> {
     let document = Request::new("GET /openapi.json").send(server.address).is(200).json();
     let paths = document["paths"].as_object().expect("paths").iter();
     let operations = paths.flat_map(|(path, item)| {
         let operations = item.as_object().expect("operations").iter();
         operations
-            .filter(|(_, operation)| !operation["responses"]["201"].is_null())
+            .filter(|(_, operation)| {
+                !operation["responses"]["201"]["headers"]["Location"].is_null()
+            })
             .map(move |(method, _)| format!("{} {path}", method.to_uppercase()))
     });
     operations.collect()

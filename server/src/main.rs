@@ -30,11 +30,6 @@ use portcullis_tools::{
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
 
-/// The allocator of the service (`docs/performance.md`, "The request path"). Tests count allocations with another one.
-#[cfg(not(test))]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The longest wait for threads that still compute when the service has stopped. Nobody needs their results.
 const THREADS_TIMEOUT: Duration = Duration::from_millis(200);
 

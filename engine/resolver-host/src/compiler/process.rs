@@ -63,8 +63,6 @@ impl CompilerProcess {
             .env("RAYON_NUM_THREADS", THREADS)
             // Each arena of glibc reserves 64 MiB of the address space.
             .env("MALLOC_ARENA_MAX", THREADS)
-            // An arena of mimalloc, the allocator of the static binary, reserves 1 GiB of it.
-            .env("MIMALLOC_ARENA_RESERVE", "0")
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
