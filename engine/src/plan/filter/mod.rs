@@ -11,7 +11,7 @@
 //!     resource: ResourcePattern::Exact("document:read".to_owned()),
 //!     effect: Effect::Allow,
 //!     priority: 0,
-//!     condition: Ok(expression::parse("resource.owner == request.subject")?),
+//!     condition: Ok(expression::parse("resource.owner == request.subject").map_err(|_| "a fault")?),
 //! };
 //! let plan = Plan::compile("document:read", 1, &[], [policy]);
 //!

@@ -15,7 +15,7 @@
 //!     resource: ResourcePattern::Exact("record:read".to_owned()),
 //!     effect: Effect::Allow,
 //!     priority: 0,
-//!     condition: Ok(expression::parse("resource.owner == request.subject")?),
+//!     condition: Ok(expression::parse("resource.owner == request.subject").map_err(|_| "a fault")?),
 //! };
 //! let plan = Plan::compile("record:read", 1, &[], [policy]);
 //! let mut builder = EntityTable::builder();
