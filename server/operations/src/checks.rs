@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
+use crate::open_scope::open_scope;
 use crate::plans::{PlanError, is_lost};
 
 /// The parts of a check that are not in its body.
@@ -90,10 +91,7 @@ pub async fn check<'c>(
         caller.may_explain(body.domain, &app.manager_roles)?;
     }
     let began = Instant::now();
-    let domain = caller.domain_of(body.domain)?;
-    let tenant = caller.tenant_of(domain)?;
-    // A token of one tenant may ask about another one that it administers.
-    app.closed_tenants.must_be_open(tenant)?;
+    let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let now = options.now.unwrap_or_else(|| app.clock.now());
     let check = Check::new(body, domain, caller.of_check(), now);
     let decided = decide(app, tenant, check, options).await?;

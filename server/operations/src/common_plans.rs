@@ -1,4 +1,4 @@
-//! Plans of one revision for the checks of a batch (`docs/semantics.md`, section 11.2).
+//! Plans of several resources at one revision, as for the checks of a batch (`docs/semantics.md`, section 11.2).
 
 use std::sync::Arc;
 
@@ -25,10 +25,29 @@ pub(crate) struct CommonPlans {
 }
 
 /// Returns the plans that decide `resources` in `tenant`, all of one revision: `at_least` or a later one, and no older than
-/// any write acknowledged here so far.
+/// any write acknowledged here so far. The caller bounds the number of resources.
 ///
 /// # Errors
-/// A plan cannot be had, the plans are too large together, or the rules change too fast.
+/// A plan cannot be had, or the rules change too fast.
+pub(crate) async fn find_all(
+    plans: &Plans,
+    tenant: &str,
+    resources: &[&str],
+    at_least: u64,
+) -> Result<CommonPlans, OperationError> {
+    let mut found = Vec::with_capacity(resources.len());
+    for resource in resources {
+        found.push(plans.find(tenant, resource, at_least).await?);
+    }
+    let CommonPlans { plans, revision } = agree(plans, tenant, resources, found).await?;
+    // Without resources no plan has a revision.
+    Ok(CommonPlans { plans, revision: revision.max(at_least) })
+}
+
+/// Returns the plans of a batch as [`find_all`] does, within the limits of batches.
+///
+/// # Errors
+/// A plan cannot be had, the plans are too many or too large together, or the rules change too fast.
 pub(crate) async fn find(
     plans: &Plans,
     tenant: &str,

@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::filter_refusal::FilterRefusal;
+use crate::open_scope::open_scope;
 
 /// The decision on a check for all rows.
 #[derive(Debug, Serialize)]
@@ -80,9 +81,7 @@ pub async fn filter(
 ) -> Result<FilterAnswer, OperationError> {
     let body = request.check;
     caller.may_explain(body.domain, &app.manager_roles)?;
-    let domain = caller.domain_of(body.domain)?;
-    let tenant = caller.tenant_of(domain)?;
-    app.closed_tenants.must_be_open(tenant)?;
+    let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let check = Check::new(body, domain, caller.of_check(), app.clock.now());
     let cached = app.plans.find(tenant, check.resource, at_least).await?;
     let plan = cached.plan();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use portcullis_auth::CheckCaller;
 use portcullis_bundle::matrix::CellDecision;
+use portcullis_engine::Invalid;
 use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
-use portcullis_engine::request::{Attributes, Roles};
+use portcullis_engine::request::Attributes;
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{Check, Invalid, Plan};
 use portcullis_model::matrix::{MatrixRequest, MatrixSubject};
 use portcullis_model::page::Page;
 use portcullis_plan_cache::CachedPlan;
@@ -15,8 +15,9 @@ use portcullis_storage::resources;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::common_plans::{CommonPlans, find_all};
 use crate::error::OperationError;
-use crate::plans_of_resources::{PlansOfResources, find_all};
+use crate::open_scope::open_scope;
 
 /// The maximum number of cells: 50 roles × 500 actions.
 const MAX_CELLS: usize = 25_000;
@@ -63,9 +64,7 @@ pub async fn matrix(
 ) -> Result<MatrixAnswer, OperationError> {
     let named = request.domain.take();
     caller.may_explain(named.as_deref(), &app.manager_roles)?;
-    let domain = caller.domain_of(named.as_deref())?;
-    let tenant = caller.tenant_of(domain)?;
-    app.closed_tenants.must_be_open(tenant)?;
+    let (domain, tenant) = open_scope(app, caller, named.as_deref())?;
     let resources = match request.resources.take() {
         Some(resources) => resources,
         None => registered(app, tenant).await?,
@@ -76,7 +75,7 @@ pub async fn matrix(
         return Err(Invalid::expected("/resources", what).into());
     }
     let names: Vec<&str> = columns.iter().map(|(resource, _)| &**resource).collect();
-    let PlansOfResources { plans, revision } = find_all(app, tenant, &names, at_least).await?;
+    let CommonPlans { plans, revision } = find_all(&app.plans, tenant, &names, at_least).await?;
     let domain = domain.to_owned();
     let work = move || cells(&columns, &plans, &request.rows, &domain);
     let cells = app.plans.compilations().policy(tenant, work).await??;
@@ -118,15 +117,14 @@ fn cells(
     let mut cells = Vec::with_capacity(columns.len() * rows.len());
     let mut left = MAX_EVALUATIONS;
     for ((resource, action), cached) in columns.iter().zip(plans) {
-        let plan = cached.plan();
-        let mut matrix = PlanMatrix::new(plan, Attributes::default());
+        let mut matrix = PlanMatrix::new(cached.plan(), Attributes::default());
         let needed = matrix.policies_per_cell().saturating_mul(rows.len());
         left = left.checked_sub(needed).ok_or_else(too_many_policies)?;
         for row in rows {
             let (subject, roles) = (row.subject.as_deref(), row.roles.as_slice());
             let cell = MatrixCell { subject, roles, domain: Some(domain), action: Some(action) };
             let outcome = CellDecision::from(&matrix.outcome(&cell));
-            cells.push(shown(row, resource, action, outcome, || rule_of(plan, resource, &cell)));
+            cells.push(shown(row, resource, action, outcome, || matrix.matched_rule_id(&cell)));
         }
     }
     Ok(cells)
@@ -135,21 +133,6 @@ fn cells(
 fn too_many_policies() -> OperationError {
     let what = "fewer roles or resources: their policies are more than are decided at once";
     Invalid::expected("/resources", what).into()
-}
-
-/// Returns the id of what decides a request of the cell that has no attributes.
-fn rule_of(plan: &Plan, resource: &str, cell: &MatrixCell<'_>) -> String {
-    let check = Check {
-        subject: cell.subject.unwrap_or_default(),
-        resource,
-        action: cell.action.unwrap_or_default(),
-        domain: cell.domain.unwrap_or_default(),
-        roles: Roles::Claimed(cell.roles),
-        attributes: Attributes::default(),
-        claims: None,
-        now: chrono::DateTime::UNIX_EPOCH,
-    };
-    plan.evaluate(&check).matched_rule_id()
 }
 
 fn shown(

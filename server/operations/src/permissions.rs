@@ -12,9 +12,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::common_plans::{CommonPlans, find_all};
 use crate::error::OperationError;
 use crate::etag::entity_tag;
-use crate::plans_of_resources::{PlansOfResources, find_all};
+use crate::open_scope::open_scope;
 
 /// The maximum number of resources on a page: each has a plan, which may have to be loaded.
 const MAX_PAGE: i64 = 200;
@@ -60,17 +61,15 @@ pub async fn list(
     let subject = request.subject.or(caller.subject());
     let subject = subject.ok_or_else(|| Invalid::missing("subject", SUBJECT_OF_KEY))?;
     caller.may_ask_about(subject, request.domain, &app.manager_roles)?;
-    let domain = caller.domain_of(request.domain)?;
-    let tenant = caller.tenant_of(domain)?;
-    app.closed_tenants.must_be_open(tenant)?;
+    let (domain, tenant) = open_scope(app, caller, request.domain)?;
     let page = Page { limit: page.limit.min(MAX_PAGE), ..page };
     let mut tx = app.store.read(tenant).await?;
     let revision = tenants::revision(&mut tx).await?;
     let Listed { records, more } = resources::list(&mut tx, page).await?;
     tx.end().await?;
     let names: Vec<&str> = records.iter().map(|record| &*record.registration.name).collect();
-    let PlansOfResources { plans, revision } =
-        find_all(app, tenant, &names, at_least.max(revision)).await?;
+    let CommonPlans { plans, revision } =
+        find_all(&app.plans, tenant, &names, at_least.max(revision)).await?;
     let now = app.clock.now();
     let permission = |(record, plan): (&_, &Plan)| {
         let record: &portcullis_model::resource::ResourceRecord = record;

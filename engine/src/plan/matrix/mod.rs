@@ -125,6 +125,12 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         };
         outcome.or_insert_with(decide).clone()
     }
+
+    /// Returns the id of the policy or rule that decides the request of `cell` without attributes beside those of the
+    /// matrix, or `default-deny`.
+    pub fn matched_rule_id(&self, cell: &MatrixCell<'_>) -> String {
+        self.plan.evaluate(&check_of(self.plan, self.attributes, cell)).matched_rule_id()
+    }
 }
 
 /// Returns the tests that read what a cell knows. Those that also read what is unknown stay as they are in every cell.

@@ -16,6 +16,7 @@ use portcullis_auth::CheckCaller;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::open_scope::open_scope;
 
 /// The time after which a page ends. The next page goes on where it ended.
 const PAGE_TIME: Duration = Duration::from_secs(1);
@@ -36,8 +37,5 @@ fn scope<'c>(
     domain: Option<&'c str>,
 ) -> Result<(&'c str, &'c str), OperationError> {
     caller.may_search(subject, domain, &app.manager_roles)?;
-    let domain = caller.domain_of(domain)?;
-    let tenant = caller.tenant_of(domain)?;
-    app.closed_tenants.must_be_open(tenant)?;
-    Ok((domain, tenant))
+    open_scope(app, caller, domain)
 }
