@@ -45,7 +45,7 @@ impl IntoParams for RolePath {
 
 /// Makes a role include others, in place of those that it included before.
 ///
-/// Who has the role has the included roles too, and those that these include. A role cannot include itself.
+/// Holders of the role have the included roles too, and those that these include. A role cannot include itself.
 #[utoipa::path(
     put, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "putRole",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch),

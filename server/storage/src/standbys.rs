@@ -98,9 +98,9 @@ impl Standbys {
         let now = Instant::now();
         let first = self.next.fetch_add(1, Ordering::Relaxed);
         let count = self.servers.len();
-        let turns =
+        let mut turns =
             (0..count).filter_map(|turn| self.servers.get((first.wrapping_add(turn)) % count));
-        turns.into_iter().find(|server| server.rests_until.lock().is_none_or(|until| until <= now))
+        turns.find(|server| server.rests_until.lock().is_none_or(|until| until <= now))
     }
 
     /// Waits for the connections in use and closes all.

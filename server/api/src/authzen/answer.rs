@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use portcullis_auth::CheckCaller;
 use portcullis_engine::{Effect, Invalid};
+use portcullis_operations::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -53,9 +55,17 @@ pub(crate) struct EvaluationsAnswer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reasons {
     /// Whether the caller asked for reasons.
-    pub(super) wanted: bool,
+    wanted: bool,
     /// Whether the caller may see the names of rules and policies.
-    pub(super) for_admins: bool,
+    for_admins: bool,
+}
+
+impl Reasons {
+    /// Returns the reasons that `caller` gets about a check in `domain`, if they are `wanted`.
+    pub(super) fn of(app: &App, caller: &CheckCaller, domain: Option<&str>, wanted: bool) -> Self {
+        let for_admins = wanted && caller.may_explain(domain, &app.manager_roles).is_ok();
+        Self { wanted, for_admins }
+    }
 }
 
 impl EvaluationAnswer {

@@ -56,8 +56,7 @@ pub(super) async fn decide(
     let check = question.check();
     let options = CheckOptions { kind: CheckKind::Combined, at_least, explain: false, now: None };
     let answer = checks::check(app, caller, check, options).await?.answer;
-    let for_admins = reasons && caller.may_explain(check.domain, &app.manager_roles).is_ok();
-    let reasons = Reasons { wanted: reasons, for_admins };
+    let reasons = Reasons::of(app, caller, check.domain, reasons);
     let (effect, revision) = (answer.effect, answer.revision);
     let answer = EvaluationAnswer::new(question, effect, Some(answer.reason), revision, reasons);
     Ok((revision, answer))

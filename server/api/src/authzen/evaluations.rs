@@ -20,7 +20,7 @@ use crate::openapi::Conflict;
 
 /// Decides many requests of AuthZEN by the rules of one revision.
 ///
-/// What an evaluation leaves out it takes from the body. Without `evaluations` this is an evaluation. With a short circuit
+/// An evaluation takes from the body what it leaves out. Without `evaluations` this is an evaluation. With a short circuit
 /// the answer ends at the first denial, or at the first permission.
 #[utoipa::path(
     post, path = "/access/v1/evaluations", tag = "Decisions", operation_id = "evaluations",
@@ -84,9 +84,7 @@ fn assemble(
             Ok(question) => {
                 let Some(ItemAnswer { effect, basis }) = decided.next() else { break };
                 let domain = question.check().domain;
-                let for_admins =
-                    options.reasons && caller.may_explain(domain, &app.manager_roles).is_ok();
-                let reasons = Reasons { wanted: options.reasons, for_admins };
+                let reasons = Reasons::of(app, caller, domain, options.reasons);
                 let reason = basis.map(|basis| basis.reason);
                 EvaluationAnswer::new(question, effect, reason, revision, reasons)
             }

@@ -29,7 +29,7 @@ impl NameBudget {
 }
 
 /// Returns the attributes of an object: each member by its name, and each member of an object inside by its dotted path.
-/// Where two have one name, the one that nests less counts. `null` stays: it is an absent attribute. An object, and a list
+/// Of two with one name, the one that nests less counts. `null` stays: it is an absent attribute. An object, and a list
 /// of anything but strings and numbers, is a present value that no operator compares.
 ///
 /// Returns `None` if the budget is spent.
