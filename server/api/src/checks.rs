@@ -109,14 +109,14 @@ pub(super) async fn check(
 /// and copies cost as much as the rest of a check.
 pub(crate) async fn check_directly(
     app: &App,
-    mut parts: Parts,
-    body: impl HttpBody<Data = Bytes> + Unpin,
+    parts: &mut Parts,
+    body: &mut (impl HttpBody<Data = Bytes> + Unpin),
 ) -> Response {
     let answer = async {
-        let caller = CheckRequester::from_request_parts(&mut parts, app).await?;
-        let explain = Explain::from_request_parts(&mut parts, app).await?;
-        let at_least = MinRevision::from_request_parts(&mut parts, app).await?;
-        let body = JsonBody::read(&mut parts, body).await?;
+        let caller = CheckRequester::from_request_parts(parts, app).await?;
+        let explain = Explain::from_request_parts(parts, app).await?;
+        let at_least = MinRevision::from_request_parts(parts, app).await?;
+        let body = JsonBody::read(parts, body).await?;
         check(State(app.clone()), caller, explain, at_least, body).await
     };
     answer.await.into_response()

@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 
 use axum::Json;
@@ -14,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::FutureExt;
+use futures_util::future::Either;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, StatusCode, Uri, Version};
@@ -76,7 +78,7 @@ impl HttpService {
         B::Error: Into<axum::BoxError>,
     {
         let ServiceContext { app, bodies, queries, routes, direct_checks } = &*self.0;
-        let (mut parts, body) = request.into_parts();
+        let (mut parts, mut body) = request.into_parts();
         let exchange = Exchange::begin(&parts, app.clock.now());
         let sent = SentCredential::of(app, &parts, &exchange.id);
         let most = match parts.uri.path() {
@@ -91,16 +93,16 @@ impl HttpService {
         if let Some(fault) = queries.fault(&parts) {
             parts.extensions.insert(fault);
         }
-        let routed = async {
-            if *direct_checks && is_plain_check(&parts) {
-                check(app, parts, body).await
-            } else {
+        let routed = match *direct_checks && is_plain_check(&parts) {
+            true => Either::Left(check(app, &mut parts, &mut body)),
+            false => {
                 parts.extensions.insert(exchange.id.clone());
                 // In a box, so that a check has no room for the state of another route.
-                Box::pin(route(routes.clone(), parts, body)).await
+                Either::Right(Box::pin(route(routes.clone(), parts, body)))
             }
         };
-        let routed = AssertUnwindSafe(routed).catch_unwind();
+        // Pinned here: each move copies the whole state of a check.
+        let routed = pin!(AssertUnwindSafe(routed).catch_unwind());
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
             Some(Ok(answer)) => method_not_allowed(answer),
             Some(Err(panic)) => after_panic(&*panic),
@@ -137,15 +139,14 @@ where
 }
 
 /// Answers a check without the router, and discards the part of the body that the handler does not read.
-async fn check<B>(app: &App, parts: Parts, mut body: B) -> Response
+async fn check<B>(app: &App, parts: &mut Parts, body: &mut B) -> Response
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let version = parts.version;
-    let answer = checks::check_directly(app, parts, &mut body).await;
+    let answer = checks::check_directly(app, parts, body).await;
     // As in `route`.
-    if version != Version::HTTP_2 {
-        leftover::discard(&mut body).await;
+    if parts.version != Version::HTTP_2 {
+        leftover::discard(body).await;
     }
     answer
 }

@@ -82,12 +82,37 @@ impl Fetches {
     }
 }
 
+/// The number of sets that were fetched in this process.
+static FETCHED_SETS: AtomicU64 = AtomicU64::new(0);
+
 struct Good {
     keys: KeySet,
     since: Instant,
+    /// No other set of this process has this number.
+    number: u64,
 }
 
 impl Good {
+    /// Returns a set that was fetched now.
+    fn new(keys: KeySet) -> Self {
+        let number = FETCHED_SETS.fetch_add(1, Ordering::Relaxed);
+        Self { keys, since: Instant::now(), number }
+    }
+
+    /// Returns whether the header of a token that `used` verified still chooses that key. A set that was asked before
+    /// gives the same answer, without a look at its keys.
+    fn chooses(&self, used: &UsedKey) -> bool {
+        if used.set.load(Ordering::Relaxed) == self.number {
+            return true;
+        }
+        let key = self.keys.find(used.algorithm, used.kid.as_deref());
+        let chosen = key.is_some_and(|key| Arc::ptr_eq(key, &used.key));
+        if chosen {
+            used.set.store(self.number, Ordering::Relaxed);
+        }
+        chosen
+    }
+
     /// Returns whether the keys may still be used at `now`.
     fn is_young(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.since) < MAX_AGE
@@ -139,7 +164,7 @@ impl KeySource {
             good = fresh;
         }
         let key = good.keys.find(algorithm, kid.as_deref()).map(Arc::clone);
-        Ok(key.map(|key| UsedKey { algorithm, kid, key }))
+        Ok(key.map(|key| UsedKey { algorithm, kid, key, set: AtomicU64::new(good.number) }))
     }
 
     /// Returns whether [`KeySource::find`] would return `used` again for the same token, without a fetch.
@@ -147,9 +172,9 @@ impl KeySource {
         self.0.note_use();
         let now = Instant::now();
         let good = self.0.good.load();
-        let good = good.as_ref().filter(|good| good.is_young(now) && !self.0.is_due(now));
-        let key = good.and_then(|good| good.keys.find(used.algorithm, used.kid.as_deref()));
-        key.is_some_and(|key| Arc::ptr_eq(key, &used.key))
+        good.as_ref().is_some_and(|good| {
+            good.is_young(now) && !self.0.is_due(now) && good.chooses(used)
+        })
     }
 
     /// Returns the last good key set, unless it is older than [`MAX_AGE`].
@@ -284,7 +309,7 @@ impl Source {
                 if let Some(before) = &*self.good.load() {
                     keys.keep_keys_of(&before.keys);
                 }
-                self.good.store(Some(Arc::new(Good { keys, since: Instant::now() })));
+                self.good.store(Some(Arc::new(Good::new(keys))));
                 return true;
             }
             Err(error) if fetches.may_warn() => {

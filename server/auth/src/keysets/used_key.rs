@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use jsonwebtoken::{Algorithm, DecodingKey};
 
@@ -11,6 +12,8 @@ pub(crate) struct UsedKey {
     pub(super) kid: Option<String>,
     /// A key of the same material and members stays the same object when its set is fetched again.
     pub(super) key: Arc<DecodingKey>,
+    /// The number of the last fetched set that is known to choose the key.
+    pub(super) set: AtomicU64,
 }
 
 impl UsedKey {
