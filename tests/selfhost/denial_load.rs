@@ -119,7 +119,12 @@ fn load(address: SocketAddr, token: &str, arrived: &Arrived, checks: usize) -> D
 #[ignore = "prints measurements"]
 fn measurements_of_denied_checks_that_are_all_delivered() {
     for at_once in ["1", "16"] {
-        let server = settings().set("WEBHOOK_DENIALS_AT_ONCE", at_once).start();
+        let settings = settings();
+        // Version 0.1 does not know the variable.
+        let server = match at_once {
+            "1" => settings.start(),
+            _ => settings.set("WEBHOOK_DENIALS_AT_ONCE", at_once).start(),
+        };
         let arrived = Arc::new(Arrived::default());
         let told = Tenant::of(&server, Provider::shared(), "listening");
         register(&told, &format!("http://{}/", receive(&arrived)), &["access.denied"]);

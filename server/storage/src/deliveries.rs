@@ -71,14 +71,17 @@ impl Job {
 
 /// Lists up to `limit` deliveries of `queue` whose first attempts come next, in the order of their events.
 pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<Job>, StoreError> {
-    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
-        e.body, d.failures, d.round, d.due_at, d.dropped, q.dropped AS unreported, w.url, w.secret \
-        FROM webhook_deliveries d \
-        JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
-        JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
-        JOIN webhook_lanes q ON q.tenant_id = d.tenant_id AND q.webhook_id = d.webhook_id \
-        AND q.denials = d.denials WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3 \
-        AND d.due_at = 0 ORDER BY d.event_id LIMIT $4";
+    // The deliveries are selected before the join, so that only as many events are read.
+    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, e.body, \
+        d.failures, d.round, d.due_at, d.dropped, (SELECT dropped FROM webhook_lanes \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3) AS unreported, \
+        (SELECT url FROM webhooks WHERE tenant_id = $1 AND id = $2) AS url, \
+        (SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2) AS secret FROM \
+        (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at = 0 \
+        ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $4) d \
+        JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
+        ORDER BY d.due_at, d.event_id";
     Ok(fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, limit)?)
 }
 
@@ -89,14 +92,18 @@ pub async fn next_retries(
     terms: &ClaimTerms<'_>,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
-        e.body, d.failures, d.round, d.due_at, d.dropped, q.dropped AS unreported, w.url, w.secret \
-        FROM webhook_deliveries d \
-        JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
-        JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
-        JOIN webhook_lanes q ON q.tenant_id = d.tenant_id AND q.webhook_id = d.webhook_id \
-        AND q.denials = d.denials WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3 \
-        AND d.due_at > 0 AND (d.due_at <= $4 OR d.due_at > $5) ORDER BY d.due_at LIMIT $6";
+    // The deliveries are selected before the join, so that only as many events are read.
+    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, e.body, \
+        d.failures, d.round, d.due_at, d.dropped, (SELECT dropped FROM webhook_lanes \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3) AS unreported, \
+        (SELECT url FROM webhooks WHERE tenant_id = $1 AND id = $2) AS url, \
+        (SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2) AS secret FROM \
+        (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at > 0 \
+        AND (due_at <= $4 OR due_at > $5) \
+        ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $6) d \
+        JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
+        ORDER BY d.due_at, d.event_id";
     let (now, last) = (terms.now.millis(), terms.last_due());
     Ok(fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, now, last, limit)?)
 }
