@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "all of it is test code")]
 
+mod denial_load;
 mod domains;
 mod egress;
 mod kills;

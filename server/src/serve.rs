@@ -123,6 +123,10 @@ pub(crate) async fn until_stopped(
     }
 }
 
+/// The longest time that a connection to a receiver of events is kept without a request. Receivers close idle ones after
+/// some seconds, and a request that meets that moment fails.
+const MAX_IDLE: Duration = Duration::from_secs(1);
+
 /// The parts that deliver events and remove old records.
 pub(crate) struct Delivery {
     worker: DeliveryWorker,
@@ -143,8 +147,9 @@ impl Delivery {
         let replica = store.replica_name(address);
         let worker = DeliveryWorker {
             store: store.clone(),
-            client: Client::guarded(&config.egress, config.webhooks.timeout)?,
+            client: Client::guarded_that_keeps(&config.egress, config.webhooks.timeout, MAX_IDLE)?,
             timeout: config.webhooks.timeout,
+            denials_at_once: config.webhooks.denials_at_once,
             keys: config.encryption_keys.clone(),
             schedule: Schedule::new(&config.webhooks, Jitter::system()),
             holder: format!("{replica}{}", ids.next(clock.now().into())),

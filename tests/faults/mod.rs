@@ -143,13 +143,16 @@ fn lagging_failover(
     losses
 }
 
-/// A newer version adds a table under the replicas of this one, which go on and do not start again.
+/// A newer version adds a table and columns under the replicas of this one, which go on and do not start again.
 fn newer_version(stage: &Stage, load: &Load<'_>, table: &mut Table, lasts: Duration) {
-    table.row(load, "a newer version adds a table", || {
+    table.row(load, "a newer version adds a table and columns", || {
         let database =
             std::mem::ManuallyDrop::new(locked(&stage.spare).existing(stage.database.name()));
         database.sql(
             "CREATE TABLE of_a_newer_version (id text);
+             ALTER TABLE tenants ADD COLUMN of_a_newer_version text;
+             ALTER TABLE rbac_rules ADD COLUMN of_a_newer_version text;
+             ALTER TABLE resources ADD COLUMN of_a_newer_version text;
              INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
              VALUES (9999, 'newer', true, ''::bytea, 0)",
         );

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::everywhere::deliveries::{register, settings, tenant};
 use crate::setup;
-use crate::support::costs::{cpu_time, memory};
+use crate::support::costs::{cpu_time, cpu_time_of_postgres, memory};
 use crate::support::openid::say;
 use crate::support::{Answer, Provider, Receiver, Request, Tenant};
 
@@ -118,6 +118,43 @@ fn measurements_of_denied_checks() {
         "{}: denied checks of a tenant that nobody listens to, meanwhile: median {median:.2} ms, 99 % {most:.2} ms",
         database()
     ));
+}
+
+/// Runs `each` for so many numbers of each of eight tenants, and prints the CPU time of one.
+fn cost(what: &str, count: usize, each: impl Fn(&Tenant<'_>, usize) + Sync) {
+    let server = settings().start();
+    let tenants: Vec<_> = (0..8)
+        .map(|number| Tenant::of(&server, Provider::shared(), &format!("load-{number}")))
+        .collect();
+    tenants.iter().for_each(|tenant| (0..5).for_each(|number| each(tenant, number)));
+    let cpu = || [cpu_time(server.process.id()), cpu_time_of_postgres()];
+    let (before, began) = (cpu(), Instant::now());
+    std::thread::scope(|scope| {
+        for tenant in &tenants {
+            scope.spawn(|| (5..5 + count).for_each(|number| each(tenant, number)));
+        }
+    });
+    let (took, after) = (began.elapsed().as_secs_f64(), cpu());
+    let total = (tenants.len() * count) as f64;
+    let micros = |part: usize| after[part].saturating_sub(before[part]).as_secs_f64() * 1e6 / total;
+    say(&format!(
+        "{}: {what}: {:.0}/s by 8 clients; CPU of each: server {:.0} \u{b5}s, database {:.0} \u{b5}s",
+        database(),
+        total / took,
+        micros(0),
+        micros(1),
+    ));
+}
+
+#[test]
+#[ignore = "prints measurements"]
+fn measurements_of_the_load_of_a_primary() {
+    cost("changes of a rule", 400, |tenant, number| {
+        tenant.rule(&format!("user-{number}"), "doc:read", "read", "allow");
+    });
+    cost("loads of a plan", 1_000, |tenant, number| {
+        tenant.decide("user-1", &format!("doc-{number}:read"), "read").is_default();
+    });
 }
 
 const TENANTS: usize = 100;

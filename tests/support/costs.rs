@@ -20,3 +20,14 @@ pub(crate) fn cpu_time(process: u32) -> Duration {
     // Linux reports 100 ticks per second to user space.
     Duration::from_millis((ticks(11) + ticks(12)) * 10)
 }
+
+/// Returns the CPU time of all processes of PostgreSQL on this machine. Nothing else that uses PostgreSQL may run.
+pub(crate) fn cpu_time_of_postgres() -> Duration {
+    let processes = std::fs::read_dir("/proc").expect("a folder").flatten();
+    let ids = processes.filter_map(|one| one.file_name().to_str()?.parse::<u32>().ok());
+    let is_postgres = |id: &u32| {
+        let name = std::fs::read_to_string(format!("/proc/{id}/comm"));
+        name.is_ok_and(|name| name.trim() == "postgres")
+    };
+    ids.filter(is_postgres).map(cpu_time).sum()
+}

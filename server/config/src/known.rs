@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 72] = [
+const OURS: [&str; 73] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -73,6 +73,7 @@ const OURS: [&str; 72] = [
     "TOKEN_FILE",
     "TRUSTED_PROXIES",
     "WEBHOOK_BACKOFF",
+    "WEBHOOK_DENIALS_AT_ONCE",
     "WEBHOOK_MAX_FAILURES",
     "WEBHOOK_MAX_WAITING_DENIALS",
     "WEBHOOK_RETENTION",

@@ -11,7 +11,7 @@ use portcullis_model::audit::AuditRetention;
 use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
-use portcullis_webhooks::WebhookConfig;
+use portcullis_webhooks::{MAX_DENIALS_AT_ONCE, WebhookConfig};
 
 use crate::compiler::own_compiler;
 use crate::edge::EdgeConfig;
@@ -100,7 +100,12 @@ fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {
     let failures = variables.parsed("WEBHOOK_MAX_FAILURES", "a number of at least 1", |text| {
         text.parse().ok().filter(|failures| *failures > 0)
     })?;
+    let range = format!("a number from 1 to {MAX_DENIALS_AT_ONCE}");
+    let at_once = variables.parsed("WEBHOOK_DENIALS_AT_ONCE", &range, |text| {
+        text.parse().ok().filter(|count| (1..=MAX_DENIALS_AT_ONCE).contains(count))
+    })?;
     Ok(WebhookConfig {
+        denials_at_once: at_once.unwrap_or(default.denials_at_once),
         backoff: backoff.unwrap_or(default.backoff),
         max_failures: failures.unwrap_or(default.max_failures),
         timeout: variables.positive_duration("WEBHOOK_TIMEOUT", default.timeout)?,

@@ -82,6 +82,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("WEBHOOK_MAX_FAILURES", "0", "WEBHOOK_MAX_FAILURES: expected a number"),
         ("WEBHOOK_TIMEOUT", "0s", "WEBHOOK_TIMEOUT: expected a duration"),
         ("WEBHOOK_RETENTION", "30", "WEBHOOK_RETENTION: expected a duration"),
+        (
+            "WEBHOOK_DENIALS_AT_ONCE",
+            "33",
+            "WEBHOOK_DENIALS_AT_ONCE: expected a number from 1 to 32",
+        ),
         ("WEBHOOK_MAX_WAITING_DENIALS", "0", "WEBHOOK_MAX_WAITING_DENIALS: expected a number"),
         ("QUOTA_WEBHOOKS", "-1", "QUOTA_WEBHOOKS: expected a number, or `none`"),
         ("QUOTA_STORED_BYTES", "100", "QUOTA_STORED_BYTES: expected a size such as `2GiB`"),

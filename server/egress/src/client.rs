@@ -21,6 +21,9 @@ use crate::config::EgressConfig;
 /// Most name lookups of a client at a time. It bounds the threads that wait for an unavailable name server.
 const MAX_LOOKUPS: usize = 64;
 
+/// Most connections to a host that are kept: as many as a webhook may get requests at a time.
+const MAX_KEPT: usize = 32;
+
 /// The part of the error of rustls about an answer that is not TLS.
 const NO_TLS: &str = "InvalidContentType";
 
@@ -38,16 +41,27 @@ impl Client {
         Ok(Self { http: builder(timeout).build()?, rules: None })
     }
 
-    /// Returns a client for addresses that tenants choose.
+    /// Returns a client for addresses that tenants choose. Each request has a connection of its own.
     pub fn guarded(config: &EgressConfig, timeout: Duration) -> anyhow::Result<Self> {
-        Self::guarded_by_names_of(SystemResolver, config, timeout)
+        Self::guarded_by_names_of(SystemResolver, config, timeout, Duration::ZERO)
     }
 
-    /// Returns a guarded client that resolves names with `names`.
+    /// Returns a client for addresses that tenants choose, which keeps connections for `idle` after a request. The name of
+    /// a host is judged when a connection is made, and a kept one goes to an address that was judged.
+    pub fn guarded_that_keeps(
+        config: &EgressConfig,
+        timeout: Duration,
+        idle: Duration,
+    ) -> anyhow::Result<Self> {
+        Self::guarded_by_names_of(SystemResolver, config, timeout, idle)
+    }
+
+    /// Returns a guarded client that resolves names with `names`, and keeps connections for `idle`.
     fn guarded_by_names_of(
         names: impl Resolve + 'static,
         config: &EgressConfig,
         timeout: Duration,
+        idle: Duration,
     ) -> anyhow::Result<Self> {
         let rules = Arc::new(config.rules.clone());
         let names: Arc<dyn Resolve> = Arc::new(BoundedResolver::new(Arc::new(names)));
@@ -56,7 +70,8 @@ impl Client {
             .dns_resolver(resolver)
             .tls_certs_merge(config.certificates.iter().cloned())
             // Without idle connections each request checks the addresses of its host.
-            .pool_max_idle_per_host(0)
+            .pool_max_idle_per_host(if idle.is_zero() { 0 } else { MAX_KEPT })
+            .pool_idle_timeout(idle)
             .build()?;
         Ok(Self { http, rules: Some(rules) })
     }

@@ -43,7 +43,7 @@ from_row!(Row {
     count,
     address,
     request_id
-});
+} as columns);
 
 impl TryFrom<Row> for AuditRecord {
     type Error = StoreError;
@@ -145,9 +145,13 @@ pub async fn list(
         FROM audit_records WHERE tenant_id = $1 AND id < $2 \
         AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
         AND (CAST($5 AS TEXT) IS NULL OR records LIKE $5) ORDER BY id DESC LIMIT $6";
-    const SQL: &str = "SELECT * FROM audit_records WHERE tenant_id = $1 AND id < $2 \
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM audit_records WHERE tenant_id = $1 AND id < $2 \
         AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR records LIKE $5) ORDER BY id DESC LIMIT $6";
+        AND (CAST($5 AS TEXT) IS NULL OR records LIKE $5) ORDER BY id DESC LIMIT $6"
+    );
     let Filter { action, actor, record } = Filter::of(filter);
     let before = before(page);
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, before, action, actor, record.as_deref())
@@ -166,10 +170,14 @@ pub async fn list_all(
         AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
         AND (CAST($4 AS TEXT) IS NULL OR records LIKE $4) \
         AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) ORDER BY id DESC LIMIT $6";
-    const SQL: &str = "SELECT * FROM audit_records WHERE id < $1 \
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM audit_records WHERE id < $1 \
         AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
         AND (CAST($4 AS TEXT) IS NULL OR records LIKE $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) ORDER BY id DESC LIMIT $6";
+        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) ORDER BY id DESC LIMIT $6"
+    );
     let Filter { action, actor, record } = Filter::of(filter);
     let before = before(page);
     fetch_page!(tx, Row, page, SIZES, SQL, before, action, actor, record.as_deref(), tenant)

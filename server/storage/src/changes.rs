@@ -73,6 +73,13 @@ struct Row {
 
 from_row!(Row { id, revision, history, changed, is_new, concerns_access });
 
+/// The columns of a tenant from which a [`Row`] is made.
+macro_rules! columns {
+    () => {
+        "id, revision, history, changed, access_changed"
+    };
+}
+
 impl Row {
     fn position(&self) -> HistoryPosition {
         HistoryPosition::read(u64::try_from(self.revision).unwrap_or_default(), &self.history)
@@ -117,21 +124,35 @@ pub async fn since(tx: &mut Tx, last: &StreamPosition) -> Result<Option<Changes>
 
 /// Reads the tenants that changed after `last`, and its witness.
 async fn rows(tx: &mut Tx, last: &StreamPosition) -> Result<Vec<Row>, StoreError> {
-    const SQLITE: &str = "WITH found AS (SELECT * FROM ( \
-        SELECT * FROM tenants WHERE changed > $1 ORDER BY changed LIMIT 1000) AS later \
-        UNION ALL SELECT * FROM tenants WHERE id = $2) \
+    const SQLITE: &str = concat!(
+        "WITH found AS (SELECT ",
+        columns!(),
+        " FROM (SELECT ",
+        columns!(),
+        " FROM tenants WHERE changed > $1 ORDER BY changed LIMIT 1000) AS later \
+        UNION ALL SELECT ",
+        columns!(),
+        " FROM tenants WHERE id = $2) \
         SELECT id, revision, history, changed, changed > $1 AS is_new, \
-        access_changed > $1 AS concerns_access FROM found";
+        access_changed > $1 AS concerns_access FROM found"
+    );
     // One transaction can change many tenants, which then have one number.
-    const POSTGRES: &str = "WITH found AS ((SELECT * FROM tenants WHERE changed > $1 \
-        ORDER BY changed FETCH FIRST 1000 ROWS WITH TIES) \
-        UNION ALL SELECT * FROM tenants WHERE id = $2 UNION ALL SELECT * FROM tenants WHERE changed BETWEEN $3 AND $1) \
+    const POSTGRES: &str = concat!(
+        "WITH found AS ((SELECT ",
+        columns!(),
+        " FROM tenants WHERE changed > $1 ORDER BY changed FETCH FIRST 1000 ROWS WITH TIES) \
+        UNION ALL SELECT ",
+        columns!(),
+        " FROM tenants WHERE id = $2 UNION ALL SELECT ",
+        columns!(),
+        " FROM tenants WHERE changed BETWEEN $3 AND $1) \
         SELECT id, revision, history, changed, \
         changed > $1 OR (changed >= $3 AND NOT pg_visible_in_snapshot( \
         CAST(CAST(changed AS TEXT) AS xid8), CAST($4 AS pg_snapshot))) AS is_new, \
         access_changed > $1 OR (access_changed >= $3 AND NOT pg_visible_in_snapshot( \
         CAST(CAST(access_changed AS TEXT) AS xid8), CAST($4 AS pg_snapshot))) AS concerns_access \
-        FROM found";
+        FROM found"
+    );
     let witness = last.witness.as_ref().map_or("", |witness| &*witness.tenant);
     let rows = match &last.snapshot {
         None => fetch_all!(tx, Row, SQLITE, last.newest, witness)?,

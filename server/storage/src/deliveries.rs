@@ -1,5 +1,7 @@
 //! The tables of deliveries and of delivery attempts.
 
+use std::collections::HashSet;
+
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
@@ -8,11 +10,12 @@ use portcullis_model::page::{Listed, Page};
 use uuid::Uuid;
 
 use crate::delivery_queues::{self, ClaimTerms, DeliveryQueue, QueueId};
-use crate::denial_queues;
+use crate::delivery_rows::Outcome;
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_optional, from_row};
+use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::tx::Tx;
+use crate::{delivery_rows, denial_queues};
 
 /// A delivery whose next attempt is due, and everything that the attempt needs.
 #[derive(Clone, Debug)]
@@ -66,39 +69,47 @@ impl Job {
     }
 }
 
-/// Finds the delivery of `queue` whose first attempt comes next: the one of the earliest event.
-pub async fn next_first(tx: &mut Tx, queue: QueueId) -> Result<Option<Job>, StoreError> {
-    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
-        e.body, d.failures, d.round, d.due_at, d.dropped, q.dropped AS unreported, w.url, w.secret \
-        FROM webhook_deliveries d \
-        JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
-        JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
-        JOIN webhook_lanes q ON q.tenant_id = d.tenant_id AND q.webhook_id = d.webhook_id \
-        AND q.denials = d.denials WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3 \
-        AND d.due_at = 0 ORDER BY d.event_id LIMIT 1";
-    Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials)?)
+/// Lists up to `limit` deliveries of `queue` whose first attempts come next, in the order of their events.
+pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<Job>, StoreError> {
+    // The deliveries are selected before the join, so that only as many events are read.
+    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, e.body, \
+        d.failures, d.round, d.due_at, d.dropped, (SELECT dropped FROM webhook_lanes \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3) AS unreported, \
+        (SELECT url FROM webhooks WHERE tenant_id = $1 AND id = $2) AS url, \
+        (SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2) AS secret FROM \
+        (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at = 0 \
+        ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $4) d \
+        JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
+        ORDER BY d.due_at, d.event_id";
+    Ok(fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, limit)?)
 }
 
-/// Finds the delivery of `queue` whose retry or redelivery has been due for longest.
-pub async fn next_retry(
+/// Lists up to `limit` deliveries of `queue` whose retries or redeliveries are due; the one that waits for longest first.
+pub async fn next_retries(
     tx: &mut Tx,
     queue: QueueId,
     terms: &ClaimTerms<'_>,
-) -> Result<Option<Job>, StoreError> {
-    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, \
-        e.body, d.failures, d.round, d.due_at, d.dropped, q.dropped AS unreported, w.url, w.secret \
-        FROM webhook_deliveries d \
-        JOIN webhook_events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id \
-        JOIN webhooks w ON w.tenant_id = d.tenant_id AND w.id = d.webhook_id \
-        JOIN webhook_lanes q ON q.tenant_id = d.tenant_id AND q.webhook_id = d.webhook_id \
-        AND q.denials = d.denials WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3 \
-        AND d.due_at > 0 AND (d.due_at <= $4 OR d.due_at > $5) ORDER BY d.due_at LIMIT 1";
+    limit: i64,
+) -> Result<Vec<Job>, StoreError> {
+    // The deliveries are selected before the join, so that only as many events are read.
+    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, e.body, \
+        d.failures, d.round, d.due_at, d.dropped, (SELECT dropped FROM webhook_lanes \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3) AS unreported, \
+        (SELECT url FROM webhooks WHERE tenant_id = $1 AND id = $2) AS url, \
+        (SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2) AS secret FROM \
+        (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at > 0 \
+        AND (due_at <= $4 OR due_at > $5) \
+        ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $6) d \
+        JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
+        ORDER BY d.due_at, d.event_id";
     let (now, last) = (terms.now.millis(), terms.last_due());
-    Ok(fetch_optional!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, now, last)?)
+    Ok(fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, now, last, limit)?)
 }
 
 /// Makes the delivery of `job` report the dropped denials of its queue that no other delivery reports. The queue must
-/// be held, as for [`record_attempt`].
+/// be held, as for [`record_attempts`].
 pub async fn report_dropped(
     tx: &mut Tx,
     queue: &DeliveryQueue,
@@ -113,38 +124,39 @@ pub async fn report_dropped(
     Ok(())
 }
 
-/// Stores an attempt and the time of the next one, if there is one. The delivery queue must be held: this
+/// Stores attempts and the times of the next ones, as far as there are any. The delivery queue must be held: this
 /// transaction has renewed its lease.
-pub async fn record_attempt(
+pub async fn record_attempts(
     tx: &mut Tx,
     queue: &DeliveryQueue,
-    job: &Job,
-    attempt: &AttemptRecord,
+    made: &[(&Job, &AttemptRecord)],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    // A redelivery that a client requested meanwhile has another `round`, and this statement leaves it alone. It
-    // leaves alone what it has settled before, too, if the answer to an earlier commit was lost.
-    const SETTLE: &str = "UPDATE webhook_deliveries SET due_at = $4, failures = $5, settled_at = $6 \
-        WHERE tenant_id = $1 AND id = $2 AND round = $3 AND due_at IS NOT NULL";
-    let failed = i64::from(attempt.state != DeliveryState::Delivered);
-    let next = attempt.next_attempt_at.map(Timestamp::millis);
-    let written = execute!(
-        tx,
-        SETTLE,
-        &tx.tenant,
-        job.delivery,
-        job.round,
-        next,
-        job.failures + failed,
-        if next.is_none() { Some(now.millis()) } else { None },
-    )?;
-    // A denial may have been dropped during the attempt.
-    if written == 0 && !exists(tx, job.delivery).await? {
+    if made.is_empty() {
         return Ok(());
     }
-    insert_attempt(tx, queue.webhook, attempt).await?;
-    if written > 0 && next.is_none() && queue.denials {
-        denial_queues::settled(tx, queue.webhook).await?;
+    let outcome = |(job, attempt): &(&Job, &AttemptRecord)| Outcome {
+        delivery: job.delivery,
+        round: job.round,
+        failures: job.failures + i64::from(attempt.state != DeliveryState::Delivered),
+        due_at: attempt.next_attempt_at.map(Timestamp::millis),
+    };
+    let outcomes: Vec<Outcome> = made.iter().map(outcome).collect();
+    let written: HashSet<Uuid> =
+        delivery_rows::settle(tx, &outcomes, now).await?.into_iter().collect();
+    let mut attempts = Vec::with_capacity(made.len());
+    for (job, attempt) in made {
+        // A denial may have been dropped during the attempt.
+        if written.contains(&job.delivery) || exists(tx, job.delivery).await? {
+            attempts.push(*attempt);
+        }
+    }
+    delivery_rows::insert_attempts(tx, queue.webhook, &attempts).await?;
+    let is_over = |one: &&Outcome| one.due_at.is_none() && written.contains(&one.delivery);
+    let over = outcomes.iter().filter(is_over).count();
+    if queue.denials && over > 0 {
+        let over = i64::try_from(over).unwrap_or(i64::MAX);
+        denial_queues::settled(tx, queue.webhook, over).await?;
     }
     Ok(())
 }
@@ -152,35 +164,6 @@ pub async fn record_attempt(
 async fn exists(tx: &mut Tx, delivery: Uuid) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2";
     Ok(fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, delivery)?.is_some())
-}
-
-/// Inserts an attempt. It may exist already, if the answer to an earlier commit was lost.
-async fn insert_attempt(
-    tx: &mut Tx,
-    webhook: Uuid,
-    attempt: &AttemptRecord,
-) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO webhook_attempts (tenant_id, id, webhook_id, delivery_id, \
-        retry_count, http_status, response_body, error, duration_ms, state, attempted_at, \
-        next_attempt_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-        ON CONFLICT DO NOTHING";
-    execute!(
-        tx,
-        SQL,
-        &tx.tenant,
-        attempt.id,
-        webhook,
-        attempt.delivery_id,
-        attempt.retry_count,
-        attempt.http_status,
-        attempt.response_body.as_deref(),
-        attempt.error.as_deref(),
-        attempt.duration_ms,
-        attempt.state.as_str(),
-        attempt.attempted_at.millis(),
-        attempt.next_attempt_at.map(Timestamp::millis),
-    )?;
-    Ok(())
 }
 
 struct Row {

@@ -97,9 +97,23 @@ pub(crate) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Makes the queue due now, for a first attempt. Such an attempt waits for no clock.
-pub(crate) async fn schedule_first_attempt(tx: &mut Tx, queue: QueueId) -> Result<(), StoreError> {
-    schedule_attempt(tx, queue, 0).await
+/// Makes the queue due now for the first attempts of `added` deliveries, which are in the table already. Such an attempt
+/// waits for no clock. Returns the number of denials that wait.
+///
+/// A queue that a delivery worker holds needs no notification: the worker finds the deliveries when it locks the queue
+/// the next time, and another one when the lease is over.
+pub(crate) async fn add(tx: &mut Tx, queue: QueueId, added: i64) -> Result<i64, StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET due_at = CASE WHEN due_at < 0 OR EXISTS \
+        (SELECT 1 FROM tenants WHERE id = $1 AND (suspended_at IS NOT NULL OR deleting_at IS NOT NULL)) \
+        THEN due_at ELSE 0 END, waiting = waiting + $4 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 \
+        RETURNING waiting, holder IS NOT NULL";
+    let counted = if queue.denials { added } else { 0 };
+    let row =
+        fetch_optional!(tx, (i64, bool), SQL, &tx.tenant, queue.webhook, queue.denials, counted)?;
+    let (waiting, is_held) = row.unwrap_or_default();
+    tx.writes.deliveries |= !is_held;
+    Ok(waiting)
 }
 
 /// Makes the queue due at `due_at`, unless it is due earlier or its tenant is closed.

@@ -7,6 +7,7 @@
 
 use uuid::Uuid;
 
+use crate::delivery_rows;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::tx::Tx;
@@ -16,17 +17,16 @@ const SETTLED_SLACK: i64 = 500;
 /// The most settled deliveries that one transaction deletes, or a few less, so that it stays short. An earlier version may
 /// have left many. No queue settles as many within a millisecond.
 const MAX_DELETED: i64 = 1_000;
-/// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds at most 100, so a
+/// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds at most 256, so a
 /// queue that an earlier version filled becomes shorter with each.
-const MAX_DROPPED: i64 = 200;
+const MAX_DROPPED: i64 = 512;
 
-/// Counts `added` new deliveries, which are in the table already, and drops the oldest ones beyond the limit. Returns
-/// the events of the dropped ones.
-pub(crate) async fn add(tx: &mut Tx, webhook: Uuid, added: i64) -> Result<Vec<Uuid>, StoreError> {
-    const ADD: &str = "UPDATE webhook_lanes SET waiting = waiting + $3 \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND denials RETURNING waiting";
-    let row = fetch_optional!(tx, (i64,), ADD, &tx.tenant, webhook, added)?;
-    let waiting = row.map_or(0, |(waiting,)| waiting);
+/// Drops the oldest deliveries beyond the limit, where `waiting` are in the queue. Returns the events of the dropped ones.
+pub(crate) async fn drop_surplus(
+    tx: &mut Tx,
+    webhook: Uuid,
+    waiting: i64,
+) -> Result<Vec<Uuid>, StoreError> {
     let surplus = (waiting - i64::from(tx.max_waiting_denials)).min(MAX_DROPPED);
     if surplus > 0 { drop_oldest(tx, webhook, surplus).await } else { Ok(Vec::new()) }
 }
@@ -55,11 +55,11 @@ async fn drop_oldest(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<Vec<Uuid>
     Ok(gone.into_iter().map(|(event, _)| event).collect())
 }
 
-/// Counts one delivery less that waits: it was delivered or is dead. Of these, a queue keeps as many as may wait.
-pub(crate) async fn settled(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE webhook_lanes SET waiting = waiting - 1, settled = settled + 1 \
+/// Counts `count` deliveries less that wait: they were delivered or are dead. Of these, a queue keeps as many as may wait.
+pub(crate) async fn settled(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET waiting = waiting - $3, settled = settled + $3 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials RETURNING settled";
-    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, webhook)?;
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, webhook, count)?;
     let kept = i64::from(tx.max_waiting_denials);
     match row {
         Some((settled,)) if settled >= kept + SETTLED_SLACK => {
@@ -82,17 +82,14 @@ async fn delete_settled(tx: &mut Tx, webhook: Uuid, kept: i64) -> Result<(), Sto
     let oldest_kept = fetch_optional!(tx, (i64,), KEPT, &tx.tenant, webhook, kept - 1)?;
     let Some((oldest_kept,)) = oldest_kept else { return count_settled(tx, webhook).await };
     let bound = fetch_optional!(tx, (i64,), BOUND, &tx.tenant, webhook, MAX_DELETED)?;
-    match bound {
-        Some((bound,)) if bound < oldest_kept => {
-            let deleted = delete_settled_before(tx, webhook, bound).await?;
-            execute!(tx, SUBTRACT, &tx.tenant, webhook, deleted)?;
-            Ok(())
-        }
-        _ => {
-            delete_settled_before(tx, webhook, oldest_kept).await?;
-            count_settled(tx, webhook).await
-        }
+    let bound = bound.map_or(oldest_kept, |(bound,)| bound.min(oldest_kept));
+    let deleted = delete_settled_before(tx, webhook, bound).await?;
+    if deleted < SETTLED_SLACK / 2 {
+        // The number was too high.
+        return count_settled(tx, webhook).await;
     }
+    execute!(tx, SUBTRACT, &tx.tenant, webhook, deleted)?;
+    Ok(())
 }
 
 /// Deletes the deliveries that were settled before `instant`, and returns their number.
@@ -109,27 +106,17 @@ async fn delete_settled_before(
         RETURNING event_id";
     execute!(tx, ATTEMPTS, &tx.tenant, webhook, instant)?;
     let gone = fetch_all!(tx, (Uuid,), DELIVERIES, &tx.tenant, webhook, instant)?;
-    let deleted = i64::try_from(gone.len()).unwrap_or(i64::MAX);
-    for (event,) in gone {
-        delete_unsent(tx, event).await?;
-    }
-    Ok(deleted)
+    let events: Vec<Uuid> = gone.into_iter().map(|(event,)| event).collect();
+    delivery_rows::delete_unsent(tx, &events).await?;
+    Ok(i64::try_from(events.len()).unwrap_or(i64::MAX))
 }
 
-/// Counts the settled deliveries anew: redeliveries and the retention change their number, too.
+/// Counts the settled deliveries anew, which takes time: redeliveries and the retention change their number, too.
 async fn count_settled(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const COUNT: &str = "UPDATE webhook_lanes SET settled = (SELECT count(*) \
         FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials \
         AND d.settled_at IS NOT NULL) WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
     execute!(tx, COUNT, &tx.tenant, webhook)?;
-    Ok(())
-}
-
-/// Deletes an event of which no delivery is left.
-pub(crate) async fn delete_unsent(tx: &mut Tx, event: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "DELETE FROM webhook_events WHERE tenant_id = $1 AND id = $2 AND NOT EXISTS \
-        (SELECT 1 FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.event_id = $2)";
-    execute!(tx, SQL, &tx.tenant, event)?;
     Ok(())
 }
 

@@ -4,7 +4,6 @@
 //! order of ids is the order of commit. A sequence of the database alone does not give that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use portcullis_model::Timestamp;
 use portcullis_model::event::Event;
@@ -13,15 +12,14 @@ use portcullis_model::webhook::{EventType, WebhookRecord};
 use uuid::Uuid;
 
 use crate::delivery_queues::QueueId;
+use crate::delivery_rows::{NewDelivery, NewEvent};
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_optional};
-use crate::tx::{Inner, Tx};
-use crate::{delivery_queues, denial_queues, webhooks};
+use crate::macros::fetch_optional;
+use crate::tx::Tx;
+use crate::{delivery_queues, delivery_rows, denial_queues, webhooks};
 
-/// Deliveries that one statement inserts. A transaction with many events for many webhooks is much shorter for it.
-const BATCH: usize = 16;
-/// Deliveries in memory before they are inserted, so that few are left that fill no batch.
-const PENDING: usize = 64 * BATCH;
+/// The most deliveries in memory before they are inserted.
+const PENDING: usize = 1_000;
 
 /// Stores the events that the transaction recorded so far and that some webhook subscribes to. Returns their ids.
 pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
@@ -34,30 +32,42 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
         return Ok(Vec::new());
     }
     let mut order = Order::after(latest(tx).await?);
-    let (mut written, mut pending, mut added) = (Vec::new(), Vec::new(), BTreeMap::new());
+    let (mut written, mut added) = (Vec::new(), BTreeMap::new());
+    let (mut new_events, mut new_deliveries) = (Vec::new(), Vec::new());
     for event in &events {
         if subscribers(event, &webhooks).next().is_none() {
             continue;
         }
         let (id, at) = order.next(event.at);
         let body = event.body(id, &tx.tenant, at);
-        insert(tx, id, event.kind.as_str(), &body, at).await?;
+        new_events.push(NewEvent { id, kind: event.kind.as_str(), body, at });
         for webhook in subscribers(event, &webhooks) {
             let denials = event.kind == EventType::AccessDenied;
             let queue = QueueId { webhook: webhook.id, denials };
-            pending.push(NewDelivery { id: order.ids.next(at), queue, event: id });
+            new_deliveries.push(NewDelivery { id: order.ids.next(at), queue, event: id });
             *added.entry(queue).or_insert(0) += 1;
         }
-        if pending.len() >= PENDING {
-            insert_deliveries(tx, &pending).await?;
-            pending.clear();
+        if new_deliveries.len() >= PENDING {
+            insert(tx, &mut new_events, &mut new_deliveries).await?;
         }
         written.push(id);
     }
-    insert_deliveries(tx, &pending).await?;
+    insert(tx, &mut new_events, &mut new_deliveries).await?;
     schedule(tx, added).await?;
-    tx.writes.deliveries = true;
     Ok(written)
+}
+
+/// Inserts the events and deliveries, and empties both lists.
+async fn insert(
+    tx: &mut Tx,
+    events: &mut Vec<NewEvent>,
+    deliveries: &mut Vec<NewDelivery>,
+) -> Result<(), StoreError> {
+    delivery_rows::insert_events(tx, events).await?;
+    delivery_rows::insert_deliveries(tx, deliveries).await?;
+    events.clear();
+    deliveries.clear();
+    Ok(())
 }
 
 /// Makes the queues due that got deliveries, and drops the oldest denials of a queue that has too many. The queues are
@@ -65,15 +75,15 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
 async fn schedule(tx: &mut Tx, added: BTreeMap<QueueId, i64>) -> Result<(), StoreError> {
     let mut dropped = BTreeSet::new();
     for (queue, added) in added {
-        delivery_queues::schedule_first_attempt(tx, queue).await?;
+        let waiting = delivery_queues::add(tx, queue, added).await?;
         if queue.denials {
-            dropped.extend(denial_queues::add(tx, queue.webhook, added).await?);
+            dropped.extend(denial_queues::drop_surplus(tx, queue.webhook, waiting).await?);
         }
     }
-    for event in dropped {
-        denial_queues::delete_unsent(tx, event).await?;
+    if dropped.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    delivery_rows::delete_unsent(tx, &Vec::from_iter(dropped)).await
 }
 
 /// The webhooks that subscribe to `event`.
@@ -113,62 +123,6 @@ async fn latest(tx: &mut Tx) -> Result<Option<Uuid>, StoreError> {
     const SQL: &str = "SELECT id FROM webhook_events WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1";
     let row = fetch_optional!(tx, (Uuid,), SQL, &tx.tenant)?;
     Ok(row.map(|(id,)| id))
-}
-
-async fn insert(
-    tx: &mut Tx,
-    id: Uuid,
-    kind: &str,
-    body: &[u8],
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO webhook_events (tenant_id, id, type, body, created_at) \
-        VALUES ($1, $2, $3, $4, $5)";
-    execute!(tx, SQL, &tx.tenant, id, kind, body, at.millis())?;
-    Ok(())
-}
-
-/// A delivery that is not stored yet.
-struct NewDelivery {
-    id: Uuid,
-    queue: QueueId,
-    event: Uuid,
-}
-
-/// Returns the statement that inserts `count` deliveries.
-fn insertion(count: usize) -> String {
-    let rows: Vec<String> = (0..count)
-        .map(|row| {
-            let first = 4 * row + 2;
-            format!("($1, ${first}, ${}, ${}, ${}, 0)", first + 1, first + 2, first + 3)
-        })
-        .collect();
-    let columns = "tenant_id, id, webhook_id, denials, event_id, due_at";
-    format!("INSERT INTO webhook_deliveries ({columns}) VALUES {}", rows.join(", "))
-}
-
-async fn insert_deliveries(tx: &mut Tx, deliveries: &[NewDelivery]) -> Result<(), StoreError> {
-    static ONE: LazyLock<String> = LazyLock::new(|| insertion(1));
-    static MANY: LazyLock<String> = LazyLock::new(|| insertion(BATCH));
-    let batches = deliveries.chunks_exact(BATCH);
-    let rest = batches.remainder().chunks(1).map(|one| (ONE.as_str(), one));
-    for (sql, rows) in batches.map(|rows| (MANY.as_str(), rows)).chain(rest) {
-        let tenant = &tx.tenant;
-        macro_rules! bound {
-            () => {{
-                let mut query = sqlx::query(sql).bind(tenant);
-                for NewDelivery { id, queue, event } in rows {
-                    query = query.bind(id).bind(queue.webhook).bind(queue.denials).bind(event);
-                }
-                query
-            }};
-        }
-        match &mut tx.inner {
-            Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
-            Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
-        }?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod content_size;
 mod database;
 pub mod deliveries;
 pub mod delivery_queues;
+mod delivery_rows;
 mod denial_queues;
 pub mod encryption;
 pub mod entities;

@@ -43,7 +43,16 @@ macro_rules! execute {
 
 /// Implements `FromRow` for a struct: each field is read from the column of the same name. The derive macro of sqlx
 /// does the same, but it builds both database drivers a second time, for the compiler.
+///
+/// `from_row!(Row { … } as columns)` also defines the macro `columns!()`, the list of the columns for a statement. No
+/// statement says `*`: PostgreSQL refuses to repeat a prepared one after a migration of a newer version adds a column.
 macro_rules! from_row {
+    ($row:ident { $first:ident $(, $field:ident)* $(,)? } as $columns:ident) => {
+        $crate::macros::from_row!($row { $first $(, $field)* });
+        macro_rules! $columns {
+            () => { concat!(stringify!($first) $(, ", ", stringify!($field))*) };
+        }
+    };
     ($row:ident { $($field:ident),+ $(,)? }) => {
         $crate::macros::from_row!(@of sqlx::sqlite::SqliteRow, $row { $($field),+ });
         $crate::macros::from_row!(@of sqlx::postgres::PgRow, $row { $($field),+ });

@@ -49,7 +49,7 @@ from_row!(Row {
     updated_by,
     updated_at,
     managed_by
-});
+} as columns);
 
 impl TryFrom<Row> for PolicyRecord {
     type Error = StoreError;
@@ -80,8 +80,11 @@ impl TryFrom<Row> for PolicyRecord {
 
 /// Finds the policy with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<PolicyRecord>, StoreError> {
-    const SQL: &str =
-        "SELECT * FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL"
+    );
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(PolicyRecord::try_from).transpose()
 }
@@ -99,26 +102,38 @@ pub async fn list(
         AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
         AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
         ORDER BY id LIMIT $5";
-    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
         AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
-        ORDER BY id LIMIT $5";
+        ORDER BY id LIMIT $5"
+    );
     let effect = effect.map(Effect::as_str);
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
 /// Lists all policies of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<PolicyRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
-        ORDER BY id";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        ORDER BY id"
+    );
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(PolicyRecord::try_from).collect()
 }
 
 /// Lists every enabled policy, as plans need them.
 pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
-    const SQL: &str = "SELECT * FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
-        AND enabled ORDER BY id";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND enabled ORDER BY id"
+    );
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(|row| PolicyRecord::try_from(row).map(planned)).collect()
 }

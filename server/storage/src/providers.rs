@@ -34,7 +34,7 @@ from_row!(Row {
     domain_claim,
     admin_domain_claim,
     created_at
-});
+} as columns);
 
 impl From<Row> for ProviderRecord {
     fn from(row: Row) -> Self {
@@ -56,7 +56,8 @@ impl From<Row> for ProviderRecord {
 
 /// Finds the tenant's provider with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ProviderRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM identity_providers WHERE tenant_id = $1 AND id = $2";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM identity_providers WHERE tenant_id = $1 AND id = $2");
     Ok(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?.map(ProviderRecord::from))
 }
 
@@ -66,8 +67,12 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProviderRecord>, Sto
         + COALESCE(octet_length(audience), 0) + octet_length(roles_claim) \
         + octet_length(domain_claim) + octet_length(admin_domain_claim) AS BIGINT) \
         FROM identity_providers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = "SELECT * FROM identity_providers WHERE tenant_id = $1 AND id > $2 \
-        ORDER BY id LIMIT $3";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM identity_providers WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3"
+    );
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
@@ -76,7 +81,8 @@ pub async fn find_anywhere(
     tx: &mut Tx,
     issuer: &str,
 ) -> Result<Option<ProviderRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM identity_providers WHERE issuer_url = $1";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM identity_providers WHERE issuer_url = $1");
     Ok(fetch_optional!(tx, Row, SQL, issuer)?.map(ProviderRecord::from))
 }
 
@@ -85,10 +91,18 @@ pub async fn of_tenants(
     tx: &mut Tx,
     tenants: &[impl AsRef<str>],
 ) -> Result<Vec<ProviderRecord>, StoreError> {
-    const SQLITE: &str = "SELECT * FROM identity_providers \
-        WHERE tenant_id IN (SELECT value FROM json_each($1))";
-    const POSTGRES: &str = "SELECT * FROM identity_providers \
-        WHERE tenant_id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))";
+    const SQLITE: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM identity_providers \
+        WHERE tenant_id IN (SELECT value FROM json_each($1))"
+    );
+    const POSTGRES: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM identity_providers \
+        WHERE tenant_id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))"
+    );
     let sql = match &tx.inner {
         Inner::Sqlite(_) => SQLITE,
         Inner::Postgres(_) => POSTGRES,

@@ -39,7 +39,7 @@ from_row!(Row {
     created_at,
     updated_at,
     managed_by
-});
+} as columns);
 
 impl TryFrom<Row> for ResourceRecord {
     type Error = StoreError;
@@ -63,14 +63,16 @@ impl TryFrom<Row> for ResourceRecord {
 
 /// Finds the resource with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ResourceRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id = $2";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM resources WHERE tenant_id = $1 AND id = $2");
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(ResourceRecord::try_from).transpose()
 }
 
 /// Finds the resource with this name.
 pub async fn find_by_name(tx: &mut Tx, name: &str) -> Result<Option<ResourceRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND name = $2";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM resources WHERE tenant_id = $1 AND name = $2");
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
     row.map(ResourceRecord::try_from).transpose()
 }
@@ -80,14 +82,19 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ResourceRecord>, Sto
     const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(display_name), 0) \
         + COALESCE(octet_length(service_name), 0) + octet_length(default_roles) AS BIGINT) \
         FROM resources WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 AND id > $2 \
-        ORDER BY id LIMIT $3";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM resources WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3"
+    );
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 
 /// Lists all resources of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<ResourceRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM resources WHERE tenant_id = $1 ORDER BY id";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM resources WHERE tenant_id = $1 ORDER BY id");
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(ResourceRecord::try_from).collect()
 }

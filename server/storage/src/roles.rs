@@ -24,7 +24,7 @@ struct Row {
     updated_at: Option<i64>,
 }
 
-from_row!(Row { name, includes, created_by, created_at, updated_by, updated_at });
+from_row!(Row { name, includes, created_by, created_at, updated_by, updated_at } as columns);
 
 impl TryFrom<Row> for RoleRecord {
     type Error = StoreError;
@@ -43,7 +43,8 @@ impl TryFrom<Row> for RoleRecord {
 
 /// Finds the role with this name.
 pub async fn find(tx: &mut Tx, name: &str) -> Result<Option<RoleRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM roles WHERE tenant_id = $1 AND name = $2";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM roles WHERE tenant_id = $1 AND name = $2");
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
     row.map(RoleRecord::try_from).transpose()
 }
@@ -52,8 +53,11 @@ pub async fn find(tx: &mut Tx, name: &str) -> Result<Option<RoleRecord>, StoreEr
 pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<RoleRecord>, StoreError> {
     const SIZES: &str = "SELECT CAST(octet_length(name) + octet_length(includes) AS BIGINT) \
         FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3";
-    const SQL: &str =
-        "SELECT * FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
+    );
     let page = Page { after: Uuid::nil(), limit };
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, after)
 }

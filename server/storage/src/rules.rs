@@ -44,7 +44,7 @@ from_row!(Row {
     updated_by,
     updated_at,
     managed_by
-});
+} as columns);
 
 impl TryFrom<Row> for RuleRecord {
     type Error = StoreError;
@@ -72,7 +72,8 @@ impl TryFrom<Row> for RuleRecord {
 
 /// Finds the rule with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<RuleRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 AND id = $2";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM rbac_rules WHERE tenant_id = $1 AND id = $2");
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(RuleRecord::try_from).transpose()
 }
@@ -82,8 +83,12 @@ pub async fn find_by_tuple(
     tx: &mut Tx,
     tuple: &RuleTuple,
 ) -> Result<Option<RuleRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM rbac_rules \
-        WHERE tenant_id = $1 AND obj = $2 AND sub = $3 AND dom = $4 AND act = $5";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM rbac_rules \
+        WHERE tenant_id = $1 AND obj = $2 AND sub = $3 AND dom = $4 AND act = $5"
+    );
     let row = fetch_optional!(
         tx,
         Row,
@@ -109,10 +114,14 @@ pub async fn list(
         AND (CAST($2 AS TEXT) IS NULL OR sub = $2) AND (CAST($3 AS TEXT) IS NULL OR dom = $3) \
         AND (CAST($4 AS TEXT) IS NULL OR obj = $4) AND (CAST($5 AS TEXT) IS NULL OR act = $5) \
         AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8";
-    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM rbac_rules WHERE tenant_id = $1 \
         AND (CAST($2 AS TEXT) IS NULL OR sub = $2) AND (CAST($3 AS TEXT) IS NULL OR dom = $3) \
         AND (CAST($4 AS TEXT) IS NULL OR obj = $4) AND (CAST($5 AS TEXT) IS NULL OR act = $5) \
-        AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8";
+        AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8"
+    );
     let RuleFilter { sub, dom, obj, act, effect } = filter;
     let effect = effect.map(Effect::as_str);
     fetch_page!(
@@ -139,8 +148,12 @@ pub async fn of_object(
     explicit: bool,
     limit: i64,
 ) -> Result<Vec<RuleRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 \
-        AND origin IN ($3, $4) ORDER BY obj, sub, dom, act LIMIT $5";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 \
+        AND origin IN ($3, $4) ORDER BY obj, sub, dom, act LIMIT $5"
+    );
     let default_role = RuleOrigin::DefaultRole;
     let other = if explicit { RuleOrigin::Explicit } else { default_role };
     let rows =
@@ -157,15 +170,20 @@ pub async fn matching(
     const SIZES: &str = "SELECT CAST(octet_length(sub) + octet_length(dom) + octet_length(obj) \
         + octet_length(act) AS BIGINT) FROM rbac_rules WHERE tenant_id = $1 \
         AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6";
-    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 \
-        AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM rbac_rules WHERE tenant_id = $1 \
+        AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6"
+    );
     let [exact, name, any] = ResourcePattern::matching(resource);
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, &exact, &name, &any, page.after)
 }
 
 /// Lists all rules of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM rbac_rules WHERE tenant_id = $1 ORDER BY id");
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(RuleRecord::try_from).collect()
 }
@@ -181,9 +199,7 @@ pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Rule>
 
 /// Every rule, as plans need them.
 pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Rule>, StoreError> {
-    const SQL: &str = "SELECT * FROM rbac_rules WHERE tenant_id = $1 ORDER BY id";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(|row| RuleRecord::try_from(row).map(of_record)).collect()
+    Ok(all(tx).await?.into_iter().map(of_record).collect())
 }
 
 fn of_record(record: RuleRecord) -> Rule {

@@ -39,7 +39,7 @@ from_row!(Row {
     created_at,
     expires_at,
     last_used_at
-});
+} as columns);
 
 impl TryFrom<Row> for ServiceKeyRecord {
     type Error = StoreError;
@@ -81,7 +81,8 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
     const TENANT: &str = "SELECT t.id, t.slug, \
         t.suspended_at IS NULL AND t.deleting_at IS NULL AS is_open \
         FROM service_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.id = $1";
-    const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id = $2";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM service_keys WHERE tenant_id = $1 AND id = $2");
     let found = fetch_optional!(tx, (String, Option<String>, bool), TENANT, id)?;
     let Some((tenant, slug, is_open)) = found else { return Ok(None) };
     let Some(row) = fetch_optional!(tx, Row, SQL, &tenant, id)? else {
@@ -92,7 +93,8 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
 
 /// Finds the tenant's key with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ServiceKeyRecord>, StoreError> {
-    const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id = $2";
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM service_keys WHERE tenant_id = $1 AND id = $2");
     let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
     row.map(ServiceKeyRecord::try_from).transpose()
 }
@@ -102,8 +104,12 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, S
     const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
         + octet_length(permissions) + COALESCE(octet_length(domain), 0) AS BIGINT) \
         FROM service_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = "SELECT * FROM service_keys WHERE tenant_id = $1 AND id > $2 \
-        ORDER BY id LIMIT $3";
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM service_keys WHERE tenant_id = $1 AND id > $2 \
+        ORDER BY id LIMIT $3"
+    );
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
 }
 

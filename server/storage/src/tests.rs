@@ -9,7 +9,6 @@ use portcullis_model::provider::NewProvider;
 use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
 use portcullis_model::service_key::NewServiceKey;
 use portcullis_model::{Authorship, Timestamp};
-use sqlx::SqlSafeStr;
 use uuid::Uuid;
 
 use crate::commit::Committed;
@@ -19,8 +18,10 @@ use crate::macros::{execute, fetch_all};
 use crate::plan_records::StoredPolicy;
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 use crate::{plan_records, policies, providers, rules, service_keys, tenants};
+
+mod statements;
 
 on_every_database!(
     a_commit_raises_the_revision_by_one_whatever_it_holds,
@@ -29,7 +30,6 @@ on_every_database!(
     a_tuple_has_one_rule,
     a_plan_gets_the_patterns_that_match_and_the_policies_that_count,
     the_read_transaction_cannot_write,
-    every_statement_fits_the_schema,
     what_is_opened_to_read_is_neither_made_nor_changed,
     only_an_empty_database_is_opened_as_an_empty_one,
     pages_follow_one_another,
@@ -202,42 +202,6 @@ async fn a_missing_file_is_created_only_on_demand() {
     Store::open_existing(&url).await.expect("it exists").close().await;
 }
 
-/// The statements of every file here: the string constants of their source.
-fn statements() -> Vec<String> {
-    let sources = [
-        include_str!("audit.rs"),
-        include_str!("changes.rs"),
-        include_str!("content_size.rs"),
-        include_str!("deliveries.rs"),
-        include_str!("delivery_queues.rs"),
-        include_str!("denial_queues.rs"),
-        include_str!("events.rs"),
-        include_str!("plan_records.rs"),
-        include_str!("policies.rs"),
-        include_str!("postgres.rs"),
-        include_str!("proposals.rs"),
-        include_str!("providers.rs"),
-        include_str!("quotas.rs"),
-        include_str!("reserved.rs"),
-        include_str!("resolver_locations.rs"),
-        include_str!("resolvers.rs"),
-        include_str!("resources.rs"),
-        include_str!("retention.rs"),
-        include_str!("rules.rs"),
-        include_str!("erasure.rs"),
-        include_str!("service_keys.rs"),
-        include_str!("tenant_cases.rs"),
-        include_str!("tenant_settings.rs"),
-        include_str!("tenants.rs"),
-        include_str!("webhooks.rs"),
-    ];
-    let constants = sources.iter().flat_map(|source| source.split(": &str =").skip(1));
-    let text = |constant: &str| constant.split('"').nth(1).map(|text| text.replace("\\\n", " "));
-    let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
-    let is_statement = |text: &String| words.iter().any(|word| text.starts_with(word));
-    constants.filter_map(text).filter(is_statement).collect()
-}
-
 async fn what_is_opened_to_read_is_neither_made_nor_changed(database: TestDatabase) {
     let url = database.url();
     Store::open_to_read(&url).await.expect_err("there is no schema");
@@ -259,29 +223,6 @@ async fn only_an_empty_database_is_opened_as_an_empty_one(database: TestDatabase
     Store::open_empty(&database.url()).await.expect("it is empty").close().await;
     let again = Store::open_empty(&database.url()).await.map(drop);
     assert!(matches!(again, Err(OpenError::InUse)), "{again:?}");
-}
-
-async fn every_statement_fits_the_schema(database: TestDatabase) {
-    use sqlx::{AssertSqlSafe, Executor};
-    let store = database.open().await;
-    let statements = statements();
-    assert!(statements.len() >= 30, "only {} were found", statements.len());
-    let mut tx = store.write_as("acme").await.expect("begins");
-    for statement in statements {
-        let sql = AssertSqlSafe(statement.clone());
-        let prepared = match &mut tx.inner {
-            // Set up for one database only.
-            Inner::Sqlite(_) if statement.contains("set_config") => continue,
-            Inner::Sqlite(_) if statement.contains("pg_") => continue,
-            Inner::Sqlite(_) if statement.contains("portcullis_change") => continue,
-            Inner::Sqlite(_) if statement.contains("SKIP LOCKED") => continue,
-            Inner::Sqlite(_) if statement.contains("json_array_elements_text") => continue,
-            Inner::Postgres(_) if statement.contains("json_each") => continue,
-            Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
-            Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
-        };
-        prepared.unwrap_or_else(|error| panic!("{statement}: {error}"));
-    }
 }
 
 /// Row-level security is a second wall: it must hold where the first one, `WHERE tenant_id`, is missing.

@@ -13,7 +13,13 @@ pub struct WebhookConfig {
     pub timeout: Duration,
     /// The time for which attempts are kept.
     pub retention: Duration,
+    /// The most denied checks that are sent to one webhook at a time, from 1 to [`MAX_DENIALS_AT_ONCE`].
+    pub denials_at_once: usize,
 }
+
+/// The most denied checks that an operator can have sent to one webhook at a time. A process serves 256 queues, and each
+/// request needs a socket.
+pub const MAX_DENIALS_AT_ONCE: usize = 32;
 
 impl Default for WebhookConfig {
     fn default() -> Self {
@@ -22,6 +28,8 @@ impl Default for WebhookConfig {
             max_failures: 5,
             timeout: Duration::from_secs(10),
             retention: Duration::from_secs(30 * 24 * 60 * 60),
+            // More would send them in another order than they occurred.
+            denials_at_once: 1,
         }
     }
 }

@@ -1,8 +1,10 @@
-//! Serves delivery queues: one attempt after the other, and no attempt inside a transaction.
+//! Serves delivery queues: takes a batch of deliveries, makes their attempts in order, and records them together. No
+//! attempt is made inside a transaction.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use portcullis_egress::Client;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
@@ -13,13 +15,21 @@ use portcullis_storage::delivery_queues::{self, ClaimTerms, DeliveryQueue};
 use portcullis_storage::encryption::{Context, KeyRing};
 use portcullis_storage::{Store, StoreError, Tx};
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::attempt::{self, AttemptOutcome};
 use crate::metrics::DeliveryMetrics;
 use crate::schedule::Schedule;
 
-/// Deliveries in a row before a queue is released, so that other queues get their turn.
-const MAX_IN_A_ROW: usize = 32;
+/// Batches in a row before a queue is released, so that other queues get their turn. A batch of other events than denied
+/// checks is one delivery.
+const MAX_BATCHES: usize = 32;
+/// The same for denied checks, of which a batch is more work.
+const MAX_BATCHES_OF_DENIALS: usize = 8;
+/// The most denied checks of a batch. 256 queues with batches of 1 KiB each hold 32 MiB.
+const DENIALS_IN_BATCH: i64 = 128;
+/// The time after which a batch begins no further attempt, so that the longest attempt ends before the lease does.
+const MAX_BATCH_TIME: Duration = Duration::from_secs(1);
 /// An attempt that takes longer makes its queue a slow one.
 const SLOW: Duration = Duration::from_secs(1);
 /// The time from the longest attempt to the end of its lease (`docs/semantics.md`, section 7.8).
@@ -36,6 +46,8 @@ pub struct DeliveryWorker {
     /// A client that obeys the egress rules and whose requests take at most `timeout`.
     pub client: Client,
     pub timeout: Duration,
+    /// The most denied checks that are sent to one webhook at a time.
+    pub denials_at_once: usize,
     pub keys: KeyRing,
     pub clock: Clock,
     pub ids: Ids,
@@ -79,22 +91,22 @@ impl DeliveryWorker {
 
     /// Serves a claimed queue until nothing is due or it is the turn of other queues, and releases it.
     pub(crate) async fn serve(&self, queue: &DeliveryQueue) {
-        let mut job = self.persist(|| self.first_job(queue)).await;
+        let most = if queue.denials { MAX_BATCHES_OF_DENIALS } else { MAX_BATCHES };
+        let mut jobs = self.persist(|| self.first_jobs(queue)).await;
         for count in 1.. {
-            let Some(current) = job else { return };
-            // A retry follows each first attempt, so that no kind of attempt waits for all of the other kind.
-            let retry_first = current.is_first();
-            let done = self.attempt(queue, current).await;
-            let turned_slow = done.slow && !queue.slow;
-            let more = count < MAX_IN_A_ROW && !turned_slow && !self.is_stopping();
+            // A batch of retries follows each one of first attempts, so that no kind waits for all of the other kind.
+            let Some(retry_first) = jobs.first().map(Job::is_first) else { return };
+            let done = self.attempts(queue, jobs).await;
+            let turned_slow = is_slow(&done) && !queue.slow;
+            let more = count < most && !turned_slow && !self.is_stopping();
             let next = if more { Next::Deliver { retry_first } } else { Next::Release };
-            job = self.persist(|| self.next_job(queue, Some(&done), next)).await;
+            jobs = self.persist(|| self.next_jobs(queue, &done, next)).await;
         }
     }
 
     /// Releases a queue without an attempt.
     pub(crate) async fn release(&self, queue: &DeliveryQueue) {
-        self.persist(|| self.next_job(queue, None, Next::Release)).await;
+        self.persist(|| self.next_jobs(queue, &[], Next::Release)).await;
     }
 
     /// Makes the worker begin nothing new.
@@ -107,71 +119,92 @@ impl DeliveryWorker {
     }
 
     /// Repeats `step` while the store fails, so that the outcome of an attempt is not lost.
-    async fn persist<F>(&self, step: impl Fn() -> F) -> Option<Job>
+    async fn persist<F>(&self, step: impl Fn() -> F) -> Vec<Job>
     where
-        F: Future<Output = Result<Option<Job>, StoreError>>,
+        F: Future<Output = Result<Vec<Job>, StoreError>>,
     {
         for failures in 1.. {
             match step().await {
-                Ok(job) => return job,
+                Ok(jobs) => return jobs,
                 Err(_) if self.is_stopping() => break,
                 // One line is enough: the dispatcher logs each failure of the store.
                 Err(error) if failures == 1 => {
-                    tracing::warn!(%error, "cannot record a delivery attempt");
+                    tracing::warn!(%error, "cannot record delivery attempts");
                 }
                 Err(_) => {}
             }
             tokio::time::sleep(STORE_PAUSE).await;
         }
-        None
+        Vec::new()
     }
 
-    async fn first_job(&self, queue: &DeliveryQueue) -> Result<Option<Job>, StoreError> {
+    async fn first_jobs(&self, queue: &DeliveryQueue) -> Result<Vec<Job>, StoreError> {
         let permit = self.transactions.acquire().await;
         let mut tx = self.store.read(&queue.tenant).await?;
-        let job = next_due(&mut tx, queue, &self.terms(), false).await?;
+        let jobs = next_due(&mut tx, queue, &self.terms(), false).await?;
         tx.end().await?;
         drop(permit);
-        match job {
+        match jobs.first() {
             Some(job) if job.must_report() => {
-                self.next_job(queue, None, Next::Deliver { retry_first: false }).await
+                self.next_jobs(queue, &[], Next::Deliver { retry_first: false }).await
             }
-            Some(job) => Ok(Some(job)),
-            None => self.next_job(queue, None, Next::Release).await,
+            Some(_) => Ok(jobs),
+            None => self.next_jobs(queue, &[], Next::Release).await,
         }
     }
 
-    /// Stores the outcome of `done` and returns the next job, if `next` asks for one and one is due. Otherwise it
+    /// Stores the outcomes of `done` and returns the next jobs, if `next` asks for some and some are due. Otherwise it
     /// releases the queue. Stores nothing if another process has claimed the queue: its attempts count.
-    async fn next_job(
+    async fn next_jobs(
         &self,
         queue: &DeliveryQueue,
-        done: Option<&CompletedAttempt>,
+        done: &[CompletedAttempt],
         next: Next,
-    ) -> Result<Option<Job>, StoreError> {
+    ) -> Result<Vec<Job>, StoreError> {
         let _permit = self.transactions.acquire().await;
         let terms = self.terms();
         let mut tx = self.store.write_as(&queue.tenant).await?;
         if !delivery_queues::renew(&mut tx, queue, &terms).await? {
             tx.end().await?;
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        if let Some(CompletedAttempt { job, record, .. }) = done {
-            deliveries::record_attempt(&mut tx, queue, job, record, terms.now).await?;
-        }
-        let mut job = match next {
+        let made: Vec<_> = done.iter().map(|done| (&done.job, &done.record)).collect();
+        deliveries::record_attempts(&mut tx, queue, &made, terms.now).await?;
+        let mut jobs = match next {
             Next::Deliver { retry_first } => next_due(&mut tx, queue, &terms, retry_first).await?,
-            Next::Release => None,
+            Next::Release => Vec::new(),
         };
-        if let Some(job) = job.as_mut().filter(|job| job.must_report()) {
+        if let Some(job) = jobs.first_mut().filter(|job| job.must_report()) {
             deliveries::report_dropped(&mut tx, queue, job).await?;
         }
-        if job.is_none() {
-            let slow = done.map_or(queue.slow, |done| done.slow);
+        if jobs.is_empty() {
+            let slow = if done.is_empty() { queue.slow } else { is_slow(done) };
             delivery_queues::release(&mut tx, queue, slow, terms.now).await?;
         }
         tx.commit().await?;
-        Ok(job)
+        Ok(jobs)
+    }
+
+    /// Makes the attempts of a batch, which begin in order. After an attempt that failed or took long, or when the batch
+    /// takes long, no other one begins: their deliveries stay due.
+    async fn attempts(&self, queue: &DeliveryQueue, jobs: Vec<Job>) -> Vec<CompletedAttempt> {
+        let began = Instant::now();
+        let goes_on = AtomicBool::new(true);
+        let may_begin = || {
+            goes_on.load(Ordering::Relaxed)
+                && began.elapsed() < MAX_BATCH_TIME
+                && !self.is_stopping()
+        };
+        let attempt = async |job| {
+            let done = self.attempt(queue, job).await;
+            if done.slow {
+                goes_on.store(false, Ordering::Relaxed);
+            }
+            done
+        };
+        let at_once = if queue.denials { self.denials_at_once } else { 1 };
+        let begun = stream::iter(jobs).take_while(|_| std::future::ready(may_begin()));
+        begun.map(attempt).buffer_unordered(at_once).collect().await
     }
 
     async fn attempt(&self, queue: &DeliveryQueue, job: Job) -> CompletedAttempt {
@@ -217,19 +250,30 @@ impl DeliveryWorker {
     }
 }
 
-/// Finds the due delivery of a queue that comes next.
+/// Tells whether an attempt failed or took long.
+fn is_slow(done: &[CompletedAttempt]) -> bool {
+    done.iter().any(|done| done.slow)
+}
+
+/// Finds the due deliveries of a queue that come next: first attempts or retries. Of a slow queue it is one, because the
+/// others would probably not get their turn.
 async fn next_due(
     tx: &mut Tx,
     queue: &DeliveryQueue,
     terms: &ClaimTerms<'_>,
     retry_first: bool,
-) -> Result<Option<Job>, StoreError> {
+) -> Result<Vec<Job>, StoreError> {
     let id = queue.id();
-    if retry_first && let Some(job) = deliveries::next_retry(tx, id, terms).await? {
-        return Ok(Some(job));
+    let limit = if queue.denials && !queue.slow { DENIALS_IN_BATCH } else { 1 };
+    if retry_first {
+        let retries = deliveries::next_retries(tx, id, terms, limit).await?;
+        if !retries.is_empty() {
+            return Ok(retries);
+        }
     }
-    match deliveries::next_first(tx, id).await? {
-        None if !retry_first => deliveries::next_retry(tx, id, terms).await,
-        job => Ok(job),
+    let firsts = deliveries::next_firsts(tx, id, limit).await?;
+    if firsts.is_empty() && !retry_first {
+        return deliveries::next_retries(tx, id, terms, limit).await;
     }
+    Ok(firsts)
 }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 /// The longest time that an answer waits for its event. After that, the decision matters more.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most events of one transaction. Each has a delivery for up to 50 webhooks, and other writes wait meanwhile.
-const MAX_GROUP: usize = 100;
+const MAX_GROUP: usize = 256;
 /// The most events of a tenant in memory. They grow only while the store is slow or down.
 const MAX_WAITING: usize = 10_000;
 /// The most transactions at a time. The limit leaves connections to other requests.
@@ -137,31 +137,37 @@ impl Shared {
             }
             let (events, waiting): (Vec<_>, Vec<_>) =
                 group.into_iter().map(|one| (one.event, one.written)).unzip();
-            if let Err(error) = self.commit(turn, events).await {
-                // The senders are dropped, so each waiting check counts its event as lost.
-                tracing::warn!(%error, "cannot write `access.denied` events");
-                continue;
-            }
+            let due = match self.commit(turn, events).await {
+                Ok(due) => due,
+                Err(error) => {
+                    // The senders are dropped, so each waiting check counts its event as lost.
+                    tracing::warn!(%error, "cannot write `access.denied` events");
+                    continue;
+                }
+            };
             drop(permit);
             // A check that gave up waiting has counted its event as lost already.
             for one in waiting {
                 let _ = one.send(());
             }
-            self.wake.notify_one();
+            if due {
+                self.wake.notify_one();
+            }
         }
     }
 
+    /// Stores the events, and returns whether the dispatcher must look for due delivery queues.
     async fn commit(
         &self,
         turn: Result<WriteTurn, StoreError>,
         events: Vec<Event>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let now = events.first().map_or(0, |event| event.at.millis());
         let mut tx = self.store.write_in(turn?, now).await?;
         events.into_iter().for_each(|event| tx.record(event));
         let committed = tx.commit().await?;
         self.dropped.inc_by(committed.writes.dropped_denials);
-        Ok(())
+        Ok(committed.writes.deliveries)
     }
 }
 

@@ -16,7 +16,7 @@ mod schedule;
 mod service;
 mod signature;
 
-pub use config::WebhookConfig;
+pub use config::{MAX_DENIALS_AT_ONCE, WebhookConfig};
 pub use delivery_worker::{DeliveryWorker, MAX_TRANSACTIONS};
 pub use dispatcher::Dispatcher;
 pub use metrics::DeliveryMetrics;

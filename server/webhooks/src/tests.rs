@@ -35,6 +35,9 @@ on_every_database!(
     a_retry_waits_for_the_clock_and_no_first_attempt_does,
     a_clock_that_is_put_back_stops_nothing,
     a_clock_that_is_put_forward_has_no_attempt_made_twice,
+    denied_checks_go_out_one_at_a_time_in_order,
+    as_many_denied_checks_are_on_their_way_as_are_allowed,
+    after_a_failure_a_batch_begins_no_attempt,
 );
 
 const T0: i64 = 1_700_000_000_000;
@@ -83,6 +86,11 @@ async fn accept(listener: TcpListener, requests: UnboundedSender<Request>) {
 
 impl Stage {
     async fn on(database: &TestDatabase) -> Self {
+        Self::with(database, 1).await
+    }
+
+    /// A dispatcher that sends so many denied checks at a time.
+    async fn with(database: &TestDatabase, denials_at_once: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/", listener.local_addr().expect("bound"));
         let (sender, requests) = unbounded_channel();
@@ -91,7 +99,7 @@ impl Stage {
         let keys = KeyRing::parse(&KeyRing::generate_key().expect("a key")).expect("valid");
         let webhook = Uuid::from_u128(1);
         insert(&store, &keys, webhook, url).await;
-        let worker = Arc::new(worker(store.clone(), keys, Arc::clone(&now)));
+        let worker = Arc::new(worker(store.clone(), keys, Arc::clone(&now), denials_at_once));
         let wake = Arc::new(Notify::new());
         let dispatcher = Dispatcher::new(Arc::clone(&worker), String::new(), Arc::clone(&wake));
         let dispatcher = tokio::spawn(dispatcher.run());
@@ -106,6 +114,20 @@ impl Stage {
         tx.commit().await.expect("commits");
         self.wake.notify_one();
         written[0]
+    }
+
+    /// Stores denied checks in one transaction, and returns the ids of their events.
+    async fn denials(&self, count: usize) -> Vec<Uuid> {
+        let mut tx = self.store.write(TENANT, T0).await.expect("begins");
+        for _ in 0..count {
+            let mut event = Event::test(self.webhook, Timestamp::from_millis(T0));
+            event.kind = EventType::AccessDenied;
+            tx.record(event);
+        }
+        let written = events::write(&mut tx).await.expect("works");
+        tx.commit().await.expect("commits");
+        self.wake.notify_one();
+        written
     }
 
     fn put_clock(&self, now: i64) {
@@ -155,7 +177,12 @@ async fn insert(store: &Store, keys: &KeyRing, id: Uuid, url: String) {
     tx.commit().await.expect("commits");
 }
 
-fn worker(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> DeliveryWorker {
+fn worker(
+    store: Store,
+    keys: KeyRing,
+    now: Arc<AtomicI64>,
+    denials_at_once: usize,
+) -> DeliveryWorker {
     let config = WebhookConfig::default();
     let allow = vec!["127.0.0.0/8".parse().expect("a network")];
     let rules = EgressRules { allow_http: true, allow };
@@ -164,6 +191,7 @@ fn worker(store: Store, keys: KeyRing, now: Arc<AtomicI64>) -> DeliveryWorker {
         store,
         client: Client::guarded(&egress, config.timeout).expect("a client"),
         timeout: config.timeout,
+        denials_at_once,
         keys,
         clock: Clock::of(move || {
             DateTime::from_timestamp_millis(now.load(Ordering::SeqCst)).expect("an instant")
@@ -232,5 +260,63 @@ async fn a_clock_that_is_put_forward_has_no_attempt_made_twice(database: TestDat
     let next = stage.request().await;
     assert_eq!(next.event, second);
     next.answer(200).await;
+    stage.stop().await;
+}
+
+async fn denied_checks_go_out_one_at_a_time_in_order(database: TestDatabase) {
+    let mut stage = Stage::on(&database).await;
+    // More than a batch.
+    let events = stage.denials(300).await;
+    for event in events {
+        let request = stage.request().await;
+        assert_eq!(request.event, event);
+        assert!(stage.requests.try_recv().is_err(), "the next one waits for the answer");
+        request.answer(200).await;
+    }
+    stage.stop().await;
+}
+
+async fn as_many_denied_checks_are_on_their_way_as_are_allowed(database: TestDatabase) {
+    let mut stage = Stage::with(&database, 4).await;
+    let events = stage.denials(6).await;
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        held.push(stage.request().await);
+    }
+    let mut begun: Vec<_> = held.iter().map(|request| request.event).collect();
+    begun.sort_unstable();
+    assert_eq!(begun, events[..4], "the first ones begin first");
+    assert!(stage.requests.try_recv().is_err());
+    for request in held {
+        request.answer(200).await;
+    }
+    let rest = [stage.request().await, stage.request().await];
+    let mut begun: Vec<_> = rest.iter().map(|request| request.event).collect();
+    begun.sort_unstable();
+    assert_eq!(begun, events[4..]);
+    for request in rest {
+        request.answer(200).await;
+    }
+    stage.stop().await;
+}
+
+async fn after_a_failure_a_batch_begins_no_attempt(database: TestDatabase) {
+    let mut stage = Stage::on(&database).await;
+    let events = stage.denials(3).await;
+    for (event, status) in [(events[0], 200), (events[1], 500)] {
+        let request = stage.request().await;
+        assert_eq!(request.event, event);
+        request.answer(status).await;
+    }
+    // The rest of the batch is still due, and comes once, after the failure is recorded.
+    let request = stage.request().await;
+    assert_eq!(request.event, events[2]);
+    let mut tx = stage.store.read(TENANT).await.expect("begins");
+    let attempts = deliveries::attempts(&mut tx, stage.webhook, Page::FIRST).await;
+    tx.end().await.expect("ends");
+    let recorded: Vec<_> =
+        attempts.expect("works").records.iter().map(|one| one.event_id).collect();
+    assert_eq!(recorded, [events[1], events[0]]);
+    request.answer(200).await;
     stage.stop().await;
 }

@@ -147,7 +147,8 @@ async fn what_was_judged_is_what_gets_connected_though_the_name_changes() {
     let url = format!("http://rebinding.example:{port}/");
     let names = Changing::through(&[&[OPEN], &[SHUT], &[OPEN, SHUT], &[OPEN]]);
     let config = config(&["127.0.0.2/32"]);
-    let guarded = Client::guarded_by_names_of(names.clone(), &config, PATIENT).expect("a client");
+    let guarded = Client::guarded_by_names_of(names.clone(), &config, PATIENT, Duration::ZERO)
+        .expect("a client");
     assert_eq!(get(&guarded, &url).await.expect("is open"), b"127.0.0.2");
     assert_eq!(names.left(), 3, "it was asked once");
     assert!(get(&guarded, &url).await.is_err(), "each request is judged anew");
@@ -161,6 +162,29 @@ async fn what_was_judged_is_what_gets_connected_though_the_name_changes() {
     let naive = builder(PATIENT).dns_resolver(Arc::new(names)).build().expect("a client");
     let astray = naive.get(&url).send().await.expect("answers").text().await;
     assert_eq!(astray.expect("a text"), "127.0.0.1");
+}
+
+#[tokio::test]
+async fn a_kept_connection_goes_where_it_was_judged_to_go() {
+    let (port, connections) = serve_by(|mut stream| {
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+        for _ in 0..2 {
+            let _ = stream.write_all(answer);
+            let _ = stream.read(&mut [0; 4_096]);
+        }
+    });
+    let url = format!("http://rebinding.example:{port}/");
+    let config = config(&["127.0.0.2/32"]);
+    for (idle, second_is_answered) in [(PATIENT, true), (Duration::ZERO, false)] {
+        let names = Changing::through(&[&[OPEN], &[SHUT], &[SHUT]]);
+        let client = Client::guarded_by_names_of(names.clone(), &config, PATIENT, idle);
+        let client = client.expect("a client");
+        let before = connections.load(Ordering::SeqCst);
+        assert_eq!(get(&client, &url).await.expect("is open"), b"ok");
+        assert_eq!(get(&client, &url).await.is_ok(), second_is_answered, "{idle:?}");
+        assert!(get(&client, &url).await.is_err(), "the server closed it, and the name is shut");
+        assert_eq!(connections.load(Ordering::SeqCst), before + 1, "no other connection");
+    }
 }
 
 #[test]
@@ -230,7 +254,8 @@ impl Resolve for Silent {
 
 #[tokio::test]
 async fn the_deadline_covers_the_resolution_of_the_name() {
-    let client = Client::guarded_by_names_of(Silent, &config(&[]), TIMEOUT).expect("a client");
+    let client = Client::guarded_by_names_of(Silent, &config(&[]), TIMEOUT, Duration::ZERO)
+        .expect("a client");
     let url: Url = "http://silent.example/".parse().expect("a URL");
     let refused = client.post(url, HeaderMap::new(), Vec::new(), 1).await.expect_err("no answer");
     assert!(matches!(refused, RequestError::Timeout), "{refused}");

@@ -145,9 +145,9 @@ async fn a_clock_that_was_put_back_holds_nothing_up(database: TestDatabase) {
     assert!(!terms("y", before).is_ahead(due(&store, "y").await.expect("something")));
     assert_eq!(claim_all(&store, "y", before, false).await.len(), 1);
     let mut tx = store.read("a").await.expect("begins");
-    let job =
-        deliveries::next_retry(&mut tx, queue_of(1), &terms("y", before)).await.expect("works");
-    assert!(job.is_some());
+    let terms = terms("y", before);
+    let jobs = deliveries::next_retries(&mut tx, queue_of(1), &terms, 1).await.expect("works");
+    assert_eq!(jobs.len(), 1);
 }
 
 async fn first_attempts_come_in_the_order_of_their_events(database: TestDatabase) {
@@ -160,13 +160,12 @@ async fn first_attempts_come_in_the_order_of_their_events(database: TestDatabase
     }
     let mut tx = store.write_as("a").await.expect("begins");
     for event in events {
-        let job =
-            deliveries::next_first(&mut tx, queue_of(1)).await.expect("works").expect("pending");
+        let job = deliveries::next_firsts(&mut tx, queue_of(1), 1).await.expect("works").remove(0);
         assert_eq!(job.event, event);
         const SQL: &str = "UPDATE webhook_deliveries SET due_at = NULL WHERE event_id = $1";
         execute!(tx, SQL, event).expect("works");
     }
-    assert!(deliveries::next_first(&mut tx, queue_of(1)).await.expect("works").is_none());
+    assert!(deliveries::next_firsts(&mut tx, queue_of(1), 1).await.expect("works").is_empty());
 }
 
 async fn a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked(database: TestDatabase) {

@@ -1,0 +1,146 @@
+//! The statements of this crate, found in its source: all fit the schema, and survive a migration that adds columns.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqlSafeStr};
+
+use crate::testing::{TestDatabase, on_every_database};
+use crate::tx::Inner;
+
+on_every_database!(every_statement_fits_the_schema);
+
+/// Returns the sources of this crate, without tests.
+fn sources() -> Vec<(PathBuf, String)> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.file_stem().is_some_and(|name| name.to_string_lossy().ends_with("tests")) {
+                continue;
+            }
+            match path.is_dir() {
+                true => folders.push(path),
+                false => sources.push((path.clone(), fs::read_to_string(&path).expect("text"))),
+            }
+        }
+    }
+    sources
+}
+
+/// Returns the columns that the macro `columns!()` of a source lists.
+fn columns(source: &str) -> String {
+    let fields = source.split("} as columns);").next().and_then(|head| head.rsplit('{').next());
+    let written = source.split("macro_rules! columns {").nth(1).and_then(|it| it.split('"').nth(1));
+    written.or(fields).unwrap_or_default().trim().replace('\n', " ")
+}
+
+/// Returns the statements of a source: its string constants that begin with a verb of SQL.
+fn statements_of(source: &str) -> Vec<String> {
+    let text = |constant: &str| {
+        let (constant, _) = constant.split_once(';').expect("the end of a constant");
+        let parts = constant.split('"').enumerate().map(|(index, part)| match index % 2 {
+            1 => part.replace("\\\n", " "),
+            _ if part.contains("columns!()") => columns(source),
+            _ => String::new(),
+        });
+        parts.collect::<String>()
+    };
+    let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
+    let is_statement = |text: &String| words.iter().any(|word| text.starts_with(word));
+    source.split(": &str =").skip(1).map(text).filter(is_statement).collect()
+}
+
+fn statements() -> Vec<String> {
+    let statements: Vec<_> =
+        sources().iter().flat_map(|(_, source)| statements_of(source)).collect();
+    assert!(statements.len() >= 150, "only {} were found", statements.len());
+    statements
+}
+
+async fn every_statement_fits_the_schema(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write_as("acme").await.expect("begins");
+    // Parts of statements that one database only knows.
+    let of_postgres = [
+        "set_config",
+        "pg_",
+        "portcullis_change",
+        "SKIP LOCKED",
+        "json_array_elements_text",
+        "UNNEST",
+        "= ANY ($",
+    ];
+    for statement in statements() {
+        let sql = AssertSqlSafe(statement.clone());
+        let prepared = match &mut tx.inner {
+            Inner::Sqlite(_) if of_postgres.iter().any(|it| statement.contains(it)) => continue,
+            Inner::Postgres(_) if statement.contains("json_each") => continue,
+            Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
+            Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
+        };
+        prepared.unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+}
+
+/// Executes the prepared statements `s0`, `s1` and so on with parameters that are all null.
+async fn execute_all(connection: &mut PgConnection, statements: &[String]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (number, statement) in statements.iter().enumerate() {
+        let parameters = (1..).take_while(|it| statement.contains(&format!("${it}"))).count();
+        let nulls = vec!["NULL"; parameters].join(", ");
+        let nulls = if nulls.is_empty() { nulls } else { format!("({nulls})") };
+        let sql = AssertSqlSafe(format!("EXECUTE s{number}{nulls}"));
+        if let Err(error) = connection.execute(sql).await {
+            faults.push(format!("{statement}: {error}"));
+        }
+    }
+    faults
+}
+
+/// Replicas of an older version keep their prepared statements while a newer one migrates the database.
+#[tokio::test]
+async fn prepared_statements_survive_a_migration_that_adds_columns() {
+    let Some(database) = TestDatabase::postgres() else { return };
+    database.open().await.close().await;
+    let mut connection = PgConnection::connect(&database.url()).await.expect("connects");
+    let rows = |it: &String| !it.starts_with("INSERT") && !it.contains("json_each");
+    let statements: Vec<_> = statements().into_iter().filter(rows).collect();
+    for (number, statement) in statements.iter().enumerate() {
+        let sql = AssertSqlSafe(format!("PREPARE s{number} AS {statement}"));
+        connection.execute(sql).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+    assert_eq!(execute_all(&mut connection, &statements).await, [""; 0]);
+    const TABLES: &str = "SELECT CAST(tablename AS TEXT) FROM pg_tables \
+        WHERE schemaname = current_schema()";
+    let tables: Vec<String> =
+        sqlx::query_scalar(TABLES).fetch_all(&mut connection).await.expect("works");
+    assert!(tables.len() > 10, "{tables:?}");
+    for table in tables {
+        let sql = AssertSqlSafe(format!("ALTER TABLE {table} ADD COLUMN of_a_newer_version TEXT"));
+        connection.execute(sql).await.expect("works");
+    }
+    assert_eq!(execute_all(&mut connection, &statements).await, [""; 0]);
+    // The control: this is the statement that does not survive.
+    for careless in ["PREPARE careless AS SELECT * FROM tenants", "EXECUTE careless"] {
+        connection.execute(careless).await.expect("works");
+    }
+    connection.execute("ALTER TABLE tenants ADD COLUMN newer TEXT").await.expect("works");
+    let error = connection.execute("EXECUTE careless").await.expect_err("it has one column more");
+    assert!(error.to_string().contains("cached plan must not change result type"), "{error}");
+}
+
+/// A column that a newer version adds would change the result, and PostgreSQL would refuse the prepared statement.
+#[test]
+fn every_statement_names_its_columns() {
+    let is_careless = |line: &&str| {
+        !line.trim_start().starts_with("//")
+            && ["SELECT *", "RETURNING *", ".* "].iter().any(|it| line.contains(it))
+    };
+    for (path, source) in sources() {
+        let careless: Vec<_> = source.lines().filter(is_careless).collect();
+        assert!(careless.is_empty(), "{}: name the columns: {careless:?}", path.display());
+    }
+    assert!(is_careless(&"    const SQL: &str = \"SELECT * FROM tenants\";"), "the control");
+}
