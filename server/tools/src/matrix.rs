@@ -115,7 +115,7 @@ fn read(folder: &Path) -> anyhow::Result<Bundle> {
 /// Returns what decides in a folder.
 pub(crate) fn decisions(bundle: &Bundle) -> DecisionSet<'_> {
     let registered = bundle.resources.iter().map(|resource| &*resource.name);
-    DecisionSet::new(bundle.rulebook.rules(), bundle.rulebook.policies(), registered)
+    DecisionSet::new(&bundle.rulebook, registered)
 }
 
 fn json(report: &impl Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
