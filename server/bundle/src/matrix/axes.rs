@@ -69,7 +69,8 @@ impl<'s> Axes<'s> {
 
     /// Leaves the cells that are wanted.
     pub(super) fn narrowed(self, wanted: &Wanted<'s>) -> Self {
-        let all = |roles: &[String]| with_included(self.inclusions, roles.iter().map(String::as_str));
+        let all =
+            |roles: &[String]| with_included(self.inclusions, roles.iter().map(String::as_str));
         let roles = match wanted.subject {
             Some(_) => vec![all(wanted.roles)],
             None if wanted.roles.is_empty() => self.roles,
