@@ -24,7 +24,8 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
-use crate::authzen::paths::EVALUATIONS_PATH;
+use crate::authzen::evaluation::evaluate_directly;
+use crate::authzen::paths::{EVALUATION_PATH, EVALUATIONS_PATH};
 use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;
@@ -53,12 +54,12 @@ struct ServiceContext {
     bodies: BodyBudget,
     queries: KnownQueries,
     routes: Router,
-    /// Whether checks are answered without the router.
+    /// Whether checks and evaluations are answered without the router.
     direct_checks: bool,
 }
 
 impl HttpService {
-    /// Returns the service. Set `direct_checks` if the route of checks has no layer.
+    /// Returns the service. Set `direct_checks` if the routes of checks and evaluations have no layer.
     pub(crate) fn new(
         app: App,
         bodies: BodyBudget,
@@ -92,12 +93,14 @@ impl HttpService {
             parts.extensions.insert(fault);
         }
         let routed = async {
-            if *direct_checks && is_plain_check(&parts) {
-                check(app, parts, body).await
-            } else {
-                parts.extensions.insert(exchange.id.clone());
+            match direct_route(&parts).filter(|_| *direct_checks) {
+                Some(DirectRoute::Check) => check(app, parts, body).await,
                 // In a box, so that a check has no room for the state of another route.
-                Box::pin(route(routes.clone(), parts, body)).await
+                Some(DirectRoute::Evaluation) => Box::pin(evaluation(app, parts, body)).await,
+                None => {
+                    parts.extensions.insert(exchange.id.clone());
+                    Box::pin(route(routes.clone(), parts, body)).await
+                }
             }
         };
         let routed = AssertUnwindSafe(routed).catch_unwind();
@@ -150,11 +153,35 @@ where
     answer
 }
 
-/// Returns whether a request is a check whose client does not wait for a 100.
-fn is_plain_check(parts: &Parts) -> bool {
-    parts.method == Method::POST
-        && parts.uri.path() == checks::PATH
-        && !parts.headers.contains_key(EXPECT)
+/// Answers an evaluation of AuthZEN as [`check`] answers a check.
+async fn evaluation<B>(app: &App, parts: Parts, mut body: B) -> Response
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let version = parts.version;
+    let answer = evaluate_directly(app, parts, &mut body).await;
+    if version != Version::HTTP_2 {
+        leftover::discard(&mut body).await;
+    }
+    answer
+}
+
+/// A route that needs no router.
+#[derive(Clone, Copy, Debug)]
+enum DirectRoute {
+    Check,
+    Evaluation,
+}
+
+/// Returns the route of a request that needs no router, if its client does not wait for a 100.
+fn direct_route(parts: &Parts) -> Option<DirectRoute> {
+    let route = match parts.uri.path() {
+        checks::PATH => DirectRoute::Check,
+        EVALUATION_PATH => DirectRoute::Evaluation,
+        _ => return None,
+    };
+    let is_plain = parts.method == Method::POST && !parts.headers.contains_key(EXPECT);
+    is_plain.then_some(route)
 }
 
 fn answered(answer: Result<Response, Infallible>) -> Response {
