@@ -186,6 +186,9 @@ fn a_search_is_charged_by_its_candidates() {
     let record = |number: usize| json!({"type": "record", "id": format!("r{number}")});
     let records: Vec<_> = (0..250).map(record).collect();
     tenant.manage("PUT /api/v1/entities", &json!({"entities": records})).is(200);
+    // No index finds the entities for which this holds, so that a search looks at each.
+    let pair = json!({"type": "CONDITION", "attribute": "resource.a", "operator": "eq", "value": {"attribute": "resource.b"}});
+    tenant.policy("pairs", "record:read", "allow", 1, &pair);
     let left = |reply: Reply| {
         let header = reply.header("ratelimit").expect("what is left").to_owned();
         let rest = header.split("r=").nth(1).expect("a number").to_owned();
