@@ -11,7 +11,7 @@ mod load;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_engine::Plan;
+use portcullis_engine::{Plan, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
@@ -192,8 +192,10 @@ impl Plans {
         // Nobody decided on this change: the database made it.
         tx.pass_gates();
         let position = tx.commit().await?.position;
-        self.histories.forget(tenant);
         let revision = position.revision;
+        // Another process may have begun the epoch, and a plan of it may be here that is older than this position.
+        self.cache.publish(tenant, revision, vec![ResourcePattern::Any.into()]);
+        self.histories.forget(tenant);
         tracing::warn!(
             tenant,
             lost,

@@ -18,6 +18,7 @@ use crate::plans::Plans;
 on_every_database!(
     a_write_of_another_process_counts_after_the_next_read,
     only_the_tenants_that_changed_are_read,
+    a_write_in_an_epoch_that_another_process_began_counts,
 );
 
 fn plans(store: &Store) -> Plans {
@@ -86,4 +87,24 @@ async fn only_the_tenants_that_changed_are_read(database: TestDatabase) {
     let changes = read(&store, &mut position).await;
     let names: Vec<_> = changes.tenants.iter().map(|change| &*change.tenant).collect();
     assert_eq!(names, ["b"]);
+}
+
+/// The write that notices the lost commits is acknowledged with the position that the epoch has by then.
+async fn a_write_in_an_epoch_that_another_process_began_counts(database: TestDatabase) {
+    let (store, other) = (database.open().await, database.open().await);
+    let (here, there) = (plans(&store), plans(&other));
+    write(&store, &here, "acme", 1).await;
+    assert_eq!(revision(&here, "acme").await, 1);
+    let turn = store.patient_turn("acme").await.expect("nobody writes");
+    let meanwhile = async {
+        there.begin_epoch("acme", 1).await.expect("begins");
+        let loaded = revision(&here, "acme").await;
+        write(&other, &there, "acme", 2).await;
+        drop(turn);
+        loaded
+    };
+    let (position, loaded) = tokio::join!(here.begin_epoch("acme", 1), meanwhile);
+    let acknowledged = position.expect("goes on").revision;
+    assert!(acknowledged > loaded, "{acknowledged} after {loaded}");
+    assert_eq!(revision(&here, "acme").await, acknowledged);
 }
