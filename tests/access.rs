@@ -1,5 +1,8 @@
 //! Plans of rows, permissions and matrices: who may do what, without a check for each.
 
+mod commands;
+mod directory;
+
 use serde_json::{Value, json};
 
 use crate::support::{Reply, Request, Tenant};

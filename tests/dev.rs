@@ -3,6 +3,7 @@
 mod first_hour;
 mod folder;
 mod issuer;
+mod standard_client;
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};

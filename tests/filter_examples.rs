@@ -1,11 +1,11 @@
 //! The programs of `docs/filters.md`: each is run as it is printed, and selects the rows that checks allow.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 
+use crate::once::installed::installed;
 use crate::support::openid::{available, skip};
 use crate::support::process::{finish, repository};
 use crate::support::{Provider, Server, Settings, Tenant};
@@ -19,29 +19,8 @@ fn printed(language: &str) -> String {
     blocks[0].split("```").next().unwrap().to_owned()
 }
 
-/// Makes the folder of an installation, and installs by these commands if `wanted` is not installed there yet.
-fn installed(name: &str, wanted: &str, commands: &[&[&str]]) -> PathBuf {
-    let source = repository().join("tests/filter-examples");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&target).unwrap();
-    // Another test process may be at it.
-    let lock = File::create(target.join("lock")).unwrap();
-    lock.lock().unwrap();
-    for file in ["package.json", "package-lock.json", "requirements.txt"] {
-        std::fs::copy(source.join(file), target.join(file)).unwrap();
-    }
-    let read = |path: PathBuf| std::fs::read(path).ok();
-    let (done, wanted) = (target.join("installed"), read(source.join(wanted)));
-    if read(done.clone()) != wanted {
-        for command in commands {
-            let mut process = Command::new(command[0]);
-            process.args(&command[1..]).current_dir(&target).stdin(Stdio::null());
-            let ended = finish(process);
-            assert_eq!(ended.code, Some(0), "{command:?}: {}\n{}", ended.out, ended.err);
-        }
-        std::fs::write(done, wanted.unwrap()).unwrap();
-    }
-    target
+fn folder(name: &str, wanted: &str, commands: &[&[&str]]) -> PathBuf {
+    installed(&repository().join("tests/filter-examples"), name, wanted, commands)
 }
 
 /// A server whose policies allow the owner and the owner's team, and deny documents of the board. Returns a key, too.
@@ -81,7 +60,7 @@ fn the_one_with_sqlalchemy_selects_the_allowed_rows() {
     }
     let pip = ["venv/bin/pip", "install", "--quiet", "-r", "requirements.txt"];
     let venv = ["python3", "-m", "venv", "--clear", "venv"];
-    let folder = installed("filter-sqlalchemy", "requirements.txt", &[&venv, &pip]);
+    let folder = folder("filter-sqlalchemy", "requirements.txt", &[&venv, &pip]);
     std::fs::write(folder.join("page.py"), printed("python")).unwrap();
     let python = folder.join("venv/bin/python");
     selects(&folder, &[&python.to_string_lossy(), "page.py"]);
@@ -93,7 +72,7 @@ fn the_one_with_knex_selects_the_allowed_rows() {
         return skip("the filter example with Knex needs `node` and `npm`");
     }
     let npm = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"];
-    let folder = installed("filter-knex", "package-lock.json", &[&npm]);
+    let folder = folder("filter-knex", "package-lock.json", &[&npm]);
     std::fs::write(folder.join("page.mjs"), printed("js")).unwrap();
     selects(&folder, &["node", "page.mjs"]);
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::saas::{self, operating};
-use crate::support::{Provider, Reply, Request, Server, Settings, Tenant};
+use crate::support::{MANAGER, Provider, Reply, Request, Server, Settings, Tenant};
 
 /// The failures that one address may have in these tests. None becomes free again while a test runs.
 const FAILURES: usize = 10;
@@ -175,6 +175,60 @@ fn a_rate_lets_exactly_its_number_pass() {
     tenant.resource("doc:write");
     let third = tenant.manage("POST /api/v1/resources", &json!({"name": "doc:x"}));
     is_limited(third, "tenant-writes");
+}
+
+/// A search is counted as one check, and as one more for each 100 candidates that it looked at.
+#[test]
+fn a_search_is_charged_by_its_candidates() {
+    let settings = Settings::of(Provider::shared()).set("RATE_LIMIT_CHECKS", "credential=10/h");
+    let server = settings.start();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let record = |number: usize| json!({"type": "record", "id": format!("r{number}")});
+    let records: Vec<_> = (0..250).map(record).collect();
+    tenant.manage("PUT /api/v1/entities", &json!({"entities": records})).is(200);
+    // No index finds the entities for which this holds, so that a search looks at each.
+    let pair = json!({"type": "CONDITION", "attribute": "resource.a", "operator": "eq", "value": {"attribute": "resource.b"}});
+    tenant.policy("pairs", "record:read", "allow", 1, &pair);
+    let left = |reply: Reply| {
+        let header = reply.header("ratelimit").expect("what is left").to_owned();
+        let rest = header.split("r=").nth(1).expect("a number").to_owned();
+        rest.split(';').next().unwrap_or_default().parse::<u32>().expect("a number")
+    };
+    let check = |token: &str| {
+        let body = json!({"subject": "bob", "resource": "record:read", "action": "read"});
+        tenant.check_by(token, &body)
+    };
+    let given = |count: usize| -> Vec<_> {
+        (0..count).map(|number| json!({"id": format!("r{number}")})).collect()
+    };
+    let native = "POST /api/v1/search/resources";
+    let about = json!({"subject": "bob", "resource": "record:read", "action": "read"});
+    let with = |candidates: Option<Vec<serde_json::Value>>| {
+        let mut body = about.clone();
+        if let Some(candidates) = candidates {
+            body["candidates"] = candidates.into();
+        }
+        body
+    };
+    let standard = json!({
+        "subject": {"type": "user", "id": "bob"}, "action": {"name": "read"}, "resource": {"type": "record"},
+    });
+    for (name, route, body, charged) in [
+        ("few", native, with(Some(given(99))), 1),
+        ("given", native, with(Some(given(301))), 4),
+        ("stored", native, with(None), 3),
+        ("standard", "POST /access/v1/search/resource", standard, 3),
+    ] {
+        // Each has a credential of its own, so that its first check finds ten.
+        let token = tenant.token(name, &[MANAGER]);
+        tenant.send(&Request::new(route).token(&token).json(&body)).is(200);
+        assert_eq!(left(check(&token).is(200)), 10 - charged - 1, "{name}");
+    }
+    // A search beyond what is left empties the bucket, and the next request is refused.
+    let token = tenant.token("greedy", &[MANAGER]);
+    let body = with(Some(given(5_000)));
+    tenant.send(&Request::new(native).token(&token).json(&body)).is(200);
+    is_limited(check(&token), "credential-checks");
 }
 
 /// The control: by default nobody has a rate.

@@ -80,4 +80,5 @@ fn every_map_that_callers_can_fill_has_its_entries_counted() {
         assert!(entries >= at_least, "{map}: {entries}");
     }
     assert!(figure(&reply, "portcullis_plan_cache_bytes") > 0.0);
+    assert!(figure(&reply, "portcullis_entity_table_bytes") >= 0.0);
 }

@@ -25,6 +25,7 @@ mod filter_examples;
 mod hostile;
 mod https;
 mod import;
+mod installed;
 mod isolation;
 mod java_client;
 #[path = "authentication/key_sets.rs"]

@@ -9,8 +9,10 @@ pub enum Roles<'r> {
     Claimed(&'r [String]),
     /// From `attributes.user.roles`: a list, or one string.
     Supplied(&'r [Json<'r>]),
-    /// Collected from several places, such as the directory.
+    /// Those of a request or of a token, with the roles that they include.
     Listed(&'r [&'r str]),
+    /// From the directory, all or some of them.
+    Stored(&'r [&'r str]),
 }
 
 impl<'r> Roles<'r> {
@@ -19,7 +21,7 @@ impl<'r> Roles<'r> {
         let (claimed, supplied, listed): (&[String], &[Json<'_>], &[&str]) = match self {
             Self::Claimed(roles) => (roles, &[], &[]),
             Self::Supplied(items) => (&[], items, &[]),
-            Self::Listed(roles) => (&[], &[], roles),
+            Self::Listed(roles) | Self::Stored(roles) => (&[], &[], roles),
         };
         let supplied = supplied.iter().filter_map(Json::as_str);
         claimed.iter().map(String::as_str).chain(supplied).chain(listed.iter().copied())

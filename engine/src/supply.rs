@@ -63,10 +63,18 @@ fn find_resource<'t>(table: &'t EntityTable, check: &Check<'_>) -> Option<Entity
     table.get(sent("type").unwrap_or(object_of(check.resource)), sent("id")?)
 }
 
+/// The roles of the subject, with those that they include.
+#[derive(Debug)]
+struct SuppliedRoles<'s> {
+    all: Vec<&'s str>,
+    /// Whether some may come from the directory.
+    is_stored: bool,
+}
+
 /// The values that are supplied to one check, in memory that the check borrows.
 #[derive(Debug)]
 pub struct Supply<'s> {
-    roles: Option<Vec<&'s str>>,
+    roles: Option<SuppliedRoles<'s>>,
     user: Option<LayeredAttributes<'s>>,
     resource: Option<LayeredAttributes<'s>>,
 }
@@ -92,10 +100,18 @@ impl<'s> Supply<'s> {
         }
     }
 
+    /// Returns whether attributes are supplied.
+    pub fn has_attributes(&self) -> bool {
+        self.user.is_some() || self.resource.is_some()
+    }
+
     /// Returns `check` with what is supplied.
     pub fn complete(&'s self, mut check: Check<'s>) -> Check<'s> {
         if let Some(roles) = &self.roles {
-            check.roles = Roles::Listed(roles);
+            check.roles = match roles.is_stored {
+                true => Roles::Stored(&roles.all),
+                false => Roles::Listed(&roles.all),
+            };
         }
         if let Some(user) = &self.user {
             check.attributes.user = AttributeMap::of_layers(user);
@@ -112,24 +128,25 @@ fn roles<'s>(
     facts: &'s TenantFacts,
     subject: Option<Entity<'s>>,
     check: &Check<'s>,
-) -> Option<Vec<&'s str>> {
-    let Some(subject) = subject else {
-        return (!facts.inclusions.is_empty()).then(|| facts.inclusions.expand(check.roles.iter()));
+) -> Option<SuppliedRoles<'s>> {
+    let sent = || {
+        let all = facts.inclusions.expand(check.roles.iter());
+        (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, is_stored: false })
     };
-    if facts.directory == Some(Precedence::Directory) {
-        return Some(facts.inclusions.expand(subject.roles_in(check.domain)));
+    let Some(subject) = subject else { return sent() };
+    let is_left_out =
+        matches!(check.roles, Roles::Supplied(_)) && !check.attributes.user.has("roles");
+    if is_left_out || facts.directory == Some(Precedence::Directory) {
+        let all = facts.inclusions.expand(subject.roles_in(check.domain));
+        return Some(SuppliedRoles { all, is_stored: true });
     }
-    match check.roles {
-        Roles::Claimed(_) => {
-            let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
-            let here = here.map(|(_, role)| role);
-            Some(facts.inclusions.expand(check.roles.iter().chain(here)))
-        }
-        Roles::Supplied(_) if !check.attributes.user.has("roles") => {
-            Some(facts.inclusions.expand(subject.roles_in(check.domain)))
-        }
-        _ => Some(facts.inclusions.expand(check.roles.iter())),
+    let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
+    let mut here = here.map(|(_, role)| role).peekable();
+    if !matches!(check.roles, Roles::Claimed(_)) || here.peek().is_none() {
+        return sent();
     }
+    let all = facts.inclusions.expand(check.roles.iter().chain(here));
+    Some(SuppliedRoles { all, is_stored: true })
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The facts about a tenant that decisions depend on, beside its rules and policies.
 
+use std::collections::BTreeSet;
+
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
@@ -65,6 +67,21 @@ impl RoleInclusions {
         all.into_iter().collect()
     }
 
+    /// Adds to `roles` every role that includes one of them, directly or by others.
+    pub fn add_including<'r>(&'r self, roles: &mut BTreeSet<&'r str>) {
+        let mut including: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (name, includes) in &self.0 {
+            for included in includes {
+                including.entry(included).or_default().push(name);
+            }
+        }
+        let mut left: Vec<&str> = roles.iter().copied().collect();
+        while let Some(role) = left.pop() {
+            let all = including.get(role).into_iter().flatten();
+            left.extend(all.copied().filter(|role| roles.insert(role)));
+        }
+    }
+
     fn weight(&self) -> usize {
         let text = |text: &str| text.len() + size_of::<Box<str>>();
         let roles = self.0.iter().map(|(name, includes)| {
@@ -97,5 +114,15 @@ mod tests {
             assert_eq!(inclusions.expand(roles.iter().copied()), expected, "{roles:?}");
         }
         assert_eq!(RoleInclusions::default().expand(["x", "x"].into_iter()), ["x"]);
+        for (roles, expected) in [
+            (&["reader"][..], &["head", "nurse", "reader"][..]),
+            (&["staff", "b"], &["a", "b", "head", "nurse", "staff"]),
+            (&["head"], &["head"]),
+            (&["other"], &["other"]),
+        ] {
+            let mut including = roles.iter().copied().collect();
+            inclusions.add_including(&mut including);
+            assert!(including.iter().eq(expected), "{roles:?}: {including:?}");
+        }
     }
 }

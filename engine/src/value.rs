@@ -139,7 +139,7 @@ impl<'r> List<'r> {
             Self::Json(items) => items.len(),
             Self::Roles(Roles::Claimed(roles)) => roles.len(),
             Self::Roles(Roles::Supplied(items)) => items.len(),
-            Self::Roles(Roles::Listed(roles)) => roles.len(),
+            Self::Roles(Roles::Listed(roles) | Roles::Stored(roles)) => roles.len(),
             Self::Packed(list) => list.iter().len(),
             Self::Literals(_) => 0,
         }

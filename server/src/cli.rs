@@ -78,7 +78,7 @@ pub(crate) enum Command {
     Drift(as_code::DriftArguments),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
-    /// Print what the rules and policies of a folder decide: roles × resources × actions × domains.
+    /// Print what the rules and policies of a folder or a service decide: roles × resources × actions × domains.
     ///
     /// A cell that is not printed is denied. Attributes are unknown, so that an outcome may depend on them.
     Matrix(matrix::MatrixArguments),
@@ -87,11 +87,11 @@ pub(crate) enum Command {
     /// The exit code is 0 if no decision changes, 2 if one does or not everything could be compared, and 1 if a folder
     /// cannot be read.
     Diff(matrix::DiffArguments),
-    /// Print which roles and subjects of a folder may do something.
+    /// Print which roles and subjects of a folder or a service may do something.
     ///
     /// Attributes are unknown, so that the answer may depend on them. Who is not printed is denied.
     WhoCan(can::WhoCanArguments),
-    /// Print what a subject may do on the resources of a folder.
+    /// Print what a subject may do on the resources of a folder or a service.
     ///
     /// Attributes are unknown, so that the answer may depend on them. What is not printed is denied.
     WhatCan(can::WhatCanArguments),

@@ -25,7 +25,7 @@ use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
     as_code, audit, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
-    resolver_cli, schema, secrets, tenants,
+    remote, resolver_cli, schema, secrets, tenants,
 };
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
@@ -176,6 +176,24 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::ManPages { directory } => {
             reference::write_man_pages(&directory)?;
             Ok(ExitCode::SUCCESS)
+        }
+        Command::Matrix(arguments) if arguments.remote.url.is_some() => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(async move {
+                remote::matrix(&arguments, &variables, &mut std::io::stdout()).await
+            })
+        }
+        Command::WhoCan(arguments) if arguments.remote.url.is_some() => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(
+                async move { remote::who(&arguments, &variables, &mut std::io::stdout()).await },
+            )
+        }
+        Command::WhatCan(arguments) if arguments.remote.url.is_some() => {
+            let variables = prepare(&EnvFile { env_file: None })?;
+            on_runtime(
+                async move { remote::what(&arguments, &variables, &mut std::io::stdout()).await },
+            )
         }
         Command::Matrix(arguments) => matrix::run(&arguments, &mut std::io::stdout()),
         Command::Diff(arguments) => matrix::diff(&arguments, &mut std::io::stdout()),

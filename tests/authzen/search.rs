@@ -104,6 +104,32 @@ fn a_token_belongs_to_its_request() {
     assert_eq!(again["results"], next["results"]);
 }
 
+/// `null` is an absent attribute: what is stored does not come back, as in an evaluation.
+#[test]
+fn null_in_the_searched_part_is_absent() {
+    let tenant = searchable();
+    let evaluate = |properties: &Value| {
+        let body = json!({
+            "subject": {"type": "user", "id": "bob"}, "action": {"name": "write"},
+            "resource": {"type": "record", "id": "record-2", "properties": properties},
+        });
+        tenant.manage("POST /access/v1/evaluation", &body).is(200).json()["decision"] == true
+    };
+    let search = |properties: &Value| {
+        let body = json!({
+            "subject": {"type": "user", "id": "bob"}, "action": {"name": "write"},
+            "resource": {"type": "record", "properties": properties},
+        });
+        let found = send(&tenant, "resource", &body).is(200).json();
+        let results = found["results"].as_array().expect("results");
+        results.contains(&json!({"type": "record", "id": "record-2"}))
+    };
+    let both = |properties: Value| [evaluate(&properties), search(&properties)];
+    assert_eq!(both(json!({})), [true, true]);
+    assert_eq!(both(json!({"status": "active"})), [false, false]);
+    assert_eq!(both(json!({"status": null})), [false, false]);
+}
+
 #[test]
 fn searches_need_their_own_right() {
     let tenant = searchable();

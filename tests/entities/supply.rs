@@ -123,6 +123,30 @@ fn a_batch_and_an_explanation_use_the_directory() {
 }
 
 #[test]
+fn an_explanation_says_where_roles_come_from() {
+    let tenant = hospital();
+    let doctors = json!({"type": "CONDITION", "attribute": "request.roles", "operator": "contains", "value": "doctor"});
+    tenant.policy("doctors", "chart:sign", "allow", 1, &doctors);
+    tenant.manage("PUT /api/v1/roles/head", &json!({"includes": ["doctor"]})).is(201);
+    for (subject, attributes, source, decision) in [
+        ("ann", json!({}), "directory", "allow"),
+        ("ann", json!({"user": {"roles": ["head"]}}), "request", "allow"),
+        ("eve", json!({"user": {"roles": ["head"]}}), "request", "allow"),
+        ("eve", json!({}), "request", "deny"),
+    ] {
+        let body = check(subject, "chart:sign", "sign", attributes);
+        let explained = tenant.manage("POST /api/v1/check?explain=true", &body).is(200).json();
+        let roles = &explained["explanation"]["attributes"][0];
+        assert_eq!(
+            (&roles["attribute"], &roles["source"]),
+            (&json!("request.roles"), &json!(source)),
+            "{body}"
+        );
+        assert_eq!(explained["decision"], decision, "{body}");
+    }
+}
+
+#[test]
 fn the_tenant_chooses_what_goes_first() {
     let tenant = hospital();
     let body = check("ann", "chart:read", "read", json!({"user": {"roles": ["nurse"]}}));

@@ -35,8 +35,8 @@ mod table;
 
 pub use builder::{EntityInput, EntityTableBuilder, TableFull};
 pub use entity::{Entity, EntityProperties, USER, principal};
-pub(crate) use narrowed::{Property, Sought};
-pub(crate) use postings::Row;
+pub(crate) use narrowed::{NarrowingWork, Property, Sought};
+pub(crate) use postings::RowSet;
 pub use table::{Entities, EntityChange, EntityTable};
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Finds the entities of a base with certain values of one property, without looking at each entity.
 
+use std::cell::Cell;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use super::postings::{Postings, PropertyIndex, Row};
+use super::postings::{Postings, PropertyIndex, Row, RowSet};
 use super::segment::Segment;
 use super::table::EntityTable;
 use crate::packed::{TextId, Word};
@@ -12,9 +13,26 @@ use crate::value::AttributeValue;
 const MAX_INDEXES: usize = 16;
 /// Looking at each of at most this many entities is faster than making an index.
 const FEW: usize = 100;
-
 /// Rows that are more than this share of a type are not worth collecting: looking at each entity is as fast.
 const SELECTIVE_SHARE: usize = 4;
+/// The work of narrowing a type down, for each of its rows. Looking at all entities takes a hundred times as long.
+const WORK_PER_ROW: usize = 4;
+/// The work of narrowing a small type down: some tenths of a millisecond.
+const MIN_WORK: usize = 1 << 16;
+/// Testing a value costs as much as collecting this many rows.
+const ROWS_PER_TEST: usize = 32;
+
+/// The rows that narrowing may still collect.
+#[derive(Debug)]
+pub(crate) struct NarrowingWork(Cell<usize>);
+
+impl NarrowingWork {
+    /// Takes rows; `None` if too few are left.
+    fn take(&self, rows: usize) -> Option<()> {
+        self.0.set(self.0.get().checked_sub(rows)?);
+        Some(())
+    }
+}
 
 /// The values of a property that a search asks for.
 pub(crate) enum Sought<'q, 'v> {
@@ -35,35 +53,56 @@ pub(crate) struct Property<'q> {
 }
 
 impl EntityTable {
-    /// Returns rows of the base, in ascending order, that include each entity of the type whose property has a sought
-    /// value. `None` if they are many, or if the table cannot say without looking at each entity. Entities that lack the
-    /// property are not among them.
+    /// Returns the work that may be spent on narrowing a type down.
+    pub(crate) fn narrowing_work(&self, entity_type: &str) -> NarrowingWork {
+        let rows = self.base().of_type(entity_type).len();
+        NarrowingWork(Cell::new(MIN_WORK.max(rows.saturating_mul(WORK_PER_ROW))))
+    }
+
+    /// Returns rows of the base that include each entity of the type whose property has a sought value. `None` if they are
+    /// many, or if the table cannot say with the work that is left. Entities that lack the property are not among them.
     pub(crate) fn narrowed(
         &self,
         property: Property<'_>,
         sought: Sought<'_, '_>,
-    ) -> Option<Vec<Row>> {
+        work: &NarrowingWork,
+    ) -> Option<RowSet> {
         let base = self.base();
         let Some(name) = property.name else {
             let Sought::Equal(values) = sought else { return None };
-            return Some(rows_of_ids(base, property.entity_type, values));
+            return row_set(rows_of_ids(base, property.entity_type, values));
         };
-        if base.of_type(property.entity_type).len() <= FEW {
+        let of_type = base.of_type(property.entity_type);
+        if of_type.len() <= FEW {
             return None;
         }
-        let Some(name) = base.pool.texts.find(name) else { return Some(Vec::new()) };
-        let most = self.most_narrowed(property.entity_type);
-        let of_type = base.of_type(property.entity_type);
+        let Some(name) = base.pool.texts.find(name) else { return Some(RowSet::new()) };
         let index = base.index(property.entity_type, name)?;
         let index = index.get_or_init(|| PropertyIndex::new(base.values_of(of_type, name)));
-        let lists = lists_of_rows(base, index, sought);
+        let lists = lists_of_rows(base, index, sought, work)?;
         let count: usize = lists.iter().map(|rows| rows.len()).sum();
-        (count <= most).then(|| in_order(lists.concat()))
+        if !self.is_selective(property.entity_type, count) {
+            return None;
+        }
+        work.take(count)?;
+        row_set(lists.concat())
     }
 
-    /// Returns the number of rows of a type from which on looking at each entity is as fast.
-    pub(crate) fn most_narrowed(&self, entity_type: &str) -> usize {
-        self.base().of_type(entity_type).len() / SELECTIVE_SHARE
+    /// Returns whether so many rows of a type are worth collecting.
+    pub(crate) fn is_selective(&self, entity_type: &str, rows: usize) -> bool {
+        rows <= FEW.max(self.base().of_type(entity_type).len() / SELECTIVE_SHARE)
+    }
+
+    /// Makes the indexes that the base of another table has.
+    pub(super) fn index_as(&self, other: &Self) {
+        let base = self.base();
+        for (entity_type, name) in other.base().indexed() {
+            let Some(known) = base.pool.texts.find(name) else { continue };
+            if let Some(index) = base.index(entity_type, known) {
+                let of_type = base.of_type(entity_type);
+                index.get_or_init(|| PropertyIndex::new(base.values_of(of_type, known)));
+            }
+        }
     }
 }
 
@@ -78,6 +117,13 @@ impl Segment {
         (indexes.len() < MAX_INDEXES)
             .then(|| Arc::clone(indexes.entry((entity_type, name)).or_default()))
     }
+
+    /// Returns each type and name of a property that has an index.
+    fn indexed(&self) -> Vec<(&str, &str)> {
+        let indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = &self.pool.texts;
+        indexes.keys().map(|(of, name)| (texts.get(*of), texts.get(*name))).collect()
+    }
 }
 
 fn rows_of_ids(base: &Segment, entity_type: &str, ids: &[AttributeValue<'_>]) -> Vec<Row> {
@@ -85,22 +131,23 @@ fn rows_of_ids(base: &Segment, entity_type: &str, ids: &[AttributeValue<'_>]) ->
         AttributeValue::Text(id) => base.find(entity_type, id),
         _ => None,
     });
-    in_order(found.collect())
+    found.collect()
 }
 
-/// Returns the rows of each sought value. They may overlap.
+/// Returns the rows of each sought value. They may overlap. `None` if too little work is left to test all values.
 fn lists_of_rows<'i>(
     base: &Segment,
     index: &'i PropertyIndex,
     sought: Sought<'_, '_>,
-) -> Vec<&'i [Row]> {
+    work: &NarrowingWork,
+) -> Option<Vec<&'i [Row]>> {
     let of = |postings: &'i Postings, value| {
         word_of(base, value).map_or(&[] as &[Row], |word| postings.of(word))
     };
     let mut lists: Vec<&[Row]> = Vec::new();
     let holds = match sought {
         Sought::Equal(values) => {
-            return values.iter().map(|value| of(&index.scalars, *value)).collect();
+            return Some(values.iter().map(|value| of(&index.scalars, *value)).collect());
         }
         Sought::Containing(item, holds) => {
             lists.push(of(&index.items, item));
@@ -111,10 +158,11 @@ fn lists_of_rows<'i>(
             holds
         }
     };
+    work.take(index.scalars.len().saturating_mul(ROWS_PER_TEST))?;
     let values = index.scalars.iter();
     let found = values.filter(|(word, _)| holds(base.pool.get(*word).into()));
     lists.extend(found.map(|(_, rows)| rows));
-    lists
+    Some(lists)
 }
 
 /// Returns the word of a scalar; `None` if no entity has the value.
@@ -127,10 +175,9 @@ fn word_of(base: &Segment, value: AttributeValue<'_>) -> Option<Word> {
     }
 }
 
-fn in_order(mut rows: Vec<Row>) -> Vec<Row> {
-    if !rows.is_sorted_by(|a, b| a < b) {
-        rows.sort_unstable();
-        rows.dedup();
-    }
-    rows
+fn row_set(mut rows: Vec<Row>) -> Option<RowSet> {
+    // Lists that ascend follow each other: this sort merges them.
+    rows.sort();
+    rows.dedup();
+    RowSet::from_sorted_iter(rows).ok()
 }

@@ -1,9 +1,14 @@
 //! The index of one property of one type: the rows of each value.
 
+use roaring::RoaringBitmap;
+
 use crate::packed::{Packed, Word};
 
 /// The number of an entity in a segment, in the order of types and ids.
-pub(crate) type Row = u32;
+pub(super) type Row = u32;
+
+/// A set of rows of one segment.
+pub(crate) type RowSet = RoaringBitmap;
 
 /// The rows of a type by the value of one property.
 pub(super) struct PropertyIndex {
@@ -73,6 +78,11 @@ impl Postings {
     /// Returns the rows of a word.
     pub(super) fn of(&self, word: Word) -> &[Row] {
         self.words.binary_search(&word).map_or(&[], |index| self.rows_at(index))
+    }
+
+    /// Returns the number of words.
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
     }
 
     /// Returns each word and its rows.

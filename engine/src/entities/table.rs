@@ -8,7 +8,7 @@ use std::vec;
 
 use super::builder::{EntityInput, EntityTableBuilder, TableFull};
 use super::entity::Entity;
-use super::postings::Row;
+use super::postings::{Row, RowSet};
 use super::segment::Segment;
 
 /// The entities of one tenant. Cheap to clone.
@@ -75,15 +75,15 @@ impl EntityTable {
         }
     }
 
-    /// Returns the entities of a type as [`EntityTable::of_type`] does, but of the base only these rows, which ascend.
+    /// Returns the entities of a type as [`EntityTable::of_type`] does, but of the base only these rows.
     pub(crate) fn of_rows<'t>(
         &'t self,
         entity_type: &str,
         after: Option<&str>,
-        mut rows: Vec<Row>,
+        rows: &RowSet,
     ) -> Entities<'t> {
         let range = self.base.after(entity_type, after);
-        rows.retain(|row| range.contains(row));
+        let rows: Vec<Row> = rows.iter().filter(|row| range.contains(row)).collect();
         Entities {
             table: self,
             base: Rows::Some(rows.into_iter()),
@@ -135,7 +135,7 @@ impl EntityTable {
         self.overlay.rows.len() > SMALL_OVERLAY + self.base.rows.len() / LARGE_SHARE
     }
 
-    /// Returns a table of the same entities without an overlay. Takes time for each entity.
+    /// Returns a table of the same entities and indexes without an overlay. Takes time for each entity.
     ///
     /// # Errors
     /// [`TableFull`] if one base cannot hold them.
@@ -146,7 +146,9 @@ impl EntityTable {
                 builder.push_entity(entity)?;
             }
         }
-        builder.finish()
+        let folded = builder.finish()?;
+        folded.index_as(self);
+        Ok(folded)
     }
 
     /// Returns the bytes that the table occupies. Tables that share a base each count it.

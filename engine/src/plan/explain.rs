@@ -14,7 +14,7 @@ use super::index::Rank;
 use super::layer::{Layer, unresolved_cause};
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, SlotValue};
-use crate::condition::{AttributePath, Condition, Test};
+use crate::condition::{AttributePath, Condition, RequestField, Test};
 use crate::decision::Undetermined;
 use crate::excerpt::excerpt;
 use crate::expression;
@@ -23,6 +23,7 @@ use crate::policy::PlannedPolicy;
 use crate::rbac::MatchedRule;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
+use crate::roles::Roles;
 use crate::value::AttributeValue;
 
 /// Longest value that each test shows, in bytes of JSON. A condition can have 1,000 tests of one attribute of a megabyte.
@@ -88,6 +89,9 @@ fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
     match path {
         AttributePath::User(name) if check.attributes.user.is_stored(name) => "directory".into(),
         AttributePath::Resource(name) if check.attributes.resource.is_stored(name) => {
+            "directory".into()
+        }
+        AttributePath::Request(RequestField::Roles) if matches!(check.roles, Roles::Stored(_)) => {
             "directory".into()
         }
         AttributePath::User(_)

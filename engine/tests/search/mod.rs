@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use portcullis_engine::entities::{Entity, EntityInput, EntityTable};
-use portcullis_engine::request::Roles;
+use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
@@ -105,10 +105,14 @@ impl Stored {
     /// Searches with one plan, and compares the outcome of each entity with its check.
     fn compare(&self, random: &mut Rng, tally: &mut Tally) {
         let (plan, text_of_plan) = plan(random);
-        let common = tree!({
+        let mut common = tree!({
             "user": attributes(random, "user"),
             "resource": if random.bool() { attributes(random, "resource") } else { tree!({}) },
         });
+        let kind = if self.searched == Searched::Subject { "user" } else { "resource" };
+        if random.bool() {
+            say_absent(&mut common[kind], attributes(random, kind));
+        }
         let overrides = random.u8(0..3) == 0;
         let body = body("alice", &common, &tree!([]));
         let text = body.to_string();
@@ -240,9 +244,37 @@ fn body(subject: &str, attributes: &Value, roles: &Value) -> Value {
     tree!({"subject": subject, "resource": RESOURCE, "action": "read", "attributes": attributes})
 }
 
+/// Makes the check of a body, whose attributes may be `null`, as those of AuthZEN may be.
 fn check<'j>(json: &'j Json<'j>) -> Check<'j> {
-    let body = CheckBody::parse(json).expect("a check");
+    let member = |json: &'j Json<'j>, name: &str| {
+        let found = json.as_object().expect("an object").iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| value)
+    };
+    let text = |name| member(json, name).and_then(Json::as_str).expect(name);
+    let map = |kind| {
+        let attributes = member(json, "attributes").expect("attributes");
+        let members = member(attributes, kind).and_then(Json::as_object).unwrap_or_default();
+        AttributeMap::of_members(members)
+    };
+    let attributes =
+        Attributes { user: map("user"), resource: map("resource"), ..Attributes::default() };
+    let body = CheckBody {
+        subject: text("subject"),
+        resource: RESOURCE,
+        action: text("action"),
+        domain: None,
+        attributes,
+    };
     Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH)
+}
+
+/// Adds `null` for the names that `sent` does not have.
+fn say_absent(sent: &mut Value, names: Value) {
+    for name in object(&names).keys() {
+        if sent.get(name).is_none() {
+            sent[name] = Value::Null;
+        }
+    }
 }
 
 fn object(value: &Value) -> Map<String, Value> {

@@ -114,9 +114,11 @@ document!(MatrixAnswerBody as "MatrixAnswer" => {
         .field("condition", maybe())
         .field("policies", schema::list(schema::string()));
     schema::record()
+        .field("domain", schema::string())
         .field("cells", schema::list(cell).description(Some("By resource, action and row")))
         .field("revision", schema::integer(0, i64::MAX))
         .example(json!({
+            "domain": "acme",
             "cells": [{
                 "subject": null, "role": "nurse", "resource": "chart:read", "action": "read",
                 "decision": "conditional", "rule_id": null,

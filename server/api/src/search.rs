@@ -215,9 +215,21 @@ pub(super) async fn actions(
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
+    let tenant = caller.tenant().to_owned();
+    let searches = app.clone();
+    let search = move || async move { action_answer(&app, &caller, &body, at_least).await };
+    searches.searches.run(&tenant, search).await
+}
+
+async fn action_answer(
+    app: &App,
+    caller: &SearchRequester,
+    body: &JsonBody,
+    at_least: u64,
+) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let body = ActionSearchBody::parse(&json)?;
-    let mark = mark(ACTIONS_PATH, &caller, &json);
+    let mark = mark(ACTIONS_PATH, caller, &json);
     let question = ActionQuestion {
         subject: body.subject,
         resource_type: body.resource_type,
@@ -228,8 +240,8 @@ pub(super) async fn actions(
         cursor_at: CURSOR,
         at_least,
     };
-    let mut page = search_actions(&app, &caller, &question, &mark).await?;
-    caller.count_candidates(&app, page.looked_at);
+    let mut page = search_actions(app, caller, &question, &mark).await?;
+    caller.count_candidates(app, page.looked_at);
     let resource = |action: &str| format!("{}:{action}", body.resource_type);
     let end = SearchEnd::of(&mut page, None);
     let results = page.found.into_iter().map(|found| ActionResult {

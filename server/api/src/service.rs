@@ -26,7 +26,8 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
-use crate::authzen::paths::EVALUATIONS_PATH;
+use crate::authzen::evaluation::evaluate_directly;
+use crate::authzen::paths::{EVALUATION_PATH, EVALUATIONS_PATH};
 use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;
@@ -55,12 +56,12 @@ struct ServiceContext {
     bodies: BodyBudget,
     queries: KnownQueries,
     routes: Router,
-    /// Whether checks are answered without the router.
+    /// Whether checks and evaluations are answered without the router.
     direct_checks: bool,
 }
 
 impl HttpService {
-    /// Returns the service. Set `direct_checks` if the route of checks has no layer.
+    /// Returns the service. Set `direct_checks` if the routes of checks and evaluations have no layer.
     pub(crate) fn new(
         app: App,
         bodies: BodyBudget,
@@ -93,12 +94,12 @@ impl HttpService {
         if let Some(fault) = queries.fault(&parts) {
             parts.extensions.insert(fault);
         }
-        let routed = match *direct_checks && is_plain_check(&parts) {
-            true => Either::Left(check(app, &mut parts, &mut body)),
-            false => {
+        let routed = match direct_route(&parts).filter(|_| *direct_checks) {
+            Some(route) => Either::Left(directly(app, route, &mut parts, &mut body)),
+            None => {
                 parts.extensions.insert(exchange.id.clone());
                 // In a box, so that a check has no room for the state of another route.
-                Either::Right(Box::pin(route(routes.clone(), parts, body)))
+                Either::Right(route(routes.clone(), parts, body).boxed())
             }
         };
         // Pinned here: each move copies the whole state of a check.
@@ -138,12 +139,16 @@ where
     answer
 }
 
-/// Answers a check without the router, and discards the part of the body that the handler does not read.
-async fn check<B>(app: &App, parts: &mut Parts, body: &mut B) -> Response
+/// Answers a request without the router, and discards the part of the body that the handler does not read.
+async fn directly<B>(app: &App, route: DirectRoute, parts: &mut Parts, body: &mut B) -> Response
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let answer = checks::check_directly(app, parts, body).await;
+    let answer = match route {
+        DirectRoute::Check => checks::check_directly(app, parts, body).await,
+        // In a box, so that a check has no room for its state.
+        DirectRoute::Evaluation => Box::pin(evaluate_directly(app, parts, body)).await,
+    };
     // As in `route`.
     if parts.version != Version::HTTP_2 {
         leftover::discard(body).await;
@@ -151,11 +156,22 @@ where
     answer
 }
 
-/// Returns whether a request is a check whose client does not wait for a 100.
-fn is_plain_check(parts: &Parts) -> bool {
-    parts.method == Method::POST
-        && parts.uri.path() == checks::PATH
-        && !parts.headers.contains_key(EXPECT)
+/// A route that needs no router.
+#[derive(Clone, Copy, Debug)]
+enum DirectRoute {
+    Check,
+    Evaluation,
+}
+
+/// Returns the route of a request that needs no router, if its client does not wait for a 100.
+fn direct_route(parts: &Parts) -> Option<DirectRoute> {
+    let route = match parts.uri.path() {
+        checks::PATH => DirectRoute::Check,
+        EVALUATION_PATH => DirectRoute::Evaluation,
+        _ => return None,
+    };
+    let is_plain = parts.method == Method::POST && !parts.headers.contains_key(EXPECT);
+    is_plain.then_some(route)
 }
 
 fn answered(answer: Result<Response, Infallible>) -> Response {

@@ -54,6 +54,11 @@ impl Rulebook {
         Self { facts: Arc::new(TenantFacts { inclusions, directory: None }), ..self }
     }
 
+    /// The roles that include others.
+    pub fn inclusions(&self) -> &RoleInclusions {
+        &self.facts.inclusions
+    }
+
     /// The enabled policies.
     pub fn policies(&self) -> &[Policy] {
         &self.policies

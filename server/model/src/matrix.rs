@@ -17,7 +17,7 @@ pub const MAX_COLUMNS: usize = 1_000;
 /// The body of `POST /api/v1/matrix`.
 #[derive(Clone, Debug)]
 pub struct MatrixRequest {
-    /// The rows: subjects with all their roles, and then roles.
+    /// The rows: subjects, and then roles.
     pub rows: Vec<MatrixSubject>,
     /// The resources; `None` is all registered ones.
     pub resources: Option<Vec<String>>,
@@ -32,8 +32,8 @@ pub struct MatrixRequest {
 pub struct MatrixSubject {
     /// `None` is anybody whom no rule names.
     pub subject: Option<String>,
-    /// All roles of the subject.
-    pub roles: Vec<String>,
+    /// All roles of the subject; `None` is those that a check has.
+    pub roles: Option<Vec<String>>,
 }
 
 impl MatrixRequest {
@@ -56,7 +56,7 @@ impl MatrixRequest {
         let actions = actions.about("The verb of each resource when absent");
         let actions = members.optional("actions", actions);
         let domain = members.optional("domain", text(MAX_DOMAIN));
-        let role = |role: String| MatrixSubject { subject: None, roles: vec![role] };
+        let role = |role: String| MatrixSubject { subject: None, roles: Some(vec![role]) };
         let mut rows = subjects.unwrap_or_default();
         rows.extend(roles.unwrap_or_default().into_iter().map(role));
         if rows.is_empty() || rows.len() > MAX_ROWS {
@@ -74,8 +74,9 @@ impl MatrixRequest {
 impl MatrixSubject {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let subject = members.required("subject", text(MAX_SUBJECT));
-        let roles = members.optional("roles", list(text(MAX_SUBJECT)));
-        Some(Self { subject: Some(subject?), roles: roles.unwrap_or_default() })
+        let roles = list(text(MAX_SUBJECT)).about("All roles; those of a check when absent");
+        let roles = members.optional("roles", roles);
+        Some(Self { subject: Some(subject?), roles })
     }
 }
 

@@ -171,6 +171,7 @@ impl App {
         for (map, entries) in maps.chain(own) {
             self.metrics.set_entries(map, entries);
         }
+        self.metrics.entity_bytes.set(i64::try_from(self.entities.weight()).unwrap_or(i64::MAX));
         self.metrics.render()
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use portcullis_engine::entities::EntityTable;
 use portcullis_engine::{Check, DirectoryNeeds, KnownEntities, Plan, Supply};
 
 use crate::app::App;
@@ -25,7 +26,7 @@ fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
 /// The entities that a check needs, as far as they are known.
 #[derive(Debug)]
 pub enum NeededEntities {
-    /// The plan needs none.
+    /// The tenant has none, or none are needed.
     Unneeded,
     /// The entities of the tenant.
     Loaded(Arc<LoadedEntities>),
@@ -75,6 +76,29 @@ impl NeededEntities {
             return Ok(Self::Unneeded);
         }
         Ok(Self::Loaded(app.entities.table(tenant).await?))
+    }
+
+    /// Returns the entities of the tenant of `plan`, whether a check needs them or not. Loads them if necessary.
+    ///
+    /// # Errors
+    /// The store failed, or the entities do not fit into memory.
+    pub(crate) async fn load_all(
+        app: &App,
+        tenant: &str,
+        plan: &Plan,
+    ) -> Result<Self, EntitiesError> {
+        if plan.facts().is_none_or(|facts| facts.directory.is_none()) {
+            return Ok(Self::Unneeded);
+        }
+        Ok(Self::Loaded(app.entities.table(tenant).await?))
+    }
+
+    /// Returns the entities, if they are loaded.
+    pub(crate) fn table(&self) -> Option<&EntityTable> {
+        match self {
+            Self::Loaded(loaded) => Some(&loaded.table),
+            Self::Unneeded => None,
+        }
     }
 
     /// Returns what completes `check` of this kind by `plan`; `None` if it is complete as it was sent.

@@ -165,7 +165,7 @@ impl EntityTables {
         self.loads.fetch_add(1, Ordering::Relaxed);
         let mut tenants = self.tenants.write();
         loop {
-            let bytes: u64 = tenants.values().map(|table| table.weight()).sum();
+            let bytes = weight_of(&tenants);
             let others = tenants.iter().filter(|(tenant, _)| &***tenant != kept);
             let oldest = others.min_by_key(|(_, table)| table.last_use());
             match oldest.map(|(tenant, _)| tenant.clone()) {
@@ -184,6 +184,15 @@ impl EntityTables {
     pub fn count(&self) -> usize {
         self.tenants.read().len()
     }
+
+    /// Returns the bytes of all tables.
+    pub fn weight(&self) -> u64 {
+        weight_of(&self.tenants.read())
+    }
+}
+
+fn weight_of(tenants: &HashMap<Box<str>, Arc<TenantTable>>) -> u64 {
+    tenants.values().map(|table| table.weight()).sum()
 }
 
 #[cfg(test)]

@@ -15,8 +15,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::filter_refusal::FilterRefusal;
+use crate::metrics::CheckKind;
 use crate::open_scope::open_scope;
 
 /// The decision on a check for all rows.
@@ -85,11 +87,14 @@ pub async fn filter(
     let check = Check::new(body, domain, caller.of_check(), app.clock.now());
     let cached = app.plans.find(tenant, check.resource, at_least).await?;
     let plan = cached.plan();
-    let mut filter = plan.filter(&check, &AttributeAnswers::default(), &request.rows);
+    let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
+    let supply = entities.supply(plan, CheckKind::Combined, &check);
+    let completed = directory::completed(supply.as_ref(), check);
+    let mut filter = plan.filter(&completed, &AttributeAnswers::default(), &request.rows);
     let requests = answerable(app, tenant, &filter.requests, &request.rows).await;
     if !requests.is_empty() {
-        let asked = app.resolvers.ask(tenant, &check, &requests).await;
-        filter = plan.filter(&check, &asked.answers, &request.rows);
+        let asked = app.resolvers.ask(tenant, &completed, &requests).await;
+        filter = plan.filter(&completed, &asked.answers, &request.rows);
     }
     Ok(answer(&filter, request, cached.revision())?)
 }

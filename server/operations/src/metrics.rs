@@ -26,6 +26,8 @@ pub struct Metrics {
     pub plans: PlanMetrics,
     /// The number of entries of each map in memory that callers can fill.
     entries: Family<MapLabels, Gauge>,
+    /// The bytes of the entities in memory.
+    pub entity_bytes: Gauge,
     /// Counts the denied checks whose event may be lost.
     pub denials_lost: Counter,
     /// Counts the deliveries of denied checks that were dropped because too many waited for their webhook.
@@ -59,10 +61,14 @@ impl Metrics {
         let key_reads = Counter::default();
         let help = "Service keys that were read from the store because they were not in memory";
         registry.register("service_key_reads", help, key_reads.clone());
+        let entity_bytes = Gauge::default();
+        let bytes = "Bytes of the entities of all tenants in memory";
+        registry.register("entity_table_bytes", bytes, entity_bytes.clone());
         Self {
             checks: CheckMetrics::register(&mut registry),
             plans: PlanMetrics::register(&mut registry),
             entries: register_entries(&mut registry),
+            entity_bytes,
             denials_lost,
             denials_dropped,
             key_reads,

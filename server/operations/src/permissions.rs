@@ -7,14 +7,17 @@ use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Invalid, Plan};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::permissions::PermissionsRequest;
+use portcullis_model::resource::ResourceRecord;
 use portcullis_storage::{resources, tenants};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::common_plans::{CommonPlans, find_all};
+use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::etag::entity_tag;
+use crate::metrics::CheckKind;
 use crate::open_scope::open_scope;
 
 /// The maximum number of resources on a page: each has a plan, which may have to be loaded.
@@ -70,15 +73,17 @@ pub async fn list(
     let names: Vec<&str> = records.iter().map(|record| &*record.registration.name).collect();
     let CommonPlans { plans, revision } =
         find_all(&app.plans, tenant, &names, at_least.max(revision)).await?;
+    let all = plans.iter().map(|cached| cached.plan());
+    let entities = NeededEntities::load_for(app, tenant, all, CheckKind::Combined).await?;
     let now = app.clock.now();
-    let permission = |(record, plan): (&_, &Plan)| {
-        let record: &portcullis_model::resource::ResourceRecord = record;
+    let permission = |(record, plan): (&ResourceRecord, &Plan)| {
         let resource = &*record.registration.name;
         let action = split_resource(resource).map_or("", |(_, verb)| verb);
         let attributes = request.attributes;
         let body = CheckBody { subject, resource, action, domain: None, attributes };
         let check = Check::new(body, domain, caller.of_check(), now);
-        decide(record.id, plan, &check)
+        let supply = entities.supply(plan, CheckKind::Combined, &check);
+        decide(record.id, plan, &directory::completed(supply.as_ref(), check))
     };
     let all = records.iter().zip(plans.iter().map(|cached| cached.plan()));
     let records: Vec<ResourcePermission> = all.map(permission).collect();
@@ -89,7 +94,7 @@ pub async fn list(
 
 /// Decides a check whose further attributes are unknown.
 fn decide(id: Uuid, plan: &Plan, check: &Check<'_>) -> ResourcePermission {
-    let filter = plan.filter(check, &AttributeAnswers::default(), &RowAttributes::all());
+    let filter = plan.filter(check, &AttributeAnswers::default(), &RowAttributes::unsupplied());
     let decision = match &filter.outcome {
         Outcome::Allow => "allow",
         Outcome::Deny => "deny",

@@ -1,27 +1,29 @@
-//! `portcullis who-can` and `portcullis what-can`: questions about a tenant folder (`docs/semantics.md`, section 2.12).
+//! `portcullis who-can` and `portcullis what-can`: questions about a tenant folder (`docs/semantics.md`, section 2.12), or
+//! with `--url` about a running service.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::{bail, ensure};
 use portcullis_bundle::Bundle;
 use portcullis_bundle::matrix::{what_can, who_can};
 use portcullis_engine::resource::split_resource;
 
 use crate::matrix::{decisions, write};
+use crate::remote_arguments::RemoteArguments;
 use crate::report_format::ReportFormat;
 
 /// The arguments of `portcullis who-can`.
 #[derive(Debug, clap::Args)]
 pub struct WhoCanArguments {
-    /// A tenant folder.
-    pub folder: PathBuf,
-    /// The action, such as `read`.
-    pub action: String,
-    /// The resource with its verb, such as `chart:read`.
-    #[arg(value_parser = resource)]
-    pub resource: String,
-    /// The domain (default: that of the tenant).
+    /// A tenant folder, unless --url names a service; the action, such as `read`; and the resource with its verb, such as
+    /// `chart:read`.
+    #[arg(value_names = ["DIR", "ACTION", "RESOURCE"], num_args = 2..=3, required = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    pub remote: RemoteArguments,
+    /// The domain (default: that of the tenant, or of the caller).
     #[arg(long)]
     pub domain: Option<String>,
     /// The format of the output.
@@ -32,14 +34,15 @@ pub struct WhoCanArguments {
 /// The arguments of `portcullis what-can`.
 #[derive(Debug, clap::Args)]
 pub struct WhatCanArguments {
-    /// A tenant folder.
-    pub folder: PathBuf,
-    /// The subject. A user of `tenant.yaml` has its roles.
-    pub subject: String,
-    /// A role of the subject, besides those of `tenant.yaml`. May be repeated.
+    /// A tenant folder, unless --url names a service; and the subject. A user of `tenant.yaml` has its roles.
+    #[arg(value_names = ["DIR", "SUBJECT"], num_args = 1..=2, required = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    pub remote: RemoteArguments,
+    /// A role of the subject, besides those of `tenant.yaml`, and in place of those that the service knows. May be repeated.
     #[arg(long)]
     pub role: Vec<String>,
-    /// The domain (default: that of the tenant).
+    /// The domain (default: that of the tenant, or of the caller).
     #[arg(long)]
     pub domain: Option<String>,
     /// The format of the output.
@@ -52,11 +55,11 @@ pub struct WhatCanArguments {
 /// # Errors
 /// A folder that is no tenant folder or has a fault; an output that cannot be written.
 pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let WhoCanArguments { folder, action, resource, domain, format } = arguments;
+    let (folder, action, resource) = arguments.question()?;
     let bundle = Bundle::read_folder(folder)?;
-    let domain = domain.as_deref().unwrap_or(&bundle.tenant);
+    let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
     let table = who_can(&decisions(&bundle), domain, action, resource);
-    write(&table, *format, out)?;
+    write(&table, arguments.format, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -65,24 +68,49 @@ pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<E
 /// # Errors
 /// A folder that is no tenant folder or has a fault; an output that cannot be written.
 pub fn what(arguments: &WhatCanArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let WhatCanArguments { folder, subject, role, domain, format } = arguments;
+    let (folder, subject) = arguments.question()?;
     let bundle = Bundle::read_folder(folder)?;
-    let domain = domain.as_deref().unwrap_or(&bundle.tenant);
+    let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
     let mut roles = bundle.user(subject).map(|user| user.roles.clone()).unwrap_or_default();
-    roles.extend(role.iter().cloned());
+    roles.extend(arguments.role.iter().cloned());
     let table = what_can(&decisions(&bundle), domain, subject, &roles);
-    write(&table, *format, out)?;
+    write(&table, arguments.format, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn resource(text: &str) -> Result<String, &'static str> {
-    split_resource(text).map(|_| text.to_owned()).ok_or("expected a resource such as `chart:read`")
+impl WhoCanArguments {
+    /// Returns the folder, the action and the resource. With `--url` the folder is empty.
+    ///
+    /// # Errors
+    /// There are too many words or too few, or the last is no resource.
+    pub(crate) fn question(&self) -> anyhow::Result<(&Path, &str, &str)> {
+        let (folder, action, resource) = match (&*self.words, &self.remote.url) {
+            ([folder, action, resource], None) => (folder.as_str(), action, resource),
+            ([action, resource], Some(_)) => ("", action, resource),
+            _ => bail!("expected DIR ACTION RESOURCE, or with --url ACTION RESOURCE"),
+        };
+        let is_resource = split_resource(resource).is_some();
+        ensure!(is_resource, "`{resource}`: expected a resource such as `chart:read`");
+        Ok((Path::new(folder), action, resource))
+    }
+}
+
+impl WhatCanArguments {
+    /// Returns the folder and the subject. With `--url` the folder is empty.
+    ///
+    /// # Errors
+    /// There are too many words or too few.
+    pub(crate) fn question(&self) -> anyhow::Result<(&Path, &str)> {
+        match (&*self.words, &self.remote.url) {
+            ([folder, subject], None) => Ok((Path::new(folder), subject)),
+            ([subject], Some(_)) => Ok((Path::new(""), subject)),
+            _ => bail!("expected DIR SUBJECT, or with --url SUBJECT"),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use clap::Parser;
     use portcullis_bundle::fixture::write_tenant;
 
@@ -128,6 +156,14 @@ mod tests {
         assert_eq!(who(&["pay", "bill:pay", "--domain", "other"]), "everything is denied\n");
         let error = run(directory.path(), "who-can", &["pay", "bill"]).expect_err("no resource");
         assert!(error.contains("expected a resource such as `chart:read`"), "{error}");
+        for (arguments, expected) in [
+            (&["bill:pay"][..], "expected DIR ACTION RESOURCE"),
+            (&["pay", "bill:pay", "--url", "http://127.0.0.1:1"], "expected DIR ACTION RESOURCE"),
+            (&["pay", "bill:pay", "--token", "t"], "--url"),
+        ] {
+            let error = run(directory.path(), "who-can", arguments).expect_err("no question");
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub mod lint;
 pub mod matrix;
 mod operator;
 pub mod policy_test;
+pub mod remote;
+pub mod remote_arguments;
 pub mod report_format;
 pub mod resolver_cli;
 pub mod schema;

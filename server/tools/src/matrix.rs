@@ -20,6 +20,7 @@ pub use cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
 pub use difference::MatrixDiff;
 pub(crate) use text::sentence;
 
+use crate::remote_arguments::RemoteArguments;
 use crate::report_format::ReportFormat;
 
 /// The exit code of a comparison if a decision differs, or not everything could be compared.
@@ -29,7 +30,8 @@ const DIFFERENT: u8 = 2;
 #[derive(Debug, clap::Args)]
 pub struct MatrixArguments {
     /// A tenant folder.
-    pub folder: PathBuf,
+    #[arg(required_unless_present = "url", conflicts_with = "url")]
+    pub folder: Option<PathBuf>,
     /// A second tenant folder: print what changes from the first to the second, as `diff` does.
     #[arg(conflicts_with_all = ["role", "resource"])]
     pub other: Option<PathBuf>,
@@ -39,6 +41,11 @@ pub struct MatrixArguments {
     /// Only this resource, or the resources of a pattern such as `chart:*`. May be repeated.
     #[arg(long, value_parser = resource_pattern)]
     pub resource: Vec<ResourcePattern>,
+    #[command(flatten)]
+    pub remote: RemoteArguments,
+    /// The domain to ask the service about (default: that of the caller).
+    #[arg(long, requires = "url")]
+    pub domain: Option<String>,
     /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     pub format: ReportFormat,
@@ -61,7 +68,8 @@ pub struct DiffArguments {
 /// # Errors
 /// A folder that is no tenant folder or has a fault; an output that cannot be written.
 pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let MatrixArguments { folder, other, role, resource, format } = arguments;
+    let MatrixArguments { folder, other, role, resource, format, .. } = arguments;
+    let folder = folder.as_ref().context("expected a tenant folder, or a service in --url")?;
     if let Some(other) = other {
         let (before, after, format) = (folder.clone(), other.clone(), *format);
         return diff(&DiffArguments { before, after, format }, out);
@@ -115,7 +123,7 @@ fn read(folder: &Path) -> anyhow::Result<Bundle> {
 /// Returns what decides in a folder.
 pub(crate) fn decisions(bundle: &Bundle) -> DecisionSet<'_> {
     let registered = bundle.resources.iter().map(|resource| &*resource.name);
-    DecisionSet::new(bundle.rulebook.rules(), bundle.rulebook.policies(), registered)
+    DecisionSet::new(&bundle.rulebook, registered)
 }
 
 fn json(report: &impl Serialize, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -79,8 +79,15 @@ impl Plan {
         let now = slots.time_text(check.now);
         let mut values = Values::new();
         slots.read(check, answers, &now, &mut values);
+        let precedence = self.facts().and_then(|facts| facts.directory).unwrap_or_default();
+        let is_stored = |path: &AttributePath| match path {
+            AttributePath::User(name) => check.attributes.user.is_stored(name),
+            AttributePath::Resource(name) => check.attributes.resource.is_stored(name),
+            _ => false,
+        };
         for (value, path) in values.iter_mut().zip(slots.paths()) {
-            if value.value.is_none() && rows.has(path) {
+            let is_open = value.value.is_none() && rows.has(path);
+            if is_open || rows.replace(path, precedence) && is_stored(path) {
                 let unknown = Some(AttributeValue::NotRequested);
                 *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
             }

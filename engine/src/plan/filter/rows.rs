@@ -4,6 +4,7 @@ use crate::condition::AttributePath;
 use crate::fields::typed;
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
+use crate::tenant_facts::Precedence;
 
 /// The maximum number of entries.
 const MAX_ENTRIES: usize = 256;
@@ -18,17 +19,24 @@ pub struct RowAttributes {
     user: bool,
     resource: bool,
     paths: Vec<AttributePath>,
+    /// Whether rows replace what the directory supplies.
+    replace_stored: bool,
 }
 
 impl RowAttributes {
     /// Returns the rows that supply every attribute of the resource.
     pub fn resource() -> Self {
-        Self { resource: true, ..Self::default() }
+        Self { resource: true, ..Self::of_requests() }
     }
 
-    /// Returns the rows that supply every attribute of the user and of the resource.
-    pub fn all() -> Self {
-        Self { user: true, ..Self::resource() }
+    /// Returns the attributes of user and resource that neither the request nor the directory supplies.
+    pub fn unsupplied() -> Self {
+        Self { user: true, resource: true, ..Self::default() }
+    }
+
+    /// Returns no attributes, of rows that are to the directory as requests are.
+    fn of_requests() -> Self {
+        Self { replace_stored: true, ..Self::default() }
     }
 
     /// Reads a list of kinds and paths.
@@ -38,7 +46,7 @@ impl RowAttributes {
             problems.expected(at, format!("1 to {MAX_ENTRIES} entries"));
             return None;
         }
-        let mut rows = Self::default();
+        let mut rows = Self::of_requests();
         for (index, item) in items.iter().enumerate() {
             if item.as_str().and_then(|text| rows.add(text)).is_none() {
                 problems.expected(&at.index(index), ENTRY);
@@ -68,6 +76,11 @@ impl RowAttributes {
             _ => false,
         };
         is_of_rows(path) && (kind || self.paths.contains(path))
+    }
+
+    /// Returns whether the rows replace an attribute that the directory supplies.
+    pub(super) fn replace(&self, path: &AttributePath, precedence: Precedence) -> bool {
+        self.replace_stored && precedence == Precedence::Request && self.has(path)
     }
 
     /// Returns whether the rows supply the attribute `name` of the kind `user` or `resource`; `*` is any attribute of the

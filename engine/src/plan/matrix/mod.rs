@@ -60,7 +60,7 @@ pub(super) const MAX_BYTES: usize = 4 * 1024;
 pub struct MatrixCell<'c> {
     /// The subject; `None` is anybody whom no rule names.
     pub subject: Option<&'c str>,
-    /// The subject's roles, all of them.
+    /// The subject's roles, all of them, with those that they include.
     pub roles: &'c [String],
     /// The domain; `None` is any that no rule names.
     pub domain: Option<&'c str>,
@@ -98,8 +98,13 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         if self.tests.is_empty() { 0 } else { self.ranks.len() }
     }
 
+    /// Returns the number of policies that deciding a single cell evaluates.
+    pub fn policies(&self) -> usize {
+        self.ranks.len()
+    }
+
     /// Decides all requests that fit `cell`.
-    pub fn outcome(&mut self, cell: &MatrixCell<'c>) -> Outcome<'p> {
+    pub fn outcome(&mut self, cell: &MatrixCell<'_>) -> Outcome<'p> {
         let plan = self.plan;
         let check = check_of(plan, self.attributes, cell);
         let rule = plan.rules.decide(&check, &plan.resource).map(|rule| rule.effect);

@@ -51,7 +51,7 @@ use super::matrix::OpenDecision;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
 use super::slots::{TimeText, Values};
-use crate::entities::{Entities, EntityTable, Row};
+use crate::entities::{Entities, EntityTable, RowSet};
 use crate::rbac::Effect;
 
 pub use candidate::SearchCandidate;
@@ -110,12 +110,12 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
     ) -> Entities<'t> {
         let rows = self.only_open_allow.then(|| self.narrowed(table, entity_type)).flatten();
         match rows {
-            Some(rows) => table.of_rows(entity_type, after, rows),
+            Some(rows) => table.of_rows(entity_type, after, &rows),
             None => table.of_type(entity_type, after),
         }
     }
 
-    fn narrowed(&self, table: &EntityTable, entity_type: &str) -> Option<Vec<Row>> {
+    fn narrowed(&self, table: &EntityTable, entity_type: &str) -> Option<RowSet> {
         let mut values = Values::new();
         self.known.fill(&self.now, &mut values);
         self.known.forget_searched(&mut values);

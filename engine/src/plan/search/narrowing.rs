@@ -1,11 +1,13 @@
 //! Finds the entities that an open policy can allow, by indexes of their properties.
 //!
-//! An allow applies only where its condition is true. So it is enough to look, in a conjunction, at the entities that one
-//! of its parts can be true for, and in a disjunction at those of all parts.
+//! An allow applies only where its condition is true. So it is enough to look, in a conjunction, at the entities that each
+//! of its parts can be true for, and in a disjunction at those of any part.
+
+use hashbrown::HashMap;
 
 use super::values::{Known, Part, SlotState};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
-use crate::entities::{EntityTable, Property, Row, Sought};
+use crate::entities::{EntityTable, NarrowingWork, Property, RowSet, Sought};
 use crate::operator::Operator;
 use crate::plan::Plan;
 use crate::plan::index::Rank;
@@ -14,8 +16,8 @@ use crate::plan::slots::{Slot, SlotValue, Symbol, Values};
 use crate::rbac::Effect;
 use crate::value::{AttributeValue, List};
 
-/// A part of a conjunction that leaves at most this many entities is good enough: the other parts are not tried.
-const FEW: usize = 256;
+/// Parts of a conjunction that leave at most this many entities are good enough: the other parts are not tried.
+const FEW: u64 = 256;
 
 /// Narrows the entities of a type down to those that a search can allow.
 pub(super) struct Narrowing<'n> {
@@ -26,10 +28,13 @@ pub(super) struct Narrowing<'n> {
     run: Run<'n>,
     table: &'n EntityTable,
     entity_type: &'n str,
+    work: NarrowingWork,
+    /// The sets of tests, which policies share, by their nodes and whether they are negated.
+    of_tests: HashMap<(NodeId, bool), Narrowed>,
 }
 
-/// The sets of entities for which a part of a condition can be true.
-type Narrowed = Option<Vec<Row>>;
+/// A set of entities that has all for which a part of a condition can be true. `None` is all entities.
+type Narrowed = Option<RowSet>;
 
 impl<'n> Narrowing<'n> {
     pub(super) fn new(
@@ -40,41 +45,39 @@ impl<'n> Narrowing<'n> {
         entity_type: &'n str,
     ) -> Self {
         let run = Run::new(&plan.whole().program, values);
-        Self { plan, known, values, run, table, entity_type }
+        let work = table.narrowing_work(entity_type);
+        Self { plan, known, values, run, table, entity_type, work, of_tests: HashMap::new() }
     }
 
     /// Returns rows that include each entity that an open policy before the rank `certain` can allow. `None` if that may be
     /// all entities.
     pub(super) fn rows(mut self, certain: Rank) -> Narrowed {
         let conditions = self.plan.whole().conditions.iter().take(certain as usize);
-        let most = self.table.most_narrowed(self.entity_type);
-        let (mut all, mut count) = (Vec::new(), 0);
+        let mut all = RowSet::new();
         for policy in conditions.filter(|policy| policy.effect == Effect::Allow) {
             if let Some(root) = policy.condition
                 && self.run.applies(*policy) != Some(false)
             {
-                let rows = self.part(root, false)?;
-                count += rows.len();
-                if count > most.max(FEW) {
+                all |= self.part(root, false)?;
+                if !self.table.is_selective(self.entity_type, count(&all)) {
                     return None;
                 }
-                all.push(rows);
             }
         }
-        Some(union(all))
+        Some(all)
     }
 
     /// Returns the rows for which a node can be true, or false if it is negated.
     fn part(&mut self, node: NodeId, negated: bool) -> Narrowed {
         if let Some(truth) = self.run.truth(node) {
-            return (truth == negated).then(Vec::new);
+            return (truth == negated).then(RowSet::new);
         }
         match (self.run.operation(node), negated) {
             (Operation::Not(child), _) => self.part(*child, !negated),
             (Operation::All(children), false) | (Operation::Any(children), true) => {
                 let mut best: Narrowed = None;
                 for child in children.iter().map(|child| child.node) {
-                    best = smaller(best, self.part(child, negated));
+                    best = intersection(best, self.part(child, negated));
                     if best.as_ref().is_some_and(|rows| rows.len() <= FEW) {
                         break;
                     }
@@ -82,10 +85,20 @@ impl<'n> Narrowing<'n> {
                 best
             }
             (Operation::Any(children), false) | (Operation::All(children), true) => {
-                let parts = as_written(children).map(|child| self.part(child, negated));
-                parts.collect::<Option<Vec<_>>>().map(union)
+                let mut all = RowSet::new();
+                for child in as_written(children) {
+                    all |= self.part(child, negated)?;
+                }
+                Some(all)
             }
-            (Operation::Test(test), _) => self.test(node, test, negated),
+            (Operation::Test(test), _) => {
+                if let Some(known) = self.of_tests.get(&(node, negated)) {
+                    return known.clone();
+                }
+                let rows = self.test(node, test, negated);
+                self.of_tests.insert((node, negated), rows.clone());
+                rows
+            }
         }
     }
 
@@ -117,21 +130,22 @@ impl<'n> Narrowing<'n> {
         let sought = match (&test.predicate, negated) {
             (Predicate::Compare(Operator::Eq, operand), false)
             | (Predicate::Compare(Operator::Ne, operand), true) => {
-                return self.table.narrowed(property, Sought::Equal(&[self.operand(operand)?]));
+                let value = self.operand(operand)?;
+                return self.table.narrowed(property, Sought::Equal(&[value]), &self.work);
             }
             (Predicate::Compare(Operator::In, operand), false)
             | (Predicate::Compare(Operator::NotIn, operand), true) => {
                 let AttributeValue::List(list) = self.operand(operand)? else {
-                    return Some(Vec::new());
+                    return Some(RowSet::new());
                 };
-                return self.table.narrowed(property, Sought::Equal(&items(list)));
+                return self.table.narrowed(property, Sought::Equal(&items(list)), &self.work);
             }
             (Predicate::Compare(Operator::Contains, operand), false) => {
                 Sought::Containing(self.operand(operand)?, &mut holds)
             }
             _ => Sought::Where(&mut holds),
         };
-        self.table.narrowed(property, sought)
+        self.table.narrowed(property, sought, &self.work)
     }
 
     /// Narrows by a test whose right side is searched.
@@ -152,7 +166,7 @@ impl<'n> Narrowing<'n> {
         let sought = match (&test.predicate, negated) {
             (Predicate::Compare(Operator::Eq, _), false)
             | (Predicate::Compare(Operator::Ne, _), true) => {
-                return self.table.narrowed(property, Sought::Equal(&[left]));
+                return self.table.narrowed(property, Sought::Equal(&[left]), &self.work);
             }
             (Predicate::Compare(Operator::In, _), false)
             | (Predicate::Compare(Operator::NotIn, _), true) => {
@@ -160,7 +174,7 @@ impl<'n> Narrowing<'n> {
             }
             _ => Sought::Where(&mut holds),
         };
-        self.table.narrowed(property, sought)
+        self.table.narrowed(property, sought, &self.work)
     }
 
     /// Returns the property of a searched slot. The roles of a subject are none.
@@ -209,20 +223,14 @@ fn items(list: List<'_>) -> Vec<AttributeValue<'_>> {
     items
 }
 
-/// Returns the smaller of two sets; one that is not known is the set of all.
-fn smaller(a: Narrowed, b: Narrowed) -> Narrowed {
+/// Returns the entities of both sets.
+fn intersection(a: Narrowed, b: Narrowed) -> Narrowed {
     match (a, b) {
-        (Some(a), Some(b)) => Some(if b.len() < a.len() { b } else { a }),
+        (Some(a), Some(b)) => Some(a & b),
         (a, b) => a.or(b),
     }
 }
 
-fn union(mut sets: Vec<Vec<Row>>) -> Vec<Row> {
-    if sets.len() == 1 {
-        return sets.pop().unwrap_or_default();
-    }
-    let mut all: Vec<Row> = sets.into_iter().flatten().collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+fn count(rows: &RowSet) -> usize {
+    usize::try_from(rows.len()).unwrap_or(usize::MAX)
 }

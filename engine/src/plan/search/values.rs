@@ -24,6 +24,8 @@ pub(super) struct Known<'p, 'c> {
     values: Vec<SlotValue<'c>>,
     /// The slots of the searched part.
     slots: Vec<(Slot, Part)>,
+    /// The searched attributes that the request says are absent. What is stored does not replace them.
+    absent: Vec<Slot>,
     time: Option<Slot>,
     /// The deciding rule, if it is the same for every candidate.
     rule: Option<Option<MatchedRuleId>>,
@@ -56,21 +58,30 @@ impl<'p, 'c> Known<'p, 'c> {
         let mut values = Values::new();
         let slots = &plan.whole().slots;
         slots.read(input.check, AttributeAnswers::none(), "", &mut values);
-        let is_open = |slot: Slot, part| {
-            part != Part::Property || input.overrides || values[slot as usize].value.is_none()
+        let is_sent = |path: &AttributePath| match path {
+            AttributePath::User(name) => input.check.attributes.user.has(name),
+            AttributePath::Resource(name) => input.check.attributes.resource.has(name),
+            _ => false,
         };
         let searched = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
             let part = part(path, input.searched)?;
-            is_open(slot, part).then_some((slot, part))
+            let is_open = part != Part::Property || input.overrides || !is_sent(path);
+            is_open.then_some((slot, part))
         });
         let searched = searched.collect();
+        let absent = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
+            let is_property = part(path, input.searched)? == Part::Property;
+            let is_null = is_sent(path) && values[slot as usize].value.is_none();
+            (is_property && is_null).then_some(slot)
+        });
+        let absent = absent.collect();
         let time = (0..).zip(slots.paths()).find_map(|(slot, path)| {
             matches!(path, AttributePath::Request(RequestField::Time)).then_some(slot)
         });
         let rule = (input.searched == Searched::Resource).then(|| rule(plan, input.check));
         let max_steps = plan.whole().max_steps_of_value();
         let values = values.to_vec();
-        Self { plan, input, values, slots: searched, time, rule, max_steps }
+        Self { plan, input, values, slots: searched, absent, time, rule, max_steps }
     }
 
     /// Returns whether the ids of a type are what the searched part of a request names.
@@ -145,6 +156,9 @@ impl<'p, 'c> Known<'p, 'c> {
         let slots = &self.plan.whole().slots;
         let subject = self.input.searched == Searched::Subject;
         slots.read_entity(subject, candidate.fallback, values, false);
+        for slot in &self.absent {
+            values[*slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
+        }
         if self.input.overrides {
             for attributes in candidate.overriding {
                 slots.read_entity(subject, attributes, values, true);

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
+use bytes::Bytes;
+use http_body::Body as HttpBody;
 use portcullis_engine::batch::{BatchSemantic, MAX_ITEMS};
 use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
@@ -22,8 +24,19 @@ pub(crate) struct StandardBody(JsonBody);
 impl<S: Send + Sync> FromRequest<S> for StandardBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        match JsonBody::from_request(request, state).await {
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (mut parts, body) = request.into_parts();
+        Self::read(&mut parts, body).await
+    }
+}
+
+impl StandardBody {
+    /// Reads `body`, which belongs to the request with `parts`.
+    pub(crate) async fn read(
+        parts: &mut http::request::Parts,
+        body: impl HttpBody<Data = Bytes> + Unpin,
+    ) -> Result<Self, ApiError> {
+        match JsonBody::read(parts, body).await {
             Ok(body) => Ok(Self(body)),
             Err(ApiError::UnsupportedMediaType(expected)) => Err(ApiError::bad_request(format!(
                 "the body is of another type: send `Content-Type: {expected}`"
@@ -31,9 +44,7 @@ impl<S: Send + Sync> FromRequest<S> for StandardBody {
             Err(error) => Err(error),
         }
     }
-}
 
-impl StandardBody {
     /// Parses the body into a tree.
     pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
         self.0.parse()

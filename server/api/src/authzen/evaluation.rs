@@ -1,7 +1,10 @@
 //! `POST /access/v1/evaluation`: one decision (`docs/semantics.md`, section 11.5).
 
-use axum::extract::State;
-use axum::response::Response;
+use axum::extract::{FromRequestParts, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::request::Parts;
+use http_body::Body as HttpBody;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_operations::metrics::CheckKind;
@@ -43,6 +46,22 @@ pub(crate) async fn evaluation(
         // The body of an evaluation has one question.
         Questions::Many(_) => Err(ApiError::bad_request("expected one evaluation")),
     }
+}
+
+/// Answers `POST /access/v1/evaluation` without the router, as [`check_directly`](crate::checks::check_directly) answers
+/// a check.
+pub(crate) async fn evaluate_directly(
+    app: &App,
+    parts: &mut Parts,
+    body: &mut (impl HttpBody<Data = Bytes> + Unpin),
+) -> Response {
+    let answer = async {
+        let caller = CheckRequester::from_request_parts(parts, app).await?;
+        let at_least = MinRevision::from_request_parts(parts, app).await?;
+        let body = StandardBody::read(parts, body).await?;
+        evaluation(State(app.clone()), caller, at_least, body).await
+    };
+    answer.await.into_response()
 }
 
 /// Decides one question, and returns the revision and the answer.

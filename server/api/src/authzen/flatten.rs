@@ -10,6 +10,9 @@ use portcullis_engine::json::Member;
 /// of both.
 pub(super) const MAX_NAMES: usize = 1 << 20;
 
+/// The attributes that an entity gets beside its properties: type and id.
+const ADDED: usize = 2;
+
 /// The bytes that the dotted names of a request may still take.
 #[derive(Debug)]
 pub(super) struct NameBudget(usize);
@@ -39,7 +42,8 @@ pub(super) fn attributes<'j>(
 ) -> Option<Vec<Member<'j>>> {
     let has_objects = members.iter().any(|(_, value)| value.as_object().is_some());
     let own = |(name, value): &'j Member<'j>| (Cow::Borrowed(&**name), attribute(value));
-    let mut found: Vec<Member<'j>> = members.iter().map(own).collect();
+    let mut found: Vec<Member<'j>> = Vec::with_capacity(members.len() + ADDED);
+    found.extend(members.iter().map(own));
     if !has_objects {
         return Some(found);
     }

@@ -64,25 +64,33 @@ impl<'j> Question<'j> {
     ) -> Option<Self> {
         let principal = principal(&subject);
         let resource_name = resource_name(resource.kind, action.id);
-        let mut sound = true;
-        let mut require = |holds: bool, member: &str, expected: String| {
-            if !holds {
-                problems.expected(&at.key(member), expected);
-                sound = false;
-            }
-        };
-        let about_subject = format!(
-            "a type and an id that are not empty and have at most {MAX_SUBJECT} characters together"
-        );
         let is_named = !subject.kind.is_empty() && !subject.id.is_empty();
-        require(is_named && within(&principal, MAX_SUBJECT), "subject", about_subject);
-        let about_action = format!("a name of 1 to {MAX_ACTION} characters");
-        require(within(action.id, MAX_ACTION), "action", about_action);
-        let about_resource = "an id and a type that are not empty; the type and the name of the action have at most 255 \
-                              characters together, percent-encoded";
+        let is_subject = is_named && within(&principal, MAX_SUBJECT);
+        if !is_subject {
+            let about = format!(
+                "a type and an id that are not empty and have at most {MAX_SUBJECT} characters together"
+            );
+            problems.expected(&at.key("subject"), about);
+        }
+        let is_action = within(action.id, MAX_ACTION);
+        if !is_action {
+            let about = format!("a name of 1 to {MAX_ACTION} characters");
+            problems.expected(&at.key("action"), about);
+        }
         let is_resource = !resource.id.is_empty() && split_resource(&resource_name).is_some();
-        require(is_resource, "resource", about_resource.to_owned());
-        sound.then_some(Self { subject, action, resource, context, principal, resource_name })
+        if !is_resource {
+            let about = "an id and a type that are not empty; the type and the name of the action have at most 255 \
+                         characters together, percent-encoded";
+            problems.expected(&at.key("resource"), about);
+        }
+        (is_subject && is_action && is_resource).then_some(Self {
+            subject,
+            action,
+            resource,
+            context,
+            principal,
+            resource_name,
+        })
     }
 }
 
@@ -102,6 +110,11 @@ pub(super) fn resource_name(kind: &str, action: &str) -> String {
 }
 
 fn encode(text: &str, also: impl Fn(char) -> bool, to: &mut String) {
+    // Most names need no encoding.
+    if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'%' && !also(byte.into())) {
+        to.push_str(text);
+        return;
+    }
     for c in text.chars() {
         if c == '%' || c.is_whitespace() || c.is_control() || also(c) {
             let mut bytes = [0; 4];

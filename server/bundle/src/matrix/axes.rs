@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use portcullis_engine::RoleInclusions;
 use portcullis_engine::matrix::MatrixCell;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_engine::resource::split_resource;
@@ -13,12 +14,14 @@ use super::roles_in::roles_in;
 pub(super) struct Axes<'s> {
     /// The subject of every cell; `None` is anybody whom no rule names.
     subject: Option<&'s str>,
-    /// Each role as the only one of a subject; no role stands for every role that nothing names.
+    /// Each role as the only one of a subject, and after it those that it includes; no role stands for every role that
+    /// nothing names.
     pub(super) roles: Vec<Vec<String>>,
     /// False if only some roles are wanted.
     pub(super) has_all_roles: bool,
     pub(super) domains: Vec<Option<&'s str>>,
     pub(super) actions: Vec<Option<&'s str>>,
+    inclusions: &'s RoleInclusions,
 }
 
 /// The cells that are wanted: each part is everything if it is absent.
@@ -34,7 +37,11 @@ pub(super) struct Wanted<'s> {
 
 impl<'s> Axes<'s> {
     /// Returns the axes of `resource`, whose rules and policies are these, in one or more sets.
-    pub(super) fn new(resource: &'s str, sets: &[&Matching<'s>]) -> Self {
+    pub(super) fn new(
+        resource: &'s str,
+        sets: &[&Matching<'s>],
+        inclusions: &'s RoleInclusions,
+    ) -> Self {
         let (mut roles, mut domains) = (BTreeSet::new(), BTreeSet::new());
         let mut actions: BTreeSet<&str> = BTreeSet::new();
         for matching in sets {
@@ -47,7 +54,8 @@ impl<'s> Axes<'s> {
             conditions.for_each(|condition| roles_in(condition, &mut roles));
         }
         actions.extend(split_resource(resource).map(|(_, verb)| verb));
-        let roles = named(roles).map(|role| vec![role.to_owned()]);
+        inclusions.add_including(&mut roles);
+        let roles = named(roles).map(|role| with_included(inclusions, [role]));
         let open = || std::iter::once(None);
         Self {
             subject: None,
@@ -55,17 +63,21 @@ impl<'s> Axes<'s> {
             has_all_roles: true,
             domains: named(domains).map(Some).chain(open()).collect(),
             actions: named(actions).map(Some).chain(open()).collect(),
+            inclusions,
         }
     }
 
     /// Leaves the cells that are wanted.
     pub(super) fn narrowed(self, wanted: &Wanted<'s>) -> Self {
+        let all =
+            |roles: &[String]| with_included(self.inclusions, roles.iter().map(String::as_str));
         let roles = match wanted.subject {
-            Some(_) => vec![wanted.roles.to_vec()],
+            Some(_) => vec![all(wanted.roles)],
             None if wanted.roles.is_empty() => self.roles,
-            None => wanted.roles.iter().map(|role| vec![role.clone()]).collect(),
+            None => wanted.roles.chunks(1).map(all).collect(),
         };
         Self {
+            inclusions: self.inclusions,
             subject: wanted.subject,
             roles,
             has_all_roles: wanted.subject.is_none() && wanted.roles.is_empty(),
@@ -92,6 +104,13 @@ impl<'s> Axes<'s> {
             }
         }
     }
+}
+
+fn with_included<'r>(
+    inclusions: &'r RoleInclusions,
+    roles: impl IntoIterator<Item = &'r str>,
+) -> Vec<String> {
+    inclusions.expand(roles.into_iter()).into_iter().map(str::to_owned).collect()
 }
 
 fn named(values: BTreeSet<&str>) -> impl Iterator<Item = &str> {

@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use portcullis_engine::{Plan, Policy, ResourcePattern, Rule, expression};
+use portcullis_engine::{Plan, Policy, ResourcePattern, RoleInclusions, Rule, expression};
 use uuid::Uuid;
 
-/// The rules and enabled policies of a tenant, with the resources that are registered.
+use crate::rulebook::Rulebook;
+
+/// The rules and enabled policies of a tenant, with the roles that include others and the resources that are registered.
 pub struct DecisionSet<'s> {
     /// By resource pattern, as text.
     by_pattern: BTreeMap<String, Matching<'s>>,
     policies: HashMap<Uuid, &'s Policy>,
     registered: BTreeSet<&'s str>,
+    pub(super) inclusions: &'s RoleInclusions,
 }
 
 /// The rules and policies of one pattern, or of several that match one resource.
@@ -24,12 +27,9 @@ pub(super) struct Matching<'s> {
 type Content = [String; 5];
 
 impl<'s> DecisionSet<'s> {
-    /// Collects what decides. `policies` are the enabled ones.
-    pub fn new(
-        rules: &'s [Rule],
-        policies: &'s [Policy],
-        registered: impl IntoIterator<Item = &'s str>,
-    ) -> Self {
+    /// Collects what decides.
+    pub fn new(rulebook: &'s Rulebook, registered: impl IntoIterator<Item = &'s str>) -> Self {
+        let (rules, policies) = (rulebook.rules(), rulebook.policies());
         let mut by_pattern: BTreeMap<String, Matching<'s>> = BTreeMap::new();
         for rule in rules {
             by_pattern.entry(rule.tuple.obj.to_string()).or_default().rules.push(rule);
@@ -38,7 +38,8 @@ impl<'s> DecisionSet<'s> {
             by_pattern.entry(policy.resource.to_string()).or_default().policies.push(policy);
         }
         let policies = policies.iter().map(|policy| (policy.id, policy)).collect();
-        Self { by_pattern, policies, registered: registered.into_iter().collect() }
+        let registered = registered.into_iter().collect();
+        Self { by_pattern, policies, registered, inclusions: rulebook.inclusions() }
     }
 
     /// Returns the resources that are registered, or that a rule or policy names, and the patterns that stand for those

@@ -44,7 +44,7 @@ pub struct CellChange {
     pub after: CellDecision,
 }
 
-/// Compares what two sets of rules and policies decide.
+/// Compares what two sets of rules and policies decide. Roles include the same roles in both.
 pub fn impact(before: &DecisionSet<'_>, after: &DecisionSet<'_>) -> Impact {
     let changed = before.changed_patterns(after);
     let is_changed =
@@ -76,7 +76,7 @@ fn changes_of<'s>(
     budget: &mut Budget<'s>,
 ) -> Option<Vec<CellChange>> {
     let (old, new) = (before.matching(resource), after.matching(resource));
-    let axes = Axes::new(resource, &[&old, &new]);
+    let axes = Axes::new(resource, &[&old, &new], after.inclusions);
     budget.take_resource(resource, old.policies.len() + new.policies.len(), axes.cells())?;
     let (old, new) = (old.plan(resource), new.plan(resource));
     let mut old = PlanMatrix::new(&old, Attributes::default());

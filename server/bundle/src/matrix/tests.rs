@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use portcullis_engine::request::{Attributes, Roles};
 use portcullis_engine::{
-    Check, Effect, Plan, Policy, ResourcePattern, Rule, RuleTuple, expression,
+    Check, Effect, Plan, Policy, ResourcePattern, RoleInclusions, Rule, RuleTuple, expression,
 };
 use uuid::Uuid;
 
-use super::{CellDecision, DecisionSet, MatrixFilter, impact, table};
+use super::{CellDecision, DecisionSet, Impact, MatrixFilter, impact, table};
+use crate::rulebook::Rulebook;
 
 const REGISTERED: [&str; 2] = ["chart:read", "chart:write"];
 
@@ -67,9 +68,13 @@ type Set<'t> = (&'t [&'t str], &'t [&'t str]);
 
 /// Returns the changes between two sets of rules and policies.
 fn changes(before: Set<'_>, after: Set<'_>) -> Vec<String> {
-    let [before, after] = [before, after].map(|(own, of)| (rules(own), policies(of)));
-    let [before, after] = [&before, &after].map(|(own, of)| DecisionSet::new(own, of, REGISTERED));
-    let impact = impact(&before, &after);
+    let [before, after] =
+        [before, after].map(|(own, of)| Rulebook::of_stored(rules(own), policies(of)));
+    let [before, after] = [&before, &after].map(|all| DecisionSet::new(all, REGISTERED));
+    lines(&impact(&before, &after))
+}
+
+fn lines(impact: &Impact) -> Vec<String> {
     assert!(impact.complete, "{:?}", impact.note);
     let line = |change: &super::CellChange| {
         let place = place([&change.role, &change.domain, &change.action], &change.resource);
@@ -132,6 +137,46 @@ fn changes_are_those_of_decisions() {
     }
 }
 
+/// A change for a role is one for each role that includes it, and what that role lets through already is none.
+#[test]
+fn roles_that_include_a_changed_role_change_with_it() {
+    let inclusions = || {
+        let owned = |role: &str| role.to_owned();
+        let pairs = [("head", ["doctor"]), ("chief", ["head"]), ("aide", ["porter"])];
+        RoleInclusions::new(pairs.map(|(role, of)| (owned(role), of.map(owned).to_vec())))
+    };
+    let book = |lines: &[&str], of: &[&str]| {
+        Rulebook::of_stored(rules(lines), policies(of)).with_inclusions(inclusions())
+    };
+    let read = "doctor, er, chart:read, read, allow";
+    let of_doctors = r#"doctors, chart:read, allow, 5: request.roles contains "doctor""#;
+    let head = "head, er, chart:read, read, allow";
+    for (before, after, expected) in [
+        (
+            book(&[], &[]),
+            book(&[read], &[]),
+            &[
+                "chief, er, chart:read, read: deny -> allow",
+                "doctor, er, chart:read, read: deny -> allow",
+                "head, er, chart:read, read: deny -> allow",
+            ][..],
+        ),
+        (
+            book(&[], &[]),
+            book(&[], &[of_doctors]),
+            &[
+                "chief, *, chart:read, *: deny -> allow",
+                "doctor, *, chart:read, *: deny -> allow",
+                "head, *, chart:read, *: deny -> allow",
+            ],
+        ),
+        (book(&[read], &[]), book(&[read, head], &[]), &[]),
+    ] {
+        let sets = [&before, &after].map(|book| DecisionSet::new(book, REGISTERED));
+        assert_eq!(lines(&impact(&sets[0], &sets[1])), expected);
+    }
+}
+
 #[test]
 fn a_large_residual_is_compared_by_its_policies() {
     let condition = |text: &str| {
@@ -155,9 +200,9 @@ fn more_cells_than_the_limit_are_named() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let (many, write) = (rules(&many), rules(&["doctor, er, chart:write, write, allow"]));
     let all = [many, write].concat();
-    let (none, all) =
-        (DecisionSet::new(&[], &[], REGISTERED), DecisionSet::new(&all, &[], REGISTERED));
-    let impact = impact(&none, &all);
+    let books = [Vec::new(), all].map(|rules| Rulebook::of_stored(rules, Vec::new()));
+    let sets = books.each_ref().map(|book| DecisionSet::new(book, REGISTERED));
+    let impact = impact(&sets[0], &sets[1]);
     assert!(!impact.complete);
     let note = "1 resources are left out (`chart:read`): they have more cells or policies than are decided at once";
     assert_eq!(impact.note.as_deref(), Some(note));
@@ -168,7 +213,8 @@ fn more_cells_than_the_limit_are_named() {
 fn a_table_has_what_is_not_denied() {
     let rules = rules(&["doctor, er, chart:*, *, allow", "nurse, er, chart:read, read, allow"]);
     let policies = policies(&["sealed, chart:read, deny, 9: resource.sealed == true"]);
-    let set = DecisionSet::new(&rules, &policies, REGISTERED);
+    let rulebook = Rulebook::of_stored(rules, policies);
+    let set = DecisionSet::new(&rulebook, REGISTERED);
     let rows = |roles: &[&str], resources: &[&str]| -> Vec<String> {
         let roles = roles.iter().map(|role| (*role).to_owned()).collect();
         let resources = resources.iter().filter_map(|text| ResourcePattern::parse(text)).collect();
@@ -225,7 +271,8 @@ fn compare_single_checks(before: &[Rule], after: &[Rule]) -> [u32; 2] {
     let both = [before, after].concat();
     let known: BTreeSet<String> =
         both.iter().map(|rule| rule.tuple.obj.to_string()).chain(["d:r".to_owned()]).collect();
-    let sets = [before, after].map(|rules| DecisionSet::new(rules, &[], ["d:r"]));
+    let books = [before, after].map(|rules| Rulebook::of_stored(rules.to_vec(), Vec::new()));
+    let sets = books.each_ref().map(|book| DecisionSet::new(book, ["d:r"]));
     let impact = impact(&sets[0], &sets[1]);
     let mut counts = [0; 2];
     for resource in ["d:r", "d:w", "d:q", "e:r", "f:q"] {

@@ -43,7 +43,7 @@ impl Content {
 
     fn set(&self) -> DecisionSet<'_> {
         let names = self.resources.iter().map(|name| &**name);
-        DecisionSet::new(self.rulebook.rules(), self.rulebook.policies(), names)
+        DecisionSet::new(&self.rulebook, names)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Searches for resources and for subjects.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use portcullis_auth::CheckCaller;
-use portcullis_engine::entities::{Entity, principal};
+use portcullis_engine::entities::{Entity, EntityTable, principal};
 use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
@@ -18,7 +17,6 @@ use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::{CLOCK_INTERVAL, PAGE_TIME, scope};
 use crate::app::App;
 use crate::directory::{self, NeededEntities};
-use crate::entity_tables::LoadedEntities;
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
 
@@ -61,13 +59,11 @@ pub async fn search_entities(
     let position = position.transpose()?;
     let cached = app.plans.find(tenant, question.resource, question.at_least).await?;
     let plan = cached.plan();
-    let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
-    let has_directory = plan.facts().is_some_and(|facts| facts.directory.is_some());
-    let loaded = if has_directory { Some(app.entities.table(tenant).await?) } else { None };
+    let entities = NeededEntities::load_all(app, tenant, plan).await?;
     let check = question.check(domain, caller, app.clock.now());
     let supply = entities.supply(plan, CheckKind::Combined, &check);
     let completed = question.without_searched(directory::completed(supply.as_ref(), check), &check);
-    let searcher = Searcher { question, plan, caller, check: &completed, loaded };
+    let searcher = Searcher { question, plan, caller, check: &completed, table: entities.table() };
     let mut page = searcher.page(position.as_ref(), began, cached.revision());
     page.rules_changed = position.is_some_and(|at| at.revision != page.revision);
     page.next =
@@ -109,7 +105,7 @@ struct Searcher<'s> {
     plan: &'s Plan,
     caller: &'s CheckCaller,
     check: &'s Check<'s>,
-    loaded: Option<Arc<LoadedEntities>>,
+    table: Option<&'s EntityTable>,
 }
 
 impl Searcher<'_> {
@@ -149,13 +145,13 @@ impl Searcher<'_> {
     ) {
         let start =
             position.and_then(|at| at.last.parse::<usize>().ok()).map_or(0, |last| last + 1);
-        let table = self.loaded.as_ref().map(|loaded| &loaded.table);
         for (number, given) in candidates.iter().enumerate().skip(start) {
             if scan.is_over() {
                 scan.end_after(number - 1);
                 return;
             }
-            let stored = table.and_then(|table| table.get(self.question.entity_type, given.id));
+            let stored =
+                self.table.and_then(|table| table.get(self.question.entity_type, given.id));
             self.look_at(scan, given.id, stored, Some(given));
         }
     }
@@ -163,8 +159,7 @@ impl Searcher<'_> {
     /// Looks at the entities of the directory. The position is the id of the last one.
     fn scan_directory(&self, scan: &mut Scan<'_, '_>, position: Option<&Position>) {
         let entity_type = self.question.entity_type;
-        let table = self.loaded.as_ref().map(|loaded| &loaded.table);
-        let known = table.filter(|table| table.of_type(entity_type, None).next().is_some());
+        let known = self.table.filter(|table| table.of_type(entity_type, None).next().is_some());
         let Some(table) = known else {
             scan.page.because =
                 Some(format!("the directory has no entity of type `{entity_type}`"));

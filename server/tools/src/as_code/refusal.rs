@@ -70,6 +70,9 @@ fn hint(call: &Call<'_>, status: StatusCode, code: &str) -> String {
         (StatusCode::UNAUTHORIZED, _) => {
             "; give a token in TOKEN, or a service key in SERVICE_API_KEY".to_owned()
         }
+        (StatusCode::FORBIDDEN, _) if matches!(call.route, "matrix" | "search/subjects" | "roles") => {
+            "; a manager may ask, or a service key with `access:search` and `policies:read`".to_owned()
+        }
         (StatusCode::FORBIDDEN, _) => {
             "; a manager may do it, or a service key with the permission of every kind in the folder".to_owned()
         }

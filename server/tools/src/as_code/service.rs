@@ -7,6 +7,7 @@ use http::header::{CONTENT_TYPE, LINK};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use portcullis_config::Variables;
 use portcullis_egress::{Answer, Client};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
@@ -89,8 +90,24 @@ impl Service {
         }
     }
 
+    /// Returns the answer to a `POST` of a question, which changes nothing.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        route: &'static str,
+        question: &Value,
+    ) -> anyhow::Result<T> {
+        let body = serde_json::to_vec(question)?;
+        let answer = self.send(Method::POST, self.route(route, &[]), Some(body)).await?;
+        if !answer.status.is_success() {
+            let call = Call { method: Method::POST, ..Call::get(&self.base, route) };
+            return Err(refusal(&call, &answer));
+        }
+        serde_json::from_slice(&answer.body)
+            .with_context(|| format!("the answer to POST /api/v1/{route}"))
+    }
+
     /// Returns the records of a list.
-    pub(super) async fn list(&self, route: &'static str) -> anyhow::Result<Vec<Value>> {
+    pub(crate) async fn list(&self, route: &'static str) -> anyhow::Result<Vec<Value>> {
         self.pages(route).await?.map_err(|answer| refusal(&Call::get(&self.base, route), &answer))
     }
 

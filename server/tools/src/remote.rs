@@ -1,0 +1,235 @@
+//! `matrix`, `who-can` and `what-can` with `--url`: the decisions of a running service (`docs/semantics.md`, sections 13 and
+//! 15.2).
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::ExitCode;
+
+use portcullis_bundle::matrix::{CellDecision, MatrixRow, MatrixTable};
+use portcullis_config::Variables;
+use portcullis_engine::ResourcePattern;
+use portcullis_engine::rbac::WILDCARD;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::as_code::Service;
+use crate::can::{WhatCanArguments, WhoCanArguments};
+use crate::matrix::{MatrixArguments, write};
+
+/// The most rows of one matrix that the service takes.
+const MAX_ROWS: usize = 200;
+/// The most pages of a search.
+const MAX_PAGES: usize = 1_000;
+
+/// Prints what a service decides for roles.
+///
+/// # Errors
+/// The service cannot be reached or refuses the call; an output that cannot be written.
+pub async fn matrix(
+    arguments: &MatrixArguments,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let MatrixArguments { remote, role, resource, domain, format, .. } = arguments;
+    let service = remote.service(variables)?;
+    let roles = if role.is_empty() { named_roles(&service).await? } else { role.clone() };
+    let mut question = json!({});
+    if !resource.is_empty() {
+        question["resources"] = wanted(&service, resource).await?.into();
+    }
+    let table = of_roles(&service, &roles, question, domain.as_deref()).await?;
+    write(&table, *format, out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints which roles, and which subjects of the directory, may do something by a service.
+///
+/// # Errors
+/// As for [`matrix`].
+pub async fn who(
+    arguments: &WhoCanArguments,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let (_, action, resource) = arguments.question()?;
+    let service = arguments.remote.service(variables)?;
+    let domain = arguments.domain.as_deref();
+    let roles = named_roles(&service).await?;
+    let question = json!({"resources": [resource], "actions": [action]});
+    let mut table = of_roles(&service, &roles, question, domain).await?;
+    add_subjects(&service, action, resource, domain, &mut table).await?;
+    write(&table, arguments.format, out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what a subject may do on registered resources by a service.
+///
+/// # Errors
+/// As for [`matrix`].
+pub async fn what(
+    arguments: &WhatCanArguments,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let (_, subject) = arguments.question()?;
+    let service = arguments.remote.service(variables)?;
+    let mut row = json!({"subject": subject});
+    if !arguments.role.is_empty() {
+        row["roles"] = json!(arguments.role);
+    }
+    let question = json!({"subjects": [row]});
+    let table = decided(&service, question, arguments.domain.as_deref()).await?;
+    write(&table, arguments.format, out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the subjects of rules, and the roles that include others, by name. The roles that conditions alone name are not
+/// among them.
+async fn named_roles(service: &Service) -> anyhow::Result<Vec<String>> {
+    let (rules, roles) = (service.list("resources/policies").await?, service.list("roles").await?);
+    let text = |record: &Value, name: &str| record[name].as_str().map(str::to_owned);
+    let subjects = rules.iter().filter_map(|rule| text(rule, "sub"));
+    let names = roles.iter().filter_map(|role| text(role, "name"));
+    let all: BTreeSet<String> = subjects.chain(names).filter(|name| name != WILDCARD).collect();
+    Ok(all.into_iter().collect())
+}
+
+/// Returns the resources that are named, and the registered ones that a pattern matches.
+async fn wanted(service: &Service, patterns: &[ResourcePattern]) -> anyhow::Result<Vec<String>> {
+    let registered = service.list("resources").await?;
+    let registered = registered.iter().filter_map(|record| record["name"].as_str());
+    let matching = registered.filter(|name| patterns.iter().any(|it| it.matches(name)));
+    let named = patterns.iter().filter_map(|pattern| match pattern {
+        ResourcePattern::Exact(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let all: BTreeSet<&str> = matching.chain(named).collect();
+    anyhow::ensure!(!all.is_empty(), "no registered resource matches --resource");
+    Ok(all.into_iter().map(str::to_owned).collect())
+}
+
+/// Decides `question` for these roles.
+async fn of_roles(
+    service: &Service,
+    roles: &[String],
+    question: Value,
+    domain: Option<&str>,
+) -> anyhow::Result<MatrixTable> {
+    let mut table = MatrixTable { complete: true, ..MatrixTable::default() };
+    for roles in roles.chunks(MAX_ROWS) {
+        let mut question = question.clone();
+        question["roles"] = json!(roles);
+        table.cells.extend(decided(service, question, domain).await?.cells);
+    }
+    Ok(table)
+}
+
+#[derive(Deserialize)]
+struct MatrixAnswer {
+    domain: String,
+    cells: Vec<AnsweredCell>,
+}
+
+#[derive(Deserialize)]
+struct AnsweredCell {
+    subject: Option<String>,
+    role: Option<String>,
+    resource: String,
+    action: String,
+    decision: String,
+    condition: Option<String>,
+    policies: Vec<String>,
+}
+
+/// Returns the cells that are not denied.
+async fn decided(
+    service: &Service,
+    mut question: Value,
+    domain: Option<&str>,
+) -> anyhow::Result<MatrixTable> {
+    if let Some(domain) = domain {
+        question["domain"] = domain.into();
+    }
+    let answer: MatrixAnswer = service.post("matrix", &question).await?;
+    let row = |cell: AnsweredCell| {
+        let outcome = match &*cell.decision {
+            "allow" => CellDecision::Allow,
+            "deny" => return None,
+            _ => depending(cell.condition, cell.policies),
+        };
+        Some(MatrixRow {
+            role: cell.role.or(cell.subject),
+            domain: Some(answer.domain.clone()),
+            resource: cell.resource,
+            action: Some(cell.action),
+            outcome,
+        })
+    };
+    let cells = answer.cells.into_iter().filter_map(row).collect();
+    Ok(MatrixTable { complete: true, note: None, cells })
+}
+
+fn depending(condition: Option<String>, policies: Vec<String>) -> CellDecision {
+    CellDecision::Depends { condition, policies, more_policies: 0 }
+}
+
+#[derive(Deserialize)]
+struct SearchAnswer {
+    results: Vec<FoundSubject>,
+    conditional: Vec<FoundSubject>,
+    next: Option<String>,
+    because: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct FoundSubject {
+    id: String,
+    #[serde(default)]
+    depends_on: Vec<String>,
+    condition: Option<String>,
+}
+
+/// Adds the users of the directory who may do something.
+async fn add_subjects(
+    service: &Service,
+    action: &str,
+    resource: &str,
+    domain: Option<&str>,
+    table: &mut MatrixTable,
+) -> anyhow::Result<()> {
+    let mut question = json!({"resource": resource, "action": action});
+    if let Some(domain) = domain {
+        question["domain"] = domain.into();
+    }
+    let known = table.cells.first().and_then(|cell| cell.domain.clone());
+    let domain = domain.map(str::to_owned).or(known);
+    let row = |role: String, outcome| MatrixRow {
+        role: Some(role),
+        // Without it the text names none.
+        domain: domain.clone().or_else(|| Some(WILDCARD.to_owned())),
+        resource: resource.to_owned(),
+        action: Some(action.to_owned()),
+        outcome,
+    };
+    for _ in 0..MAX_PAGES {
+        let page: SearchAnswer = service.post("search/subjects", &question).await?;
+        let allowed = page.results.into_iter().map(|one| row(one.id, CellDecision::Allow));
+        table.cells.extend(allowed);
+        let open = page.conditional.into_iter().map(|one| {
+            let resolved = || format!("{} decide", one.depends_on.join(", "));
+            let condition = one.condition.or_else(|| Some(resolved()));
+            row(one.id, depending(condition, Vec::new()))
+        });
+        table.cells.extend(open);
+        if page.because.is_some() {
+            (table.complete, table.note) = (false, page.because);
+        }
+        match page.next {
+            Some(next) => question["cursor"] = next.into(),
+            None => return Ok(()),
+        }
+    }
+    let note = format!("only the first {MAX_PAGES} pages of subjects are shown");
+    (table.complete, table.note) = (false, Some(note));
+    Ok(())
+}
