@@ -58,8 +58,8 @@ pub fn statements(database: TenantDatabase, sizes: TenantSizes, base: &str) -> V
         ),
         format!(
             "{} INSERT INTO rbac_rules (tenant_id, id, sub, dom, obj, act, effect, origin, \
-             created_by, created_at) SELECT 't' || t.n, {record}, 'role-' || r.n / {resources}, '*', \
-             'object-' || r.n % {resources} || ':read', 'read', 'allow', 'explicit', 'admin', 0 \
+             created_by, created_at) SELECT 't' || t.n, {record}, 'role-' || (r.n / {resources}), '*', \
+             'object-' || (r.n % {resources}) || ':read', 'read', 'allow', 'explicit', 'admin', 0 \
              FROM t CROSS JOIN r",
             numbers(tenants, rules)
         ),
@@ -68,7 +68,7 @@ pub fn statements(database: TenantDatabase, sizes: TenantSizes, base: &str) -> V
         all.push(format!(
             "{} INSERT INTO abac_policies (tenant_id, id, name, resource, effect, format, \
              rule_data, priority, enabled, created_by, created_at) \
-             SELECT 't' || t.n, {record}, 'policy-' || r.n, 'object-' || r.n % {resources} || ':read', \
+             SELECT 't' || t.n, {record}, 'policy-' || r.n, 'object-' || (r.n % {resources}) || ':read', \
              'deny', 'json', '{before}' || r.n || '{after}', r.n % 10, TRUE, 'admin', 0 \
              FROM t CROSS JOIN r",
             numbers(tenants, policies)
