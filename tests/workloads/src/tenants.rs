@@ -41,7 +41,7 @@ pub fn statements(database: TenantDatabase, sizes: TenantSizes, base: &str) -> V
         TenantDatabase::Sqlite => format!("unhex(printf('%032x', {number}))"),
         TenantDatabase::Postgres => format!("lpad(to_hex({number}), 32, '0')::UUID"),
     };
-    let (provider, record) = (id("t.n"), id("t.n * 1000000 + r.n"));
+    let (provider, record) = (id("t.n"), id("t.n * 10000 + r.n"));
     let [before, after] = CONDITION;
     let mut all = vec![
         format!(
