@@ -129,7 +129,7 @@ impl App {
         for key in &committed.revoked_keys {
             self.service_keys.forget(*key);
         }
-        self.webhooks.committed(&committed.tenant, committed.writes).await;
+        self.webhooks.committed(&committed.tenant, committed.writes);
         Ok(committed.position.revision)
     }
 

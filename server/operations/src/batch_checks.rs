@@ -147,6 +147,7 @@ impl<'b> Batch<'b> {
         let plans = common_plans::find(&app.plans, tenant, &resources, options.at_least).await?;
         let each = plans.plans.iter().map(|plan| plan.plan());
         let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
+        app.webhooks.prepare(tenant).await;
         let subscribes = app.webhooks.subscribes_to_denials(tenant);
         Ok(Self { app, tenant, checks, plans, plan_of, entities, options, subscribes })
     }

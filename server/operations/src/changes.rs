@@ -89,7 +89,7 @@ impl App {
             let remembered = self.authenticator.remembered_tenants(&access);
             let providers = self.read_closed(&remembered).await?;
             self.authenticator.apply(&access, &providers, &self.closed_tenants);
-            self.webhooks.refresh(&access).await?;
+            self.webhooks.forget(access.iter().copied());
         }
         self.plans.catch_up(changes).await
     }
@@ -100,7 +100,7 @@ impl App {
         self.service_keys.forget_all();
         self.read_closed(&[]).await?;
         self.authenticator.forget_providers(&self.closed_tenants);
-        self.webhooks.reload().await?;
+        self.webhooks.forget_all();
         self.plans.compare_all().await
     }
 

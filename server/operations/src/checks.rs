@@ -132,6 +132,7 @@ async fn decide_with_any_plan<'c>(
 ) -> Result<DecidedCheck<'c>, PlanError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = app.plans.find(tenant, check.resource, options.at_least).await?;
+    app.webhooks.prepare(tenant).await;
     let entities = NeededEntities::load(app, tenant, cached.plan(), options.kind).await?;
     let (answer, rule_id, asked) = {
         let supply = entities.supply(cached.plan(), options.kind, &check);

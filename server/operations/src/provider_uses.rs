@@ -23,6 +23,7 @@ impl App {
         }
         loop {
             tokio::time::sleep(ROUND).await;
+            self.webhooks.tidy();
             let used = self.authenticator.tidy();
             for ids in used.chunks(MOST_NOTED) {
                 if let Err(error) = self.note_uses(ids).await {

@@ -17,6 +17,7 @@ mod config;
 mod endpoints;
 mod entry;
 mod failure;
+mod limits;
 mod loader;
 mod measurements;
 mod metrics;

@@ -1,5 +1,5 @@
-//! Loads resolvers that are in the store and not in memory: after a start of the service, or because another replica
-//! wrote them.
+//! Loads resolvers that are in the store and not in memory: after a start of the service, because another replica wrote
+//! them, or because they were forgotten when nobody used them.
 //!
 //! A check waits for the load of a resolver no longer than for an answer of it. All checks that wait for the same
 //! resolver wait for one load, which continues when no check waits. A resolver whose load failed has the cause in its
@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::binding::Binding;
+use crate::changed::ChangedTenants;
 use crate::failure::LoadFailure;
 use crate::registry::{DISABLED, Registry};
 use crate::secrets;
@@ -42,6 +43,8 @@ pub(crate) struct Loader {
     keys: KeyRing,
     loads: SingleFlight<Key, (), Duration>,
     turns: Turns,
+    /// Learns of the tenants of failed loads, so that the reconciler repeats them.
+    changed: Arc<ChangedTenants>,
 }
 
 /// The error for a resolver whose module is not in the store.
@@ -54,8 +57,14 @@ type Key = (String, ResolverRef);
 pub(crate) type Load = Flight<(), Duration>;
 
 impl Loader {
-    pub(crate) fn new(registry: Arc<Registry>, store: Store, keys: KeyRing) -> Self {
-        Self { registry, store, keys, loads: SingleFlight::default(), turns: Turns::of(LOADS) }
+    pub(crate) fn new(
+        registry: Arc<Registry>,
+        store: Store,
+        keys: KeyRing,
+        changed: Arc<ChangedTenants>,
+    ) -> Self {
+        let (loads, turns) = (SingleFlight::default(), Turns::of(LOADS));
+        Self { registry, store, keys, loads, turns, changed }
     }
 
     /// Loads a resolver unless it is in memory. Waits until it is, or for as long as one of its calls may take.
@@ -108,6 +117,7 @@ impl Loader {
                     tracing::error!(error = %failure, cause, id = %reference.id, "cannot load a resolver");
                 }
                 registry.fail(tenant, reference, &why);
+                self.changed.note([tenant]);
             }
         }
     }

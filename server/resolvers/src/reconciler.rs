@@ -1,5 +1,6 @@
-//! Compares the registry with the store where something changed: loads new resolvers before a check needs them, loads again
-//! those that failed, and removes those that are deleted.
+//! Compares the resolvers in memory with the store where something changed: loads their new versions before a check needs
+//! them, loads again those that failed, and removes those that are deleted. At the start it loads those that changed last;
+//! the others are loaded when they are first needed, and forgotten when nobody needs them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -29,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SWEEP_ROUNDS: u64 = 60;
 /// Compiled code that is younger can belong to a module that a request is about to store.
 const SWEEP_AGE: Duration = Duration::from_mins(10);
+/// Most resolvers that are loaded at the start.
+const MOST_AT_START: u32 = 256;
 /// After so many failed loads the pause between them stays the same: 5 minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
@@ -42,6 +45,9 @@ pub(crate) struct Reconciler {
     changed: Arc<ChangedTenants>,
     failed: FailedLoads,
 }
+
+/// The tenants and ids of resolvers.
+type Located<'r> = HashSet<(&'r str, Uuid)>;
 
 /// The loads that failed.
 #[derive(Debug, Default)]
@@ -96,7 +102,11 @@ impl Reconciler {
 
     /// Reconciles for as long as the process runs.
     pub(crate) async fn run(mut self) {
+        if let Err(error) = self.warm_up().await {
+            tracing::warn!(%error, "cannot read the resolvers that changed last");
+        }
         for round in 0_u64.. {
+            self.registry.tidy();
             if let Err(error) = self.reconcile().await {
                 tracing::warn!(%error, "cannot read the resolvers");
                 self.changed.note_everything();
@@ -110,47 +120,68 @@ impl Reconciler {
         }
     }
 
-    async fn reconcile(&mut self) -> Result<(), StoreError> {
-        // Loads that failed are tried again.
-        self.changed.note(self.failed.tenants());
-        let scope = self.changed.take();
-        if scope.is_empty() {
-            return Ok(());
-        }
-        // Memory is read before the store: a resolver that is created in between is in neither, and stays.
-        let mut in_memory = self.registry.of_tenants();
-        in_memory.retain(|(tenant, _)| scope.covers(tenant));
+    /// Loads the resolvers that changed last. The others are loaded when they are needed.
+    async fn warm_up(&mut self) -> Result<(), StoreError> {
         let mut tx = self.store.read_all().await?;
-        let stored = match &scope {
-            Scope::Everything => resolver_locations::everywhere(&mut tx).await?,
-            Scope::Tenants(tenants) => resolver_locations::of_tenants(&mut tx, tenants).await?,
-        };
+        let latest = resolver_locations::latest(&mut tx, MOST_AT_START).await?;
         tx.end().await?;
-        self.remove_deleted(&in_memory, &stored);
-        self.load_missing(&scope, &stored).await;
+        self.load(latest.iter().collect()).await;
         Ok(())
     }
 
-    fn remove_deleted(&self, in_memory: &[(String, Uuid)], stored: &[ResolverLocation]) {
-        let stored: HashSet<(&str, Uuid)> =
+    async fn reconcile(&mut self) -> Result<(), StoreError> {
+        // Memory is read before the store: a resolver that is created in between is in neither, and stays.
+        let in_memory = self.registry.of_tenants();
+        let mut in_memory: Located<'_> =
+            in_memory.iter().map(|(tenant, id)| (&**tenant, *id)).collect();
+        // Loads that failed are tried again, until nobody needs the resolver any more.
+        self.failed.retain(|tenant, reference| in_memory.contains(&(tenant, reference.id)));
+        self.changed.note(self.failed.tenants());
+        let scope = self.changed.take();
+        in_memory.retain(|(tenant, _)| scope.covers(tenant));
+        if in_memory.is_empty() {
+            return Ok(());
+        }
+        let tenants: HashSet<&str> = in_memory.iter().map(|(tenant, _)| *tenant).collect();
+        let mut tx = self.store.read_all().await?;
+        let stored = resolver_locations::of_tenants(&mut tx, tenants).await?;
+        tx.end().await?;
+        self.remove_deleted(&in_memory, &stored);
+        self.load_missing(&scope, &in_memory, &stored).await;
+        Ok(())
+    }
+
+    fn remove_deleted(&self, in_memory: &Located<'_>, stored: &[ResolverLocation]) {
+        let stored: Located<'_> =
             stored.iter().map(|place| (&*place.tenant, place.reference.id)).collect();
-        for (tenant, id) in in_memory {
-            if !stored.contains(&(&**tenant, *id)) {
-                self.registry.remove(tenant, *id);
-            }
+        for (tenant, id) in in_memory.difference(&stored) {
+            self.registry.remove(tenant, *id);
         }
     }
 
-    async fn load_missing(&mut self, scope: &Scope, stored: &[ResolverLocation]) {
-        let (registry, loader) = (&self.registry, &self.loader);
+    async fn load_missing(
+        &mut self,
+        scope: &Scope,
+        in_memory: &Located<'_>,
+        stored: &[ResolverLocation],
+    ) {
+        let registry = &self.registry;
         self.failed.retain(|tenant, reference| {
             let is_stored =
                 || stored.iter().any(|own| own.tenant == tenant && own.reference == reference);
             !scope.covers(tenant) || (is_stored() && !is_active(registry, tenant, reference))
         });
-        let enabled = stored.iter().filter(|place| place.enabled);
-        let missing = enabled.filter(|place| !is_active(registry, &place.tenant, place.reference));
-        let due: Vec<_> = missing.filter(|place| self.failed.is_due(place)).collect();
+        let is_in_memory =
+            |place: &ResolverLocation| in_memory.contains(&(&*place.tenant, place.reference.id));
+        let needed = stored.iter().filter(|place| place.enabled && is_in_memory(place));
+        let missing = needed.filter(|place| !is_active(registry, &place.tenant, place.reference));
+        let due = missing.filter(|place| self.failed.is_due(place)).collect();
+        self.load(due).await;
+    }
+
+    /// Loads resolvers, and notes which of them cannot be loaded.
+    async fn load(&mut self, due: Vec<&ResolverLocation>) {
+        let (registry, loader) = (&self.registry, &self.loader);
         let mut by_tenant: BTreeMap<&str, Vec<&ResolverLocation>> = BTreeMap::new();
         for place in &due {
             by_tenant.entry(&place.tenant).or_default().push(place);

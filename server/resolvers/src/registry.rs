@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -17,6 +17,7 @@ use crate::active::{ActiveResolver, Found};
 use crate::binding::{Binding, BindingError};
 use crate::config::ResolverConfig;
 use crate::entry::Entry;
+use crate::limits::{MOST_FORGOTTEN, RegistryLimits};
 use crate::measurements::Measurements;
 use crate::metrics::ResolverMetrics;
 use crate::operator::{OperatorResolver, OperatorResolvers};
@@ -43,6 +44,7 @@ pub struct Registry {
     runtime: ResolverRuntime,
     tenants: TenantResolvers,
     operator: OperatorResolvers,
+    pub(crate) limits: RegistryLimits,
 }
 
 impl Registry {
@@ -60,6 +62,7 @@ impl Registry {
             runtime: ResolverRuntime::open(config, egress, metrics, clock)?,
             tenants: TenantResolvers::default(),
             operator: OperatorResolvers::new(config.directory.clone(), egress.rules.clone()),
+            limits: RegistryLimits::default(),
         })
     }
 
@@ -87,21 +90,41 @@ impl Registry {
     /// Makes a version of a tenant's resolver the active one, unless a later version is known.
     ///
     /// Calls in flight finish on the version before it. No answer that was cached for that version is used again.
+    /// Others are forgotten if there is no place for it.
     pub fn activate(&self, tenant: &str, reference: ResolverRef, binding: Binding) {
-        self.tenants.put(tenant, reference, |statistics| {
+        let now = self.runtime.now();
+        self.tenants.put(tenant, reference, now, |statistics| {
             Entry::Active(Arc::new(ActiveResolver::new(binding, statistics)))
         });
+        self.make_room(tenant, reference.id, now);
+    }
+
+    /// Forgets resolvers until the rest keeps to the limits. The resolver `kept` of `tenant` stays.
+    fn make_room(&self, tenant: &str, kept: Uuid, now: Duration) {
+        for _ in 0..MOST_FORGOTTEN {
+            let is_full = self.tenants.len() > self.limits.resolvers
+                || self.runtime.module_bytes() > self.limits.module_bytes;
+            if !is_full || !self.tenants.forget_one(tenant, kept, now) {
+                return;
+            }
+        }
+    }
+
+    /// Forgets the resolvers of tenants that nobody used for an hour.
+    pub(crate) fn tidy(&self) {
+        self.tenants.tidy(self.runtime.now());
     }
 
     /// Makes a tenant's resolver unavailable, unless a later version is known. `why` completes "resolver `geo` …".
     pub(crate) fn suspend(&self, tenant: &str, reference: ResolverRef, why: &str) {
-        self.tenants.put(tenant, reference, |_| Entry::Unavailable(why.into()));
+        let now = self.runtime.now();
+        self.tenants.put(tenant, reference, now, |_| Entry::Unavailable(why.into()));
     }
 
     /// Records that a tenant's resolver cannot be loaded, unless this version is active: the request that wrote the
     /// version has activated it meanwhile.
     pub(crate) fn fail(&self, tenant: &str, reference: ResolverRef, why: &str) {
-        self.tenants.fail(tenant, reference, why.into());
+        self.tenants.fail(tenant, reference, self.runtime.now(), why.into());
     }
 
     /// Removes a tenant's resolver from memory. Calls in flight finish.
@@ -126,7 +149,7 @@ impl Registry {
 
     /// Whether this version of a resolver, or a later one, is in memory, available or not.
     pub(crate) fn knows(&self, tenant: &str, reference: ResolverRef) -> bool {
-        self.tenants.find(tenant, reference).is_some()
+        self.tenants.has(tenant, reference)
     }
 
     /// Returns the tenant and the id of every resolver of tenants in memory.
@@ -251,7 +274,7 @@ impl Registry {
             let entry = self.operator.find(&self.runtime, tenant, &ask.namespace)?;
             return Some((ResolverOrigin::Operator, entry));
         };
-        let found = self.tenants.find(tenant, reference);
+        let found = self.tenants.find(tenant, reference, self.runtime.now());
         // The loader was called before. The resolver is missing only if the time was too short.
         let entry = found.unwrap_or_else(|| Entry::Unavailable("is still loading".into()));
         Some((ResolverOrigin::Tenant, entry))

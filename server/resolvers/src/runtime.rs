@@ -99,6 +99,12 @@ impl ResolverRuntime {
         modules.get(digest)?.upgrade()
     }
 
+    /// Returns the bytes that the admitted modules take that are still in use, each once.
+    pub(crate) fn module_bytes(&self) -> usize {
+        let modules = self.modules.lock();
+        modules.values().filter_map(Weak::upgrade).map(|module| module.memory_bytes()).sum()
+    }
+
     /// Returns the digests of the admitted modules that are still in use.
     pub(crate) fn in_use(&self) -> Vec<Digest> {
         let modules = self.modules.lock();

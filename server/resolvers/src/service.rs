@@ -45,8 +45,9 @@ impl ResolverService {
     /// Returns a service that loads resolvers from `store` into `registry`, and decrypts their secrets by `keys`.
     pub fn new(registry: Registry, store: Store, keys: KeyRing, clock: Clock) -> Self {
         let registry = Arc::new(registry);
-        let loader = Arc::new(Loader::new(Arc::clone(&registry), store.clone(), keys));
         let (admissions, changed) = (Admissions::default(), Arc::default());
+        let loader = Loader::new(Arc::clone(&registry), store.clone(), keys, Arc::clone(&changed));
+        let loader = Arc::new(loader);
         Self(Arc::new(Parts { registry, loader, admissions, store, clock, changed }))
     }
 
@@ -169,8 +170,13 @@ impl ResolverService {
         self.0.registry.try_out(binding, tenant, check, wanted).await
     }
 
-    /// Returns the record of a tenant's resolver, with its status in this process.
+    /// Returns the record of a tenant's resolver, with its status in this process. If the resolver is not in memory, its
+    /// load begins, so that a later record says whether it can be loaded.
     pub fn record(&self, stored: StoredResolver) -> ResolverRecord {
+        let (tenant, reference) = (&stored.tenant_id, stored.reference());
+        if stored.enabled && !self.0.registry.knows(tenant, reference) {
+            drop(self.0.loader.load(tenant, reference));
+        }
         let status = status_records::of_tenant(&self.0.registry, &stored);
         ResolverRecord::of_tenant(stored, status)
     }

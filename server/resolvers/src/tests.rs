@@ -5,6 +5,7 @@ mod apart;
 mod cached;
 mod failures;
 mod guarded;
+mod memory;
 mod operator;
 
 use std::io::{Read as _, Write as _};

@@ -17,15 +17,18 @@ pub struct ResolverLocation {
     pub enabled: bool,
 }
 
-/// Lists every resolver whose tenant is neither suspended nor being deleted. For a transaction that sees every tenant.
-pub async fn everywhere(tx: &mut Tx) -> Result<Vec<ResolverLocation>, StoreError> {
+/// Lists the `most` enabled resolvers that changed last, without those of suspended tenants and of tenants that are being
+/// deleted. For a transaction that sees every tenant.
+pub async fn latest(tx: &mut Tx, most: u32) -> Result<Vec<ResolverLocation>, StoreError> {
     const SQL: &str = "SELECT tenant_id, id, version, enabled FROM resolvers \
-        WHERE tenant_id NOT IN (SELECT id FROM tenants \
-        WHERE suspended_at IS NOT NULL OR deleting_at IS NOT NULL) ORDER BY id";
-    locations(fetch_all!(tx, (String, Uuid, i64, bool), SQL)?)
+        WHERE enabled = TRUE AND tenant_id NOT IN (SELECT id FROM tenants \
+        WHERE suspended_at IS NOT NULL OR deleting_at IS NOT NULL) \
+        ORDER BY COALESCE(updated_at, created_at) DESC, id DESC LIMIT $1";
+    locations(fetch_all!(tx, (String, Uuid, i64, bool), SQL, i64::from(most))?)
 }
 
-/// Lists the resolvers of `tenants`, as [`everywhere`] does.
+/// Lists the resolvers of `tenants`, without those of suspended tenants and of tenants that are being deleted. For a
+/// transaction that sees every tenant.
 pub async fn of_tenants(
     tx: &mut Tx,
     tenants: impl IntoIterator<Item = impl AsRef<str>>,

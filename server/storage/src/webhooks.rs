@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 use crate::{deliveries, delivery_queues};
 
 /// All columns except the secret, which only a delivery needs.
@@ -143,33 +143,11 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
     Ok(deleted)
 }
 
-/// Lists the tenants that have a webhook for denied checks. For a transaction that sees every tenant.
-pub async fn denial_subscribers(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
-    const SQL: &str = "SELECT DISTINCT tenant_id FROM webhooks WHERE events LIKE $1";
-    let rows = fetch_all!(tx, (String,), SQL, denials())?;
-    Ok(rows.into_iter().map(|(tenant,)| tenant).collect())
-}
-
-/// Lists those of `tenants` that have a webhook for denied checks. For a transaction that sees every tenant.
-pub async fn denial_subscribers_among(
-    tx: &mut Tx,
-    tenants: &[impl AsRef<str>],
-) -> Result<Vec<String>, StoreError> {
-    const SQLITE: &str = "SELECT DISTINCT tenant_id FROM webhooks WHERE events LIKE $1 \
-        AND tenant_id IN (SELECT value FROM json_each($2))";
-    const POSTGRES: &str = "SELECT DISTINCT tenant_id FROM webhooks WHERE events LIKE $1 \
-        AND tenant_id = ANY (ARRAY(SELECT json_array_elements_text(CAST($2 AS JSON))))";
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
-    let rows = fetch_all!(tx, (String,), sql, denials(), to_json_list(tenants))?;
-    Ok(rows.into_iter().map(|(tenant,)| tenant).collect())
-}
-
-/// Returns the pattern of the events of webhooks that subscribe to denied checks.
-fn denials() -> String {
-    format!("%\"{}\"%", EventType::AccessDenied.as_str())
+/// Returns whether the tenant has a webhook for denied checks.
+pub async fn subscribes_to_denials(tx: &mut Tx) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT id FROM webhooks WHERE tenant_id = $1 AND events LIKE $2 LIMIT 1";
+    let pattern = format!("%\"{}\"%", EventType::AccessDenied.as_str());
+    Ok(fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, pattern)?.is_some())
 }
 
 #[cfg(test)]

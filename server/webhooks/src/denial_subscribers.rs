@@ -1,76 +1,139 @@
-//! The denial subscribers, in memory: a check must not read the store.
+//! The denial subscribers: whether a tenant has a webhook for denied checks is read when a check first needs it, kept in
+//! memory, and forgotten when it changes or nobody needs it.
 
-use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use arc_swap::ArcSwapOption;
+use ahash::RandomState;
+use parking_lot::Mutex;
 use portcullis_storage::{Store, StoreError, webhooks};
-use tokio::sync::Mutex;
+use tokio::sync::Mutex as Turn;
 
-/// The tenants that have a webhook for denied checks.
+/// Most tenants in memory. Each takes some 200 bytes.
+const MOST: usize = 20_000;
+/// Rounds of a minute without a use after which a tenant is forgotten: an hour.
+const IDLE_ROUNDS: u32 = 60;
+/// Reads at a time. Checks of tenants of one slot wait for each other, so that a tenant is read once for all who wait.
+const SLOTS: usize = 8;
+
+/// The tenants of which it is known whether they have a webhook for denied checks.
 #[derive(Debug)]
 pub(crate) struct DenialSubscribers {
     store: Store,
-    /// `None` if they are unknown; then every tenant counts as a subscriber.
-    tenants: ArcSwapOption<HashSet<String>>,
-    /// Held from the read of the store to the update of `tenants`, so that an older read never replaces a newer one.
-    reloading: Mutex<()>,
+    /// Readers take no lock.
+    by_tenant: papaya::HashMap<Arc<str>, Interest, RandomState>,
+    /// The number of times that webhooks may have changed without the knowledge of a read that runs. Held while tenants are
+    /// added or removed.
+    changes: Mutex<u64>,
+    slots: [Turn<()>; SLOTS],
+    /// Random, so that nobody can choose tenants that share a slot with others.
+    hasher: RandomState,
+}
+
+#[derive(Debug)]
+struct Interest {
+    subscribes: bool,
+    /// Rounds since the last use.
+    idle: AtomicU32,
 }
 
 impl DenialSubscribers {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, tenants: ArcSwapOption::default(), reloading: Mutex::default() }
+        Self {
+            store,
+            by_tenant: papaya::HashMap::default(),
+            changes: Mutex::default(),
+            slots: std::array::from_fn(|_| Turn::default()),
+            hasher: RandomState::new(),
+        }
     }
 
-    /// Tells whether `tenant` may have a webhook for denied checks.
+    /// Tells whether `tenant` may have a webhook for denied checks: one that is not in memory may.
     pub(crate) fn contains(&self, tenant: &str) -> bool {
-        self.tenants.load().as_ref().is_none_or(|tenants| tenants.contains(tenant))
+        self.known(tenant).unwrap_or(true)
     }
 
-    /// Returns the number of tenants; 0 if they are unknown.
+    /// Returns the number of tenants in memory.
     pub(crate) fn len(&self) -> usize {
-        self.tenants.load().as_ref().map_or(0, |tenants| tenants.len())
+        self.by_tenant.len()
     }
 
-    /// Reads whether `tenant` subscribes, after a commit of this process. Every check that begins after the return uses it.
-    pub(crate) async fn changed(&self, tenant: &str) {
-        if let Err(error) = self.refresh(&[tenant]).await {
-            tracing::warn!(%error, "cannot read the webhooks that subscribed to denied checks");
-            // Too many subscribers cost a read of the store each; one too few loses an event.
-            self.tenants.store(None);
+    /// Tells whether `tenant` has a webhook for denied checks. Reads it unless it is in memory, once for all who wait.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) async fn learn(&self, tenant: &str) -> Result<bool, StoreError> {
+        if let Some(subscribes) = self.known(tenant) {
+            return Ok(subscribes);
+        }
+        let slot = usize::try_from(self.hasher.hash_one(tenant) % SLOTS as u64).unwrap_or_default();
+        let _turn = match self.slots.get(slot) {
+            Some(slot) => Some(slot.lock().await),
+            None => None,
+        };
+        if let Some(subscribes) = self.known(tenant) {
+            return Ok(subscribes);
+        }
+        let changes = *self.changes.lock();
+        let mut tx = self.store.read(tenant).await?;
+        let subscribes = webhooks::subscribes_to_denials(&mut tx).await?;
+        tx.end().await?;
+        self.keep(changes, tenant, subscribes);
+        Ok(subscribes)
+    }
+
+    fn known(&self, tenant: &str) -> Option<bool> {
+        let by_tenant = self.by_tenant.pin();
+        let interest = by_tenant.get(tenant)?;
+        // Threads share no write while the tenant is in use.
+        if interest.idle.load(Ordering::Relaxed) != 0 {
+            interest.idle.store(0, Ordering::Relaxed);
+        }
+        Some(interest.subscribes)
+    }
+
+    /// Keeps what a read found that began after `changes` changes. Does nothing if that may have changed since.
+    fn keep(&self, changes: u64, tenant: &str, subscribes: bool) {
+        let now = self.changes.lock();
+        if *now != changes {
+            return;
+        }
+        let by_tenant = self.by_tenant.pin();
+        if by_tenant.len() >= MOST {
+            by_tenant.retain(|_, interest| interest.idle.load(Ordering::Relaxed) == 0);
+        }
+        if by_tenant.len() >= MOST {
+            by_tenant.clear();
+        }
+        by_tenant.insert(tenant.into(), Interest { subscribes, idle: AtomicU32::new(0) });
+    }
+
+    /// Forgets `tenants`, whose webhooks may have changed: the next check that needs them reads them. What is being read
+    /// now is not kept.
+    pub(crate) fn forget<'t>(&self, tenants: impl IntoIterator<Item = &'t str>) {
+        let mut changes = self.changes.lock();
+        *changes += 1;
+        let by_tenant = self.by_tenant.pin();
+        for tenant in tenants {
+            by_tenant.remove(tenant);
         }
     }
 
-    /// Reads which of `tenants` subscribe; all subscribers if they are unknown. While the store is down, the last ones
-    /// stay.
-    pub(crate) async fn refresh(&self, tenants: &[&str]) -> Result<(), StoreError> {
-        let _guard = self.reloading.lock().await;
-        let Some(known) = self.tenants.load_full() else { return self.read_all().await };
-        let mut tx = self.store.read_all().await?;
-        let subscribed = webhooks::denial_subscribers_among(&mut tx, tenants).await?;
-        tx.end().await?;
-        let subscribed: HashSet<String> = subscribed.into_iter().collect();
-        if tenants.iter().all(|tenant| known.contains(*tenant) == subscribed.contains(*tenant)) {
-            return Ok(());
-        }
-        let mut after = HashSet::clone(&known);
-        after.retain(|known| !tenants.contains(&known.as_str()));
-        after.extend(subscribed);
-        self.tenants.store(Some(Arc::new(after)));
-        Ok(())
+    /// Forgets all tenants, as [`DenialSubscribers::forget`] does.
+    pub(crate) fn forget_all(&self) {
+        let mut changes = self.changes.lock();
+        *changes += 1;
+        self.by_tenant.pin().clear();
     }
 
-    /// Reads all subscribers.
-    pub(crate) async fn reload(&self) -> Result<(), StoreError> {
-        let _guard = self.reloading.lock().await;
-        self.read_all().await
-    }
-
-    async fn read_all(&self) -> Result<(), StoreError> {
-        let mut tx = self.store.read_all().await?;
-        let tenants = webhooks::denial_subscribers(&mut tx).await?;
-        tx.end().await?;
-        self.tenants.store(Some(Arc::new(tenants.into_iter().collect())));
-        Ok(())
+    /// Ends a round of a minute: forgets the tenants that nobody needed for [`IDLE_ROUNDS`].
+    pub(crate) fn tidy(&self) {
+        let _changes = self.changes.lock();
+        let is_needed =
+            |interest: &Interest| interest.idle.fetch_add(1, Ordering::Relaxed) < IDLE_ROUNDS;
+        self.by_tenant.pin().retain(|_, interest| is_needed(interest));
     }
 }
+
+#[cfg(test)]
+mod tests;

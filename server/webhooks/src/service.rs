@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_model::event::Event;
-use portcullis_storage::{Store, StoreError, WebhookWrites};
+use portcullis_storage::{Store, WebhookWrites};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::Notify;
 
@@ -29,9 +29,9 @@ impl Webhooks {
     }
 
     /// Handles the writes of a transaction of `tenant`, after its commit and before its acknowledgement.
-    pub async fn committed(&self, tenant: &str, writes: WebhookWrites) {
+    pub fn committed(&self, tenant: &str, writes: WebhookWrites) {
         if writes.webhooks {
-            self.subscribers.changed(tenant).await;
+            self.subscribers.forget([tenant]);
         }
         if writes.deliveries {
             self.wake();
@@ -48,20 +48,26 @@ impl Webhooks {
         self.wake.notify_one();
     }
 
-    /// Reads which of `tenants` are denial subscribers, after another process may have changed their webhooks.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub async fn refresh(&self, tenants: &[&str]) -> Result<(), StoreError> {
-        self.subscribers.refresh(tenants).await
+    /// Forgets whether `tenants` are denial subscribers, after another process may have changed their webhooks.
+    pub fn forget<'t>(&self, tenants: impl IntoIterator<Item = &'t str>) {
+        self.subscribers.forget(tenants);
     }
 
-    /// Reads all denial subscribers.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub async fn reload(&self) -> Result<(), StoreError> {
-        self.subscribers.reload().await
+    /// Forgets all denial subscribers.
+    pub fn forget_all(&self) {
+        self.subscribers.forget_all();
+    }
+
+    /// Forgets the denial subscribers that nobody needed for an hour. Called every minute.
+    pub fn tidy(&self) {
+        self.subscribers.tidy();
+    }
+
+    /// Learns whether `tenant` is a denial subscriber, unless that is known: a later denied check needs no read for it, also
+    /// if the store is down by then.
+    pub async fn prepare(&self, tenant: &str) {
+        // A failure is no news: the plan that the check needs is read from the same store.
+        let _ = self.subscribers.learn(tenant).await;
     }
 
     /// Tells whether a webhook of `tenant` may subscribe to denied checks.
@@ -69,14 +75,18 @@ impl Webhooks {
         self.subscribers.contains(tenant)
     }
 
-    /// Stores the event of a denied check. It is stored when this function returns, unless the store is down.
+    /// Stores the event of a denied check if a webhook subscribes to it. It is stored when this function returns, unless the
+    /// store is down.
     pub async fn record_denial(&self, tenant: &str, event: Event) {
         self.record_denials(tenant, vec![event]).await;
     }
 
     /// Stores the events of the denied checks of a batch, as one wait.
     pub async fn record_denials(&self, tenant: &str, events: Vec<Event>) {
-        self.denials.write(tenant, events).await;
+        // If the store fails, the loss of the events is counted, whether somebody subscribes or not.
+        if self.subscribers.learn(tenant).await.unwrap_or(true) {
+            self.denials.write(tenant, events).await;
+        }
     }
 
     /// Returns the notification that wakes the dispatcher.

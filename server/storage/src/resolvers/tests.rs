@@ -4,7 +4,7 @@ use portcullis_engine::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::resolver_locations::{ResolverLocation, everywhere, of_tenants};
+use crate::resolver_locations::{ResolverLocation, latest, of_tenants};
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
 use portcullis_model::Authorship;
@@ -13,6 +13,7 @@ use portcullis_model::resolver::{Manifest, ModuleRecord};
 
 on_every_database!(
     resolvers_come_back_as_they_went_in,
+    the_enabled_resolvers_that_changed_last_come_first,
     a_namespace_has_one_resolver,
     a_module_is_kept_for_as_long_as_a_resolver_has_it,
     tenants_do_not_meet,
@@ -74,13 +75,37 @@ async fn resolvers_come_back_as_they_went_in(database: TestDatabase) {
     let names = of_plans(&mut tx).await.expect("works");
     assert_eq!((names.len(), names["hr"].version, names["places"].version), (2, 1, 2));
     let mut tx = store.read_all().await.expect("begins");
-    let places = everywhere(&mut tx).await.expect("works");
-    let of_tenant = of_tenants(&mut tx, ["acme", "other"]).await.expect("works");
-    assert_eq!(of_tenant, places);
+    let places = of_tenants(&mut tx, ["acme", "other"]).await.expect("works");
     assert!(of_tenants(&mut tx, ["other"]).await.expect("works").is_empty());
     let of =
         |reference, enabled| ResolverLocation { tenant: "acme".to_owned(), reference, enabled };
     assert_eq!(places, [of(names["hr"], true), of(names["places"], false)]);
+}
+
+async fn the_enabled_resolvers_that_changed_last_come_first(database: TestDatabase) {
+    let store = database.open().await;
+    let mut all = ["acme", "bolt", "coil"].map(|tenant| {
+        let id = u128::from(tenant.as_bytes()[0]);
+        resolver(tenant, id, "hr", "aa")
+    });
+    for one in &all {
+        assert!(inserted(&store, one, b"wasm").await);
+    }
+    let [first, second, third] = &mut all;
+    for (one, enabled, at) in [(third, false, 9_000), (first, true, 8_000), (second, true, 7_000)] {
+        let mut tx = store.write(&one.tenant_id, 0).await.expect("begins");
+        (one.enabled, one.version) = (enabled, 2);
+        one.updated_at = Some(Timestamp::from_millis(at));
+        assert!(update(&mut tx, one, b"", None).await.expect("works"));
+        tx.commit().await.expect("commits");
+    }
+    let mut tx = store.read_all().await.expect("begins");
+    let mut found = async |most| {
+        let places = latest(&mut tx, most).await.expect("works");
+        places.into_iter().map(|place| place.tenant).collect::<Vec<_>>()
+    };
+    assert_eq!(found(2).await, ["acme", "bolt"]);
+    assert_eq!(found(1).await, ["acme"]);
 }
 
 async fn a_namespace_has_one_resolver(database: TestDatabase) {
