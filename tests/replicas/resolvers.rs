@@ -44,7 +44,7 @@ fn what_one_replica_writes_the_other_one_asks() {
 }
 
 #[test]
-fn a_replica_has_what_others_wrote_before_it_is_asked() {
+fn a_replica_loads_what_others_wrote_when_it_is_shown() {
     let replicas = two_replicas();
     let [writer, reader] = tenant_at(&replicas);
     let one = format!("{RESOLVERS}/{}", writer.directory("hr"));

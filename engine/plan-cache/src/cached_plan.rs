@@ -7,6 +7,10 @@ use portcullis_engine::Plan;
 
 use crate::changes::ChangeLog;
 
+/// The weight of policies for which the allocator takes one byte of its own. Compiled policies are blocks of some 80 bytes,
+/// and each block has 16 bytes more, for its size and to fill it up. Rules are a few large blocks.
+const POLICIES_PER_ALLOCATOR: usize = 5;
+
 /// A plan in the cache.
 #[derive(Debug)]
 pub struct CachedPlan {
@@ -26,7 +30,7 @@ impl CachedPlan {
     pub(crate) fn new(plan: Plan, changes: Arc<ChangeLog>, overhead: usize) -> Self {
         let valid_through = AtomicU64::new(plan.revision());
         // The plan itself is a part of its own weight.
-        let weight = plan.weight() + overhead;
+        let weight = plan.weight() + overhead + plan.weight_of_policies() / POLICIES_PER_ALLOCATOR;
         Self { plan, weight, changes, valid_through, was_read: AtomicBool::new(false) }
     }
 

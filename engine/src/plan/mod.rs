@@ -250,18 +250,21 @@ impl Plan {
     /// Returns the bytes that the plan occupies, for the weight limit of a cache. Those of a changed plan include about the
     /// bytes of its policies compiled together, whether they are or not.
     pub fn weight(&self) -> usize {
-        let layers: usize = self.layers.iter().map(Layer::weight).sum();
         let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
         let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
-        // A changed plan may compile its layers together later, when its weight is settled.
-        let whole = if self.is_changed() { layers } else { 0 };
         size_of::<Self>()
             + self.resource.len()
             + self.rules.weight()
             + spilled * size_of::<Layer>()
-            + layers
-            + whole
+            + self.weight_of_policies()
             + facts
+    }
+
+    /// Returns the part of the weight that the compiled policies have.
+    pub fn weight_of_policies(&self) -> usize {
+        let layers: usize = self.layers.iter().map(Layer::weight).sum();
+        // A changed plan may compile its layers together later, when its weight is settled.
+        if self.is_changed() { 2 * layers } else { layers }
     }
 }
 

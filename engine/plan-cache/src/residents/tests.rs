@@ -1,3 +1,7 @@
+use portcullis_engine::{Condition, Effect, Policy, ResourcePattern, Rule, RuleTuple, json};
+use portcullis_workloads::measure::kept_in_blocks;
+use uuid::Uuid;
+
 use super::*;
 
 /// The bytes of the tests' caches: room for about a hundred empty plans.
@@ -101,4 +105,51 @@ fn a_plan_that_replaces_another_counts_once() {
     }
     assert_eq!(residents.len(), 1);
     assert!(residents.bytes() < weight + 1_024, "{}", residents.bytes());
+}
+
+fn policy(number: u128) -> Policy {
+    let text = format!(
+        r#"{{"type": "AND", "children": [
+            {{"type": "CONDITION", "attribute": "user.department", "operator": "eq", "value": "department-{number}"}},
+            {{"type": "CONDITION", "attribute": "user.clearance", "operator": "gte", "value": 3}},
+            {{"type": "CONDITION", "attribute": "resource.region", "operator": "in", "value": ["north", "south"]}}]}}"#
+    );
+    let condition = json::parse(text.as_bytes()).expect("JSON");
+    Policy {
+        id: Uuid::from_u128(number),
+        name: format!("policy {number}"),
+        resource: ResourcePattern::Any,
+        effect: Effect::Deny,
+        priority: 1,
+        condition: Ok(Condition::parse(&condition).expect("a condition")),
+    }
+}
+
+fn rule(number: u128) -> Rule {
+    let tuple = RuleTuple {
+        sub: format!("role-{number}"),
+        dom: "*".to_owned(),
+        obj: ResourcePattern::Any,
+        act: "read".to_owned(),
+    };
+    Rule { id: Uuid::from_u128(number), tuple, effect: Effect::Allow }
+}
+
+#[test]
+fn the_weight_of_policies_includes_the_part_of_the_allocator() {
+    for (rules, policies) in [(10, 1), (10, 2), (1, 20), (100, 100)] {
+        let rules: Vec<_> = (0..rules).map(rule).collect();
+        let residents = Residents::new(u64::MAX);
+        let measured = kept_in_blocks(|| {
+            for number in 0..200 {
+                let resource = format!("document-{number:06}:read");
+                let plan = Plan::compile(&resource, 1, &rules, (0..policies).map(policy));
+                let key = Key { tenant: "acme".into(), resource: resource.into() };
+                drop(residents.keep(key, plan, Arc::default()));
+            }
+        });
+        let difference = (residents.bytes() as f64 - measured as f64) / measured as f64;
+        println!("{} rules, {policies} policies: {difference:.3}", rules.len());
+        assert!(difference.abs() <= 0.1, "{} instead of {measured}", residents.bytes());
+    }
 }
