@@ -11,7 +11,7 @@ mod load;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_engine::Plan;
+use portcullis_engine::{Plan, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
@@ -156,17 +156,30 @@ impl Plans {
         if self.freshness.is_proved() { Ok(()) } else { Err(PlanError::TooStale) }
     }
 
-    /// Commits `tx` and publishes its change: every check that begins after the return sees it.
+    /// Commits `tx` and publishes its change, or the present revision if it changed nothing: every check that begins after
+    /// the return sees it.
     pub async fn commit(&self, tx: Tx) -> Result<Committed, StoreError> {
         let mut committed = tx.commit().await?;
-        let Some(touched) = committed.touched.take() else { return Ok(committed) };
+        let touched = committed.touched.take();
         let (tenant, position) = (&committed.tenant, &committed.position);
+        let Some(touched) = touched else {
+            self.publish_present(tenant, position.revision);
+            return Ok(committed);
+        };
         self.cache.publish(tenant, position.revision, touched);
         let continuity = self.histories.note_commit(tenant, position.clone());
         if let Some(position) = self.follow(tenant, continuity).await? {
             committed.position = position;
         }
         Ok(committed)
+    }
+
+    /// Publishes the present revision of `tenant` if nobody has: changes of other processes may have made it, which may
+    /// touch anything.
+    fn publish_present(&self, tenant: &str, revision: u64) {
+        if self.cache.latest(tenant).is_some_and(|latest| latest < revision) {
+            self.cache.publish(tenant, revision, vec![ResourcePattern::Any.into()]);
+        }
     }
 
     /// Begins an epoch of `tenant` if the database lost commits, and returns the place in the new history then.
@@ -182,7 +195,7 @@ impl Plans {
     }
 
     /// Begins an epoch of `tenant` after the database lost revision `lost`, and returns the place in the new history. No
-    /// later check is decided by a plan of the old one. Other processes learn of it as of any change.
+    /// later check is decided by a plan of an earlier place. Other processes learn of it as of any change.
     async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<HistoryPosition, StoreError> {
         self.cache.forget(tenant);
         let now = Timestamp::from(self.clock.now());
@@ -192,8 +205,11 @@ impl Plans {
         // Nobody decided on this change: the database made it.
         tx.pass_gates();
         let position = tx.commit().await?.position;
-        self.histories.forget(tenant);
         let revision = position.revision;
+        // Checks that began meanwhile may have loaded plans of an earlier revision.
+        self.publish_present(tenant, revision);
+        // A place of a later epoch may be known by now.
+        self.histories.note_commit(tenant, position.clone());
         tracing::warn!(
             tenant,
             lost,

@@ -18,6 +18,8 @@ use crate::plans::Plans;
 on_every_database!(
     a_write_of_another_process_counts_after_the_next_read,
     only_the_tenants_that_changed_are_read,
+    no_plan_from_before_an_epoch_decides_after_it,
+    a_commit_without_a_change_counts_with_the_revision_that_it_answers,
 );
 
 fn plans(store: &Store) -> Plans {
@@ -86,4 +88,40 @@ async fn only_the_tenants_that_changed_are_read(database: TestDatabase) {
     let changes = read(&store, &mut position).await;
     let names: Vec<_> = changes.tenants.iter().map(|change| &*change.tenant).collect();
     assert_eq!(names, ["b"]);
+}
+
+/// A write may tell its caller the revision of the epoch. A check loads a plan while the epoch waits to begin.
+async fn no_plan_from_before_an_epoch_decides_after_it(database: TestDatabase) {
+    let store = Arc::new(database.open().await);
+    let plans = Arc::new(plans(&store));
+    write(&store, &plans, "acme", 1).await;
+    assert_eq!(revision(&plans, "acme").await, 1);
+    let turn = store.turn("acme").await.expect("is free");
+    let here = Arc::clone(&plans);
+    let epoch = tokio::spawn(async move { here.begin_epoch("acme", 1).await });
+    while plans.cache.latest("acme").is_some() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(revision(&plans, "acme").await, 1);
+    drop(turn);
+    let position = epoch.await.expect("no panic").expect("begins");
+    assert_eq!(position.revision, (1 << 32) + 2);
+    assert_eq!(revision(&plans, "acme").await, position.revision);
+    // A second loss is noticed by the commit that it replaced.
+    assert!(plans.histories.is_at("acme", &position));
+}
+
+/// Its caller may send it to this process as the least revision of a check, and expects it without that, too.
+async fn a_commit_without_a_change_counts_with_the_revision_that_it_answers(
+    database: TestDatabase,
+) {
+    let store = Arc::new(database.open().await);
+    let (here, there) = (plans(&store), plans(&store));
+    write(&store, &there, "acme", 1).await;
+    assert_eq!(revision(&here, "acme").await, 1);
+    write(&store, &there, "acme", 2).await;
+    let tx = store.write("acme", 0).await.expect("begins");
+    let committed = here.commit(tx).await.expect("commits");
+    assert_eq!((committed.position.revision, committed.touched), (2, None));
+    assert_eq!(revision(&here, "acme").await, 2);
 }
