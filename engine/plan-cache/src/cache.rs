@@ -6,9 +6,10 @@ use std::sync::Arc;
 use portcullis_engine::{Plan, Touched};
 use tokio::sync::Mutex;
 
-use crate::cached_plan::CachedPlan;
+use crate::cached_plan::{CachedPlan, NewPlan};
 use crate::changes::{ChangeLog, ChangedRecords};
 use crate::key::{Key, KeyRef};
+use crate::own_patterns::EVERYTHING;
 use crate::per_key::PerKey;
 use crate::residents::{HotPlans, Residents};
 use crate::tenant_logs::TenantLogs;
@@ -76,10 +77,40 @@ impl<E: Clone> PlanCache<E> {
         self.residents.pin()
     }
 
-    /// Returns the plan of `(tenant, resource)` if [`PlanCache::get`] would return it without a load.
+    /// Returns the plan that decides `(tenant, resource)` if it is in memory and no older than any write published before the
+    /// call, nor than revision `at_least`.
     pub fn find(&self, tenant: &str, resource: &str, at_least: u64) -> Option<Arc<CachedPlan>> {
-        let needed = self.logs.get(tenant)?.latest();
-        self.residents.find(&KeyRef { tenant, resource }, needed.max(at_least))
+        let needed = self.logs.get(tenant)?.latest().max(at_least);
+        let own = self.residents.find(&KeyRef { tenant, resource }, needed);
+        own.or_else(|| self.find_shared(tenant, resource, needed))
+    }
+
+    /// Returns the plan that `resource` shares with all that no rule and no policy names, if it is valid through revision
+    /// `needed`.
+    fn find_shared(&self, tenant: &str, resource: &str, needed: u64) -> Option<Arc<CachedPlan>> {
+        let pattern = self.shared_pattern(tenant, resource)?;
+        let shared = self.residents.find(&KeyRef { tenant, resource: &pattern }, needed)?;
+        // The patterns must be those of the same revisions as the plan.
+        let needed = needed.max(shared.plan().revision());
+        let everything = self.residents.find(&KeyRef { tenant, resource: EVERYTHING }, needed)?;
+        let own = everything.own_patterns()?;
+        let through = own.revision().min(shared.revision());
+        // Changes may have added a pattern since the first look. Later ones come after `through`.
+        let decides = through >= needed && own.pattern_of(resource).as_ref() == Some(&pattern);
+        decides.then(|| Arc::new(shared.renamed(resource, through)))
+    }
+
+    /// Returns the pattern whose plan decides `resource`, as far as is known, if no rule and no policy names the resource.
+    /// The plan may be outdated, or not in memory.
+    pub fn shared_pattern(&self, tenant: &str, resource: &str) -> Option<String> {
+        let everything = self.residents.any(&KeyRef { tenant, resource: EVERYTHING })?;
+        everything.own_patterns()?.pattern_of(resource)
+    }
+
+    /// Returns whether a plan of `resource` itself is in memory, however old.
+    pub fn has_own(&self, tenant: &str, resource: &str) -> bool {
+        let own = self.residents.any(&KeyRef { tenant, resource });
+        own.is_some_and(|own| !own.changes.is_ended())
     }
 
     /// Returns the plan of `(tenant, resource)`, no older than any write published before the call.
@@ -92,7 +123,7 @@ impl<E: Clone> PlanCache<E> {
     ///
     /// # Errors
     /// The error of `load`. A failure is never cached.
-    pub async fn get<F>(
+    pub async fn get<F, P>(
         &self,
         tenant: &str,
         resource: &str,
@@ -100,7 +131,8 @@ impl<E: Clone> PlanCache<E> {
         load: impl Fn() -> F,
     ) -> Result<Arc<CachedPlan>, E>
     where
-        F: Future<Output = Result<Plan, E>>,
+        F: Future<Output = Result<P, E>>,
+        P: Into<NewPlan>,
     {
         // Taken before the load, so that every write that is published during the load reaches this log.
         let (tenant, mut changes) = self.logs.get_or_create(tenant);
@@ -135,7 +167,7 @@ impl<E: Clone> PlanCache<E> {
     }
 
     /// Joins the load of `key`, or begins it.
-    async fn load_once<F>(
+    async fn load_once<F, P>(
         &self,
         key: &Key,
         changes: &Arc<ChangeLog>,
@@ -143,7 +175,8 @@ impl<E: Clone> PlanCache<E> {
         load: &impl Fn() -> F,
     ) -> Outcome<E>
     where
-        F: Future<Output = Result<Plan, E>>,
+        F: Future<Output = Result<P, E>>,
+        P: Into<NewPlan>,
     {
         let running = self.loads.enter(key.clone());
         let mut outcome = running.0.lock().await;
@@ -156,7 +189,7 @@ impl<E: Clone> PlanCache<E> {
             Some(cached) => Ok(cached),
             None => {
                 let plan = load().await;
-                plan.map(|plan| self.residents.keep(key.clone(), plan, Arc::clone(changes)))
+                plan.map(|plan| self.residents.keep(key.clone(), plan.into(), Arc::clone(changes)))
             }
         };
         *outcome = Some(loaded.clone());
@@ -170,7 +203,9 @@ impl<E: Clone> PlanCache<E> {
         let plan = self.residents.any(&KeyRef { tenant, resource })?;
         let (from, to) = (plan.revision(), plan.changes.latest());
         let changed = plan.changes.changed(resource, from, to)?;
-        let is_usable = changed.len() <= MAX_CHANGED_RECORDS && !plan.changes.is_ended();
+        let knows_own = || plan.own_patterns().is_none_or(|own| own.catches_up(to, &plan.changes));
+        let is_usable =
+            changed.len() <= MAX_CHANGED_RECORDS && !plan.changes.is_ended() && knows_own();
         is_usable.then_some(OutdatedPlan { plan, revision: to, changed })
     }
 
@@ -210,5 +245,7 @@ impl<E: Clone> PlanCache<E> {
     }
 }
 
+#[cfg(test)]
+mod shared_tests;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use portcullis_engine::Plan;
 
 use crate::changes::ChangeLog;
+use crate::own_patterns::OwnPatterns;
+
+/// A plan that a load gave.
+#[derive(Debug)]
+pub struct NewPlan {
+    pub plan: Plan,
+    /// The patterns of the tenant at the revision of the plan or before, for the plan of `*`.
+    pub own: Option<Arc<OwnPatterns>>,
+}
+
+impl From<Plan> for NewPlan {
+    fn from(plan: Plan) -> Self {
+        Self { plan, own: None }
+    }
+}
 
 /// The weight of policies for which the allocator takes one byte of its own. Compiled policies are blocks of some 80 bytes,
 /// and each block has 16 bytes more, for its size and to fill it up. Rules are a few large blocks.
@@ -19,6 +34,8 @@ pub struct CachedPlan {
     weight: usize,
     /// The changes of the plan's tenant.
     pub(crate) changes: Arc<ChangeLog>,
+    /// The patterns of the tenant, for the plan of `*`; `None` if they are not known.
+    own: Option<Arc<OwnPatterns>>,
     /// The revision up to which the plan reflects every change that touches its resource.
     valid_through: AtomicU64,
     /// Set by readers. Cleared when the cache looks for a plan to drop: a plan that was read meanwhile stays.
@@ -27,11 +44,36 @@ pub struct CachedPlan {
 
 impl CachedPlan {
     /// Returns a plan that was loaded in a snapshot of its revision. `overhead` is the bytes of its place.
-    pub(crate) fn new(plan: Plan, changes: Arc<ChangeLog>, overhead: usize) -> Self {
-        let valid_through = AtomicU64::new(plan.revision());
+    pub(crate) fn new(loaded: NewPlan, changes: Arc<ChangeLog>, overhead: usize) -> Self {
+        let NewPlan { plan, own } = loaded;
         // The plan itself is a part of its own weight.
-        let weight = plan.weight() + overhead + plan.weight_of_policies() / POLICIES_PER_ALLOCATOR;
-        Self { plan, weight, changes, valid_through, was_read: AtomicBool::new(false) }
+        let allocator = plan.weight_of_policies() / POLICIES_PER_ALLOCATOR;
+        let own_patterns = own.as_ref().map_or(0, |own| own.weight());
+        let weight = plan.weight() + overhead + allocator + own_patterns;
+        Self::of(plan, own, changes, weight)
+    }
+
+    fn of(
+        plan: Plan,
+        own: Option<Arc<OwnPatterns>>,
+        changes: Arc<ChangeLog>,
+        weight: usize,
+    ) -> Self {
+        let valid_through = AtomicU64::new(plan.revision());
+        Self { plan, weight, changes, own, valid_through, was_read: AtomicBool::new(false) }
+    }
+
+    /// Returns the plan of a resource that no rule and no policy names, which this plan of a pattern decides at `revision`.
+    /// It weighs little, because both share their parts.
+    pub(crate) fn renamed(&self, resource: &str, revision: u64) -> Self {
+        let plan = self.plan.renamed(resource, revision);
+        let weight = size_of::<Self>() - size_of::<Plan>() + plan.own_weight();
+        Self::of(plan, None, Arc::clone(&self.changes), weight)
+    }
+
+    /// Returns the patterns of the tenant, if this is the plan of `*` and they are known.
+    pub fn own_patterns(&self) -> Option<&Arc<OwnPatterns>> {
+        self.own.as_ref()
     }
 
     /// Returns the plan.
@@ -63,6 +105,7 @@ impl CachedPlan {
         let valid_through = self.revision();
         !self.changes.is_ended()
             && (valid_through >= needed || self.catches_up(resource, valid_through, needed))
+            && self.own.as_ref().is_none_or(|own| own.catches_up(needed, &self.changes))
     }
 
     /// Notes that the plan reflects every change up to `revision`.

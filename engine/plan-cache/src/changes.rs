@@ -107,11 +107,38 @@ impl ChangeLog {
         Some(ChangedRecords { rules: each_once(rules), policies: each_once(policies) })
     }
 
+    /// Returns the patterns, as text, of all that changed after `from` up to `to`, without `*`. `None` if a change can have
+    /// added any pattern, or is not in the log.
+    pub(crate) fn patterns(&self, from: u64, to: u64) -> Option<Vec<String>> {
+        let pattern = |touched: &Touched| match &touched.resources {
+            ResourcePattern::Any if touched.rule.is_none() && touched.policy.is_none() => None,
+            ResourcePattern::Any => Some(None),
+            pattern => Some(Some(pattern.to_string())),
+        };
+        Some(self.between(from, to, pattern)?.into_iter().flatten().collect())
+    }
+
     /// Returns what `select` says of all that touches `resource` after `from` up to `to`. `None` if it says nothing of
     /// something, or a change is not in the log.
     fn touching<T>(
         &self,
         resource: &str,
+        from: u64,
+        to: u64,
+        select: impl Fn(&Touched) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let selected =
+            self.between(from, to, |touched| match touched.resources.matches(resource) {
+                true => select(touched).map(Some),
+                false => Some(None),
+            });
+        Some(selected?.into_iter().flatten().collect())
+    }
+
+    /// Returns what `select` says of all that was touched after `from` up to `to`. `None` if it says nothing of something,
+    /// or a change is not in the log.
+    fn between<T>(
+        &self,
         from: u64,
         to: u64,
         select: impl Fn(&Touched) -> Option<T>,
@@ -126,7 +153,7 @@ impl ChangeLog {
             if change.revision != expected {
                 return None;
             }
-            for touched in change.touched.iter().filter(|one| one.resources.matches(resource)) {
+            for touched in &change.touched {
                 selected.push(select(touched)?);
             }
         }

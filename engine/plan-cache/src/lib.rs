@@ -14,6 +14,10 @@
 //! tenant whose plans take the most bytes loses those that it did not read for the longest time. So a tenant with very
 //! many plans pushes out its own, and a tenant that is alone may fill the cache.
 //!
+//! **Shared plans.** Resources that no rule and no policy names are decided by those on `<name>:*` and `*` alone, and share
+//! their plan. The plan of `*` has the set of all patterns of the tenant. Each published change adds its patterns to the
+//! set, before a check looks at it.
+//!
 //! **The map.** A read writes to no memory that threads share: it takes no lock, counts no reference, and sets the mark
 //! that the plan was read only if the mark is not set.
 
@@ -23,13 +27,15 @@ mod cache;
 mod cached_plan;
 mod changes;
 mod key;
+mod own_patterns;
 mod per_key;
 mod residents;
 mod shares;
 mod tenant_logs;
 
 pub use cache::{CacheSize, OutdatedPlan, PlanCache};
-pub use cached_plan::CachedPlan;
+pub use cached_plan::{CachedPlan, NewPlan};
 pub use changes::ChangedRecords;
+pub use own_patterns::{EVERYTHING, OwnPatterns};
 pub use per_key::{KeyUse, PerKey};
 pub use residents::HotPlans;

@@ -7,7 +7,7 @@ use papaya::{Guard, LocalGuard};
 use parking_lot::Mutex;
 use portcullis_engine::Plan;
 
-use crate::cached_plan::CachedPlan;
+use crate::cached_plan::{CachedPlan, NewPlan};
 use crate::changes::ChangeLog;
 use crate::key::{Key, KeyRef};
 use crate::shares::Shares;
@@ -99,8 +99,14 @@ impl Residents {
     }
 
     /// Keeps a loaded plan in place of the one before, and drops plans until the rest fits.
-    pub(crate) fn keep(&self, key: Key, plan: Plan, changes: Arc<ChangeLog>) -> Arc<CachedPlan> {
-        let cached = Arc::new(CachedPlan::new(plan, changes, PLACE_BYTES + key.resource.len()));
+    pub(crate) fn keep(
+        &self,
+        key: Key,
+        loaded: NewPlan,
+        changes: Arc<ChangeLog>,
+    ) -> Arc<CachedPlan> {
+        let overhead = PLACE_BYTES + key.resource.len();
+        let cached = Arc::new(CachedPlan::new(loaded, changes, overhead));
         if self.fits(&cached) {
             let mut shares = self.shares.lock();
             self.insert(&mut shares, key, Arc::clone(&cached));
@@ -111,7 +117,8 @@ impl Residents {
     /// Keeps `plan` in place of `before`, if that is the plan of `key` in memory.
     pub(crate) fn replace(&self, key: &KeyRef<'_>, before: &Arc<CachedPlan>, plan: Plan) {
         let overhead = PLACE_BYTES + key.resource.len();
-        let cached = CachedPlan::new(plan, Arc::clone(&before.changes), overhead);
+        let loaded = NewPlan { plan, own: before.own_patterns().cloned() };
+        let cached = CachedPlan::new(loaded, Arc::clone(&before.changes), overhead);
         cached.extend_to(before.revision());
         let mut shares = self.shares.lock();
         let plans = self.plans.pin();

@@ -4,8 +4,6 @@
 //! in deciding order over the whole plan (`docs/semantics.md`, section 4.5). So a change by which patterns would be in two
 //! layers, or be gone from one, compiles all policies again, from their compiled parts.
 
-use std::sync::Arc;
-
 use hashbrown::HashSet;
 use uuid::Uuid;
 
@@ -62,9 +60,9 @@ pub(super) fn folded(layers: &Layers) -> Layers {
 }
 
 /// Returns the policies of all layers compiled together.
-pub(super) fn together(layers: &Layers) -> Arc<Abac> {
+pub(super) fn together(layers: &Layers) -> Abac {
     let sources = layers.iter().flat_map(sources).collect();
-    Arc::new(Abac::compile(sources, |namespace| bound(layers, namespace)))
+    Abac::compile(sources, |namespace| bound(layers, namespace))
 }
 
 /// Returns whether so many policies changed since they were compiled together that [`folded`] pays.

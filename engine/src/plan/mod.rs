@@ -51,12 +51,12 @@ static NO_POLICIES: LazyLock<Abac> = LazyLock::new(|| Abac::compile(Vec::new(), 
 pub struct Plan {
     resource: Box<str>,
     revision: u64,
-    rules: RbacIndex,
+    rules: Arc<RbacIndex>,
     /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
     facts: Option<Arc<TenantFacts>>,
     layers: Layers,
-    /// The policies of all layers compiled together, once something needs them so.
-    whole: OnceLock<Arc<Abac>>,
+    /// The policies of all layers compiled together, once something needs them so; `None` if they are so already.
+    whole: Option<Arc<OnceLock<Abac>>>,
     /// Whether a policy reads attributes of resolvers.
     reads_resolvers: bool,
 }
@@ -84,7 +84,8 @@ impl Plan {
         let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
         let sources = policies.map(Source::from).collect();
-        Self::new(resource, revision, RbacIndex::new(matching), whole(sources, resolver))
+        let rules = Arc::new(RbacIndex::new(matching));
+        Self::new(resource, revision, rules, whole(sources, resolver))
     }
 
     /// Compiles a plan as [`Plan::compile_with`] does, without resolvers.
@@ -97,10 +98,11 @@ impl Plan {
         Self::compile_with(resource, revision, rules, policies, |_| None)
     }
 
-    fn new(resource: &str, revision: u64, rules: RbacIndex, layers: Layers) -> Self {
+    fn new(resource: &str, revision: u64, rules: Arc<RbacIndex>, layers: Layers) -> Self {
         let reads = |layer: &Layer| !layer.abac.slots.namespaces().is_empty();
         let reads_resolvers = layers.iter().any(reads);
-        let (facts, whole) = (None, OnceLock::new());
+        let is_changed = layers.len() > 1 || layers.iter().any(|layer| !layer.gone.is_empty());
+        let (facts, whole) = (None, is_changed.then(Arc::default));
         Self { resource: resource.into(), revision, rules, facts, layers, whole, reads_resolvers }
     }
 
@@ -115,13 +117,33 @@ impl Plan {
         resolver: impl Fn(&str) -> Option<ResolverRef>,
     ) -> Self {
         let PlanChanges { rules, policies } = changes;
-        let mut index = self.rules.without(&rules.iter().map(|(id, _)| *id).collect());
-        let present = rules.iter().filter_map(|(_, rule)| rule.as_ref());
-        let present = present.filter(|rule| rule.tuple.obj.matches(&self.resource));
-        present.for_each(|rule| index.insert(rule));
+        let rules = match rules.is_empty() {
+            true => Arc::clone(&self.rules),
+            false => Arc::new(self.changed_rules(&rules)),
+        };
         let layers = changes::changed(&self.layers, &self.resource, policies, resolver);
         let facts = self.facts.clone();
-        Self { facts, ..Self::new(&self.resource, revision, index, layers) }
+        Self { facts, ..Self::new(&self.resource, revision, rules, layers) }
+    }
+
+    fn changed_rules(&self, changed: &[(Uuid, Option<Rule>)]) -> RbacIndex {
+        let mut index = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
+        let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
+        let present = present.filter(|rule| rule.tuple.obj.matches(&self.resource));
+        present.for_each(|rule| index.insert(rule));
+        index
+    }
+
+    /// Returns the plan of another resource, which the same rules and policies match at `revision`. Both share their parts.
+    #[must_use]
+    pub fn renamed(&self, resource: &str, revision: u64) -> Self {
+        Self { resource: resource.into(), revision, ..self.clone() }
+    }
+
+    /// Returns the bytes that a plan of [`Plan::renamed`] occupies beside the parts that it shares.
+    pub fn own_weight(&self) -> usize {
+        let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
+        size_of::<Self>() + self.resource.len() + spilled * size_of::<Layer>()
     }
 
     /// Returns whether so many policies changed since they were compiled together that [`Plan::folded`] pays.
@@ -134,7 +156,8 @@ impl Plan {
     pub fn folded(&self) -> Self {
         let layers = changes::folded(&self.layers);
         let facts = self.facts.clone();
-        Self { facts, ..Self::new(&self.resource, self.revision, self.rules.clone(), layers) }
+        let rules = Arc::clone(&self.rules);
+        Self { facts, ..Self::new(&self.resource, self.revision, rules, layers) }
     }
 
     /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
@@ -169,16 +192,11 @@ impl Plan {
     /// Returns the policies of all layers compiled together. Searches, filters and cells read every policy, and do not
     /// know layers: the first of them on a changed plan takes as long as [`Plan::folded`].
     fn whole(&self) -> &Abac {
-        match &*self.layers {
-            [] => &NO_POLICIES,
-            [only, ..] if !self.is_changed() => &only.abac,
-            _ => self.whole.get_or_init(|| changes::together(&self.layers)),
+        match (&self.whole, self.layers.first()) {
+            (Some(whole), _) => whole.get_or_init(|| changes::together(&self.layers)),
+            (None, Some(only)) => &only.abac,
+            (None, None) => &NO_POLICIES,
         }
-    }
-
-    /// Returns whether policies changed since they were compiled together.
-    fn is_changed(&self) -> bool {
-        self.layers.len() > 1 || self.layers.iter().any(|layer| !layer.gone.is_empty())
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -250,21 +268,17 @@ impl Plan {
     /// Returns the bytes that the plan occupies, for the weight limit of a cache. Those of a changed plan include about the
     /// bytes of its policies compiled together, whether they are or not.
     pub fn weight(&self) -> usize {
+        // Those of an `Arc`, beside its value.
+        let counters = 2 * size_of::<usize>();
         let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
-        let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
-        size_of::<Self>()
-            + self.resource.len()
-            + self.rules.weight()
-            + spilled * size_of::<Layer>()
-            + self.weight_of_policies()
-            + facts
+        self.own_weight() + counters + self.rules.weight() + self.weight_of_policies() + facts
     }
 
     /// Returns the part of the weight that the compiled policies have.
     pub fn weight_of_policies(&self) -> usize {
         let layers: usize = self.layers.iter().map(Layer::weight).sum();
         // A changed plan may compile its layers together later, when its weight is settled.
-        if self.is_changed() { 2 * layers } else { layers }
+        if self.whole.is_some() { 2 * layers } else { layers }
     }
 }
 

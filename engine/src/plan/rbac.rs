@@ -269,10 +269,10 @@ impl RbacIndex {
         self.rules.find(hash, |entry| self.keys.are(entry.key, texts))
     }
 
-    /// Returns the heap bytes, for the weight of a plan.
+    /// Returns the bytes of the index with all that it owns, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let shadowed = self.shadowed.capacity() * size_of::<(Key, Effect, Found)>();
-        self.keys.0.capacity() + self.rules.allocation_size() + shadowed
+        size_of::<Self>() + self.keys.0.capacity() + self.rules.allocation_size() + shadowed
     }
 }
 

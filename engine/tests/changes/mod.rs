@@ -8,7 +8,7 @@ use portcullis_engine::matrix::{MatrixCell, Outcome, PlanMatrix};
 use portcullis_engine::request::Attributes;
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Effect, Plan, PlanChanges, Policy, ResolverRef,
-    Rule, Verdict,
+    ResourcePattern, Rule, Verdict,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -48,6 +48,8 @@ struct Tally {
     turned: u32,
     /// Cells that depend on unknown attributes.
     depends: u32,
+    /// Plans of patterns that decided a resource.
+    shared: u32,
 }
 
 /// The rules and policies of a tenant at one revision.
@@ -88,6 +90,7 @@ fn compare_many(scenarios: u32) {
     assert!(3 * tally.open >= scenarios, "few decisions need resolvers: {tally:?}");
     assert!(2 * tally.turned >= scenarios, "few decisions change: {tally:?}");
     assert!(2 * tally.depends >= scenarios, "few cells depend: {tally:?}");
+    assert!(2 * tally.shared >= scenarios, "few plans are shared: {tally:?}");
 }
 
 /// Applies commits one after the other, and compares the plan of each request with a new one after each.
@@ -106,9 +109,11 @@ fn follow(scenario: &Scenario, commits: &[Commit], tally: &mut Tally) -> TestCas
         number += 1;
         number % 3 != 0
     });
-    let mut plans: BTreeMap<&str, Plan> = BTreeMap::new();
+    let mut plans: BTreeMap<String, Plan> = BTreeMap::new();
     for request in &scenario.requests {
-        plans.entry(request.resource()).or_insert_with_key(|resource| now.compile(resource, 1));
+        for pattern in ResourcePattern::matching(request.resource()) {
+            plans.entry(pattern).or_insert_with_key(|pattern| now.compile(pattern, 1));
+        }
     }
     for (revision, commit) in (2..).zip(commits) {
         let (rules, policies) = now.apply(&all, commit);
@@ -127,6 +132,9 @@ fn follow(scenario: &Scenario, commits: &[Commit], tally: &mut Tally) -> TestCas
                 compare(plan, &new, &before, request, tally)?;
             }
         }
+        for request in &scenario.requests {
+            now.compare_shared(&plans, revision, request, tally)?;
+        }
     }
     Ok(())
 }
@@ -136,6 +144,33 @@ impl Records {
         let rules: Vec<Rule> = self.rules.values().cloned().collect();
         let policies = self.policies.values().cloned();
         Plan::compile_with(resource, revision, &rules, policies, resolver)
+    }
+
+    /// Compares the plan of the pattern that decides a resource which no rule and no policy names with its own plan.
+    fn compare_shared(
+        &self,
+        plans: &BTreeMap<String, Plan>,
+        revision: u64,
+        request: &Request,
+        tally: &mut Tally,
+    ) -> TestCaseResult {
+        let [resource, name, any] = ResourcePattern::matching(request.resource());
+        let pattern = match [&resource, &name].map(|pattern| self.names(pattern)) {
+            [true, _] => return Ok(()),
+            [false, true] => name,
+            [false, false] => any,
+        };
+        tally.shared += 1;
+        let new = self.compile(&resource, revision);
+        let shared = plans[&pattern].renamed(&resource, revision);
+        compare(&shared, &new, &new, request, tally)
+    }
+
+    /// Returns whether a rule or a policy has the pattern.
+    fn names(&self, pattern: &str) -> bool {
+        let patterns = self.rules.values().map(|rule| &rule.tuple.obj);
+        let mut patterns = patterns.chain(self.policies.values().map(|policy| &policy.resource));
+        patterns.any(|one| one.to_string() == pattern)
     }
 
     /// Applies a commit, and returns the ids of the rules and policies that it changed.

@@ -11,10 +11,10 @@ mod load;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_engine::{Plan, ResourcePattern};
+use portcullis_engine::ResourcePattern;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
-use portcullis_plan_cache::{CachedPlan, HotPlans, PlanCache};
+use portcullis_plan_cache::{CachedPlan, EVERYTHING, HotPlans, NewPlan, PlanCache};
 use portcullis_storage::{
     Committed, HistoryPosition, RevisionNotice, Store, StoreError, Tx, epoch, tenants,
 };
@@ -109,21 +109,54 @@ impl Plans {
         if self.cache.latest(tenant).unwrap_or_default() < at_least {
             self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
         }
-        let find = || self.cache.get(tenant, resource, at_least, || self.load(tenant, resource));
-        let mut cached = find().await?;
+        let mut cached = self.find_or_load(tenant, resource, at_least).await?;
         if cached.revision() < at_least {
             // The check joined a load that began before the store had the revision.
-            cached = find().await?;
+            cached = self.find_or_load(tenant, resource, at_least).await?;
         }
-        self.folding.begin(&self.cache, tenant, resource, &cached);
         match cached.revision() {
             latest if latest < at_least => Err(PlanError::NoSuchRevision { at_least, latest }),
             _ => not_lost(cached, at_least),
         }
     }
 
+    /// Returns the plan that decides `resource`: the one that it shares with all that no rule and no policy names, or its
+    /// own. Loads what is missing or outdated.
+    async fn find_or_load(
+        &self,
+        tenant: &str,
+        resource: &str,
+        at_least: u64,
+    ) -> Result<Arc<CachedPlan>, PlanError> {
+        if !self.cache.has_own(tenant, resource) {
+            self.get(tenant, EVERYTHING, at_least).await?;
+            if let Some(pattern) = self.cache.shared_pattern(tenant, resource) {
+                if pattern != EVERYTHING {
+                    self.get(tenant, &pattern, at_least).await?;
+                }
+                if let Some(shared) = self.cache.find(tenant, resource, at_least) {
+                    return Ok(shared);
+                }
+            }
+        }
+        self.get(tenant, resource, at_least).await
+    }
+
+    /// Returns the plan of `resource` itself, or of a pattern. Loads it if it is missing or outdated.
+    async fn get(
+        &self,
+        tenant: &str,
+        resource: &str,
+        at_least: u64,
+    ) -> Result<Arc<CachedPlan>, PlanError> {
+        let load = || self.load(tenant, resource);
+        let cached = self.cache.get(tenant, resource, at_least, load).await?;
+        self.folding.begin(&self.cache, tenant, resource, &cached);
+        Ok(cached)
+    }
+
     /// Loads a plan when it is the turn of the tenant.
-    async fn load(&self, tenant: &str, resource: &str) -> Result<Plan, PlanError> {
+    async fn load(&self, tenant: &str, resource: &str) -> Result<NewPlan, PlanError> {
         let before = self.histories.last(tenant);
         let mut loaded = self.read_plan(tenant, resource).await?;
         let position = loaded.position.clone();
@@ -132,7 +165,7 @@ impl Plans {
             loaded = self.read_plan(tenant, resource).await?;
         }
         self.over_budget.report(tenant, &loaded.plan);
-        Ok(loaded.plan)
+        Ok(NewPlan { plan: loaded.plan, own: loaded.own })
     }
 
     async fn read_plan(&self, tenant: &str, resource: &str) -> Result<LoadedPlan, PlanError> {
@@ -156,17 +189,30 @@ impl Plans {
         if self.freshness.is_proved() { Ok(()) } else { Err(PlanError::TooStale) }
     }
 
-    /// Commits `tx` and publishes its change: every check that begins after the return sees it.
+    /// Commits `tx` and publishes its change, or the present revision if it changed nothing: every check that begins after
+    /// the return sees it.
     pub async fn commit(&self, tx: Tx) -> Result<Committed, StoreError> {
         let mut committed = tx.commit().await?;
-        let Some(touched) = committed.touched.take() else { return Ok(committed) };
+        let touched = committed.touched.take();
         let (tenant, position) = (&committed.tenant, &committed.position);
+        let Some(touched) = touched else {
+            self.publish_present(tenant, position.revision);
+            return Ok(committed);
+        };
         self.cache.publish(tenant, position.revision, touched);
         let continuity = self.histories.note_commit(tenant, position.clone());
         if let Some(position) = self.follow(tenant, continuity).await? {
             committed.position = position;
         }
         Ok(committed)
+    }
+
+    /// Publishes the present revision of `tenant` if nobody has: changes of other processes may have made it, which may
+    /// touch anything.
+    fn publish_present(&self, tenant: &str, revision: u64) {
+        if self.cache.latest(tenant).is_some_and(|latest| latest < revision) {
+            self.cache.publish(tenant, revision, vec![ResourcePattern::Any.into()]);
+        }
     }
 
     /// Begins an epoch of `tenant` if the database lost commits, and returns the place in the new history then.
@@ -182,7 +228,7 @@ impl Plans {
     }
 
     /// Begins an epoch of `tenant` after the database lost revision `lost`, and returns the place in the new history. No
-    /// later check is decided by a plan of the old one. Other processes learn of it as of any change.
+    /// later check is decided by a plan of an earlier place. Other processes learn of it as of any change.
     async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<HistoryPosition, StoreError> {
         self.cache.forget(tenant);
         let now = Timestamp::from(self.clock.now());
@@ -193,9 +239,10 @@ impl Plans {
         tx.pass_gates();
         let position = tx.commit().await?.position;
         let revision = position.revision;
-        // Another process may have begun the epoch, and a plan of it may be here that is older than this position.
-        self.cache.publish(tenant, revision, vec![ResourcePattern::Any.into()]);
-        self.histories.forget(tenant);
+        // Checks that began meanwhile may have loaded plans of an earlier revision.
+        self.publish_present(tenant, revision);
+        // A place of a later epoch may be known by now.
+        self.histories.note_commit(tenant, position.clone());
         tracing::warn!(
             tenant,
             lost,

@@ -28,8 +28,8 @@ impl Store {
         }
     }
 
-    /// Begins a transaction that reads one snapshot of `tenant`, no older than the primary is now: on a standby that has
-    /// the revision, else on the primary. Returns the place in the tenant's history of the snapshot.
+    /// Begins a transaction that reads one snapshot of `tenant`, no older than the primary is now: on a standby that is
+    /// at the same revision, else on the primary. Returns the place in the tenant's history of the snapshot.
     pub async fn read_recent(
         &self,
         tenant: &str,

@@ -1,6 +1,6 @@
 //! Reads of plans from servers that follow the primary (`docs/semantics.md`, section 2.9).
 //!
-//! The primary says which revision a read needs. A server that is behind, or is no copy of the same history, serves
+//! The primary says which revision a read needs. A server that is at another one, or is no copy of the same history, serves
 //! nothing: the read goes on in the transaction that asked the primary.
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub enum ReadSource {
     /// The primary, because nothing else is configured.
     Primary,
     Standby,
-    /// The primary, because the standby does not have the revision.
+    /// The primary, because the standby is at another revision.
     StandbyBehind,
     /// The primary, because every standby failed or was slow a short time ago.
     StandbyUnavailable,
@@ -68,7 +68,7 @@ impl Standbys {
         Ok(Self { servers, next: AtomicUsize::new(0) })
     }
 
-    /// Begins a transaction that reads one snapshot with at least the place `needed` of the history of `tenant`.
+    /// Begins a transaction that reads one snapshot at the place `needed` of the history of `tenant`.
     ///
     /// # Errors
     /// The reason why the primary must serve.
@@ -87,7 +87,9 @@ impl Standbys {
             Ok(Err(_)) | Err(_) => return Err(server.rest("it is slow")),
         };
         let (tx, found) = begun;
-        match found.revision >= needed.revision && found.agrees_with(needed) {
+        // Whether a later place includes `needed` is not certain: ids of commits are forgotten. And the primary may not have
+        // it: a standby can show a commit that the primary has not acknowledged.
+        match found.revision == needed.revision && found.agrees_with(needed) {
             true => Ok((tx, found)),
             false => Err(ReadSource::StandbyBehind),
         }

@@ -161,9 +161,13 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3]);
     let stored = plan_records::policies(&mut tx, "doc:read").await.expect("works");
-    let stored: Vec<_> = stored.into_iter().map(StoredPolicy::policy).collect();
+    let stored = stored.list().expect("stored policies");
+    let stored: Vec<_> = stored.iter().map(StoredPolicy::policy).collect();
     assert_eq!(stored.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
     assert!(stored[0].condition.is_ok());
+    let used = plan_records::patterns(&mut tx, 100).await.expect("works");
+    assert_eq!(used, ["*", "doc:*", "doc:read", "doc:write", "docs:*", "x:y"]);
+    assert_eq!(plan_records::patterns(&mut tx, 2).await.expect("works").len(), 2);
     let listed = policies::list(&mut tx, Some("doc:read"), None, Page::FIRST).await.expect("works");
     assert_eq!(listed.records.len(), 2, "a disabled policy is listed, a deleted one is not");
     let filtered =
@@ -406,7 +410,8 @@ async fn a_page_ends_where_its_records_reach_a_mebibyte(database: TestDatabase) 
     let second = policies::list(&mut tx, None, None, page).await.expect("works");
     assert_eq!((second.records.len(), second.more), (3, false));
     // A plan has every policy, whatever the size of a page.
-    assert_eq!(plan_records::policies(&mut tx, "doc:read").await.expect("works").len(), 7);
+    let stored = plan_records::policies(&mut tx, "doc:read").await.expect("works");
+    assert_eq!(stored.list().expect("stored policies").len(), 7);
 }
 
 async fn nobody_can_name_every_tenant(database: TestDatabase) {

@@ -250,7 +250,7 @@ async fn many_checks_share_one_load() {
 #[tokio::test]
 async fn a_failed_load_is_not_cached_and_tenants_do_not_mix() {
     let cache = Cache::new(1 << 20);
-    let failed = cache.get("acme", "doc:read", 0, || async { Err("down") }).await;
+    let failed = cache.get("acme", "doc:read", 0, || async { Err::<Plan, _>("down") }).await;
     assert!(failed.is_err_and(|error| error == "down"));
     let store = Store::open();
     assert_eq!(revision_of(&cache, &store, "doc:read").await, 1);
@@ -303,7 +303,8 @@ async fn what_callers_invent_leaves_nothing_behind() {
     let store = Store::open();
     for number in 0..20_000 {
         let (tenant, resource) = (format!("tenant-{number}"), format!("doc-{number}:read"));
-        let failed = cache.get(&tenant, &resource, 0, || async { Err("no such tenant") }).await;
+        let failed =
+            cache.get(&tenant, &resource, 0, || async { Err::<Plan, _>("no such tenant") }).await;
         assert!(failed.is_err());
         // A write of a tenant without plans is remembered nowhere.
         cache.publish(&format!("writer-{number}"), 1, exact(&resource));

@@ -13,7 +13,7 @@ fn empty_plan(resource: &str) -> Plan {
 
 fn keep(residents: &Residents, tenant: &str, resource: &str) -> u64 {
     let key = Key { tenant: tenant.into(), resource: resource.into() };
-    residents.keep(key, empty_plan(resource), Arc::default()).weight() as u64
+    residents.keep(key, empty_plan(resource).into(), Arc::default()).weight() as u64
 }
 
 fn has(residents: &Residents, tenant: &str, resource: &str) -> bool {

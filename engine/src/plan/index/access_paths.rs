@@ -7,6 +7,7 @@
 use std::ops::Bound;
 
 use hashbrown::Equivalent;
+use smallvec::{SmallVec, smallvec};
 
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
@@ -22,7 +23,7 @@ const MAX_ALTERNATIVES: usize = 12;
 const MAX_PATHS: usize = 16;
 
 /// Access paths of which at least one admits every check that the policy can apply to.
-pub(super) type Alternative<'c> = Vec<AccessPath<'c>>;
+pub(super) type Alternative<'c> = SmallVec<[AccessPath<'c>; 1]>;
 
 /// Admits or rejects a policy by the value of one attribute.
 #[derive(Clone, Debug)]
@@ -252,9 +253,11 @@ impl<'c> Finder<'c> {
             (Operation::Any(children), false) | (Operation::All(children), true) => {
                 self.of_disjunction(children, negated).into_iter().collect()
             }
-            (Operation::Test(test), _) => {
-                self.access_path(node, test, negated).into_iter().map(|path| vec![path]).collect()
-            }
+            (Operation::Test(test), _) => self
+                .access_path(node, test, negated)
+                .into_iter()
+                .map(|path| smallvec![path])
+                .collect(),
         }
     }
 

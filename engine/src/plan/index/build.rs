@@ -85,8 +85,7 @@ fn sought<'c>(path: &AccessPath<'c>) -> impl Iterator<Item = Sought<'c>> {
         AccessKeys::Prefix(prefix) => (&[], Some(Sought::Prefix(prefix))),
         AccessKeys::Range(_) => (&[], None),
     };
-    let values: Vec<_> = values.iter().map(|value| Sought::Value(*value)).collect();
-    values.into_iter().chain(other)
+    values.iter().map(|value| Sought::Value(*value)).chain(other)
 }
 
 impl<'c> Counts<'c> {

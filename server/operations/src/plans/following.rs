@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use portcullis_engine::ResourcePattern;
 use portcullis_storage::changes::TenantChange;
 use portcullis_storage::{HistoryPosition, StoreError, tenants};
 
@@ -72,9 +71,7 @@ impl Plans {
         before: Option<&HistoryPosition>,
         position: HistoryPosition,
     ) {
-        if self.cache.latest(tenant).is_some_and(|latest| latest < position.revision) {
-            self.cache.publish(tenant, position.revision, vec![ResourcePattern::Any.into()]);
-        }
+        self.publish_present(tenant, position.revision);
         let continuity = self.histories.note_read(tenant, before, position);
         if let Err(error) = self.follow(tenant, continuity).await {
             tracing::warn!(tenant, %error, "cannot begin an epoch after lost changes");

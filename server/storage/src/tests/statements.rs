@@ -77,6 +77,7 @@ async fn every_statement_fits_the_schema(database: TestDatabase) {
         let prepared = match &mut tx.inner {
             Inner::Sqlite(_) if of_postgres.iter().any(|it| statement.contains(it)) => continue,
             Inner::Postgres(_) if statement.contains("json_each") => continue,
+            Inner::Postgres(_) if statement.contains("hex(") => continue,
             Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
             Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_engine::{Effect, ResourcePattern, RuleTuple};
+use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, RuleTuple, json};
 use portcullis_model::clock::Clock;
 use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_model::{Authorship, Timestamp};
@@ -13,12 +13,15 @@ use portcullis_storage::{Store, rules};
 use uuid::Uuid;
 
 use crate::metrics::Metrics;
-use crate::plans::Plans;
+use crate::plans::{Plans, load};
 
 on_every_database!(
     a_write_of_another_process_counts_after_the_next_read,
     only_the_tenants_that_changed_are_read,
     a_write_in_an_epoch_that_another_process_began_counts,
+    no_plan_from_before_an_epoch_decides_after_it,
+    a_commit_without_a_change_counts_with_the_revision_that_it_answers,
+    shared_plans_are_as_plans_of_their_own,
 );
 
 fn plans(store: &Store) -> Plans {
@@ -27,10 +30,14 @@ fn plans(store: &Store) -> Plans {
 }
 
 async fn write(store: &Store, plans: &Plans, tenant: &str, id: u128) {
+    write_on(store, plans, tenant, id, "doc:read").await;
+}
+
+async fn write_on(store: &Store, plans: &Plans, tenant: &str, id: u128, pattern: &str) {
     let tuple = RuleTuple {
         sub: id.to_string(),
         dom: "*".to_owned(),
-        obj: ResourcePattern::parse("doc:read").expect("a pattern"),
+        obj: ResourcePattern::parse(pattern).expect("a pattern"),
         act: "read".to_owned(),
     };
     let by = Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(0) };
@@ -107,4 +114,73 @@ async fn a_write_in_an_epoch_that_another_process_began_counts(database: TestDat
     let acknowledged = position.expect("goes on").revision;
     assert!(acknowledged > loaded, "{acknowledged} after {loaded}");
     assert_eq!(revision(&here, "acme").await, acknowledged);
+}
+
+/// A write may tell its caller the revision of the epoch. A check loads a plan while the epoch waits to begin.
+async fn no_plan_from_before_an_epoch_decides_after_it(database: TestDatabase) {
+    let store = Arc::new(database.open().await);
+    let plans = Arc::new(plans(&store));
+    write(&store, &plans, "acme", 1).await;
+    assert_eq!(revision(&plans, "acme").await, 1);
+    let turn = store.turn("acme").await.expect("is free");
+    let here = Arc::clone(&plans);
+    let epoch = tokio::spawn(async move { here.begin_epoch("acme", 1).await });
+    while plans.cache.latest("acme").is_some() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(revision(&plans, "acme").await, 1);
+    drop(turn);
+    let position = epoch.await.expect("no panic").expect("begins");
+    assert_eq!(position.revision, (1 << 32) + 2);
+    assert_eq!(revision(&plans, "acme").await, position.revision);
+    // A second loss is noticed by the commit that it replaced.
+    assert!(plans.histories.is_at("acme", &position));
+}
+
+/// Its caller may send it to this process as the least revision of a check, and expects it without that, too.
+async fn a_commit_without_a_change_counts_with_the_revision_that_it_answers(
+    database: TestDatabase,
+) {
+    let store = Arc::new(database.open().await);
+    let (here, there) = (plans(&store), plans(&store));
+    write(&store, &there, "acme", 1).await;
+    assert_eq!(revision(&here, "acme").await, 1);
+    write(&store, &there, "acme", 2).await;
+    let tx = store.write("acme", 0).await.expect("begins");
+    let committed = here.commit(tx).await.expect("commits");
+    assert_eq!((committed.position.revision, committed.touched), (2, None));
+    assert_eq!(revision(&here, "acme").await, 2);
+}
+
+/// Returns the rule that decides for each subject that a rule of these ids may name.
+fn decisions(plan: &Plan, resource: &str, ids: std::ops::Range<u128>) -> Vec<Option<Uuid>> {
+    let decide = |id: u128| {
+        let body = format!(r#"{{"subject": "{id}", "resource": "{resource}", "action": "read"}}"#);
+        let body = json::parse(body.as_bytes()).expect("JSON");
+        let body = CheckBody::parse(&body).expect("a check");
+        let check = Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH);
+        plan.evaluate(&check).rule_id()
+    };
+    ids.map(decide).collect()
+}
+
+async fn shared_plans_are_as_plans_of_their_own(database: TestDatabase) {
+    let store = Arc::new(database.open().await);
+    let plans = plans(&store);
+    let patterns = ["bill:read", "*", "doc:*", "doc:read", "*", "x:*", "doc:*", "doc:write"];
+    for (id, pattern) in (1..).zip(patterns) {
+        write_on(&store, &plans, "acme", id, pattern).await;
+        for resource in ["doc:read", "doc:write", "bill:read", "bill:write", "x:y", "new:one"] {
+            let found = plans.find("acme", resource, 0).await.expect("a plan");
+            let new = load(&store, "acme", resource).await.expect("loads");
+            assert_eq!(u128::from(found.revision()), id, "{resource} after {pattern}");
+            let decided = decisions(found.plan(), resource, 1..9);
+            assert_eq!(decided, decisions(&new, resource, 1..9), "{resource} after {pattern}");
+        }
+    }
+    let before = (plans.metrics.loads.get(), plans.measure());
+    for number in 0..100 {
+        plans.find("acme", &format!("invented-{number}:read"), 0).await.expect("a plan");
+    }
+    assert_eq!((plans.metrics.loads.get(), plans.measure()), before);
 }
