@@ -145,7 +145,7 @@ fn the_weight_of_policies_includes_the_part_of_the_allocator() {
                 let resource = format!("document-{number:06}:read");
                 let plan = Plan::compile(&resource, 1, &rules, (0..policies).map(policy));
                 let key = Key { tenant: "acme".into(), resource: resource.into() };
-                drop(residents.keep(key, plan, Arc::default()));
+                drop(residents.keep(key, plan.into(), Arc::default()));
             }
         });
         let difference = (residents.bytes() as f64 - measured as f64) / measured as f64;
