@@ -7,7 +7,7 @@ pub(crate) const MOST_FORGOTTEN: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RegistryLimits {
     pub(crate) resolvers: usize,
-    /// Of the modules, each once.
+    /// Bytes of the modules, each once.
     pub(crate) module_bytes: usize,
 }
 

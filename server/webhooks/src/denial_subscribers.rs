@@ -21,7 +21,7 @@ const SLOTS: usize = 8;
 pub(crate) struct DenialSubscribers {
     store: Store,
     /// Readers take no lock.
-    by_tenant: papaya::HashMap<Arc<str>, Interest, RandomState>,
+    by_tenant: papaya::HashMap<Arc<str>, Subscription, RandomState>,
     /// The number of times that webhooks may have changed without the knowledge of a read that runs. Held while tenants are
     /// added or removed.
     changes: Mutex<u64>,
@@ -31,7 +31,7 @@ pub(crate) struct DenialSubscribers {
 }
 
 #[derive(Debug)]
-struct Interest {
+struct Subscription {
     subscribes: bool,
     /// Rounds since the last use.
     idle: AtomicU32,
@@ -84,12 +84,12 @@ impl DenialSubscribers {
 
     fn known(&self, tenant: &str) -> Option<bool> {
         let by_tenant = self.by_tenant.pin();
-        let interest = by_tenant.get(tenant)?;
+        let subscription = by_tenant.get(tenant)?;
         // Threads share no write while the tenant is in use.
-        if interest.idle.load(Ordering::Relaxed) != 0 {
-            interest.idle.store(0, Ordering::Relaxed);
+        if subscription.idle.load(Ordering::Relaxed) != 0 {
+            subscription.idle.store(0, Ordering::Relaxed);
         }
-        Some(interest.subscribes)
+        Some(subscription.subscribes)
     }
 
     /// Keeps what a read found that began after `changes` changes. Does nothing if that may have changed since.
@@ -100,12 +100,12 @@ impl DenialSubscribers {
         }
         let by_tenant = self.by_tenant.pin();
         if by_tenant.len() >= MOST {
-            by_tenant.retain(|_, interest| interest.idle.load(Ordering::Relaxed) == 0);
+            by_tenant.retain(|_, subscription| subscription.idle.load(Ordering::Relaxed) == 0);
         }
         if by_tenant.len() >= MOST {
             by_tenant.clear();
         }
-        by_tenant.insert(tenant.into(), Interest { subscribes, idle: AtomicU32::new(0) });
+        by_tenant.insert(tenant.into(), Subscription { subscribes, idle: AtomicU32::new(0) });
     }
 
     /// Forgets `tenants`, whose webhooks may have changed: the next check that needs them reads them. What is being read
@@ -129,9 +129,10 @@ impl DenialSubscribers {
     /// Ends a round of a minute: forgets the tenants that nobody needed for [`IDLE_ROUNDS`].
     pub(crate) fn tidy(&self) {
         let _changes = self.changes.lock();
-        let is_needed =
-            |interest: &Interest| interest.idle.fetch_add(1, Ordering::Relaxed) < IDLE_ROUNDS;
-        self.by_tenant.pin().retain(|_, interest| is_needed(interest));
+        let is_needed = |subscription: &Subscription| {
+            subscription.idle.fetch_add(1, Ordering::Relaxed) < IDLE_ROUNDS
+        };
+        self.by_tenant.pin().retain(|_, subscription| is_needed(subscription));
     }
 }
 
