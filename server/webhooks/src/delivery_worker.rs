@@ -24,7 +24,7 @@ use crate::schedule::Schedule;
 /// Batches in a row before a queue is released, so that other queues get their turn. A batch of other events than denied
 /// checks is one delivery.
 const MAX_BATCHES: usize = 32;
-/// The same for denied checks, of which a batch is more work.
+/// Batches of denied checks in a row: fewer, because a batch is more work.
 const MAX_BATCHES_OF_DENIALS: usize = 8;
 /// The most denied checks of a batch. 256 queues with batches of 1 KiB each hold 32 MiB.
 const DENIALS_IN_BATCH: i64 = 128;
