@@ -2,6 +2,7 @@
 //! other processes.
 
 mod demanded;
+mod epochs;
 mod error;
 mod folding;
 mod following;
@@ -11,13 +12,9 @@ mod load;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_engine::ResourcePattern;
-use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, EVERYTHING, HotPlans, NewPlan, PlanCache};
-use portcullis_storage::{
-    Committed, HistoryPosition, RevisionNotice, Store, StoreError, Tx, epoch, tenants,
-};
+use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch};
 use tokio::time::Instant;
 
 use crate::compilations::{Compilations, OverBudgetLog};
@@ -27,7 +24,7 @@ use crate::tenant_facts::SharedFacts;
 use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
 use folding::Folding;
-use histories::{Continuity, Histories};
+use histories::Histories;
 
 pub use error::PlanError;
 use load::LoadedPlan;
@@ -205,51 +202,6 @@ impl Plans {
             committed.position = position;
         }
         Ok(committed)
-    }
-
-    /// Publishes the present revision of `tenant` if nobody has: changes of other processes may have made it, which may
-    /// touch anything.
-    fn publish_present(&self, tenant: &str, revision: u64) {
-        if self.cache.latest(tenant).is_some_and(|latest| latest < revision) {
-            self.cache.publish(tenant, revision, vec![ResourcePattern::Any.into()]);
-        }
-    }
-
-    /// Begins an epoch of `tenant` if the database lost commits, and returns the place in the new history then.
-    async fn follow(
-        &self,
-        tenant: &str,
-        continuity: Continuity,
-    ) -> Result<Option<HistoryPosition>, StoreError> {
-        match continuity {
-            Continuity::Continues => Ok(None),
-            Continuity::Lost(revision) => self.begin_epoch(tenant, revision).await.map(Some),
-        }
-    }
-
-    /// Begins an epoch of `tenant` after the database lost revision `lost`, and returns the place in the new history. No
-    /// later check is decided by a plan of an earlier place. Other processes learn of it as of any change.
-    async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<HistoryPosition, StoreError> {
-        self.cache.forget(tenant);
-        let now = Timestamp::from(self.clock.now());
-        let turn = self.store.patient_turn(tenant).await?;
-        let mut tx = self.store.write_in(turn, now.millis()).await?;
-        tenants::begin_epoch(&mut tx, lost).await?;
-        // Nobody decided on this change: the database made it.
-        tx.pass_gates();
-        let position = tx.commit().await?.position;
-        let revision = position.revision;
-        // Checks that began meanwhile may have loaded plans of an earlier revision.
-        self.publish_present(tenant, revision);
-        // A place of a later epoch may be known by now.
-        self.histories.note_commit(tenant, position.clone());
-        tracing::warn!(
-            tenant,
-            lost,
-            revision,
-            "the database lost changes; all plans are loaded again"
-        );
-        Ok(position)
     }
 
     /// Notes that every change that another process committed before `at` is published.

@@ -137,7 +137,7 @@ async fn no_plan_from_before_an_epoch_decides_after_it(database: TestDatabase) {
     assert!(plans.histories.is_at("acme", &position));
 }
 
-/// Its caller may send it to this process as the least revision of a check, and expects it without that, too.
+/// A caller expects the next check of this process to be of that revision at least.
 async fn a_commit_without_a_change_counts_with_the_revision_that_it_answers(
     database: TestDatabase,
 ) {
