@@ -1,4 +1,4 @@
-//! How many denied checks a second the service stores and delivers to a receiver that keeps up: printed, with the CPU of
+//! Measures the denied checks that the service stores and delivers in a second to a receiver that keeps up, and the CPU of
 //! each part. The load and the receiver are raw sockets, so that they leave the cores to the service.
 //!
 //! It runs as the other measurements do (`measurements.rs`).
