@@ -21,6 +21,7 @@ fn stage(change: impl Fn(Settings) -> Settings) -> Option<Stage> {
     let server = change(settings).start();
     let tenant = Tenant::of(&server, Provider::shared(), "t");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
+    tenant.rule("alice", "cold:read", "read", "allow");
     tenant.decide("alice", "doc:read", "read").is("allow", &rule);
     Some(Stage { server, tenant, rule, cluster })
 }
@@ -61,6 +62,8 @@ fn without_postgresql_checks_go_on_and_everything_comes_back() {
         write.refused(503, "DEPENDENCY_UNAVAILABLE");
         let cold = json!({"subject": "alice", "resource": "cold:read", "action": "read"});
         tenant.check(&cold).refused(503, "DEPENDENCY_UNAVAILABLE");
+        // The process knows that no rule names it.
+        tenant.decide("alice", "invented:read", "read").is_default();
         tenant.get("/api/v1/resources").refused(503, "DEPENDENCY_UNAVAILABLE");
         let degraded =
             json!({"status": "degraded", "checks": {"database": "unavailable", "casbin": "ok"}});
