@@ -14,6 +14,7 @@ mod start_log;
 mod telemetry;
 
 use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
 use std::process::{ExitCode, Termination};
 use std::time::Duration;
 
@@ -51,173 +52,139 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let no_file = &EnvFile { env_file: None };
     match command {
-        Command::Serve(file) => {
-            let variables = prepare(&file)?;
-            let config = Config::read(&variables)?;
-            on_runtime(serve::run(config))
-        }
-        Command::Init(arguments) => {
-            let mut input = std::io::stdin().lock();
-            let questions = std::io::stdin().is_terminal();
-            let questions = questions.then_some(&mut input as &mut dyn BufRead);
-            init::run(&arguments, questions, &mut std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Check(arguments) => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move {
-                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-                let now = Clock::system().now();
-                check::run(&arguments, &variables, now, &mut out, &mut err).await
-            })
-        }
-        Command::Dev { dir, data_dir } => {
-            let variables = Variables::load(None)?.only(dev::VARIABLES);
-            start_logging(&variables)?;
-            let listen = variables.loopback_listen()?;
-            on_runtime(dev::run(dir.as_deref(), &data_dir, listen, variables))
-        }
-        Command::Migrate(file) => {
-            let variables = prepare(&file)?;
-            on_runtime(migrate(variables.database_url()?))
-        }
-        Command::Keys(Keys::Create { arguments, file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(async move { keys::create(&variables, &arguments).await })
-        }
-        Command::Keys(Keys::List { tenant, file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(keys::list(&variables, &tenant))
-        }
-        Command::Keys(Keys::Revoke { tenant, id, file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(keys::revoke(&variables, &tenant, id))
-        }
-        Command::Tenants(Tenants::List { file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(tenants::list(&variables))
-        }
-        Command::Tenants(Tenants::Suspend { tenant, file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(tenants::change(&variables, &tenant, StateChange::Suspend))
-        }
-        Command::Tenants(Tenants::Resume { tenant, file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(tenants::change(&variables, &tenant, StateChange::Resume))
-        }
-        Command::Tenants(Tenants::Delete { tenant, file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(tenants::change(&variables, &tenant, StateChange::Delete))
-        }
-        Command::Audit { tenant, file } => {
-            let variables = prepare(&file)?;
-            on_runtime(async move { audit::list(&variables, tenant.as_deref()).await })
-        }
+        Command::Serve(file) => on_runtime(serve::run(Config::read(&prepare(&file)?)?)),
+        Command::Dev { dir, data_dir } => serve_folder(dir.as_deref(), &data_dir),
+        Command::Init(arguments) => ask_and_init(&arguments),
+        Command::Check(arguments) => with_variables(no_file, async |variables| {
+            let now = Clock::system().now();
+            check::run(&arguments, variables, now, &mut out, &mut err).await
+        }),
+        Command::Migrate(file) => with_variables(&file, migrate),
+        Command::Keys(command) => manage_keys(command),
+        Command::Tenants(command) => manage_tenants(command),
+        Command::Audit { tenant, file } => with_variables(&file, async |variables| {
+            audit::list(variables, tenant.as_deref()).await
+        }),
         Command::Secrets(Secrets::Reencrypt { file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(secrets::reencrypt(&variables))
+            with_variables(&file, async |variables| secrets::reencrypt(variables).await)
         }
         Command::Import(Import::Casbin { arguments, file }) => {
-            let variables = prepare(&file)?;
-            on_runtime(async move {
-                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-                import::run(&arguments, &variables, &mut out, &mut err).await
+            with_variables(&file, async |variables| {
+                import::run(&arguments, variables, &mut out, &mut err).await
             })
         }
-        Command::Export(arguments) => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move {
-                as_code::export(&arguments, &variables, &mut std::io::stderr()).await
-            })
+        Command::Export(arguments) => with_variables(no_file, async |variables| {
+            as_code::export(&arguments, variables, &mut err).await
+        }),
+        Command::Plan(arguments) => with_variables(no_file, async |variables| {
+            as_code::plan(&arguments, variables, &mut out, &mut err).await
+        }),
+        Command::Apply(arguments) => with_variables(no_file, async |variables| {
+            as_code::apply(&arguments, variables, &mut out, &mut err).await
+        }),
+        Command::Drift(arguments) => with_variables(no_file, async |variables| {
+            as_code::drift(&arguments, variables, &mut out, &mut err).await
+        }),
+        Command::Test(arguments) => with_variables(no_file, async |variables| {
+            Ok(policy_test::run(&arguments, variables, &mut out, &mut err).await)
+        }),
+        Command::Matrix(arguments) => match arguments.remote.url {
+            Some(_) => with_variables(no_file, async |variables| {
+                remote::matrix(&arguments, variables, &mut out).await
+            }),
+            None => matrix::run(&arguments, &mut out),
+        },
+        Command::Diff(arguments) => matrix::diff(&arguments, &mut out),
+        Command::WhoCan(arguments) => match arguments.remote.url {
+            Some(_) => with_variables(no_file, async |variables| {
+                remote::who(&arguments, variables, &mut out).await
+            }),
+            None => can::who(&arguments, &mut out),
+        },
+        Command::WhatCan(arguments) => match arguments.remote.url {
+            Some(_) => with_variables(no_file, async |variables| {
+                remote::what(&arguments, variables, &mut out).await
+            }),
+            None => can::what(&arguments, &mut out),
+        },
+        Command::Fmt(arguments) => fmt::run(&arguments, &mut std::io::stdin(), &mut out, &mut err),
+        Command::Convert(arguments) => {
+            convert::run(&arguments, &mut std::io::stdin(), &mut out, &mut err)
         }
-        Command::Plan(arguments) => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move {
-                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-                as_code::plan(&arguments, &variables, &mut out, &mut err).await
-            })
+        Command::Lint(arguments) => Ok(lint::run(&arguments, &mut out, &mut err)),
+        Command::Resolver { command } => with_variables(no_file, async |variables| {
+            resolver_cli::run(&command, variables).await
+        }),
+        Command::Schema(arguments) => done(schema::run(&arguments, &mut out)),
+        Command::Completions { shell } => {
+            done(out.write_all(&reference::completions(shell)).map_err(anyhow::Error::from))
         }
-        Command::Apply(arguments) => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move {
-                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-                as_code::apply(&arguments, &variables, &mut out, &mut err).await
-            })
-        }
-        Command::Drift(arguments) => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move {
-                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-                as_code::drift(&arguments, &variables, &mut out, &mut err).await
-            })
-        }
-        Command::Bench { arguments, file } => {
-            let variables = prepare(&file)?;
-            bench::run(&arguments, &variables, &mut std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Resolver { command } => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move { resolver_cli::run(&command, &variables).await })
-        }
+        Command::ManPages { directory } => done(reference::write_man_pages(&directory)),
         Command::CompileComponent(CompileComponent { memory_bytes, processor_seconds }) => {
             let processor_time = Duration::from_secs(processor_seconds);
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
-        Command::Schema(arguments) => {
-            schema::run(&arguments, &mut std::io::stdout())?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Completions { shell } => {
-            std::io::stdout().write_all(&reference::completions(shell))?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::ManPages { directory } => {
-            reference::write_man_pages(&directory)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Matrix(arguments) if arguments.remote.url.is_some() => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move {
-                remote::matrix(&arguments, &variables, &mut std::io::stdout()).await
-            })
-        }
-        Command::WhoCan(arguments) if arguments.remote.url.is_some() => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(
-                async move { remote::who(&arguments, &variables, &mut std::io::stdout()).await },
-            )
-        }
-        Command::WhatCan(arguments) if arguments.remote.url.is_some() => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(
-                async move { remote::what(&arguments, &variables, &mut std::io::stdout()).await },
-            )
-        }
-        Command::Matrix(arguments) => matrix::run(&arguments, &mut std::io::stdout()),
-        Command::Diff(arguments) => matrix::diff(&arguments, &mut std::io::stdout()),
-        Command::WhoCan(arguments) => can::who(&arguments, &mut std::io::stdout()),
-        Command::WhatCan(arguments) => can::what(&arguments, &mut std::io::stdout()),
-        Command::Fmt(arguments) => {
-            let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
-            fmt::run(&arguments, &mut input, &mut out, &mut std::io::stderr())
-        }
-        Command::Convert(arguments) => {
-            let (mut input, mut out) = (std::io::stdin(), std::io::stdout());
-            convert::run(&arguments, &mut input, &mut out, &mut std::io::stderr())
-        }
-        Command::Lint(arguments) => {
-            Ok(lint::run(&arguments, &mut std::io::stdout(), &mut std::io::stderr()))
-        }
-        Command::Test(arguments) => {
-            let variables = prepare(&EnvFile { env_file: None })?;
-            on_runtime(async move {
-                let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
-                Ok(policy_test::run(&arguments, &variables, &mut out, &mut err).await)
-            })
+        Command::Bench { arguments, file } => {
+            done(bench::run(&arguments, &prepare(&file)?, &mut out))
         }
     }
+}
+
+fn serve_folder(dir: Option<&Path>, data_dir: &Path) -> anyhow::Result<ExitCode> {
+    let variables = Variables::load(None)?.only(dev::VARIABLES);
+    start_logging(&variables)?;
+    let listen = variables.loopback_listen()?;
+    on_runtime(dev::run(dir, data_dir, listen, variables))
+}
+
+/// Asks questions if a person can answer them.
+fn ask_and_init(arguments: &init::InitArguments) -> anyhow::Result<ExitCode> {
+    let mut input = std::io::stdin().lock();
+    let questions = std::io::stdin().is_terminal();
+    let questions = questions.then_some(&mut input as &mut dyn BufRead);
+    done(init::run(arguments, questions, &mut std::io::stdout()))
+}
+
+fn manage_keys(command: Keys) -> anyhow::Result<ExitCode> {
+    match command {
+        Keys::Create { arguments, file } => {
+            with_variables(&file, async |variables| keys::create(variables, &arguments).await)
+        }
+        Keys::List { tenant, file } => {
+            with_variables(&file, async |variables| keys::list(variables, &tenant).await)
+        }
+        Keys::Revoke { tenant, id, file } => {
+            with_variables(&file, async |variables| keys::revoke(variables, &tenant, id).await)
+        }
+    }
+}
+
+fn manage_tenants(command: Tenants) -> anyhow::Result<ExitCode> {
+    let (tenant, change, file) = match command {
+        Tenants::List { file } => {
+            return with_variables(&file, async |variables| tenants::list(variables).await);
+        }
+        Tenants::Suspend { tenant, file } => (tenant, StateChange::Suspend, file),
+        Tenants::Resume { tenant, file } => (tenant, StateChange::Resume, file),
+        Tenants::Delete { tenant, file } => (tenant, StateChange::Delete, file),
+    };
+    with_variables(&file, async |variables| tenants::change(variables, &tenant, change).await)
+}
+
+fn done(outcome: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    outcome.map(|()| ExitCode::SUCCESS)
+}
+
+/// Runs a command with the variables of the environment and of `file`.
+fn with_variables<T: Termination>(
+    file: &EnvFile,
+    command: impl AsyncFnOnce(&Variables) -> anyhow::Result<T>,
+) -> anyhow::Result<ExitCode> {
+    let variables = prepare(file)?;
+    on_runtime(command(&variables))
 }
 
 /// Reads the variables, and starts logging with their settings.
@@ -241,8 +208,8 @@ fn on_runtime<T: Termination>(
     code
 }
 
-async fn migrate(database_url: String) -> anyhow::Result<()> {
-    open_database(&database_url).await?.close().await;
+async fn migrate(variables: &Variables) -> anyhow::Result<()> {
+    open_database(&variables.database_url()?).await?.close().await;
     let _ = writeln!(std::io::stdout(), "the database is up to date");
     Ok(())
 }
