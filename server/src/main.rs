@@ -65,9 +65,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Migrate(file) => with_variables(&file, migrate),
         Command::Keys(command) => manage_keys(command),
         Command::Tenants(command) => manage_tenants(command),
-        Command::Audit { tenant, file } => with_variables(&file, async |variables| {
-            audit::list(variables, tenant.as_deref()).await
-        }),
+        Command::Audit { tenant, file } => {
+            with_variables(&file, async |variables| audit::list(variables, tenant.as_deref()).await)
+        }
         Command::Secrets(Secrets::Reencrypt { file }) => {
             with_variables(&file, async |variables| secrets::reencrypt(variables).await)
         }
@@ -115,9 +115,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             convert::run(&arguments, &mut std::io::stdin(), &mut out, &mut err)
         }
         Command::Lint(arguments) => Ok(lint::run(&arguments, &mut out, &mut err)),
-        Command::Resolver { command } => with_variables(no_file, async |variables| {
-            resolver_cli::run(&command, variables).await
-        }),
+        Command::Resolver { command } => {
+            with_variables(no_file, async |variables| resolver_cli::run(&command, variables).await)
+        }
         Command::Schema(arguments) => done(schema::run(&arguments, &mut out)),
         Command::Completions { shell } => {
             done(out.write_all(&reference::completions(shell)).map_err(anyhow::Error::from))

@@ -28,10 +28,14 @@ mod tenants;
 use place::Place;
 use portcullis_workloads::report::{Group, Report};
 
+/// Makes the place of a group; `None` where PostgreSQL is missing.
+type MakePlace = fn() -> Option<Place>;
+/// Measures a group in its place.
+type Measure = fn(&mut Group<'_>, &Place);
+
 fn main() -> anyhow::Result<()> {
     let mut report = Report::from_args(std::env::args())?;
-    type Measure = fn(&mut Group<'_>, &Place);
-    let groups: [(&str, fn() -> Option<Place>, Measure); 4] = [
+    let groups: [(&str, MakePlace, Measure); 4] = [
         ("tenants, sqlite", Place::sqlite, tenants::measure),
         ("tenants, postgres", Place::postgres, tenants::measure),
         ("rules, sqlite", Place::sqlite, rules::measure),

@@ -172,9 +172,8 @@ impl KeySource {
         self.0.note_use();
         let now = Instant::now();
         let good = self.0.good.load();
-        good.as_ref().is_some_and(|good| {
-            good.is_young(now) && !self.0.is_due(now) && good.chooses(used)
-        })
+        good.as_ref()
+            .is_some_and(|good| good.is_young(now) && !self.0.is_due(now) && good.chooses(used))
     }
 
     /// Returns the last good key set, unless it is older than [`MAX_AGE`].
