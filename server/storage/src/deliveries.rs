@@ -69,19 +69,29 @@ impl Job {
     }
 }
 
-/// Lists up to `limit` deliveries of `queue` whose first attempts come next, in the order of their events.
-pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<Job>, StoreError> {
-    // The deliveries are selected before the join, so that only as many events are read.
-    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, e.body, \
+/// The columns of a [`Job`], of delivery `d` and its event `e`. A statement selects the deliveries before it joins them with
+/// their events, so that only as many events are read.
+macro_rules! columns {
+    () => {
+        "d.id AS delivery, d.event_id AS event, e.type AS event_type, e.body, \
         d.failures, d.round, d.due_at, d.dropped, (SELECT dropped FROM webhook_lanes \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3) AS unreported, \
         (SELECT url FROM webhooks WHERE tenant_id = $1 AND id = $2) AS url, \
-        (SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2) AS secret FROM \
-        (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+        (SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2) AS secret"
+    };
+}
+
+/// Lists up to `limit` deliveries of `queue` whose first attempts come next, in the order of their events.
+pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<Job>, StoreError> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at = 0 \
         ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $4) d \
         JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
-        ORDER BY d.due_at, d.event_id";
+        ORDER BY d.due_at, d.event_id"
+    );
     Ok(fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, limit)?)
 }
 
@@ -92,18 +102,16 @@ pub async fn next_retries(
     terms: &ClaimTerms<'_>,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    // The deliveries are selected before the join, so that only as many events are read.
-    const SQL: &str = "SELECT d.id AS delivery, d.event_id AS event, e.type AS event_type, e.body, \
-        d.failures, d.round, d.due_at, d.dropped, (SELECT dropped FROM webhook_lanes \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3) AS unreported, \
-        (SELECT url FROM webhooks WHERE tenant_id = $1 AND id = $2) AS url, \
-        (SELECT secret FROM webhooks WHERE tenant_id = $1 AND id = $2) AS secret FROM \
-        (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at > 0 \
         AND (due_at <= $4 OR due_at > $5) \
         ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $6) d \
         JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
-        ORDER BY d.due_at, d.event_id";
+        ORDER BY d.due_at, d.event_id"
+    );
     let (now, last) = (terms.now.millis(), terms.last_due());
     Ok(fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, now, last, limit)?)
 }
