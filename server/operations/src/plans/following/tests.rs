@@ -18,6 +18,7 @@ use crate::plans::{Plans, load};
 on_every_database!(
     a_write_of_another_process_counts_after_the_next_read,
     only_the_tenants_that_changed_are_read,
+    plans_of_a_tenant_that_nobody_wrote_to_stay,
     a_write_in_an_epoch_that_another_process_began_counts,
     no_plan_from_before_an_epoch_decides_after_it,
     a_commit_without_a_change_counts_with_the_revision_that_it_answers,
@@ -94,6 +95,18 @@ async fn only_the_tenants_that_changed_are_read(database: TestDatabase) {
     let changes = read(&store, &mut position).await;
     let names: Vec<_> = changes.tenants.iter().map(|change| &*change.tenant).collect();
     assert_eq!(names, ["b"]);
+}
+
+/// Else an outage right after would leave its checks without a plan.
+async fn plans_of_a_tenant_that_nobody_wrote_to_stay(database: TestDatabase) {
+    let store = database.open().await;
+    let (here, there) = (plans(&store), plans(&store));
+    assert_eq!(revision(&here, "acme").await, 0);
+    here.compare_all().await.expect("works");
+    assert_eq!(here.cache.latest("acme"), Some(0), "it is not forgotten");
+    write(&store, &there, "acme", 1).await;
+    here.compare_all().await.expect("works");
+    assert_eq!(revision(&here, "acme").await, 1);
 }
 
 /// The write that notices the lost commits is acknowledged with the position that the epoch has by then.
