@@ -42,8 +42,7 @@ pub use explanation::{
     TruthValue,
 };
 use layer::{Layer, Layers, whole};
-use rules::Rules;
-use sharing::Shared;
+use rules::{Rules, Shared};
 use source::Source;
 
 /// The compiled policies of plans without any.

@@ -7,8 +7,37 @@ use smallvec::SmallVec;
 use uuid::Uuid;
 
 use super::rbac::{Entry, Found, Key, RbacIndex};
-use crate::rbac::{Effect, MatchedRule, Rule};
+use crate::rbac::{Effect, MatchedRule, Rule, WILDCARD};
 use crate::request::Check;
+use crate::resource::ResourcePattern;
+
+/// The patterns whose rules a plan shares with the plan of a broader pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shared {
+    /// The plan has all rules itself.
+    #[default]
+    Nothing,
+    /// `*`
+    Any,
+    /// `<name>:*` and `*`
+    Name,
+}
+
+impl Shared {
+    /// Returns what a plan shares with that of `pattern`.
+    pub(super) fn with(pattern: &str) -> Self {
+        if pattern == WILDCARD { Self::Any } else { Self::Name }
+    }
+
+    /// Returns whether what is on `pattern` is a plan's own, and not shared.
+    pub(super) fn leaves(self, pattern: &ResourcePattern) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Any => *pattern != ResourcePattern::Any,
+            Self::Name => matches!(pattern, ResourcePattern::Exact(_)),
+        }
+    }
+}
 
 /// The RBAC rules of a plan.
 #[derive(Clone, Debug)]

@@ -7,39 +7,13 @@
 use hashbrown::HashSet;
 use uuid::Uuid;
 
+use super::Plan;
+use super::changes::{self, PlanChanges};
 use super::layer::Layers;
-use super::{Plan, PlanChanges, changes};
+use super::rules::Shared;
 use crate::policy::Policy;
 use crate::resolution::ResolverRef;
 use crate::resource::ResourcePattern;
-
-/// The patterns whose rules a plan shares with the plan of a broader pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shared {
-    /// The plan has all rules itself.
-    #[default]
-    Nothing,
-    /// `*`
-    Any,
-    /// `<name>:*` and `*`
-    Name,
-}
-
-impl Shared {
-    /// Returns what a plan shares with `broader`.
-    fn with(broader: &Plan) -> Self {
-        if *broader.resource == *ResourcePattern::Any.to_string() { Self::Any } else { Self::Name }
-    }
-
-    /// Returns whether what is on `pattern` is a plan's own, and not shared.
-    fn leaves(self, pattern: &ResourcePattern) -> bool {
-        match self {
-            Self::Nothing => true,
-            Self::Any => *pattern != ResourcePattern::Any,
-            Self::Name => matches!(pattern, ResourcePattern::Exact(_)),
-        }
-    }
-}
 
 impl Plan {
     /// Returns the plan with the rules of `broader`, and with its policies if it has none of its own. `broader` is the plan
@@ -47,7 +21,7 @@ impl Plan {
     /// and from no policies or from all that match.
     #[must_use]
     pub fn over(self, broader: &Self) -> Self {
-        let shared = Shared::with(broader);
+        let shared = Shared::with(&broader.resource);
         let rules = self.rules.over(&broader.rules);
         if !self.layers.is_empty() {
             return Self { shared, rules, ..self };
@@ -69,7 +43,7 @@ impl Plan {
         broader: Option<&Self>,
         resolver: impl Fn(&str) -> Option<ResolverRef>,
     ) -> Option<Self> {
-        let shared = broader.map(Shared::with).unwrap_or_default();
+        let shared = broader.map(|broader| Shared::with(&broader.resource)).unwrap_or_default();
         let present = changes.policies.iter().filter_map(|(_, policy)| policy.as_ref());
         let is_own =
             |pattern: &ResourcePattern| shared.leaves(pattern) && pattern.matches(&self.resource);
