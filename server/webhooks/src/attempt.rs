@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
 use portcullis_egress::{Client, RequestError};
 use portcullis_model::Timestamp;
-use portcullis_storage::deliveries::Job;
+use portcullis_storage::jobs::Job;
 use tokio::time::Instant;
 use url::Url;
 

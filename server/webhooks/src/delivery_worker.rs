@@ -10,10 +10,10 @@ use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
 use portcullis_model::ids::Ids;
-use portcullis_storage::deliveries::{self, Job};
 use portcullis_storage::delivery_queues::{self, ClaimTerms, DeliveryQueue};
 use portcullis_storage::encryption::{Context, KeyRing};
-use portcullis_storage::{Store, StoreError, Tx};
+use portcullis_storage::jobs::{self, Job};
+use portcullis_storage::{Store, StoreError, Tx, deliveries};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -170,19 +170,19 @@ impl DeliveryWorker {
         }
         let made: Vec<_> = done.iter().map(|done| (&done.job, &done.record)).collect();
         deliveries::record_attempts(&mut tx, queue, &made, terms.now).await?;
-        let mut jobs = match next {
+        let mut due = match next {
             Next::Deliver { retry_first } => next_due(&mut tx, queue, &terms, retry_first).await?,
             Next::Release => Vec::new(),
         };
-        if let Some(job) = jobs.first_mut().filter(|job| job.must_report()) {
-            deliveries::report_dropped(&mut tx, queue, job).await?;
+        if let Some(job) = due.first_mut().filter(|job| job.must_report()) {
+            jobs::report_dropped(&mut tx, queue, job).await?;
         }
-        if jobs.is_empty() {
+        if due.is_empty() {
             let slow = if done.is_empty() { queue.slow } else { is_slow(done) };
             delivery_queues::release(&mut tx, queue, slow, terms.now).await?;
         }
         tx.commit().await?;
-        Ok(jobs)
+        Ok(due)
     }
 
     /// Makes the attempts of a batch, which begin in order. After an attempt that failed or took long, or when the batch
@@ -266,14 +266,14 @@ async fn next_due(
     let id = queue.id();
     let limit = if queue.denials && !queue.slow { DENIALS_IN_BATCH } else { 1 };
     if retry_first {
-        let retries = deliveries::next_retries(tx, id, terms, limit).await?;
+        let retries = jobs::next_retries(tx, id, terms, limit).await?;
         if !retries.is_empty() {
             return Ok(retries);
         }
     }
-    let firsts = deliveries::next_firsts(tx, id, limit).await?;
+    let firsts = jobs::next_firsts(tx, id, limit).await?;
     if firsts.is_empty() && !retry_first {
-        return deliveries::next_retries(tx, id, terms, limit).await;
+        return jobs::next_retries(tx, id, terms, limit).await;
     }
     Ok(firsts)
 }
