@@ -16,8 +16,9 @@ use portcullis_storage::jobs::{self, Job};
 use portcullis_storage::{Store, StoreError, Tx, deliveries};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use url::Url;
 
-use crate::attempt::{self, AttemptOutcome};
+use crate::attempt::{self, AttemptOutcome, Target};
 use crate::metrics::DeliveryMetrics;
 use crate::schedule::Schedule;
 
@@ -195,8 +196,9 @@ impl DeliveryWorker {
                 && began.elapsed() < MAX_BATCH_TIME
                 && !self.is_stopping()
         };
+        let target = jobs.first().and_then(|job| self.target(queue, job));
         let attempt = async |job| {
-            let done = self.attempt(queue, job).await;
+            let done = self.attempt(target.as_ref(), job).await;
             if done.slow {
                 goes_on.store(false, Ordering::Relaxed);
             }
@@ -207,15 +209,23 @@ impl DeliveryWorker {
         begun.map(attempt).buffer_unordered(at_once).collect().await
     }
 
-    async fn attempt(&self, queue: &DeliveryQueue, job: Job) -> CompletedAttempt {
-        let at = Timestamp::from(self.clock.now());
+    /// Returns the receiver of a batch, which was read with its jobs. `None` if its secret cannot be decrypted.
+    fn target(&self, queue: &DeliveryQueue, job: &Job) -> Option<Target> {
         let context = Context::of_webhook_secret(&queue.tenant, queue.webhook);
-        let outcome = match self.keys.decrypt(context, &job.secret) {
-            Ok(secret) => attempt::send(&self.client, &job, &secret, at).await,
+        match self.keys.decrypt(context, &job.secret) {
+            Ok(secret) => Some(Target { url: Url::parse(&job.url), secret }),
             Err(error) => {
                 tracing::error!(%error, webhook = %queue.webhook, "cannot sign a delivery");
-                AttemptOutcome::unsigned()
+                None
             }
+        }
+    }
+
+    async fn attempt(&self, target: Option<&Target>, job: Job) -> CompletedAttempt {
+        let at = Timestamp::from(self.clock.now());
+        let outcome = match target {
+            Some(target) => attempt::send(&self.client, &job, target, at).await,
+            None => AttemptOutcome::unsigned(),
         };
         let record = self.attempt_record(&job, outcome, at);
         self.metrics.made(record.state);
