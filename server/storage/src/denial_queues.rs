@@ -73,7 +73,7 @@ impl Oldest {
         let (mut oldest, mut left) = (Self::default(), count);
         for segment in segments {
             oldest.take_rows(&mut rows, &mut left, Some(segment.id));
-            let taken = (segment.total - segment.gone).min(left);
+            let taken = segment.waiting().min(left);
             if taken > 0 {
                 let index = segment.gone + taken - 1;
                 oldest.last_place = Some(Place { segment: segment.id, index });

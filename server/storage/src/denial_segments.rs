@@ -19,6 +19,8 @@ use crate::tx::{Inner, Tx};
 
 /// The most denials of a segment: fewer than the delivery worker takes at a time, because it reads whole segments.
 const MAX_SEGMENT: usize = 64;
+/// Segments that are looked at first.
+const FEW: i64 = 8;
 
 /// A denied check for one webhook.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,6 +81,13 @@ pub(crate) struct Segment {
     pub(crate) gone: i64,
 }
 
+impl Segment {
+    /// Returns the number of its denials that wait.
+    pub(crate) fn waiting(&self) -> i64 {
+        self.total - self.gone
+    }
+}
+
 /// Inserts segments.
 pub(crate) async fn insert(tx: &mut Tx, segments: &[NewSegment]) -> Result<(), StoreError> {
     const ROWS: Rows = Rows {
@@ -113,18 +122,31 @@ pub(crate) async fn oldest(
     webhook: Uuid,
     limit: i64,
 ) -> Result<Vec<Segment>, StoreError> {
-    // Each has one at least.
-    const SQL: &str = "SELECT id, total, gone FROM denial_segments \
-        WHERE tenant_id = $1 AND webhook_id = $2 ORDER BY id LIMIT $3";
-    let rows = fetch_all!(tx, (Uuid, i64, i64), SQL, &tx.tenant, webhook, limit)?;
+    // Mostly few segments have enough. Each has one denial at least.
+    let few = first_segments(tx, webhook, limit.min(FEW)).await?;
+    let segments = match few.iter().map(Segment::waiting).sum::<i64>() < limit {
+        true if i64::try_from(few.len()) == Ok(FEW) => first_segments(tx, webhook, limit).await?,
+        _ => few,
+    };
     let mut before = 0;
-    let segments = rows.into_iter().map(|(id, total, gone)| Segment { id, total, gone });
-    let needed = segments.take_while(|segment| {
+    let needed = segments.into_iter().take_while(|segment| {
         let is_needed = before < limit;
-        before += segment.total - segment.gone;
+        before += segment.waiting();
         is_needed
     });
     Ok(needed.collect())
+}
+
+/// Lists the first `count` segments of `webhook`.
+async fn first_segments(
+    tx: &mut Tx,
+    webhook: Uuid,
+    count: i64,
+) -> Result<Vec<Segment>, StoreError> {
+    const SQL: &str = "SELECT id, total, gone FROM denial_segments \
+        WHERE tenant_id = $1 AND webhook_id = $2 ORDER BY id LIMIT $3";
+    let rows = fetch_all!(tx, (Uuid, i64, i64), SQL, &tx.tenant, webhook, count)?;
+    Ok(rows.into_iter().map(|(id, total, gone)| Segment { id, total, gone }).collect())
 }
 
 /// Reads the waiting denials of all segments of `webhook` up to `last`.
@@ -155,12 +177,14 @@ pub(crate) async fn front(tx: &mut Tx, webhook: Uuid) -> Result<Option<Place>, S
 /// Notes that the denials of `webhook` wait in its segments no more, up to the one at `last`.
 pub(crate) async fn advance(tx: &mut Tx, webhook: Uuid, last: Place) -> Result<(), StoreError> {
     const DELETE: &str = "DELETE FROM denial_segments WHERE tenant_id = $1 AND webhook_id = $2 \
-        AND (id < $3 OR (id = $3 AND total <= $4))";
+        AND (id < $3 OR (id = $3 AND total <= $4)) RETURNING id";
     const ADVANCE: &str = "UPDATE denial_segments SET gone = $4 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND gone < $4";
     let gone = last.index + 1;
-    execute!(tx, DELETE, &tx.tenant, webhook, last.segment, gone)?;
-    execute!(tx, ADVANCE, &tx.tenant, webhook, last.segment, gone)?;
+    let deleted = fetch_all!(tx, (Uuid,), DELETE, &tx.tenant, webhook, last.segment, gone)?;
+    if !deleted.contains(&(last.segment,)) {
+        execute!(tx, ADVANCE, &tx.tenant, webhook, last.segment, gone)?;
+    }
     Ok(())
 }
 

@@ -35,6 +35,7 @@ on_every_database!(
     a_delivered_denial_is_delivered_again,
     pages_of_attempts_have_those_of_rows_and_of_denials,
     denials_in_rows_of_an_earlier_version_come_first,
+    a_batch_has_many_small_segments,
     a_queue_that_an_earlier_version_released_wakes,
     a_released_queue_of_segments_is_due,
     ids_ascend_also_when_no_event_has_a_row,
@@ -566,6 +567,17 @@ async fn denials_in_rows_of_an_earlier_version_come_first(database: TestDatabase
     assert_eq!(deny(&store, 8..10).await, 2);
     assert_eq!(subjects(firsts(&store, &queue, 9).await), ["4", "5", "6", "7", "8", "9"]);
     assert_eq!(counted(&store, 1).await, (6, 4));
+}
+
+async fn a_batch_has_many_small_segments(database: TestDatabase) {
+    let store = opened(&database, 1_000, 1).await;
+    for subject in 0..12 {
+        deny(&store, subject..subject + 1).await;
+    }
+    let queue = claim(&store, true, T0).await;
+    for (limit, expected) in [(1, 1), (8, 8), (9, 9), (12, 12), (13, 12)] {
+        assert_eq!(firsts(&store, &queue, limit).await.len(), expected, "{limit}");
+    }
 }
 
 async fn due_at(store: &Store) -> Option<i64> {
