@@ -89,7 +89,7 @@ pub async fn list(
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let fit = Fit::of(page, &sizes.iter().map(|(_, size)| (*size,)).collect::<Vec<_>>());
     let fitting = usize::try_from(fit.records).unwrap_or(usize::MAX);
-    let last = sizes.iter().take(fitting).last().map_or(before, |(id, _)| *id);
+    let last = sizes.iter().take(fitting).next_back().map_or(before, |(id, _)| *id);
     let count = rows.iter().filter(|id| **id >= last).count();
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant, webhook, before, count)?;
