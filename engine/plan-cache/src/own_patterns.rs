@@ -79,8 +79,13 @@ impl OwnPatterns {
         if self.has(resource) {
             return None;
         }
+        Some(self.pattern_around(resource).unwrap_or_else(|| EVERYTHING.to_owned()))
+    }
+
+    /// Returns `<name>:*` for `resource` if a rule or policy can have this pattern.
+    pub fn pattern_around(&self, resource: &str) -> Option<String> {
         let name = format!("{}:{EVERYTHING}", object_of(resource));
-        Some(if self.has(&name) { name } else { EVERYTHING.to_owned() })
+        self.has(&name).then_some(name)
     }
 
     fn has(&self, pattern: &str) -> bool {

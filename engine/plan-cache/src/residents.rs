@@ -147,8 +147,10 @@ impl Residents {
         let mut second_chances = MAX_SECOND_CHANCES;
         while shares.bytes() > self.max_bytes {
             let Some(key) = shares.next() else { return };
-            let was_read = self.plans.get(&key, guard).is_some_and(|cached| cached.take_read());
-            if was_read && second_chances > 0 {
+            // Checks read the plans that share with a broader one, and to drop that one would free nothing.
+            let is_used = |cached: &Arc<CachedPlan>| cached.take_read() | cached.plan().is_shared();
+            let is_used = self.plans.get(&key, guard).is_some_and(is_used);
+            if is_used && second_chances > 0 {
                 second_chances -= 1;
                 shares.postpone(key);
                 continue;

@@ -16,7 +16,9 @@ pub mod matrix;
 mod partial_evaluation;
 mod program;
 mod rbac;
+mod rules;
 pub mod search;
+mod sharing;
 mod slots;
 mod source;
 mod stages;
@@ -40,7 +42,8 @@ pub use explanation::{
     TruthValue,
 };
 use layer::{Layer, Layers, whole};
-use rbac::RbacIndex;
+use rules::Rules;
+use sharing::Shared;
 use source::Source;
 
 /// The compiled policies of plans without any.
@@ -51,7 +54,11 @@ static NO_POLICIES: LazyLock<Abac> = LazyLock::new(|| Abac::compile(Vec::new(), 
 pub struct Plan {
     resource: Box<str>,
     revision: u64,
-    rules: Arc<RbacIndex>,
+    rules: Rules,
+    /// The rules that the plan shares with a broader one.
+    shared: Shared,
+    /// Whether the policies are those of the broader plan.
+    shares_policies: bool,
     /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
     facts: Option<Arc<TenantFacts>>,
     layers: Layers,
@@ -84,8 +91,7 @@ impl Plan {
         let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
         let sources = policies.map(Source::from).collect();
-        let rules = Arc::new(RbacIndex::new(matching));
-        Self::new(resource, revision, rules, whole(sources, resolver))
+        Self::new(resource, revision, Rules::new(matching), whole(sources, resolver))
     }
 
     /// Compiles a plan as [`Plan::compile_with`] does, without resolvers.
@@ -98,40 +104,20 @@ impl Plan {
         Self::compile_with(resource, revision, rules, policies, |_| None)
     }
 
-    fn new(resource: &str, revision: u64, rules: Arc<RbacIndex>, layers: Layers) -> Self {
+    fn new(resource: &str, revision: u64, rules: Rules, layers: Layers) -> Self {
         let reads = |layer: &Layer| !layer.abac.slots.namespaces().is_empty();
-        let reads_resolvers = layers.iter().any(reads);
         let is_changed = layers.len() > 1 || layers.iter().any(|layer| !layer.gone.is_empty());
-        let (facts, whole) = (None, is_changed.then(Arc::default));
-        Self { resource: resource.into(), revision, rules, facts, layers, whole, reads_resolvers }
-    }
-
-    /// Returns the plan of a later revision that differs in `changes` alone. The policies that did not change are not
-    /// compiled again, unless the changes became many. `resolver` is as in [`Plan::compile_with`]; namespaces of
-    /// policies that did not change keep their resolvers.
-    #[must_use]
-    pub fn with_changes(
-        &self,
-        revision: u64,
-        changes: PlanChanges,
-        resolver: impl Fn(&str) -> Option<ResolverRef>,
-    ) -> Self {
-        let PlanChanges { rules, policies } = changes;
-        let rules = match rules.is_empty() {
-            true => Arc::clone(&self.rules),
-            false => Arc::new(self.changed_rules(&rules)),
-        };
-        let layers = changes::changed(&self.layers, &self.resource, policies, resolver);
-        let facts = self.facts.clone();
-        Self { facts, ..Self::new(&self.resource, revision, rules, layers) }
-    }
-
-    fn changed_rules(&self, changed: &[(Uuid, Option<Rule>)]) -> RbacIndex {
-        let mut index = self.rules.without(&changed.iter().map(|(id, _)| *id).collect());
-        let present = changed.iter().filter_map(|(_, rule)| rule.as_ref());
-        let present = present.filter(|rule| rule.tuple.obj.matches(&self.resource));
-        present.for_each(|rule| index.insert(rule));
-        index
+        Self {
+            resource: resource.into(),
+            revision,
+            rules,
+            shared: Shared::Nothing,
+            shares_policies: false,
+            facts: None,
+            reads_resolvers: layers.iter().any(reads),
+            layers,
+            whole: is_changed.then(Arc::default),
+        }
     }
 
     /// Returns the plan of another resource, which the same rules and policies match at `revision`. Both share their parts.
@@ -143,21 +129,27 @@ impl Plan {
     /// Returns the bytes that a plan of [`Plan::renamed`] occupies beside the parts that it shares.
     pub fn own_weight(&self) -> usize {
         let spilled = if self.layers.spilled() { self.layers.capacity() } else { 0 };
-        size_of::<Self>() + self.resource.len() + spilled * size_of::<Layer>()
+        let spilled = spilled * size_of::<Layer>() + self.rules.spilled();
+        size_of::<Self>() + self.resource.len() + spilled
     }
 
     /// Returns whether so many policies changed since they were compiled together that [`Plan::folded`] pays.
     pub fn is_worth_folding(&self) -> bool {
-        changes::is_worth_folding(&self.layers)
+        !self.shares_policies && changes::is_worth_folding(&self.layers)
     }
 
     /// Returns the same plan with all policies compiled together. Takes as long as compiling them at first.
     #[must_use]
     pub fn folded(&self) -> Self {
-        let layers = changes::folded(&self.layers);
-        let facts = self.facts.clone();
-        let rules = Arc::clone(&self.rules);
-        Self { facts, ..Self::new(&self.resource, self.revision, rules, layers) }
+        if self.shares_policies {
+            return self.clone();
+        }
+        Self { layers: changes::folded(&self.layers), whole: None, ..self.clone() }
+    }
+
+    /// Returns whether some policy matches the resource.
+    pub fn has_policies(&self) -> bool {
+        !self.layers.is_empty()
     }
 
     /// Returns the policies with a pattern that is over the budget of the policy or the plan. Its tests are undetermined.
@@ -197,6 +189,11 @@ impl Plan {
             (None, Some(only)) => &only.abac,
             (None, None) => &NO_POLICIES,
         }
+    }
+
+    /// Returns the resource whose checks the plan decides, or the pattern.
+    pub fn resource(&self) -> &str {
+        &self.resource
     }
 
     /// Returns the tenant's revision that the plan was compiled from.
@@ -265,17 +262,18 @@ impl Plan {
         first
     }
 
-    /// Returns the bytes that the plan occupies, for the weight limit of a cache. Those of a changed plan include about the
-    /// bytes of its policies compiled together, whether they are or not.
+    /// Returns the bytes that the plan occupies, for the weight limit of a cache, without what it shares with a broader
+    /// plan. Those of a changed plan include about the bytes of its policies compiled together, whether they are or not.
     pub fn weight(&self) -> usize {
-        // Those of an `Arc`, beside its value.
-        let counters = 2 * size_of::<usize>();
         let facts = self.facts.as_ref().map_or(0, |facts| facts.weight());
-        self.own_weight() + counters + self.rules.weight() + self.weight_of_policies() + facts
+        self.own_weight() + self.rules.weight() + self.weight_of_policies() + facts
     }
 
     /// Returns the part of the weight that the compiled policies have.
     pub fn weight_of_policies(&self) -> usize {
+        if self.shares_policies {
+            return 0;
+        }
         let layers: usize = self.layers.iter().map(Layer::weight).sum();
         // A changed plan may compile its layers together later, when its weight is settled.
         if self.whole.is_some() { 2 * layers } else { layers }

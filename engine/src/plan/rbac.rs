@@ -28,10 +28,10 @@ pub(crate) struct RbacIndex {
 
 /// The rules of one `(sub, dom, act)`. Several rules may differ only in their resource pattern.
 #[derive(Clone, Debug)]
-struct Entry {
-    key: Key,
-    deny: Option<Found>,
-    allow: Option<Found>,
+pub(super) struct Entry {
+    pub(super) key: Key,
+    pub(super) deny: Option<Found>,
+    pub(super) allow: Option<Found>,
 }
 
 /// The texts of all keys. The three texts of a key are adjacent, so comparing a key touches little memory.
@@ -40,7 +40,7 @@ struct Keys(String);
 
 /// The position of a rule's subject, domain and action in [`Keys`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
+pub(super) struct Key {
     start: u32,
     lengths: [u16; 3],
 }
@@ -97,8 +97,8 @@ impl Shape {
 
 /// A rule in an entry. Sorts by id: among rules of one effect, the smallest id decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Found {
-    id: Uuid,
+pub(super) struct Found {
+    pub(super) id: Uuid,
     obj: ObjectKind,
 }
 
@@ -174,29 +174,13 @@ impl RbacIndex {
         self.shapes |= 1 << Shape::of(texts).0;
     }
 
-    /// Returns the rule that decides: the matching deny with the smallest id, else the matching allow with the smallest
-    /// id. `resource` is the plan's.
-    pub(crate) fn decide<'p>(
-        &'p self,
-        check: &Check<'_>,
-        resource: &'p str,
-    ) -> Option<MatchedRule<'p>> {
-        if self.shapes == 0 {
-            return None;
-        }
-        let mut best = Best::default();
-        self.find_all(check, |entry| best.add(entry));
-        let (effect, found, key) = best.decides()?;
-        Some(self.matched(found, key, effect, resource))
-    }
-
     /// Returns whether there are no rules.
     pub(crate) fn is_empty(&self) -> bool {
         self.shapes == 0
     }
 
-    /// Returns every rule that matches. `resource` is the plan's.
-    pub(crate) fn matching<'p>(
+    /// Returns every rule that matches, in no order. `resource` is the plan's.
+    pub(super) fn matching<'p>(
         &'p self,
         check: &Check<'_>,
         resource: &'p str,
@@ -212,12 +196,11 @@ impl RbacIndex {
         });
         let shadowed = self.shadowed.iter().filter(|(key, ..)| keys.contains(key));
         rules.extend(shadowed.copied());
-        rules.sort_unstable_by_key(|(_, effect, found)| (*effect, *found));
         let matched = |(key, effect, found)| self.matched(found, key, effect, resource);
         rules.into_iter().map(matched).collect()
     }
 
-    fn matched<'p>(
+    pub(super) fn matched<'p>(
         &'p self,
         found: Found,
         key: Key,
@@ -229,7 +212,7 @@ impl RbacIndex {
     }
 
     /// Visits the entries that match `check`.
-    fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
+    pub(super) fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
         // Each text is hashed once; the hash of a key combines the hashes of its texts.
         let (any, domain, action) =
             (self.named(WILDCARD), self.named(check.domain), self.named(check.action));
@@ -291,29 +274,4 @@ fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
 /// Hashes the texts of a key.
 fn hash_texts(hasher: &DefaultHashBuilder, texts: [&str; 3]) -> u64 {
     hash_of(texts.map(|text| hasher.hash_one(text)))
-}
-
-/// The rule with the smallest id of each effect, and its key.
-#[derive(Default)]
-struct Best {
-    deny: Option<(Found, Key)>,
-    allow: Option<(Found, Key)>,
-}
-
-impl Best {
-    fn add(&mut self, entry: &Entry) {
-        for (best, found) in [(&mut self.deny, entry.deny), (&mut self.allow, entry.allow)] {
-            if let Some(found) = found
-                && best.is_none_or(|(best, _)| found < best)
-            {
-                *best = Some((found, entry.key));
-            }
-        }
-    }
-
-    /// Returns the rule that decides: deny beats allow.
-    fn decides(self) -> Option<(Effect, Found, Key)> {
-        let with = |effect| move |(found, key)| (effect, found, key);
-        self.deny.map(with(Effect::Deny)).or(self.allow.map(with(Effect::Allow)))
-    }
 }

@@ -50,6 +50,8 @@ struct Tally {
     depends: u32,
     /// Plans of patterns that decided a resource.
     shared: u32,
+    /// Plans over a broader one that were made of an earlier one, and those that had to be compiled anew.
+    over: [u32; 2],
 }
 
 /// The rules and policies of a tenant at one revision.
@@ -91,6 +93,8 @@ fn compare_many(scenarios: u32) {
     assert!(2 * tally.turned >= scenarios, "few decisions change: {tally:?}");
     assert!(2 * tally.depends >= scenarios, "few cells depend: {tally:?}");
     assert!(2 * tally.shared >= scenarios, "few plans are shared: {tally:?}");
+    assert!(10 * tally.over[0] >= scenarios, "few plans over others change: {tally:?}");
+    assert!(10 * tally.over[1] >= scenarios, "few plans over others are compiled anew: {tally:?}");
 }
 
 /// Applies commits one after the other, and compares the plan of each request with a new one after each.
@@ -110,20 +114,22 @@ fn follow(scenario: &Scenario, commits: &[Commit], tally: &mut Tally) -> TestCas
         number % 3 != 0
     });
     let mut plans: BTreeMap<String, Plan> = BTreeMap::new();
+    // As `plans`, but each shares with the plan of a broader pattern.
+    let mut over: BTreeMap<String, Plan> = BTreeMap::new();
     for request in &scenario.requests {
-        for pattern in ResourcePattern::matching(request.resource()) {
+        // The broadest pattern first.
+        for pattern in ResourcePattern::matching(request.resource()).into_iter().rev() {
+            let plan = now.compile_over(&over, &pattern, 1);
+            over.insert(pattern.clone(), plan);
             plans.entry(pattern).or_insert_with_key(|pattern| now.compile(pattern, 1));
         }
     }
     for (revision, commit) in (2..).zip(commits) {
         let (rules, policies) = now.apply(&all, commit);
         for (resource, plan) in &mut plans {
-            let changes = PlanChanges {
-                rules: rules.iter().map(|id| (*id, now.rules.get(id).cloned())).collect(),
-                policies: policies.iter().map(|id| (*id, now.policies.get(id).cloned())).collect(),
-            };
-            let before = plan.with_changes(revision, changes, resolver);
-            let before = std::mem::replace(plan, before);
+            let changes = now.changes(&rules, &policies);
+            let after = plan.with_changes(revision, changes, None, resolver);
+            let before = std::mem::replace(plan, after.expect("it shares nothing"));
             if commit.folds {
                 *plan = plan.folded();
             }
@@ -134,6 +140,19 @@ fn follow(scenario: &Scenario, commits: &[Commit], tally: &mut Tally) -> TestCas
         }
         for request in &scenario.requests {
             now.compare_shared(&plans, revision, request, tally)?;
+            for pattern in ResourcePattern::matching(request.resource()).into_iter().rev() {
+                if over[&pattern].revision() == revision {
+                    continue;
+                }
+                let changes = now.changes(&rules, &policies);
+                let broader = now.broader(&over, &pattern);
+                let after = over[&pattern].with_changes(revision, changes, broader, resolver);
+                tally.over[usize::from(after.is_none())] += 1;
+                let after = after.unwrap_or_else(|| now.compile_over(&over, &pattern, revision));
+                over.insert(pattern, if commit.folds { after.folded() } else { after });
+            }
+            let new = now.compile(request.resource(), revision);
+            compare(&over[request.resource()], &new, &new, request, tally)?;
         }
     }
     Ok(())
@@ -144,6 +163,39 @@ impl Records {
         let rules: Vec<Rule> = self.rules.values().cloned().collect();
         let policies = self.policies.values().cloned();
         Plan::compile_with(resource, revision, &rules, policies, resolver)
+    }
+
+    fn changes(&self, rules: &[Uuid], policies: &[Uuid]) -> PlanChanges {
+        PlanChanges {
+            rules: rules.iter().map(|id| (*id, self.rules.get(id).cloned())).collect(),
+            policies: policies.iter().map(|id| (*id, self.policies.get(id).cloned())).collect(),
+        }
+    }
+
+    /// Returns the plan with which the one of `resource` shares its rules.
+    fn broader<'p>(&self, over: &'p BTreeMap<String, Plan>, resource: &str) -> Option<&'p Plan> {
+        let [_, name, any] = ResourcePattern::matching(resource);
+        match resource {
+            resource if resource == any => None,
+            resource if resource == name || !self.names(&name) => Some(&over[&any]),
+            _ => Some(&over[&name]),
+        }
+    }
+
+    fn compile_over(&self, over: &BTreeMap<String, Plan>, resource: &str, revision: u64) -> Plan {
+        let Some(broader) = self.broader(over, resource) else {
+            return self.compile(resource, revision);
+        };
+        let mut own = self.clone();
+        let is_shared = |pattern: &ResourcePattern| pattern.matches(broader.resource());
+        own.rules.retain(|_, rule| !is_shared(&rule.tuple.obj));
+        let mut policies = self.policies.values();
+        let has_own =
+            |policy: &Policy| policy.resource.matches(resource) && !is_shared(&policy.resource);
+        if !policies.any(has_own) {
+            own.policies.clear();
+        }
+        own.compile(resource, revision).over(broader)
     }
 
     /// Compares the plan of the pattern that decides a resource which no rule and no policy names with its own plan.

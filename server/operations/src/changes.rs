@@ -97,8 +97,8 @@ impl App {
     /// Takes everything as changed.
     async fn apply_everything(&self) -> Result<(), StoreError> {
         self.resolvers.note_everything();
-        self.service_keys.forget_all();
         self.read_closed(&[]).await?;
+        self.service_keys.forget_all();
         self.authenticator.forget_providers(&self.closed_tenants);
         self.webhooks.forget_all();
         self.plans.compare_all().await

@@ -12,6 +12,7 @@ mod load;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, EVERYTHING, HotPlans, NewPlan, PlanCache};
 use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch};
@@ -27,7 +28,7 @@ use folding::Folding;
 use histories::Histories;
 
 pub use error::PlanError;
-use load::LoadedPlan;
+use load::{Known, LoadedPlan};
 
 pub use load::load;
 
@@ -166,16 +167,37 @@ impl Plans {
     }
 
     async fn read_plan(&self, tenant: &str, resource: &str) -> Result<LoadedPlan, PlanError> {
+        // Before the turn: the load of another plan needs one, too.
+        let broader = self.broader(tenant, resource).await?;
         let Some(turn) = self.turns.begin(tenant).await else {
             self.metrics.refused_loads.inc();
             return Err(PlanError::TooManyLoads);
         };
         self.metrics.loads.inc();
-        let outdated = self.cache.outdated(tenant, resource);
-        let loaded = load::load_within(turn, &self.store, tenant, resource, outdated).await?;
+        let known = Known { outdated: self.cache.outdated(tenant, resource), broader };
+        let loaded = load::load_within(turn, &self.store, tenant, resource, known).await?;
         self.metrics.sources.count(loaded.source);
         let plan = self.facts.shared_by(tenant, loaded.plan);
         Ok(LoadedPlan { plan, ..loaded })
+    }
+
+    /// Returns the plan with which that of `resource` shares rules: the one of `<name>:*` if something is on it, else the one
+    /// of `*`.
+    fn broader<'p>(
+        &'p self,
+        tenant: &'p str,
+        resource: &'p str,
+    ) -> BoxFuture<'p, Result<Option<Arc<CachedPlan>>, PlanError>> {
+        Box::pin(async move {
+            if resource == EVERYTHING {
+                return Ok(None);
+            }
+            let everything = self.get(tenant, EVERYTHING, 0).await?;
+            match everything.own_patterns().and_then(|own| own.pattern_around(resource)) {
+                Some(name) if name != resource => self.get(tenant, &name, 0).await.map(Some),
+                _ => Ok(Some(everything)),
+            }
+        })
     }
 
     async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {

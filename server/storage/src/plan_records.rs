@@ -25,8 +25,13 @@ impl<'t> Columns<'t> {
     }
 }
 
-/// Lists all rules that can match `resource`, as a plan needs them, in no order.
-pub async fn rules(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
+/// Lists all rules that can match `resource`, as a plan needs them, in no order. Leaves out those that can match
+/// `broader`, a pattern.
+pub async fn rules(
+    tx: &mut Tx,
+    resource: &str,
+    broader: Option<&str>,
+) -> Result<Vec<Rule>, StoreError> {
     const SQLITE: &str = "SELECT string_agg('32:' || hex(id) || octet_length(sub) || ':' || sub \
         || octet_length(dom) || ':' || dom || octet_length(obj) || ':' || obj \
         || octet_length(act) || ':' || act || octet_length(effect) || ':' || effect, '') \
@@ -35,7 +40,7 @@ pub async fn rules(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError>
         || octet_length(dom) || ':' || dom || octet_length(obj) || ':' || obj \
         || octet_length(act) || ':' || act || octet_length(effect) || ':' || effect, '') \
         FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
-    let text = read(tx, resource, [SQLITE, POSTGRES]).await?;
+    let text = read(tx, resource, broader, [SQLITE, POSTGRES]).await?;
     let (mut columns, mut rules) = (Columns(&text), Vec::new());
     while !columns.0.is_empty() {
         rules.push(rule(&mut columns).ok_or(StoreError::Corrupt { what: "rbac_rules" })?);
@@ -69,6 +74,11 @@ pub struct StoredPolicy<'t> {
 }
 
 impl StoredPolicies {
+    /// Returns whether there are none.
+    pub fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns each policy.
     ///
     /// # Errors
@@ -109,8 +119,12 @@ impl<'t> StoredPolicy<'t> {
     }
 }
 
-/// Reads the enabled policies that can match `resource`, in no order.
-pub async fn policies(tx: &mut Tx, resource: &str) -> Result<StoredPolicies, StoreError> {
+/// Reads the enabled policies that can match `resource`, in no order. Leaves out those that can match `broader`, a pattern.
+pub async fn policies(
+    tx: &mut Tx,
+    resource: &str,
+    broader: Option<&str>,
+) -> Result<StoredPolicies, StoreError> {
     const SQLITE: &str = "SELECT string_agg('32:' || hex(id) || octet_length(name) || ':' || name \
         || octet_length(resource) || ':' || resource || octet_length(effect) || ':' || effect \
         || octet_length(format) || ':' || format || length(priority) || ':' || priority \
@@ -122,20 +136,25 @@ pub async fn policies(tx: &mut Tx, resource: &str) -> Result<StoredPolicies, Sto
         || length(CAST(priority AS TEXT)) || ':' || priority \
         || octet_length(rule_data) || ':' || rule_data, '') FROM abac_policies \
         WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
-    Ok(StoredPolicies(read(tx, resource, [SQLITE, POSTGRES]).await?))
+    Ok(StoredPolicies(read(tx, resource, broader, [SQLITE, POSTGRES]).await?))
 }
 
-/// Runs the statement of the database of the transaction for the patterns that match `resource`.
+/// Runs the statement of the database of the transaction for the patterns that match `resource` and not `broader`.
 async fn read(
     tx: &mut Tx,
     resource: &str,
+    broader: Option<&str>,
     [sqlite, postgres]: [&'static str; 2],
 ) -> Result<String, StoreError> {
     let sql = match &tx.inner {
         Inner::Sqlite(_) => sqlite,
         Inner::Postgres(_) => postgres,
     };
-    let [exact, name, any] = ResourcePattern::matching(resource);
+    let broader = broader.map(ResourcePattern::matching);
+    let is_left_out = |pattern: &String| broader.as_ref().is_some_and(|all| all.contains(pattern));
+    // The statement has three places. A pattern in the place of another one changes nothing.
+    let [exact, name, any] = ResourcePattern::matching(resource)
+        .map(|pattern| if is_left_out(&pattern) { resource.to_owned() } else { pattern });
     let row = fetch_optional!(tx, (Option<String>,), sql, &tx.tenant, exact, name, any)?;
     Ok(row.and_then(|(text,)| text).unwrap_or_default())
 }

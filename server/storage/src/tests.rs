@@ -156,11 +156,15 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     policies::delete(&mut tx, &deleted, &by()).await.expect("works");
     tx.commit().await.expect("commits");
     let mut tx = store.read("acme").await.expect("begins");
-    let rules = plan_records::rules(&mut tx, "doc:read").await.expect("works");
+    let rules = plan_records::rules(&mut tx, "doc:read", None).await.expect("works");
     let mut ids: Vec<_> = rules.iter().map(|rule| rule.id.as_u128()).collect();
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3]);
-    let stored = plan_records::policies(&mut tx, "doc:read").await.expect("works");
+    for (broader, left) in [("*", 2), ("doc:*", 1), ("doc:read", 0)] {
+        let own = plan_records::rules(&mut tx, "doc:read", Some(broader)).await.expect("works");
+        assert_eq!(own.len(), left, "without those on {broader}");
+    }
+    let stored = plan_records::policies(&mut tx, "doc:read", None).await.expect("works");
     let stored = stored.list().expect("stored policies");
     let stored: Vec<_> = stored.iter().map(StoredPolicy::policy).collect();
     assert_eq!(stored.iter().map(|policy| policy.id.as_u128()).collect::<Vec<_>>(), [11]);
@@ -410,7 +414,7 @@ async fn a_page_ends_where_its_records_reach_a_mebibyte(database: TestDatabase) 
     let second = policies::list(&mut tx, None, None, page).await.expect("works");
     assert_eq!((second.records.len(), second.more), (3, false));
     // A plan has every policy, whatever the size of a page.
-    let stored = plan_records::policies(&mut tx, "doc:read").await.expect("works");
+    let stored = plan_records::policies(&mut tx, "doc:read", None).await.expect("works");
     assert_eq!(stored.list().expect("stored policies").len(), 7);
 }
 

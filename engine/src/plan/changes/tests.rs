@@ -33,7 +33,7 @@ fn changed(plan: &Plan, changes: impl IntoIterator<Item = (u128, Option<Value>)>
         (Uuid::from_u128(number), condition.map(|condition| policy(number, &condition)))
     });
     let changes = PlanChanges { rules: Vec::new(), policies: policies.collect() };
-    plan.with_changes(plan.revision() + 1, changes, |_| None)
+    plan.with_changes(plan.revision() + 1, changes, None, |_| None).expect("it shares nothing")
 }
 
 /// Returns the number of policies of each layer, and of those that are gone from it.
@@ -65,7 +65,8 @@ fn changes_of_other_resources_change_nothing() {
     let other = Policy { resource: other, ..policy(7, &text(7)) };
     let policies = vec![(other.id, Some(other))];
     let changes = PlanChanges { rules: Vec::new(), policies };
-    assert_eq!(layers(&first.with_changes(2, changes, |_| None)), [(2, 0)]);
+    let second = first.with_changes(2, changes, None, |_| None).expect("it shares nothing");
+    assert_eq!(layers(&second), [(2, 0)]);
 }
 
 #[test]

@@ -54,8 +54,10 @@ impl Plans {
             let mut found: HashMap<_, _> = found.into_iter().collect();
             for (tenant, before) in tenants.iter().zip(known) {
                 let Some(position) = found.remove(&**tenant) else {
-                    // It is deleted, or its creation was lost.
-                    self.forget(tenant);
+                    // It is deleted, or its creation was lost. Else nobody has written yet.
+                    if before.is_some_and(|before| before.revision > 0) {
+                        self.forget(tenant);
+                    }
                     continue;
                 };
                 self.note_read(tenant, before.as_ref(), position).await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_engine::{Plan, PlanChanges, Policy};
-use portcullis_plan_cache::{EVERYTHING, OutdatedPlan, OwnPatterns};
+use portcullis_plan_cache::{CachedPlan, EVERYTHING, OutdatedPlan, OwnPatterns};
 use portcullis_storage::plan_records::{self, StoredPolicy};
 use portcullis_storage::{
     HistoryPosition, ReadSource, Store, StoreError, Tx, policies, resolvers, rules, tenants,
@@ -37,24 +37,33 @@ pub fn load(
     tenant: &str,
     resource: &str,
 ) -> impl Future<Output = Result<Plan, StoreError>> + use<> {
-    let loading = load_within((), store, tenant, resource, None);
+    let loading = load_within((), store, tenant, resource, Known::default());
     async move { Ok(loading.await?.plan) }
 }
 
-/// Loads a plan as [`load`] does, from an outdated one if that is possible. Drops `turn` when the load ends, even if nobody
+/// The plans in memory of which a new one can be made.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The plan as it was before known changes.
+    pub(super) outdated: Option<OutdatedPlan>,
+    /// The plan of a broader pattern, with which the new one can share rules and policies.
+    pub(super) broader: Option<Arc<CachedPlan>>,
+}
+
+/// Loads a plan as [`load`] does, from those in memory as far as that is possible. Drops `turn` when the load ends, even if nobody
 /// waits for it any more.
 pub(super) fn load_within<T: Send + 'static>(
     turn: T,
     store: &Store,
     tenant: &str,
     resource: &str,
-    outdated: Option<OutdatedPlan>,
+    known: Known,
 ) -> impl Future<Output = Result<LoadedPlan, StoreError>> + use<T> {
     let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
     async move {
         let runtime = Handle::current();
         let loading = tokio::task::spawn_blocking(move || {
-            let loaded = runtime.block_on(load_snapshot(store, tenant, resource, outdated));
+            let loaded = runtime.block_on(load_snapshot(store, tenant, resource, known));
             drop(turn);
             loaded
         });
@@ -71,36 +80,59 @@ async fn load_snapshot(
     store: Store,
     tenant: String,
     resource: String,
-    outdated: Option<OutdatedPlan>,
+    Known { outdated, broader }: Known,
 ) -> Result<LoadedPlan, StoreError> {
     let (mut tx, position, source) = store.read_recent(&tenant).await?;
     let revision = position.revision;
-    let (plan, own) = match outdated.filter(|plan| plan.revision == revision) {
-        Some(outdated) => {
-            let plan = load_changes(tx, &outdated, revision).await?;
+    let broader = broader.as_deref();
+    let broader = broader.filter(|plan| plan.is_valid_at(plan.plan().resource(), revision));
+    let broader = broader.map(CachedPlan::plan);
+    let outdated = outdated.filter(|plan| plan.revision == revision);
+    let changed = match &outdated {
+        Some(outdated) => read_changes(&mut tx, outdated, revision, broader).await?,
+        None => None,
+    };
+    let (plan, own) = match (changed, outdated) {
+        (Some(plan), Some(outdated)) => {
+            tx.end().await?;
             (plan, outdated.plan.own_patterns().cloned())
         }
-        None => {
+        _ => {
             let own = match resource == EVERYTHING {
                 true => read_patterns(&mut tx, revision).await?,
                 false => None,
             };
-            (load_whole(tx, &resource, revision).await?, own)
+            (read_whole(tx, &resource, revision, broader).await?, own)
         }
     };
     Ok(LoadedPlan { plan, own, position, source })
 }
 
-async fn load_whole(mut tx: Tx, resource: &str, revision: u64) -> Result<Plan, StoreError> {
-    let rules = plan_records::rules(&mut tx, resource).await?;
-    let records = plan_records::policies(&mut tx, resource).await?;
+/// Reads the plan of `resource`, without what `broader` has.
+async fn read_whole(
+    mut tx: Tx,
+    resource: &str,
+    revision: u64,
+    broader: Option<&Plan>,
+) -> Result<Plan, StoreError> {
+    let pattern = broader.map(Plan::resource);
+    let rules = plan_records::rules(&mut tx, resource, pattern).await?;
+    let mut records = plan_records::policies(&mut tx, resource, pattern).await?;
+    // A plan with policies of its own shares none.
+    if !records.are_none() && broader.is_some_and(Plan::has_policies) {
+        records = plan_records::policies(&mut tx, resource, None).await?;
+    }
     let resolvers = resolvers::of_plans(&mut tx).await?;
     let facts = tenant_facts::read(&mut tx).await?;
     tx.end().await?;
     let policies = read_conditions(&records.list()?);
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(resource, revision, &rules, policies, resolver);
-    Ok(plan.with_facts(Arc::new(facts)))
+    let plan = plan.with_facts(Arc::new(facts));
+    Ok(match broader {
+        Some(broader) => plan.over(broader),
+        None => plan,
+    })
 }
 
 /// Reads the conditions of policies, on a second thread, too, if they are many.
@@ -121,18 +153,19 @@ fn read_conditions(records: &[StoredPolicy<'_>]) -> Vec<Policy> {
     })
 }
 
-async fn load_changes(
-    mut tx: Tx,
+/// Reads what changed of a plan; `None` if the plan must be read whole.
+async fn read_changes(
+    tx: &mut Tx,
     outdated: &OutdatedPlan,
     revision: u64,
-) -> Result<Plan, StoreError> {
-    let rules = rules::of_ids(&mut tx, &outdated.changed.rules).await?;
-    let policies = policies::of_ids(&mut tx, &outdated.changed.policies).await?;
-    let resolvers = resolvers::of_plans(&mut tx).await?;
-    tx.end().await?;
+    broader: Option<&Plan>,
+) -> Result<Option<Plan>, StoreError> {
+    let rules = rules::of_ids(tx, &outdated.changed.rules).await?;
+    let policies = policies::of_ids(tx, &outdated.changed.policies).await?;
+    let resolvers = resolvers::of_plans(tx).await?;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let changes = PlanChanges { rules, policies };
-    Ok(outdated.plan.plan().with_changes(revision, changes, resolver))
+    Ok(outdated.plan.plan().with_changes(revision, changes, broader, resolver))
 }
 
 /// Reads the patterns of the tenant; `None` if they are too many.

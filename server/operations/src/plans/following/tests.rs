@@ -18,10 +18,12 @@ use crate::plans::{Plans, load};
 on_every_database!(
     a_write_of_another_process_counts_after_the_next_read,
     only_the_tenants_that_changed_are_read,
+    plans_of_a_tenant_that_nobody_wrote_to_stay,
     a_write_in_an_epoch_that_another_process_began_counts,
     no_plan_from_before_an_epoch_decides_after_it,
     a_commit_without_a_change_counts_with_the_revision_that_it_answers,
     shared_plans_are_as_plans_of_their_own,
+    rules_on_every_resource_are_in_memory_once,
 );
 
 fn plans(store: &Store) -> Plans {
@@ -94,6 +96,18 @@ async fn only_the_tenants_that_changed_are_read(database: TestDatabase) {
     let changes = read(&store, &mut position).await;
     let names: Vec<_> = changes.tenants.iter().map(|change| &*change.tenant).collect();
     assert_eq!(names, ["b"]);
+}
+
+/// Else an outage right after would leave its checks without a plan.
+async fn plans_of_a_tenant_that_nobody_wrote_to_stay(database: TestDatabase) {
+    let store = database.open().await;
+    let (here, there) = (plans(&store), plans(&store));
+    assert_eq!(revision(&here, "acme").await, 0);
+    here.compare_all().await.expect("works");
+    assert_eq!(here.cache.latest("acme"), Some(0), "it is not forgotten");
+    write(&store, &there, "acme", 1).await;
+    here.compare_all().await.expect("works");
+    assert_eq!(revision(&here, "acme").await, 1);
 }
 
 /// The write that notices the lost commits is acknowledged with the position that the epoch has by then.
@@ -183,4 +197,34 @@ async fn shared_plans_are_as_plans_of_their_own(database: TestDatabase) {
         plans.find("acme", &format!("invented-{number}:read"), 0).await.expect("a plan");
     }
     assert_eq!((plans.metrics.loads.get(), plans.measure()), before);
+}
+
+/// Twenty plans with a copy each would take twenty times the bytes of one.
+async fn rules_on_every_resource_are_in_memory_once(database: TestDatabase) {
+    let store = Arc::new(database.open().await);
+    let (plans, resources) = (plans(&store), (0..20).map(|number| format!("doc-{number}:read")));
+    let resources: Vec<String> = resources.collect();
+    for id in 1..=200 {
+        write_on(&store, &plans, "acme", id, "*").await;
+    }
+    for (id, resource) in (201..).zip(&resources) {
+        write_on(&store, &plans, "acme", id, resource).await;
+    }
+    let whole = load(&store, "acme", &resources[0]).await.expect("loads").weight();
+    let in_memory = async || {
+        for resource in &resources {
+            plans.find("acme", resource, 0).await.expect("a plan");
+        }
+        usize::try_from(plans.cache.size().bytes).expect("few")
+    };
+    let bytes = in_memory().await;
+    assert!(bytes < 4 * whole, "{bytes} bytes, and a whole plan has {whole}");
+    // A change of one of them is one of all plans.
+    write_on(&store, &plans, "acme", 300, "*").await;
+    let bytes = in_memory().await;
+    assert!(bytes < 4 * whole, "{bytes} bytes, and a whole plan has {whole}");
+    let found = plans.find("acme", &resources[7], 0).await.expect("a plan");
+    let new = load(&store, "acme", &resources[7]).await.expect("loads");
+    let decided = decisions(found.plan(), &resources[7], 1..301);
+    assert_eq!(decided, decisions(&new, &resources[7], 1..301));
 }

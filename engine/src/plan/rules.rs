@@ -1,0 +1,133 @@
+//! The RBAC rules of a plan: its own, and those that it shares with the plans of broader patterns.
+
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+use smallvec::SmallVec;
+use uuid::Uuid;
+
+use super::rbac::{Entry, Found, Key, RbacIndex};
+use crate::rbac::{Effect, MatchedRule, Rule};
+use crate::request::Check;
+
+/// The RBAC rules of a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    own: Arc<RbacIndex>,
+    /// The rules on broader patterns, of which the plans of these patterns are the owners.
+    shared: SmallVec<[Arc<RbacIndex>; 1]>,
+}
+
+impl Rules {
+    /// Returns rules of which none are shared.
+    pub(super) fn new<'r>(own: impl Iterator<Item = &'r Rule>) -> Self {
+        Self { own: Arc::new(RbacIndex::new(own)), shared: SmallVec::new() }
+    }
+
+    /// Returns these rules of their own with those of a broader pattern.
+    pub(super) fn over(self, broader: &Self) -> Self {
+        let parts = broader.parts().filter(|part| !part.is_empty());
+        Self { own: self.own, shared: parts.map(Arc::clone).collect() }
+    }
+
+    /// Returns the rules of their own after these changed. Those that are in `present` count as they are there, the others
+    /// are gone.
+    pub(super) fn changed<'r>(
+        &self,
+        changed: &HashSet<Uuid>,
+        present: impl Iterator<Item = &'r Rule>,
+    ) -> Self {
+        if changed.is_empty() {
+            return Self { own: Arc::clone(&self.own), shared: SmallVec::new() };
+        }
+        let mut own = self.own.without(changed);
+        present.for_each(|rule| own.insert(rule));
+        Self { own: Arc::new(own), shared: SmallVec::new() }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Arc<RbacIndex>> {
+        std::iter::once(&self.own).chain(&self.shared)
+    }
+
+    /// Returns the rule that decides: the matching deny with the smallest id, else the matching allow with the smallest
+    /// id. `resource` is the plan's.
+    pub(super) fn decide<'p>(
+        &'p self,
+        check: &Check<'_>,
+        resource: &'p str,
+    ) -> Option<MatchedRule<'p>> {
+        let mut best = Best::default();
+        for part in self.parts().filter(|part| !part.is_empty()) {
+            part.find_all(check, |entry| best.add(part, entry));
+        }
+        let (effect, (found, key, part)) = best.decides()?;
+        Some(part.matched(found, key, effect, resource))
+    }
+
+    /// Returns every rule that matches, in the order in which they decide. `resource` is the plan's.
+    pub(super) fn matching<'p>(
+        &'p self,
+        check: &Check<'_>,
+        resource: &'p str,
+    ) -> Vec<MatchedRule<'p>> {
+        let mut rules: Vec<MatchedRule<'p>> =
+            self.parts().flat_map(|part| part.matching(check, resource)).collect();
+        rules.sort_unstable_by_key(|rule| (rule.effect, rule.id));
+        rules
+    }
+
+    /// Returns whether there are no rules.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts().all(|part| part.is_empty())
+    }
+
+    /// Returns whether some rule names a subject or a role.
+    pub(super) fn names_subjects(&self) -> bool {
+        self.parts().any(|part| part.names_subjects())
+    }
+
+    /// Returns whether other plans have the rules of these that are their own.
+    pub(super) fn are_shared(&self) -> bool {
+        Arc::strong_count(&self.own) > 1
+    }
+
+    /// Returns the bytes of the rules of their own, for the weight of a plan.
+    pub(super) fn weight(&self) -> usize {
+        // An `Arc` has two counters beside its value.
+        self.own.weight() + 2 * size_of::<usize>()
+    }
+
+    /// Returns the bytes of the list of shared rules beside the plan.
+    pub(super) fn spilled(&self) -> usize {
+        let spilled = if self.shared.spilled() { self.shared.capacity() } else { 0 };
+        spilled * size_of::<Arc<RbacIndex>>()
+    }
+}
+
+/// A rule, with its key in the index that has both.
+type Located<'p> = (Found, Key, &'p RbacIndex);
+
+/// The rule with the smallest id of each effect.
+#[derive(Default)]
+struct Best<'p> {
+    deny: Option<Located<'p>>,
+    allow: Option<Located<'p>>,
+}
+
+impl<'p> Best<'p> {
+    fn add(&mut self, part: &'p RbacIndex, entry: &Entry) {
+        for (best, found) in [(&mut self.deny, entry.deny), (&mut self.allow, entry.allow)] {
+            if let Some(found) = found
+                && best.is_none_or(|(best, ..)| found < best)
+            {
+                *best = Some((found, entry.key, part));
+            }
+        }
+    }
+
+    /// Returns the rule that decides: deny beats allow.
+    fn decides(self) -> Option<(Effect, Located<'p>)> {
+        let with = |effect| move |located| (effect, located);
+        self.deny.map(with(Effect::Deny)).or(self.allow.map(with(Effect::Allow)))
+    }
+}

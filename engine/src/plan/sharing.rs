@@ -1,0 +1,99 @@
+//! Plans that share rules and policies: the plan of a resource has those on `<name>:*` and `*` in common with the plans of
+//! these patterns, so that a tenant has them in memory once.
+//!
+//! Policies are shared by a plan without any of its own. Else all are compiled together: patterns share budgets in the
+//! order in which policies decide (`docs/semantics.md`, section 4.5), and searches read every policy.
+
+use hashbrown::HashSet;
+use uuid::Uuid;
+
+use super::layer::Layers;
+use super::{Plan, PlanChanges, changes};
+use crate::policy::Policy;
+use crate::resolution::ResolverRef;
+use crate::resource::ResourcePattern;
+
+/// The patterns whose rules a plan shares with the plan of a broader pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shared {
+    /// The plan has all rules itself.
+    #[default]
+    Nothing,
+    /// `*`
+    Any,
+    /// `<name>:*` and `*`
+    Name,
+}
+
+impl Shared {
+    /// Returns what a plan shares with `broader`.
+    fn with(broader: &Plan) -> Self {
+        if *broader.resource == *ResourcePattern::Any.to_string() { Self::Any } else { Self::Name }
+    }
+
+    /// Returns whether what is on `pattern` is a plan's own, and not shared.
+    fn leaves(self, pattern: &ResourcePattern) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Any => *pattern != ResourcePattern::Any,
+            Self::Name => matches!(pattern, ResourcePattern::Exact(_)),
+        }
+    }
+}
+
+impl Plan {
+    /// Returns the plan with the rules of `broader`, and with its policies if it has none of its own. `broader` is the plan
+    /// of `*` or of `<name>:*` at the same revision. This plan was compiled from the rules that `broader` does not have,
+    /// and from no policies or from all that match.
+    #[must_use]
+    pub fn over(self, broader: &Self) -> Self {
+        let shared = Shared::with(broader);
+        let rules = self.rules.over(&broader.rules);
+        if !self.layers.is_empty() {
+            return Self { shared, rules, ..self };
+        }
+        let (layers, whole) = (broader.layers.clone(), broader.whole.clone());
+        let reads_resolvers = broader.reads_resolvers;
+        Self { shared, rules, layers, whole, reads_resolvers, shares_policies: true, ..self }
+    }
+
+    /// Returns the plan of a later revision that differs in `changes` alone. The policies that did not change are not
+    /// compiled again, unless the changes became many. `broader` is the plan at the later revision with which it shares, as
+    /// in [`Plan::over`]. `resolver` is as in [`Plan::compile_with`]; namespaces of policies that did not change keep
+    /// their resolvers. `None` if the plan must be compiled anew, because it shares other rules or policies by then.
+    #[must_use]
+    pub fn with_changes(
+        &self,
+        revision: u64,
+        changes: PlanChanges,
+        broader: Option<&Self>,
+        resolver: impl Fn(&str) -> Option<ResolverRef>,
+    ) -> Option<Self> {
+        let shared = broader.map(Shared::with).unwrap_or_default();
+        let present = changes.policies.iter().filter_map(|(_, policy)| policy.as_ref());
+        let is_own =
+            |pattern: &ResourcePattern| shared.leaves(pattern) && pattern.matches(&self.resource);
+        let own_policies = present.filter(|policy: &&Policy| is_own(&policy.resource)).count();
+        if shared != self.shared || (self.shares_policies && own_policies > 0) {
+            return None;
+        }
+        let ids: HashSet<Uuid> = changes.rules.iter().map(|(id, _)| *id).collect();
+        let present = changes.rules.iter().filter_map(|(_, rule)| rule.as_ref());
+        let rules = self.rules.changed(&ids, present.filter(|rule| is_own(&rule.tuple.obj)));
+        let layers = match self.shares_policies {
+            true => Layers::new(),
+            false => changes::changed(&self.layers, &self.resource, changes.policies, resolver),
+        };
+        let facts = self.facts.clone();
+        let plan = Self { facts, ..Self::new(&self.resource, revision, rules, layers) };
+        Some(match broader {
+            Some(broader) => plan.over(broader),
+            None => plan,
+        })
+    }
+
+    /// Returns whether other plans share parts of this one, so that to drop it frees little.
+    pub fn is_shared(&self) -> bool {
+        self.rules.are_shared()
+    }
+}
