@@ -7,7 +7,7 @@ use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::webhook::{NewWebhook, Secret, WebhookRecord, WebhookUpdate};
 use portcullis_storage::encryption::{Context, CryptoError};
-use portcullis_storage::{deliveries, events, webhooks};
+use portcullis_storage::{attempts, deliveries, events, webhooks};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -126,7 +126,7 @@ pub async fn list_attempts(
 ) -> Result<Listed<AttemptRecord>, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    let attempts = deliveries::attempts(&mut tx, id, page).await?;
+    let attempts = attempts::list(&mut tx, id, page).await?;
     tx.end().await?;
     Ok(attempts)
 }

@@ -6,6 +6,7 @@
 //! A transaction that writes a delivery locks the queue last. A delivery worker locks the queue first and reads the
 //! deliveries after that. So neither misses a write of the other.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use portcullis_model::Timestamp;
@@ -97,20 +98,45 @@ pub(crate) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Makes the queue due now for the first attempts of `added` deliveries, which are in the table already. Such an attempt
+/// The deliveries that a transaction adds to a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Added {
+    count: i64,
+    /// Their newest event.
+    last_event: Uuid,
+}
+
+impl Added {
+    /// Counts one delivery of `event` more in `queue`. Events come in their order.
+    pub(crate) fn count(added: &mut BTreeMap<QueueId, Self>, queue: QueueId, event: Uuid) {
+        let added = added.entry(queue).or_insert(Self { count: 0, last_event: event });
+        added.count += 1;
+        added.last_event = event;
+    }
+}
+
+/// Makes the queue due now for the first attempts of the `added` deliveries, which are stored already. Such an attempt
 /// waits for no clock. Returns the number of denials that wait.
 ///
 /// A queue that a delivery worker holds needs no notification: the worker finds the deliveries when it locks the queue
 /// the next time, and another one when the lease is over.
-pub(crate) async fn add(tx: &mut Tx, queue: QueueId, added: i64) -> Result<i64, StoreError> {
+pub(crate) async fn add(tx: &mut Tx, queue: QueueId, added: Added) -> Result<i64, StoreError> {
     const SQL: &str = "UPDATE webhook_lanes SET due_at = CASE WHEN due_at < 0 OR EXISTS \
         (SELECT 1 FROM tenants WHERE id = $1 AND (suspended_at IS NOT NULL OR deleting_at IS NOT NULL)) \
-        THEN due_at ELSE 0 END, waiting = waiting + $4 \
+        THEN due_at ELSE 0 END, waiting = waiting + $4, last_event = $5 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 \
         RETURNING waiting, holder IS NOT NULL";
-    let counted = if queue.denials { added } else { 0 };
-    let row =
-        fetch_optional!(tx, (i64, bool), SQL, &tx.tenant, queue.webhook, queue.denials, counted)?;
+    let counted = if queue.denials { added.count } else { 0 };
+    let row = fetch_optional!(
+        tx,
+        (i64, bool),
+        SQL,
+        &tx.tenant,
+        queue.webhook,
+        queue.denials,
+        counted,
+        added.last_event,
+    )?;
     let (waiting, is_held) = row.unwrap_or_default();
     tx.writes.deliveries |= !is_held;
     Ok(waiting)
@@ -143,9 +169,11 @@ pub(crate) async fn pause(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
 
 /// Makes every queue of the tenant due when its first pending delivery is.
 pub(crate) async fn resume(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE webhook_lanes SET due_at = (SELECT MIN(d.due_at) \
-        FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2 \
-        AND d.denials = webhook_lanes.denials) WHERE tenant_id = $1 AND webhook_id = $2";
+    const SQL: &str = "UPDATE webhook_lanes SET due_at = CASE WHEN denials AND EXISTS (SELECT 1 \
+        FROM denial_segments s WHERE s.tenant_id = $1 AND s.webhook_id = $2) THEN 0 ELSE \
+        (SELECT MIN(d.due_at) FROM webhook_deliveries d WHERE d.tenant_id = $1 \
+        AND d.webhook_id = $2 AND d.denials = webhook_lanes.denials) END \
+        WHERE tenant_id = $1 AND webhook_id = $2";
     for webhook in all(tx, tenant).await? {
         execute!(tx, SQL, tenant, webhook)?;
     }
@@ -242,9 +270,10 @@ pub async fn release(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhook_lanes SET holder = NULL, lease_until = $4, slow = $5, \
-        due_at = (SELECT MIN(d.due_at) FROM webhook_deliveries d \
-        WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials = $3) \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+        due_at = CASE WHEN denials AND EXISTS (SELECT 1 FROM denial_segments s \
+        WHERE s.tenant_id = $1 AND s.webhook_id = $2) THEN 0 ELSE (SELECT MIN(d.due_at) \
+        FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2 \
+        AND d.denials = $3) END WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
     execute!(tx, SQL, &tx.tenant, queue.webhook, queue.denials, now.millis(), slow)?;
     Ok(())
 }

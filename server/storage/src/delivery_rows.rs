@@ -37,20 +37,21 @@ pub(crate) struct Outcome {
 }
 
 /// Returns the values of one column.
-fn column<'r, R, V>(rows: &'r [R], value: impl Fn(&'r R) -> V) -> Vec<V> {
+pub(crate) fn column<'r, R, V>(rows: &'r [R], value: impl Fn(&'r R) -> V) -> Vec<V> {
     rows.iter().map(value).collect()
 }
 
-/// Inserts events.
+/// Inserts events. One may exist already, if it was in no row of its own before.
 pub(crate) async fn insert_events(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> {
     const ROWS: Rows = Rows {
         head: "INSERT INTO webhook_events (tenant_id, id, type, body, created_at)",
         values: 4,
-        tail: "",
+        tail: "ON CONFLICT DO NOTHING",
     };
     const POSTGRES: &str = "INSERT INTO webhook_events (tenant_id, id, type, body, created_at) \
         SELECT $1, id, type, body, created_at FROM UNNEST(CAST($2 AS UUID[]), CAST($3 AS TEXT[]), \
-        CAST($4 AS BYTEA[]), CAST($5 AS BIGINT[])) AS new (id, type, body, created_at)";
+        CAST($4 AS BYTEA[]), CAST($5 AS BIGINT[])) AS new (id, type, body, created_at) \
+        ON CONFLICT DO NOTHING";
     if let Inner::Postgres(connection) = &mut tx.inner {
         let query = sqlx::query(POSTGRES)
             .bind(&tx.tenant)

@@ -1,27 +1,26 @@
-//! The queues of denied checks: each holds a limited number of deliveries and drops the oldest ones.
+//! Queues of denied checks: limits their deliveries and drops the oldest ones.
 //!
 //! A member of a tenant can cause denied checks faster than any receiver takes them. So each queue counts its deliveries
 //! that wait, in its own row. A transaction that adds one too many deletes the oldest and counts it as dropped; the next
 //! delivery reports that number (`docs/semantics.md`, section 7.4). The row of the queue is locked for each of these
 //! steps, so the numbers are exact for several replicas.
+//!
+//! Denials wait in segments, and those with an attempt that failed in rows of their own.
 
 use uuid::Uuid;
 
-use crate::delivery_rows;
+use crate::denial_segments::{Place, Segment};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::tx::Tx;
+use crate::{denial_segments, settled_denials};
 
-/// The settled deliveries beyond the limit after which they are deleted, because finding them reads all that are kept.
-const SETTLED_SLACK: i64 = 500;
-/// The most settled deliveries that one transaction deletes, or a few less, so that it stays short. An earlier version may
-/// have left many. No queue settles as many within a millisecond.
-const MAX_DELETED: i64 = 1_000;
 /// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds at most 256, so a
 /// queue that an earlier version filled becomes shorter with each.
 const MAX_DROPPED: i64 = 512;
 
-/// Drops the oldest deliveries beyond the limit, where `waiting` are in the queue. Returns the events of the dropped ones.
+/// Drops the oldest deliveries beyond the limit, where `waiting` are in the queue. Returns the events of the dropped ones
+/// that have rows.
 pub(crate) async fn drop_surplus(
     tx: &mut Tx,
     webhook: Uuid,
@@ -33,21 +32,22 @@ pub(crate) async fn drop_surplus(
 
 /// Drops the `count` oldest deliveries that wait. One that was dropped during its attempt may have arrived.
 async fn drop_oldest(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<Vec<Uuid>, StoreError> {
-    const LAST: &str = "SELECT event_id FROM webhook_deliveries WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND denials AND due_at IS NOT NULL ORDER BY event_id LIMIT 1 OFFSET $3";
-    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id IN \
-        (SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND denials \
-        AND due_at IS NOT NULL AND event_id <= $3)";
-    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND denials AND due_at IS NOT NULL AND event_id <= $3 \
-        RETURNING event_id, dropped";
+    const OLDEST: &str = "SELECT event_id FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND due_at IS NOT NULL ORDER BY event_id LIMIT $3";
     const COUNT: &str = "UPDATE webhook_lanes SET waiting = waiting - $3, dropped = dropped + $4 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
-    let last = fetch_optional!(tx, (Uuid,), LAST, &tx.tenant, webhook, count - 1)?;
-    let Some((last,)) = last else { return Ok(Vec::new()) };
-    execute!(tx, ATTEMPTS, &tx.tenant, webhook, last)?;
-    let gone = fetch_all!(tx, (Uuid, i64), DELIVERIES, &tx.tenant, webhook, last)?;
-    let dropped = i64::try_from(gone.len()).unwrap_or(i64::MAX);
+    let rows = fetch_all!(tx, (Uuid,), OLDEST, &tx.tenant, webhook, count)?;
+    let rows: Vec<Uuid> = rows.into_iter().map(|(event,)| event).collect();
+    let segments = denial_segments::oldest(tx, webhook, count).await?;
+    let Oldest { last_row, last_place, of_segments } = Oldest::of(&rows, &segments, count);
+    let gone = match last_row {
+        Some(last) => drop_rows(tx, webhook, last).await?,
+        None => Vec::new(),
+    };
+    if let Some(last) = last_place {
+        denial_segments::advance(tx, webhook, last).await?;
+    }
+    let dropped = i64::try_from(gone.len()).unwrap_or(i64::MAX) + of_segments;
     // A dropped delivery passes on the number that it should have reported.
     let unreported = dropped + gone.iter().map(|(_, unreported)| unreported).sum::<i64>();
     execute!(tx, COUNT, &tx.tenant, webhook, dropped, unreported)?;
@@ -55,69 +55,71 @@ async fn drop_oldest(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<Vec<Uuid>
     Ok(gone.into_iter().map(|(event, _)| event).collect())
 }
 
+/// The oldest deliveries that wait.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Oldest {
+    /// The newest event of them that has a row.
+    last_row: Option<Uuid>,
+    /// The last place of them in a segment.
+    last_place: Option<Place>,
+    /// The number of those in segments.
+    of_segments: i64,
+}
+
+impl Oldest {
+    /// Returns the `count` oldest deliveries of those in rows and in segments. An event that has a row is older than the
+    /// segment that it left.
+    fn of(mut rows: &[Uuid], segments: &[Segment], count: i64) -> Self {
+        let (mut oldest, mut left) = (Self::default(), count);
+        for segment in segments {
+            oldest.take_rows(&mut rows, &mut left, Some(segment.id));
+            let taken = segment.waiting().min(left);
+            if taken > 0 {
+                let index = segment.gone + taken - 1;
+                oldest.last_place = Some(Place { segment: segment.id, index });
+                oldest.of_segments += taken;
+                left -= taken;
+            }
+        }
+        oldest.take_rows(&mut rows, &mut left, None);
+        oldest
+    }
+
+    /// Takes up to `left` of the `rows`, as far as they are before the event `end`.
+    fn take_rows(&mut self, rows: &mut &[Uuid], left: &mut i64, end: Option<Uuid>) {
+        while let Some((row, rest)) = rows.split_first()
+            && *left > 0
+            && end.is_none_or(|end| *row < end)
+        {
+            self.last_row = Some(*row);
+            *left -= 1;
+            *rows = rest;
+        }
+    }
+}
+
+/// Deletes the rows of waiting deliveries up to the event `last`, with their attempts. Returns the event of each, and the
+/// dropped denials that it reports.
+async fn drop_rows(tx: &mut Tx, webhook: Uuid, last: Uuid) -> Result<Vec<(Uuid, i64)>, StoreError> {
+    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id IN \
+        (SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND denials \
+        AND due_at IS NOT NULL AND event_id <= $3)";
+    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND denials AND due_at IS NOT NULL AND event_id <= $3 \
+        RETURNING event_id, dropped";
+    execute!(tx, ATTEMPTS, &tx.tenant, webhook, last)?;
+    Ok(fetch_all!(tx, (Uuid, i64), DELIVERIES, &tx.tenant, webhook, last)?)
+}
+
 /// Counts `count` deliveries less that wait: they were delivered or are dead. Of these, a queue keeps as many as may wait.
 pub(crate) async fn settled(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhook_lanes SET waiting = waiting - $3, settled = settled + $3 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials RETURNING settled";
     let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, webhook, count)?;
-    let kept = i64::from(tx.max_waiting_denials);
     match row {
-        Some((settled,)) if settled >= kept + SETTLED_SLACK => {
-            delete_settled(tx, webhook, kept).await
-        }
-        _ => Ok(()),
+        Some((settled,)) => settled_denials::limit(tx, webhook, settled).await,
+        None => Ok(()),
     }
-}
-
-/// Deletes the settled deliveries but the newest `kept`, at most [`MAX_DELETED`]: the next settlement deletes more.
-async fn delete_settled(tx: &mut Tx, webhook: Uuid, kept: i64) -> Result<(), StoreError> {
-    const KEPT: &str = "SELECT settled_at FROM webhook_deliveries WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL \
-        ORDER BY settled_at DESC LIMIT 1 OFFSET $3";
-    const BOUND: &str = "SELECT settled_at FROM webhook_deliveries WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL \
-        ORDER BY settled_at LIMIT 1 OFFSET $3";
-    const SUBTRACT: &str = "UPDATE webhook_lanes SET settled = settled - $3 \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
-    let oldest_kept = fetch_optional!(tx, (i64,), KEPT, &tx.tenant, webhook, kept - 1)?;
-    let Some((oldest_kept,)) = oldest_kept else { return count_settled(tx, webhook).await };
-    let bound = fetch_optional!(tx, (i64,), BOUND, &tx.tenant, webhook, MAX_DELETED)?;
-    let bound = bound.map_or(oldest_kept, |(bound,)| bound.min(oldest_kept));
-    let deleted = delete_settled_before(tx, webhook, bound).await?;
-    if deleted < SETTLED_SLACK / 2 {
-        // The number was too high.
-        return count_settled(tx, webhook).await;
-    }
-    execute!(tx, SUBTRACT, &tx.tenant, webhook, deleted)?;
-    Ok(())
-}
-
-/// Deletes the deliveries that were settled before `instant`, and returns their number.
-async fn delete_settled_before(
-    tx: &mut Tx,
-    webhook: Uuid,
-    instant: i64,
-) -> Result<i64, StoreError> {
-    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id IN \
-        (SELECT id FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2 AND denials \
-        AND settled_at IS NOT NULL AND settled_at < $3)";
-    const DELIVERIES: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL AND settled_at < $3 \
-        RETURNING event_id";
-    execute!(tx, ATTEMPTS, &tx.tenant, webhook, instant)?;
-    let gone = fetch_all!(tx, (Uuid,), DELIVERIES, &tx.tenant, webhook, instant)?;
-    let events: Vec<Uuid> = gone.into_iter().map(|(event,)| event).collect();
-    delivery_rows::delete_unsent(tx, &events).await?;
-    Ok(i64::try_from(events.len()).unwrap_or(i64::MAX))
-}
-
-/// Counts the settled deliveries anew, which takes time: redeliveries and the retention change their number, too.
-async fn count_settled(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
-    const COUNT: &str = "UPDATE webhook_lanes SET settled = (SELECT count(*) \
-        FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials \
-        AND d.settled_at IS NOT NULL) WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
-    execute!(tx, COUNT, &tx.tenant, webhook)?;
-    Ok(())
 }
 
 /// Counts a delivery that a client requests again, unless it waits already.
@@ -142,6 +144,18 @@ pub(crate) async fn take_dropped(tx: &mut Tx, webhook: Uuid) -> Result<i64, Stor
     let row = fetch_optional!(tx, (i64,), READ, &tx.tenant, webhook)?;
     execute!(tx, CLEAR, &tx.tenant, webhook)?;
     Ok(row.map_or(0, |(dropped,)| dropped))
+}
+
+/// Makes each queue due that has segments and is not due, unless its tenant is closed. A replica of an earlier version that
+/// serves beside this one knows no segments, and releases such a queue as empty.
+pub(crate) async fn wake_forgotten(tx: &mut Tx) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET due_at = 0 WHERE denials AND due_at IS NULL \
+        AND EXISTS (SELECT 1 FROM denial_segments s WHERE s.tenant_id = webhook_lanes.tenant_id \
+        AND s.webhook_id = webhook_lanes.webhook_id) AND NOT EXISTS (SELECT 1 FROM tenants t \
+        WHERE t.id = webhook_lanes.tenant_id \
+        AND (t.suspended_at IS NOT NULL OR t.deleting_at IS NOT NULL))";
+    tx.writes.deliveries |= execute!(tx, SQL)? > 0;
+    Ok(())
 }
 
 #[cfg(test)]

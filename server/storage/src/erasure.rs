@@ -41,13 +41,16 @@ macro_rules! step {
 const AUDIT: &str = "audit_records";
 
 /// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
-/// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much.
-const STEPS: [(&str, &str); 20] = [
+/// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much, and one
+/// with many denials some tens of KiB.
+const STEPS: [(&str, &str); 22] = [
     step!("tenant_settings" by "tenant_id", 1 rows),
     step!("tenant_cases" by "tenant_id", 1 rows),
     step!("proposals" by "id", 4 rows),
     step!("service_keys" by "id", 500 rows),
     step!("identity_providers" by "id", 500 rows),
+    step!("denial_segments" by "webhook_id, id", 20 rows),
+    step!("delivered_denials" by "webhook_id, id", 20 rows),
     step!("webhook_attempts" by "id", 500 rows),
     step!("webhook_deliveries" by "id", 500 rows),
     step!("webhook_lanes" by "webhook_id", 500 rows),

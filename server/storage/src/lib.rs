@@ -4,16 +4,19 @@
 //! tenant, so it does not find the id of another tenant's record. Each statement is written once, in SQL that
 //! SQLite and PostgreSQL both read (`$1`, `ON CONFLICT`, `RETURNING`), and runs through the macros of `macros.rs`.
 
+pub mod attempts;
 pub mod audit;
 pub mod bulk;
 pub mod changes;
 mod commit;
 pub mod content_size;
 mod database;
+mod delivered_denials;
 pub mod deliveries;
 pub mod delivery_queues;
 mod delivery_rows;
 mod denial_queues;
+mod denial_segments;
 pub mod encryption;
 pub mod entities;
 pub mod erasure;
@@ -21,10 +24,12 @@ mod error;
 pub mod events;
 mod history;
 mod hosts;
+pub mod jobs;
 mod json_list;
 mod macros;
 mod migrations;
 mod notices;
+mod ordered_ids;
 mod paging;
 pub mod plan_records;
 pub mod policies;
@@ -46,6 +51,7 @@ pub mod rules;
 mod schema;
 pub mod secrets;
 pub mod service_keys;
+mod settled_denials;
 mod sqlite;
 mod sqlite_files;
 mod standbys;

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 13] = [
+const SQLITE: [Source; 14] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -24,8 +24,9 @@ const SQLITE: [Source; 13] = [
     (11, "history", include_str!("../migrations/sqlite/0011_history.sql")),
     (12, "changes", include_str!("../migrations/sqlite/0012_changes.sql")),
     (13, "entities", include_str!("../migrations/sqlite/0013_entities.sql")),
+    (14, "denials", include_str!("../migrations/sqlite/0014_denials.sql")),
 ];
-const POSTGRES: [Source; 13] = [
+const POSTGRES: [Source; 14] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -39,6 +40,7 @@ const POSTGRES: [Source; 13] = [
     (11, "history", include_str!("../migrations/postgres/0011_history.sql")),
     (12, "changes", include_str!("../migrations/postgres/0012_changes.sql")),
     (13, "entities", include_str!("../migrations/postgres/0013_entities.sql")),
+    (14, "denials", include_str!("../migrations/postgres/0014_denials.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 26] = [
+    const RELEASED: [(&str, &str); 28] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -125,6 +127,10 @@ mod tests {
             "006f379ed0024779217dda8db2bdcd1fe71d6d1576a5731ea0da7a214e81159bc24dd1f459747bb96ffe11e8dc451e09",
         ),
         (
+            "postgres/0014_denials.sql",
+            "f5e4792cc4660d421354d69c0e6a63a579d740bf4922465313dac2f32705bb60c7f1b75480a1f468248d0e47d84b97c6",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -175,6 +181,10 @@ mod tests {
         (
             "sqlite/0013_entities.sql",
             "66c8083daf12b450e71457cf167f720e66fb066a53d022a3c1f6612d7e8095d358534a3b8bec31ce2f5b81f0b49e3fff",
+        ),
+        (
+            "sqlite/0014_denials.sql",
+            "edd70c3f827303bceb3cdab51bc321746b0f9305e847b6ec647ffc8f48e77379793b17a505183f0ab743897cfb67523d",
         ),
     ];
 

@@ -26,7 +26,7 @@ pub(crate) use fetch_page;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fit {
     pub(crate) records: i64,
-    more: bool,
+    pub(crate) more: bool,
 }
 
 impl Fit {

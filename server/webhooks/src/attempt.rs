@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
 use portcullis_egress::{Client, RequestError};
 use portcullis_model::Timestamp;
-use portcullis_storage::deliveries::Job;
+use portcullis_storage::jobs::Job;
 use tokio::time::Instant;
 use url::Url;
 
@@ -35,20 +35,27 @@ impl AttemptOutcome {
     }
 }
 
-/// Sends the event of `job`, signed with `secret`.
+/// The receiver of a batch of deliveries.
+pub(crate) struct Target {
+    pub(crate) url: Result<Url, url::ParseError>,
+    /// The secret that signs, decrypted.
+    pub(crate) secret: Vec<u8>,
+}
+
+/// Sends the event of `job`.
 pub(crate) async fn send(
     client: &Client,
     job: &Job,
-    secret: &[u8],
+    target: &Target,
     at: Timestamp,
 ) -> AttemptOutcome {
     let start = Instant::now();
     let body = job.body();
-    let mut headers = signature::headers(secret, job.event, at, &body);
+    let mut headers = signature::headers(&target.secret, job.event, at, &body);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static("Portcullis-Webhooks"));
-    let answer = match Url::parse(&job.url) {
-        Ok(url) => client.post(url, headers, body, MAX_RESPONSE).await,
+    let answer = match &target.url {
+        Ok(url) => client.post(url.clone(), headers, body, MAX_RESPONSE).await,
         Err(error) => Err(RequestError::Refused(error.to_string())),
     };
     let duration = start.elapsed();

@@ -10,14 +10,15 @@ use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
 use portcullis_model::ids::Ids;
-use portcullis_storage::deliveries::{self, Job};
 use portcullis_storage::delivery_queues::{self, ClaimTerms, DeliveryQueue};
 use portcullis_storage::encryption::{Context, KeyRing};
-use portcullis_storage::{Store, StoreError, Tx};
+use portcullis_storage::jobs::{self, Job};
+use portcullis_storage::{Store, StoreError, Tx, deliveries};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use url::Url;
 
-use crate::attempt::{self, AttemptOutcome};
+use crate::attempt::{self, AttemptOutcome, Target};
 use crate::metrics::DeliveryMetrics;
 use crate::schedule::Schedule;
 
@@ -170,19 +171,19 @@ impl DeliveryWorker {
         }
         let made: Vec<_> = done.iter().map(|done| (&done.job, &done.record)).collect();
         deliveries::record_attempts(&mut tx, queue, &made, terms.now).await?;
-        let mut jobs = match next {
+        let mut due = match next {
             Next::Deliver { retry_first } => next_due(&mut tx, queue, &terms, retry_first).await?,
             Next::Release => Vec::new(),
         };
-        if let Some(job) = jobs.first_mut().filter(|job| job.must_report()) {
-            deliveries::report_dropped(&mut tx, queue, job).await?;
+        if let Some(job) = due.first_mut().filter(|job| job.must_report()) {
+            jobs::report_dropped(&mut tx, queue, job).await?;
         }
-        if jobs.is_empty() {
+        if due.is_empty() {
             let slow = if done.is_empty() { queue.slow } else { is_slow(done) };
             delivery_queues::release(&mut tx, queue, slow, terms.now).await?;
         }
         tx.commit().await?;
-        Ok(jobs)
+        Ok(due)
     }
 
     /// Makes the attempts of a batch, which begin in order. After an attempt that failed or took long, or when the batch
@@ -195,8 +196,9 @@ impl DeliveryWorker {
                 && began.elapsed() < MAX_BATCH_TIME
                 && !self.is_stopping()
         };
+        let target = jobs.first().and_then(|job| self.target(queue, job));
         let attempt = async |job| {
-            let done = self.attempt(queue, job).await;
+            let done = self.attempt(target.as_ref(), job).await;
             if done.slow {
                 goes_on.store(false, Ordering::Relaxed);
             }
@@ -207,15 +209,23 @@ impl DeliveryWorker {
         begun.map(attempt).buffer_unordered(at_once).collect().await
     }
 
-    async fn attempt(&self, queue: &DeliveryQueue, job: Job) -> CompletedAttempt {
-        let at = Timestamp::from(self.clock.now());
+    /// Returns the receiver of a batch, which was read with its jobs. `None` if its secret cannot be decrypted.
+    fn target(&self, queue: &DeliveryQueue, job: &Job) -> Option<Target> {
         let context = Context::of_webhook_secret(&queue.tenant, queue.webhook);
-        let outcome = match self.keys.decrypt(context, &job.secret) {
-            Ok(secret) => attempt::send(&self.client, &job, &secret, at).await,
+        match self.keys.decrypt(context, &job.secret) {
+            Ok(secret) => Some(Target { url: Url::parse(&job.url), secret }),
             Err(error) => {
                 tracing::error!(%error, webhook = %queue.webhook, "cannot sign a delivery");
-                AttemptOutcome::unsigned()
+                None
             }
+        }
+    }
+
+    async fn attempt(&self, target: Option<&Target>, job: Job) -> CompletedAttempt {
+        let at = Timestamp::from(self.clock.now());
+        let outcome = match target {
+            Some(target) => attempt::send(&self.client, &job, target, at).await,
+            None => AttemptOutcome::unsigned(),
         };
         let record = self.attempt_record(&job, outcome, at);
         self.metrics.made(record.state);
@@ -266,14 +276,14 @@ async fn next_due(
     let id = queue.id();
     let limit = if queue.denials && !queue.slow { DENIALS_IN_BATCH } else { 1 };
     if retry_first {
-        let retries = deliveries::next_retries(tx, id, terms, limit).await?;
+        let retries = jobs::next_retries(tx, id, terms, limit).await?;
         if !retries.is_empty() {
             return Ok(retries);
         }
     }
-    let firsts = deliveries::next_firsts(tx, id, limit).await?;
+    let firsts = jobs::next_firsts(tx, id, limit).await?;
     if firsts.is_empty() && !retry_first {
-        return deliveries::next_retries(tx, id, terms, limit).await;
+        return jobs::next_retries(tx, id, terms, limit).await;
     }
     Ok(firsts)
 }

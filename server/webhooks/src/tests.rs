@@ -16,7 +16,7 @@ use portcullis_model::page::Page;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 use portcullis_storage::encryption::{Context, KeyRing};
 use portcullis_storage::testing::{TestDatabase, on_every_database};
-use portcullis_storage::{Store, deliveries, events, webhooks};
+use portcullis_storage::{Store, attempts, events, webhooks};
 use prometheus_client::registry::Registry;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -144,7 +144,7 @@ impl Stage {
     async fn recorded(&self) {
         loop {
             let mut tx = self.store.read(TENANT).await.expect("begins");
-            let attempts = deliveries::attempts(&mut tx, self.webhook, Page::FIRST).await;
+            let attempts = attempts::list(&mut tx, self.webhook, Page::FIRST).await;
             tx.end().await.expect("ends");
             if !attempts.expect("works").records.is_empty() {
                 return;
@@ -312,7 +312,7 @@ async fn after_a_failure_a_batch_begins_no_attempt(database: TestDatabase) {
     let request = stage.request().await;
     assert_eq!(request.event, events[2]);
     let mut tx = stage.store.read(TENANT).await.expect("begins");
-    let attempts = deliveries::attempts(&mut tx, stage.webhook, Page::FIRST).await;
+    let attempts = attempts::list(&mut tx, stage.webhook, Page::FIRST).await;
     tx.end().await.expect("ends");
     let recorded: Vec<_> =
         attempts.expect("works").records.iter().map(|one| one.event_id).collect();

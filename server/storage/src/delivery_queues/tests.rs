@@ -3,7 +3,7 @@
 use super::*;
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
-use crate::{deliveries, events, tenants, webhooks};
+use crate::{events, jobs, tenants, webhooks};
 use portcullis_model::event::Event;
 use portcullis_model::webhook::{EventType, WebhookRecord};
 
@@ -146,7 +146,7 @@ async fn a_clock_that_was_put_back_holds_nothing_up(database: TestDatabase) {
     assert_eq!(claim_all(&store, "y", before, false).await.len(), 1);
     let mut tx = store.read("a").await.expect("begins");
     let terms = terms("y", before);
-    let jobs = deliveries::next_retries(&mut tx, queue_of(1), &terms, 1).await.expect("works");
+    let jobs = jobs::next_retries(&mut tx, queue_of(1), &terms, 1).await.expect("works");
     assert_eq!(jobs.len(), 1);
 }
 
@@ -160,12 +160,12 @@ async fn first_attempts_come_in_the_order_of_their_events(database: TestDatabase
     }
     let mut tx = store.write_as("a").await.expect("begins");
     for event in events {
-        let job = deliveries::next_firsts(&mut tx, queue_of(1), 1).await.expect("works").remove(0);
+        let job = jobs::next_firsts(&mut tx, queue_of(1), 1).await.expect("works").remove(0);
         assert_eq!(job.event, event);
         const SQL: &str = "UPDATE webhook_deliveries SET due_at = NULL WHERE event_id = $1";
         execute!(tx, SQL, event).expect("works");
     }
-    assert!(deliveries::next_firsts(&mut tx, queue_of(1), 1).await.expect("works").is_empty());
+    assert!(jobs::next_firsts(&mut tx, queue_of(1), 1).await.expect("works").is_empty());
 }
 
 async fn a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked(database: TestDatabase) {

@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 20] = [
+const ROWS: [(&str, &str); 22] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -66,6 +66,17 @@ const ROWS: [(&str, &str); 20] = [
         VALUES ($1, $2, 'u', '[]', $3, 'a', 0)",
     ),
     ("webhook_lanes", "INSERT INTO webhook_lanes (tenant_id, webhook_id) VALUES ($1, $2)"),
+    (
+        "denial_segments",
+        "INSERT INTO denial_segments (tenant_id, webhook_id, id, total, denials) \
+        VALUES ($1, $2, $2, 1, $3)",
+    ),
+    (
+        "delivered_denials",
+        "INSERT INTO delivered_denials (tenant_id, webhook_id, id, last_attempt, first_delivery, \
+        last_delivery, total, attempts, bodies, settled_at) \
+        VALUES ($1, $2, $2, $2, $2, $2, 1, $3, $3, 0)",
+    ),
     (
         "webhook_events",
         "INSERT INTO webhook_events (tenant_id, id, type, body, created_at) \

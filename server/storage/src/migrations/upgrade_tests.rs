@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::*;
 use crate::database::Database;
-use crate::deliveries;
 use crate::delivery_queues::QueueId;
+use crate::jobs;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::store::{Store, StoreLimits};
 use crate::testing::{TestDatabase, on_every_database};
@@ -100,7 +100,7 @@ async fn the_records_of_version_0_1_are_counted_and_its_denials_get_their_queue(
     assert_eq!(queues, [(false, Some(0), 0), (true, Some(0), 3)]);
     for (denials, expected) in [(false, 14), (true, 12)] {
         let queue = QueueId { webhook: Uuid::from_u128(1), denials };
-        let job = deliveries::next_firsts(&mut tx, queue, 1).await.expect("works").remove(0);
+        let job = jobs::next_firsts(&mut tx, queue, 1).await.expect("works").remove(0);
         assert_eq!(job.event, Uuid::from_u128(expected));
         assert_eq!(job.body(), with_dropped(b"{\"data\":{}}".to_vec(), 0));
     }
