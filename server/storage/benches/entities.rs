@@ -27,9 +27,9 @@ fn insert(count: usize) -> String {
         r#"INSERT INTO entities (tenant_id, type, id, roles, domain_roles, properties, revision, updated_at, is_deleted)
         WITH RECURSIVE series(n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM series WHERE n < {count} - 1)
         SELECT '{TENANT}', 'user', 'user-' || substr(CAST(100000000 + n AS TEXT), 2) || '@example.org',
-            '["role-' || n % 40 || '","staff"]',
-            '{{"ws-' || n % 5000 || '":["owner"]}}',
-            '{{"active":true,"badge":"b-' || n || '","level":' || n % 10 || ',"ward":"ward-' || n % 300 || '"}}',
+            '["role-' || (n % 40) || '","staff"]',
+            '{{"ws-' || (n % 5000) || '":["owner"]}}',
+            '{{"active":true,"badge":"b-' || n || '","level":' || (n % 10) || ',"ward":"ward-' || (n % 300) || '"}}',
             1, 0, FALSE FROM series"#
     )
 }

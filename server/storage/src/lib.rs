@@ -7,7 +7,6 @@
 pub mod audit;
 pub mod bulk;
 pub mod changes;
-mod columns;
 mod commit;
 pub mod content_size;
 mod database;

@@ -1,16 +1,29 @@
 //! The records of a tenant as plans need them: the columns that no plan reads take time to read, too.
 //!
-//! The database gives all records as one text ([`Columns`]).
+//! The database gives all records as one text, in which the length of each column stands before it: a row of its own for
+//! each record takes longer to read than all the rest of it.
 
 use std::collections::BTreeSet;
 
 use portcullis_engine::{Effect, Format, Policy, ResourcePattern, Rule, RuleTuple};
 use uuid::Uuid;
 
-use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::macros::{fetch_all, fetch_optional};
 use crate::tx::{Inner, Tx};
+
+/// Columns, each with its length before it: `<bytes>:<text>`.
+struct Columns<'t>(&'t str);
+
+impl<'t> Columns<'t> {
+    /// Takes the next column; `None` at the end, or if the text has another form.
+    fn next(&mut self) -> Option<&'t str> {
+        let (length, rest) = self.0.split_once(':')?;
+        let (column, rest) = rest.split_at_checked(length.parse().ok()?)?;
+        self.0 = rest;
+        Some(column)
+    }
+}
 
 /// Lists all rules that can match `resource`, as a plan needs them, in no order.
 pub async fn rules(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError> {
@@ -23,8 +36,8 @@ pub async fn rules(tx: &mut Tx, resource: &str) -> Result<Vec<Rule>, StoreError>
         || octet_length(act) || ':' || act || octet_length(effect) || ':' || effect, '') \
         FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
     let text = read(tx, resource, [SQLITE, POSTGRES]).await?;
-    let (mut columns, mut rules) = (Columns::of(&text), Vec::new());
-    while !columns.is_empty() {
+    let (mut columns, mut rules) = (Columns(&text), Vec::new());
+    while !columns.0.is_empty() {
         rules.push(rule(&mut columns).ok_or(StoreError::Corrupt { what: "rbac_rules" })?);
     }
     Ok(rules)
@@ -61,8 +74,8 @@ impl StoredPolicies {
     /// # Errors
     /// [`StoreError::Corrupt`]
     pub fn list(&self) -> Result<Vec<StoredPolicy<'_>>, StoreError> {
-        let (mut columns, mut policies) = (Columns::of(&self.0), Vec::new());
-        while !columns.is_empty() {
+        let (mut columns, mut policies) = (Columns(&self.0), Vec::new());
+        while !columns.0.is_empty() {
             let policy = StoredPolicy::read(&mut columns);
             policies.push(policy.ok_or(StoreError::Corrupt { what: "abac_policies" })?);
         }

@@ -3,7 +3,6 @@
 use portcullis_engine::entities::{EntityChange, EntityInput};
 use portcullis_engine::{Json, json};
 
-use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::macros::from_row;
 
@@ -33,7 +32,20 @@ impl ChangedRow {
     }
 }
 
-/// Entities as one text.
+/// Columns as one text, each with its length before it: `<bytes>:<text>`. Any character may be in a type or an id.
+struct Columns<'t>(&'t str);
+
+impl<'t> Columns<'t> {
+    /// Takes the next column; `None` at the end, or if the text has another form.
+    fn next(&mut self) -> Option<&'t str> {
+        let (length, rest) = self.0.split_once(':')?;
+        let (column, rest) = rest.split_at_checked(length.parse().ok()?)?;
+        self.0 = rest;
+        Some(column)
+    }
+}
+
+/// Entities as one text: a row of its own for each takes longer to read than all the rest of it.
 #[derive(Debug)]
 pub(super) struct EntityPage(String);
 
@@ -48,8 +60,8 @@ impl EntityPage {
     /// # Errors
     /// [`StoreError::Corrupt`]
     pub(super) fn rows(&self) -> Result<Vec<EntityRow<'_>>, StoreError> {
-        let (mut columns, mut rows) = (Columns::of(&self.0), Vec::new());
-        while !columns.is_empty() {
+        let (mut columns, mut rows) = (Columns(&self.0), Vec::new());
+        while !columns.0.is_empty() {
             let row = EntityRow::read(&mut columns);
             rows.push(row.ok_or(StoreError::Corrupt { what: "entities" })?);
         }
