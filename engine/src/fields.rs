@@ -18,6 +18,8 @@
 //! # Ok::<(), portcullis_engine::json::JsonError>(())
 //! ```
 
+use smallvec::SmallVec;
+
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::{Json, Member};
 
@@ -27,7 +29,8 @@ pub struct Fields<'j, 'p> {
     members: &'j [Member<'j>],
     at: &'p Place<'p>,
     problems: &'p mut Problems,
-    known: Vec<&'static str>,
+    /// The names that were asked for. Most objects have no more: they take no allocation.
+    known: SmallVec<[&'static str; 8]>,
 }
 
 impl<'j, 'p> Fields<'j, 'p> {
@@ -37,7 +40,7 @@ impl<'j, 'p> Fields<'j, 'p> {
             problems.expected(at, format!("an object, not {}", json.kind()));
             return None;
         };
-        Some(Self { members, at, problems, known: Vec::new() })
+        Some(Self { members, at, problems, known: SmallVec::new() })
     }
 
     fn find(&mut self, name: &'static str) -> Option<&'j Json<'j>> {

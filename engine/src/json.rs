@@ -186,6 +186,9 @@ fn find_nul(text: &str, at: &Place<'_>, problems: &mut Problems) {
 }
 
 fn find_duplicates(members: &[Member<'_>], at: &Place<'_>, problems: &mut Problems) {
+    if are_few_and_distinct(members) {
+        return;
+    }
     let mut keys: Vec<&str> = members.iter().map(|(key, _)| &**key).collect();
     keys.sort_unstable();
     for pair in keys.windows(2) {
@@ -194,6 +197,15 @@ fn find_duplicates(members: &[Member<'_>], at: &Place<'_>, problems: &mut Proble
             problems.expected(at, what);
         }
     }
+}
+
+/// Returns whether the names are distinct. False for many members, which are compared faster when they are sorted.
+fn are_few_and_distinct(members: &[Member<'_>]) -> bool {
+    const FEW: usize = 8;
+    let is_new = |(index, (key, _)): (usize, &Member<'_>)| {
+        members.iter().take(index).all(|(own, _)| own != key)
+    };
+    members.len() <= FEW && members.iter().enumerate().all(is_new)
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
@@ -293,13 +305,14 @@ impl<'de> Visitor<'de> for TreeSeed {
     }
 }
 
-/// Appends `item`. Doubles the room when it is used up, beginning with one.
+/// Appends `item`. Makes room for one, then for four, then doubles the room when it is used up.
 ///
 /// `Vec::push` begins with room for four. A body that nests very many lists of one item would take four times the
 /// memory: an allocator does not use again the small rests that shrinking leaves.
 fn push_exactly<T>(items: &mut Vec<T>, item: T) {
     if items.len() == items.capacity() {
-        items.reserve_exact(items.len().max(1));
+        let more = if items.is_empty() { 1 } else { items.len().max(3) };
+        items.reserve_exact(more);
     }
     items.push(item);
 }

@@ -8,6 +8,7 @@ mod found;
 mod lists;
 mod names;
 mod revision;
+mod rows;
 pub mod syncs;
 mod table;
 

@@ -81,27 +81,15 @@ impl<'r> Run<'r> {
     /// Returns the truth of a part; `None` if it is undetermined.
     #[inline]
     pub(crate) fn truth(&mut self, node: NodeId) -> Option<bool> {
-        let steps = &self.program.steps;
+        let step = self.program.steps.step(node);
+        if let Some(truth) = self.compared(step) {
+            return Some(truth);
+        }
         // A step handles the type that it compares. `evaluate_node` handles every other type and absent values.
-        match steps.step(node) {
-            Step::Symbol { slot, symbol, negated } => match self.symbol(slot) {
-                Symbol::NO_TEXT => self.evaluate_node(node),
-                found => Some((found == symbol) != negated),
-            },
-            Step::Mask { negated, slot, mask } => match self.symbol(slot) {
-                Symbol::NO_TEXT => self.evaluate_node(node),
-                found => Some(steps.mask_has(mask, found) != negated),
-            },
-            Step::Sorted { negated, count, slot, first } => match self.symbol(slot) {
-                Symbol::NO_TEXT => self.evaluate_node(node),
-                found => Some(steps.sorted_has(first, count, found) != negated),
-            },
-            Step::Order { operator, slot, bound } => match self.value(slot) {
-                Some(AttributeValue::Number(number)) => {
-                    operator.holds_in_order(number.cmp(&steps.number(bound)))
-                }
-                _ => self.evaluate_node(node),
-            },
+        match step {
+            Step::Symbol { .. } | Step::Mask { .. } | Step::Sorted { .. } | Step::Order { .. } => {
+                self.evaluate_node(node)
+            }
             Step::Matches { slot, test } => match self.value(slot) {
                 Some(AttributeValue::Text(text)) => {
                     self.program.patterns.matches(test, text, &mut self.patterns)
@@ -120,6 +108,31 @@ impl<'r> Run<'r> {
                 None => self.evaluate_node(node),
                 Some(bit) => self.memoized(node, bit),
             },
+        }
+    }
+
+    /// Returns the truth of a comparison with literals. `None` for any other part, and if the step does not handle the value.
+    #[inline]
+    fn compared(&self, step: Step) -> Option<bool> {
+        let steps = &self.program.steps;
+        let symbol = |slot| Some(self.symbol(slot)).filter(|symbol| *symbol != Symbol::NO_TEXT);
+        match step {
+            Step::Symbol { slot, symbol: wanted, negated } => {
+                Some((symbol(slot)? == wanted) != negated)
+            }
+            Step::Mask { negated, slot, mask } => {
+                Some(steps.mask_has(mask, symbol(slot)?) != negated)
+            }
+            Step::Sorted { negated, count, slot, first } => {
+                Some(steps.sorted_has(first, count, symbol(slot)?) != negated)
+            }
+            Step::Order { operator, slot, bound } => match self.value(slot)? {
+                AttributeValue::Number(number) => {
+                    operator.holds_in_order(number.cmp(&steps.number(bound)))
+                }
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -146,8 +159,10 @@ impl<'r> Run<'r> {
     /// deciding truth decides; otherwise one undetermined child makes the whole undetermined.
     fn short_circuit(&mut self, children: Children, deciding: bool) -> Option<bool> {
         let mut is_undetermined = false;
-        for &child in self.program.steps.children(children) {
-            match self.truth(child) {
+        let steps = &self.program.steps;
+        for &child in steps.children(children) {
+            // Most children are comparisons: no call for them.
+            match self.compared(steps.step(child)).or_else(|| self.truth(child)) {
                 Some(truth) if truth == deciding => return Some(deciding),
                 Some(_) => {}
                 None => is_undetermined = true,

@@ -5,23 +5,11 @@ use portcullis_model::page::{Listed, Page};
 use uuid::Uuid;
 
 use super::found::StoredEntity;
+use super::rows::{ChangedRow, EntityPage};
 use crate::error::StoreError;
-use crate::macros::{fetch_all, from_row};
+use crate::macros::{fetch_all, fetch_optional};
 use crate::paging::fetch_page;
 use crate::tx::Tx;
-
-/// An entity as memory needs it. The texts are JSON.
-#[derive(Debug)]
-pub(super) struct EntityRow {
-    pub(super) kind: String,
-    pub(super) id: String,
-    pub(super) roles: String,
-    pub(super) domain_roles: String,
-    pub(super) properties: String,
-    pub(super) is_deleted: bool,
-}
-
-from_row!(EntityRow { kind, id, roles, domain_roles, properties, is_deleted });
 
 /// Lists a page of the entities in the order of types and ids, those of one type if `kind` is given. The page begins
 /// after the entity `after`; two empty texts begin the list.
@@ -48,16 +36,22 @@ pub async fn list(
     fetch_page!(tx, StoredEntity, page, SIZES, SQL, &tx.tenant, kind, after.0, after.1)
 }
 
-/// Reads up to `limit` entities in the order of types and ids, after the entity `after`; two empty texts begin.
+/// Reads up to `limit` entities after the entity `after`, the first ones in the order of types and ids; two empty texts
+/// begin.
 pub(super) async fn page(
     tx: &mut Tx,
     (after_type, after_id): (&str, &str),
     limit: i64,
-) -> Result<Vec<EntityRow>, StoreError> {
-    const SQL: &str = "SELECT type AS kind, id, roles, domain_roles, properties, is_deleted \
-        FROM entities WHERE tenant_id = $1 AND (type, id) > ($2, $3) AND NOT is_deleted \
-        ORDER BY type, id LIMIT $4";
-    Ok(fetch_all!(tx, EntityRow, SQL, &tx.tenant, after_type, after_id, limit)?)
+) -> Result<EntityPage, StoreError> {
+    const SQL: &str = "SELECT string_agg(octet_length(type) || ':' || type \
+        || octet_length(id) || ':' || id || octet_length(roles) || ':' || roles \
+        || octet_length(domain_roles) || ':' || domain_roles \
+        || octet_length(properties) || ':' || properties, '') FROM ( \
+        SELECT type, id, roles, domain_roles, properties FROM entities \
+        WHERE tenant_id = $1 AND (type, id) > ($2, $3) AND NOT is_deleted \
+        ORDER BY type, id LIMIT $4) AS entity";
+    let row = fetch_optional!(tx, (Option<String>,), SQL, &tx.tenant, after_type, after_id, limit)?;
+    Ok(EntityPage::of(row.and_then(|(text,)| text).unwrap_or_default()))
 }
 
 /// Reads up to `limit` entities that changed after `revision`, deleted ones included.
@@ -65,9 +59,9 @@ pub(super) async fn changed_since(
     tx: &mut Tx,
     revision: u64,
     limit: i64,
-) -> Result<Vec<EntityRow>, StoreError> {
+) -> Result<Vec<ChangedRow>, StoreError> {
     const SQL: &str = "SELECT type AS kind, id, roles, domain_roles, properties, is_deleted \
         FROM entities WHERE tenant_id = $1 AND revision > $2 ORDER BY revision LIMIT $3";
     let revision = i64::try_from(revision).unwrap_or(i64::MAX);
-    Ok(fetch_all!(tx, EntityRow, SQL, &tx.tenant, revision, limit)?)
+    Ok(fetch_all!(tx, ChangedRow, SQL, &tx.tenant, revision, limit)?)
 }

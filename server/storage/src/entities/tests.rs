@@ -4,11 +4,12 @@ use portcullis_engine::json;
 use portcullis_model::entity::EntitiesBody;
 use serde_json::{Value, json};
 
-use super::lists::{EntityRow, changed_since, page};
+use super::lists::{changed_since, page};
+use super::rows::ChangedRow;
 use super::*;
 use crate::commit::Committed;
 use crate::store::Store;
-use crate::testing::{TestDatabase, on_every_database};
+use crate::testing::{TestDatabase, execute, on_every_database};
 
 on_every_database!(
     an_entity_comes_back_as_it_went_in,
@@ -18,6 +19,8 @@ on_every_database!(
     changes_are_read_since_a_revision,
     principals_and_roles_do_not_meet,
     pages_follow_one_another,
+    a_table_has_the_entities_of_every_page,
+    a_table_refuses_content_that_is_no_json,
 );
 
 const TENANT: &str = "acme";
@@ -129,11 +132,13 @@ async fn changes_are_read_since_a_revision(database: TestDatabase) {
         [(0, vec!["alice", "d", "-c"]), (1, vec!["d", "-c"]), (2, vec!["-c"]), (3, vec![])]
     {
         let rows = changed_since(&mut tx, since, 10).await.expect("works");
-        let shown = |row: EntityRow| if row.is_deleted { format!("-{}", row.id) } else { row.id };
+        let shown = |row: ChangedRow| if row.is_deleted { format!("-{}", row.id) } else { row.id };
         assert_eq!(rows.into_iter().map(shown).collect::<Vec<_>>(), expected);
     }
     let rows = page(&mut tx, ("", ""), 10).await.expect("works");
-    assert_eq!(rows.iter().map(|row| &*row.id).collect::<Vec<_>>(), ["d", "alice"]);
+    let mut ids: Vec<_> = rows.rows().expect("sound").iter().map(|row| row.id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["alice", "d"]);
 }
 
 async fn principals_and_roles_do_not_meet(database: TestDatabase) {
@@ -182,4 +187,38 @@ async fn pages_follow_one_another(database: TestDatabase) {
     let of_type = list(&mut tx, Some("b"), ("", ""), 9).await.expect("works");
     assert_eq!(of_type.records.len(), 3);
     assert_eq!(list(&mut tx, Some("c"), ("", ""), 9).await.expect("works").records.len(), 0);
+}
+
+async fn a_table_has_the_entities_of_every_page(database: TestDatabase) {
+    let store = database.open().await;
+    write(&store, &json!([alice(), {"type": "chart", "id": "1:é\n"}]), EntityOrigin::default())
+        .await;
+    // Two pages of notes, so that a page ends inside a type.
+    let notes = "INSERT INTO entities (tenant_id, type, id, roles, domain_roles, properties, revision, updated_at, \
+        is_deleted) WITH RECURSIVE series(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM series WHERE n < 4001) \
+        SELECT 'acme', 'note', 'n:' || n, '[]', '{}', '{\"n\":' || n || '}', 1, 0, n = 4001 FROM series";
+    execute(&store, [notes.to_owned()]).await;
+    let mut tx = store.read(TENANT).await.expect("begins");
+    let table = table(&mut tx).await.expect("works").expect("fits");
+    let numbers = |id: &str| table.get("note", id).map(|note| format!("{:?}", note.properties()));
+    assert_eq!(table.of_type("note", None).count(), 4_000);
+    for n in [1, 1_998, 2_000, 4_000] {
+        assert_eq!(numbers(&format!("n:{n}")), Some(format!("{{\"n\": Number({n})}}")));
+    }
+    assert_eq!(numbers("n:4001"), None, "it is deleted");
+    assert!(table.get("chart", "1:é\n").is_some());
+    let alice = table.get("user", "alice").expect("an entity");
+    assert_eq!(alice.roles_in("ws-1").collect::<Vec<_>>(), ["doctor", "owner"]);
+    let mut tx = store.read("other").await.expect("begins");
+    let others = super::table(&mut tx).await.expect("works").expect("fits");
+    assert!(others.get("user", "alice").is_none(), "it is of another tenant");
+}
+
+async fn a_table_refuses_content_that_is_no_json(database: TestDatabase) {
+    let store = database.open().await;
+    write(&store, &json!([alice()]), EntityOrigin::default()).await;
+    execute(&store, ["UPDATE entities SET roles = '['".to_owned()]).await;
+    let mut tx = store.read(TENANT).await.expect("begins");
+    let read = table(&mut tx).await;
+    assert!(matches!(read, Err(StoreError::Corrupt { what: "entities.roles" })), "{read:?}");
 }
