@@ -4,18 +4,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use portcullis_engine::{Plan, RoleInclusions, TenantFacts};
-use portcullis_storage::{StoreError, Tx, entities, roles};
+use portcullis_engine::{Plan, Precedence, RoleInclusions, TenantFacts};
 
 /// The number of tenants from which on the ones without plans are looked for.
 const FEW: usize = 64;
 
-/// Reads the facts about the tenant, in the snapshot of its rules.
-pub(crate) async fn read(tx: &mut Tx) -> Result<TenantFacts, StoreError> {
-    Ok(TenantFacts {
-        directory: entities::precedence(tx).await?,
-        inclusions: RoleInclusions::new(roles::all(tx).await?),
-    })
+/// Returns the facts of a tenant with this directory and these roles, each with the roles that it includes.
+pub(crate) fn facts_of(
+    directory: Option<Precedence>,
+    roles: Vec<(String, Vec<String>)>,
+) -> TenantFacts {
+    TenantFacts { directory, inclusions: RoleInclusions::new(roles) }
 }
 
 /// The facts that plans in memory have, by tenant, so that the thousand plans of a tenant keep them once.
@@ -53,8 +52,6 @@ impl SharedFacts {
 
 #[cfg(test)]
 mod tests {
-    use portcullis_engine::Precedence;
-
     use super::*;
 
     #[test]

@@ -30,7 +30,7 @@ use names::RoleCounts;
 
 pub use lists::list;
 pub use names::{NameClash, clash, clash_of_roles};
-pub use revision::{DirectoryState, of_tenants, precedence, state};
+pub use revision::{DirectoryState, of_tenants, state};
 pub use table::{changed_table, table};
 
 /// Writes entities. Those that are deleted come back.

@@ -57,6 +57,7 @@ mod sqlite_files;
 mod standbys;
 mod store;
 mod stored_cases;
+mod stored_records;
 pub mod tenant_cases;
 pub mod tenant_settings;
 pub mod tenants;

@@ -1,51 +1,65 @@
 //! The records of a tenant as plans need them: the columns that no plan reads take time to read, too.
-//!
-//! The database gives all records as one text, in which the length of each column stands before it: a row of its own for
-//! each record takes longer to read than all the rest of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use portcullis_engine::{Effect, Format, Policy, ResourcePattern, Rule, RuleTuple};
+use portcullis_engine::{
+    Effect, Format, Policy, Precedence, ResolverRef, ResourcePattern, Rule, RuleTuple,
+};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::json_list::from_json_list;
 use crate::macros::{fetch_all, fetch_optional};
+use crate::resolvers;
+use crate::stored_records::{Columns, Records, Statements, read};
 use crate::tx::{Inner, Tx};
 
-/// Columns, each with its length before it: `<bytes>:<text>`.
-struct Columns<'t>(&'t str);
+/// The rules that can match a resource, as they are stored.
+#[derive(Debug)]
+pub struct StoredRules(Records);
 
-impl<'t> Columns<'t> {
-    /// Takes the next column; `None` at the end, or if the text has another form.
-    fn next(&mut self) -> Option<&'t str> {
-        let (length, rest) = self.0.split_once(':')?;
-        let (column, rest) = rest.split_at_checked(length.parse().ok()?)?;
-        self.0 = rest;
-        Some(column)
+impl StoredRules {
+    /// Returns each rule.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`]
+    pub fn list(&self) -> Result<Vec<Rule>, StoreError> {
+        self.0.read(rule, "rbac_rules")
+    }
+
+    /// Returns the bytes of all rules.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes()
     }
 }
 
-/// Lists all rules that can match `resource`, as a plan needs them, in no order. Leaves out those that can match
-/// `broader`, a pattern.
+/// Reads all rules that can match `resource`, in no order. Leaves out those that can match `broader`, a pattern.
 pub async fn rules(
     tx: &mut Tx,
     resource: &str,
     broader: Option<&str>,
-) -> Result<Vec<Rule>, StoreError> {
-    const SQLITE: &str = "SELECT string_agg('32:' || hex(id) || octet_length(sub) || ':' || sub \
+) -> Result<StoredRules, StoreError> {
+    const SQLITE: &str = "SELECT count(*), string_agg(concat_ws('\u{1f}', hex(id), sub, dom, obj, \
+        act, effect), '\u{1f}') FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
+    const POSTGRES: &str = "SELECT concat_ws('\u{1f}', id, sub, dom, obj, act, effect) \
+        FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
+    const SQLITE_MEASURED: &str = "SELECT string_agg('32:' || hex(id) \
+        || octet_length(sub) || ':' || sub \
         || octet_length(dom) || ':' || dom || octet_length(obj) || ':' || obj \
         || octet_length(act) || ':' || act || octet_length(effect) || ':' || effect, '') \
         FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
-    const POSTGRES: &str = "SELECT string_agg('36:' || id || octet_length(sub) || ':' || sub \
+    const POSTGRES_MEASURED: &str = "SELECT string_agg('36:' || id \
+        || octet_length(sub) || ':' || sub \
         || octet_length(dom) || ':' || dom || octet_length(obj) || ':' || obj \
         || octet_length(act) || ':' || act || octet_length(effect) || ':' || effect, '') \
         FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
-    let text = read(tx, resource, broader, [SQLITE, POSTGRES]).await?;
-    let (mut columns, mut rules) = (Columns(&text), Vec::new());
-    while !columns.0.is_empty() {
-        rules.push(rule(&mut columns).ok_or(StoreError::Corrupt { what: "rbac_rules" })?);
-    }
-    Ok(rules)
+    let statements = Statements {
+        sqlite: SQLITE,
+        postgres: POSTGRES,
+        measured: [SQLITE_MEASURED, POSTGRES_MEASURED],
+        columns: 6,
+    };
+    Ok(StoredRules(read(tx, patterns_of(resource, broader), &statements).await?))
 }
 
 fn rule(columns: &mut Columns<'_>) -> Option<Rule> {
@@ -59,7 +73,7 @@ fn rule(columns: &mut Columns<'_>) -> Option<Rule> {
 
 /// The enabled policies that can match a resource, as they are stored.
 #[derive(Debug)]
-pub struct StoredPolicies(String);
+pub struct StoredPolicies(Records);
 
 /// An enabled policy as it is stored.
 #[derive(Debug)]
@@ -76,7 +90,7 @@ pub struct StoredPolicy<'t> {
 impl StoredPolicies {
     /// Returns whether there are none.
     pub fn are_none(&self) -> bool {
-        self.0.is_empty()
+        self.0.bytes() == 0
     }
 
     /// Returns each policy.
@@ -84,12 +98,7 @@ impl StoredPolicies {
     /// # Errors
     /// [`StoreError::Corrupt`]
     pub fn list(&self) -> Result<Vec<StoredPolicy<'_>>, StoreError> {
-        let (mut columns, mut policies) = (Columns(&self.0), Vec::new());
-        while !columns.0.is_empty() {
-            let policy = StoredPolicy::read(&mut columns);
-            policies.push(policy.ok_or(StoreError::Corrupt { what: "abac_policies" })?);
-        }
-        Ok(policies)
+        self.0.read(StoredPolicy::read, "abac_policies")
     }
 }
 
@@ -125,38 +134,93 @@ pub async fn policies(
     resource: &str,
     broader: Option<&str>,
 ) -> Result<StoredPolicies, StoreError> {
-    const SQLITE: &str = "SELECT string_agg('32:' || hex(id) || octet_length(name) || ':' || name \
+    const SQLITE: &str = "SELECT count(*), string_agg(concat_ws('\u{1f}', hex(id), name, resource, \
+        effect, format, priority, rule_data), '\u{1f}') FROM abac_policies \
+        WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
+    const POSTGRES: &str = "SELECT concat_ws('\u{1f}', id, name, resource, effect, format, priority, \
+        rule_data) FROM abac_policies \
+        WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
+    const SQLITE_MEASURED: &str = "SELECT string_agg('32:' || hex(id) || octet_length(name) || ':' || name \
         || octet_length(resource) || ':' || resource || octet_length(effect) || ':' || effect \
         || octet_length(format) || ':' || format || length(priority) || ':' || priority \
         || octet_length(rule_data) || ':' || rule_data, '') FROM abac_policies \
         WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
-    const POSTGRES: &str = "SELECT string_agg('36:' || id || octet_length(name) || ':' || name \
+    const POSTGRES_MEASURED: &str = "SELECT string_agg('36:' || id || octet_length(name) || ':' || name \
         || octet_length(resource) || ':' || resource || octet_length(effect) || ':' || effect \
         || octet_length(format) || ':' || format \
         || length(CAST(priority AS TEXT)) || ':' || priority \
         || octet_length(rule_data) || ':' || rule_data, '') FROM abac_policies \
         WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
-    Ok(StoredPolicies(read(tx, resource, broader, [SQLITE, POSTGRES]).await?))
+    let statements = Statements {
+        sqlite: SQLITE,
+        postgres: POSTGRES,
+        measured: [SQLITE_MEASURED, POSTGRES_MEASURED],
+        columns: 7,
+    };
+    Ok(StoredPolicies(read(tx, patterns_of(resource, broader), &statements).await?))
 }
 
-/// Runs the statement of the database of the transaction for the patterns that match `resource` and not `broader`.
-async fn read(
-    tx: &mut Tx,
-    resource: &str,
-    broader: Option<&str>,
-    [sqlite, postgres]: [&'static str; 2],
-) -> Result<String, StoreError> {
+/// The facts about a tenant that its plans need, as they are stored.
+#[derive(Debug, Default)]
+pub struct StoredFacts {
+    /// The resolvers by namespace.
+    pub resolvers: HashMap<String, ResolverRef>,
+    /// The source that goes first where a request and the directory differ; `None` for a tenant that never had an entity.
+    pub directory: Option<Precedence>,
+    /// Every role that includes others, with the roles that it names, in the order of names.
+    pub roles: Vec<(String, Vec<String>)>,
+}
+
+/// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
+pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
+    const SQLITE: &str = "SELECT entities_revision, directory_wins, \
+        (SELECT string_agg(octet_length(name) || ':' || name \
+        || octet_length(includes) || ':' || includes, '') FROM roles WHERE tenant_id = $1), \
+        (SELECT string_agg(octet_length(namespace) || ':' || namespace || '32:' || hex(id) \
+        || length(version) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
+        FROM tenants WHERE id = $1";
+    const POSTGRES: &str = "SELECT entities_revision, directory_wins, \
+        (SELECT string_agg(octet_length(name) || ':' || name \
+        || octet_length(includes) || ':' || includes, '') FROM roles WHERE tenant_id = $1), \
+        (SELECT string_agg(octet_length(namespace) || ':' || namespace || '36:' || id \
+        || length(CAST(version AS TEXT)) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
+        FROM tenants WHERE id = $1";
+    type Row = (i64, bool, Option<String>, Option<String>);
     let sql = match &tx.inner {
-        Inner::Sqlite(_) => sqlite,
-        Inner::Postgres(_) => postgres,
+        Inner::Sqlite(_) => SQLITE,
+        Inner::Postgres(_) => POSTGRES,
     };
+    let Some((entities, wins, roles, resolvers)) = fetch_optional!(tx, Row, sql, &tx.tenant)?
+    else {
+        return Ok(StoredFacts::default());
+    };
+    let roles = Records::Measured(roles.unwrap_or_default());
+    let roles = roles.read(|columns| Some((columns.next()?, columns.next()?)), "roles")?;
+    let role = |(name, includes): (&str, &str)| {
+        Ok((name.to_owned(), from_json_list(includes, "roles.includes")?))
+    };
+    let mut roles = roles.into_iter().map(role).collect::<Result<Vec<_>, StoreError>>()?;
+    roles.sort_unstable();
+    let resolvers = Records::Measured(resolvers.unwrap_or_default());
+    let resolvers = resolvers.read(resolver, "resolvers")?;
+    let precedence = if wins { Precedence::Directory } else { Precedence::Request };
+    let directory = (entities > 0).then_some(precedence);
+    Ok(StoredFacts { resolvers: resolvers.into_iter().collect(), directory, roles })
+}
+
+fn resolver(columns: &mut Columns<'_>) -> Option<(String, ResolverRef)> {
+    let namespace = columns.next()?.to_owned();
+    let id = Uuid::try_parse(columns.next()?).ok()?;
+    Some((namespace, resolvers::reference(id, columns.next()?.parse().ok()?).ok()?))
+}
+
+/// Returns the patterns that match `resource` and not `broader`. Statements have three places: a pattern that comes twice
+/// changes nothing.
+fn patterns_of(resource: &str, broader: Option<&str>) -> [String; 3] {
     let broader = broader.map(ResourcePattern::matching);
     let is_left_out = |pattern: &String| broader.as_ref().is_some_and(|all| all.contains(pattern));
-    // The statement has three places. A pattern in the place of another one changes nothing.
-    let [exact, name, any] = ResourcePattern::matching(resource)
-        .map(|pattern| if is_left_out(&pattern) { resource.to_owned() } else { pattern });
-    let row = fetch_optional!(tx, (Option<String>,), sql, &tx.tenant, exact, name, any)?;
-    Ok(row.and_then(|(text,)| text).unwrap_or_default())
+    ResourcePattern::matching(resource)
+        .map(|pattern| if is_left_out(&pattern) { resource.to_owned() } else { pattern })
 }
 
 /// Lists the resource patterns that rules and policies have, at most `limit`, each once.

@@ -29,6 +29,7 @@ on_every_database!(
     tenants_with_the_same_ids_and_tuples_do_not_meet,
     a_tuple_has_one_rule,
     a_plan_gets_the_patterns_that_match_and_the_policies_that_count,
+    a_plan_gets_records_with_any_text,
     the_read_transaction_cannot_write,
     what_is_opened_to_read_is_neither_made_nor_changed,
     only_an_empty_database_is_opened_as_an_empty_one,
@@ -157,12 +158,13 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     tx.commit().await.expect("commits");
     let mut tx = store.read("acme").await.expect("begins");
     let rules = plan_records::rules(&mut tx, "doc:read", None).await.expect("works");
+    let rules = rules.list().expect("stored rules");
     let mut ids: Vec<_> = rules.iter().map(|rule| rule.id.as_u128()).collect();
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3]);
     for (broader, left) in [("*", 2), ("doc:*", 1), ("doc:read", 0)] {
         let own = plan_records::rules(&mut tx, "doc:read", Some(broader)).await.expect("works");
-        assert_eq!(own.len(), left, "without those on {broader}");
+        assert_eq!(own.list().expect("stored rules").len(), left, "without those on {broader}");
     }
     let stored = plan_records::policies(&mut tx, "doc:read", None).await.expect("works");
     let stored = stored.list().expect("stored policies");
@@ -177,6 +179,27 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
     let filtered =
         policies::list(&mut tx, None, Some(Effect::Allow), Page::FIRST).await.expect("works");
     assert!(filtered.records.is_empty() && !filtered.more);
+}
+
+async fn a_plan_gets_records_with_any_text(database: TestDatabase) {
+    let store = database.open().await;
+    for separator in ["", "\u{1f}", "\u{1f}\u{1f}12:"] {
+        let mut tx = store.write("acme", 0).await.expect("begins");
+        let number = separator.len() as u128;
+        let mut written = rule(number, "doc:read");
+        written.tuple.sub = format!("{separator}a{separator}é{separator}");
+        rules::insert(&mut tx, &written).await.expect("works");
+        insert_policy(&mut tx, number, 10).await;
+        tx.pass_gates();
+        tx.commit().await.expect("commits");
+        let mut tx = store.read("acme").await.expect("begins");
+        let read = plan_records::rules(&mut tx, "doc:read", None).await.expect("works");
+        let read = read.list().expect("stored rules");
+        let same = read.iter().find(|rule| rule.id == written.id).expect("there");
+        assert_eq!(same.tuple, written.tuple);
+        let policies = plan_records::policies(&mut tx, "doc:read", None).await.expect("works");
+        assert_eq!(policies.list().expect("stored policies").len(), read.len());
+    }
 }
 
 async fn the_read_transaction_cannot_write(database: TestDatabase) {

@@ -4,180 +4,67 @@
 //! not apply, and admits it for all other values. An undetermined condition makes a deny apply. So the access path
 //! of a deny admits the values that leave the test undetermined, and that of an allow rejects them.
 
-use std::ops::Bound;
-
-use hashbrown::Equivalent;
+use hashbrown::HashMap;
 use smallvec::{SmallVec, smallvec};
 
+use super::interval::Interval;
+use super::keys::{KeyId, Scalar, Sought, SoughtKeys, ValueKind, ValueKinds};
 use crate::condition::{Operand, Predicate, Test};
-use crate::number::Number;
 use crate::operator::Operator;
 use crate::plan::program::{Child, NodeId, Operation, Program};
-use crate::plan::slots::{Slot, Slots, Symbol};
+use crate::plan::slots::{Slot, Slots};
 use crate::rbac::Effect;
-use crate::value::AttributeValue;
 
 /// The maximum number of alternatives that are compared for one policy.
 const MAX_ALTERNATIVES: usize = 12;
 /// The maximum number of access paths in one alternative.
 const MAX_PATHS: usize = 16;
 
+/// The number of an access path.
+pub(super) type PathId = u32;
+
 /// Access paths of which at least one admits every check that the policy can apply to.
-pub(super) type Alternative<'c> = SmallVec<[AccessPath<'c>; 1]>;
+pub(super) type Alternative = SmallVec<[PathId; 4]>;
+
+/// The alternatives of one policy. Each alone finds every check that the policy can apply to, so the index may choose any
+/// of them. Empty when the condition has no access path.
+pub(super) type Alternatives = SmallVec<[Alternative; 4]>;
 
 /// Admits or rejects a policy by the value of one attribute.
-#[derive(Clone, Debug)]
-pub(super) struct AccessPath<'c> {
-    /// The test that the path is derived from; of a merged path, the last one.
+#[derive(Debug)]
+pub(super) struct AccessPath {
+    /// The test that the path is derived from; of a merged path, the first one.
     pub(super) test: NodeId,
     pub(super) slot: Slot,
     /// The kinds of which every value is admitted.
     pub(super) unfiltered: ValueKinds,
     /// The admitted values of the other kinds.
-    pub(super) keys: AccessKeys<'c>,
+    pub(super) keys: AccessKeys,
 }
 
 /// The values that an access path admits.
-#[derive(Clone, Debug)]
-pub(super) enum AccessKeys<'c> {
+#[derive(Debug)]
+pub(super) enum AccessKeys {
     /// Scalars equal to one of these.
-    Values(Vec<Scalar<'c>>),
+    Values(Box<[KeyId]>),
     /// Lists that contain this scalar.
-    Member(Scalar<'c>),
+    Member(KeyId),
     /// Texts that start with this prefix.
-    Prefix(&'c str),
+    Prefix(KeyId),
     /// Numbers in an interval.
     Range(Interval),
 }
 
-/// A set of numbers between two bounds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Interval {
-    pub(super) low: Bound<Number>,
-    pub(super) high: Bound<Number>,
-}
-
-/// A text, number or boolean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Scalar<'v> {
-    Text(&'v str),
-    /// An interned text.
-    Symbol(Symbol),
-    Number(Number),
-    Bool(bool),
-}
-
-/// An owned [`Scalar`].
-#[derive(Debug)]
-pub(super) enum Key {
-    Text(Box<str>),
-    Symbol(Symbol),
-    Number(Number),
-    Bool(bool),
-}
-
-/// The kind of a value. The discriminant is a bit of [`ValueKinds`] and an array index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueKind {
-    Absent,
-    Text,
-    Number,
-    Bool,
-    List,
-    Opaque,
-}
-
-/// The number of kinds.
-pub(super) const KINDS: usize = 6;
-
-/// A set of kinds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ValueKinds(u8);
-
-impl ValueKinds {
-    const NONE: Self = Self(0);
-    const PRESENT: Self = Self(0b11_1110);
-
-    fn with(self, kind: ValueKind) -> Self {
-        Self(self.0 | 1 << kind as u8)
-    }
-
-    fn without(self, kinds: &[ValueKind]) -> Self {
-        Self(kinds.iter().fold(self.0, |bits, kind| bits & !(1 << *kind as u8)))
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// Returns the discriminant of each kind in the set.
-    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
-        (0..KINDS).filter(move |kind| self.0 & 1 << kind != 0)
-    }
-}
-
-impl<'v> Scalar<'v> {
-    pub(super) fn of(value: AttributeValue<'v>) -> Option<Self> {
-        match value {
-            AttributeValue::Text(text) => Some(Self::Text(text)),
-            AttributeValue::Number(number) => Some(Self::Number(number)),
-            AttributeValue::Bool(value) => Some(Self::Bool(value)),
-            _ => None,
+impl AccessPath {
+    /// Returns the values that lead to a policy by this path. An interval has none.
+    pub(super) fn sought(&self) -> &[KeyId] {
+        match &self.keys {
+            AccessKeys::Values(values) => values,
+            AccessKeys::Member(key) | AccessKeys::Prefix(key) => std::slice::from_ref(key),
+            AccessKeys::Range(_) => &[],
         }
     }
 
-    fn kind(self) -> ValueKind {
-        match self {
-            Self::Text(_) | Self::Symbol(_) => ValueKind::Text,
-            Self::Number(_) => ValueKind::Number,
-            Self::Bool(_) => ValueKind::Bool,
-        }
-    }
-}
-
-impl Key {
-    fn scalar(&self) -> Scalar<'_> {
-        match self {
-            Self::Text(text) => Scalar::Text(text),
-            Self::Symbol(symbol) => Scalar::Symbol(*symbol),
-            Self::Number(number) => Scalar::Number(*number),
-            Self::Bool(value) => Scalar::Bool(*value),
-        }
-    }
-}
-
-impl From<Scalar<'_>> for Key {
-    fn from(scalar: Scalar<'_>) -> Self {
-        match scalar {
-            Scalar::Text(text) => Self::Text(text.into()),
-            Scalar::Symbol(symbol) => Self::Symbol(symbol),
-            Scalar::Number(number) => Self::Number(number),
-            Scalar::Bool(value) => Self::Bool(value),
-        }
-    }
-}
-
-impl std::hash::Hash for Key {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.scalar().hash(state);
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        self.scalar() == other.scalar()
-    }
-}
-
-impl Eq for Key {}
-
-impl Equivalent<Key> for Scalar<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
-        *self == key.scalar()
-    }
-}
-
-impl AccessPath<'_> {
     /// Estimates how many policies a value passes to evaluation: fewer is better. The numbers only rank the parts
     /// of a condition; the index counts policies later.
     fn selectivity(&self) -> usize {
@@ -191,97 +78,81 @@ impl AccessPath<'_> {
     }
 }
 
-impl Interval {
-    pub(super) fn is_two_sided(&self) -> bool {
-        !matches!((self.low, self.high), (Bound::Unbounded, _) | (_, Bound::Unbounded))
-    }
-
-    /// Returns the intersection of two intervals, which may be empty.
-    fn and(self, other: Self) -> Self {
-        Self {
-            low: tighter(self.low, other.low, |x, y| x > y),
-            high: tighter(self.high, other.high, |x, y| x < y),
-        }
-    }
-}
-
-/// Returns the bound that admits fewer numbers. `keep_a` compares the numbers of `a` and `b`.
-fn tighter(
-    a: Bound<Number>,
-    b: Bound<Number>,
-    keep_a: fn(Number, Number) -> bool,
-) -> Bound<Number> {
-    match (a, b) {
-        (Bound::Unbounded, bound) | (bound, Bound::Unbounded) => bound,
-        (Bound::Included(x) | Bound::Excluded(x), Bound::Included(y) | Bound::Excluded(y)) => {
-            match x == y {
-                true if matches!(a, Bound::Excluded(_)) => a,
-                true => b,
-                false if keep_a(x, y) => a,
-                false => b,
-            }
-        }
-    }
-}
-
-/// Returns the alternatives for the policy with this condition and effect. Each alternative alone finds every check
-/// that the policy can apply to, so the index may choose any of them. Empty when the condition has no access path.
-pub(super) fn alternatives<'c>(
+/// Finds the access paths of policies. Policies that share a test share its path.
+pub(super) struct PathFinder<'c> {
     program: &'c Program,
     slots: &'c Slots,
-    root: NodeId,
-    effect: Effect,
-) -> Vec<Alternative<'c>> {
-    Finder { program, slots, effect }.alternatives(root, false)
+    /// The paths by number.
+    pub(super) paths: Vec<AccessPath>,
+    /// The values that lead to policies by these paths.
+    pub(super) keys: SoughtKeys<'c>,
+    /// The path of each test, by the effect of the policy and whether the test is negated; `None` if it has none.
+    known: HashMap<(NodeId, Effect, bool), Option<PathId>>,
 }
 
-struct Finder<'c> {
-    program: &'c Program,
-    slots: &'c Slots,
-    effect: Effect,
-}
+impl<'c> PathFinder<'c> {
+    pub(super) fn new(program: &'c Program, slots: &'c Slots) -> Self {
+        let (paths, known) = (Vec::new(), HashMap::with_capacity(program.nodes().len()));
+        Self { program, slots, paths, keys: SoughtKeys::default(), known }
+    }
 
-impl<'c> Finder<'c> {
+    /// Returns the alternatives for the policy with this condition and effect.
+    pub(super) fn of_policy(&mut self, root: NodeId, effect: Effect) -> Alternatives {
+        self.alternatives(root, effect, false)
+    }
+
     /// Returns the alternatives for `node`, or for its negation.
-    fn alternatives(&self, node: NodeId, negated: bool) -> Vec<Alternative<'c>> {
-        match (self.program.node(node), negated) {
-            (Operation::Not(child), _) => self.alternatives(*child, !negated),
+    fn alternatives(&mut self, node: NodeId, effect: Effect, negated: bool) -> Alternatives {
+        let program = self.program;
+        match (program.node(node), negated) {
+            (Operation::Not(child), _) => self.alternatives(*child, effect, !negated),
             // De Morgan: a negated AND is an OR of negations, and the reverse.
             (Operation::All(children), false) | (Operation::Any(children), true) => {
-                self.of_conjunction(children, negated)
+                self.of_conjunction(children, effect, negated)
             }
             (Operation::Any(children), false) | (Operation::All(children), true) => {
-                self.of_disjunction(children, negated).into_iter().collect()
+                self.of_disjunction(children, effect, negated).into_iter().collect()
             }
-            (Operation::Test(test), _) => self
-                .access_path(node, test, negated)
-                .into_iter()
-                .map(|path| smallvec![path])
-                .collect(),
+            (Operation::Test(test), _) => {
+                let path = self.known_path(node, test, effect, negated);
+                path.into_iter().map(|path| smallvec![path]).collect()
+            }
         }
     }
 
-    fn of_conjunction(&self, children: &[Child], negated: bool) -> Vec<Alternative<'c>> {
-        let mut alternatives: Vec<Alternative<'c>> = Vec::new();
+    fn of_conjunction(
+        &mut self,
+        children: &[Child],
+        effect: Effect,
+        negated: bool,
+    ) -> Alternatives {
+        let mut alternatives = Alternatives::new();
         for child in children {
-            for alternative in self.alternatives(child.node, negated) {
+            for alternative in self.alternatives(child.node, effect, negated) {
                 // `x > 1 AND x < 5` is one interval, which is far more selective than its two halves.
-                if !merge_range(&mut alternatives, &alternative) {
+                if !self.merge_range(&mut alternatives, &alternative) {
                     alternatives.push(alternative);
                 }
             }
         }
-        alternatives.sort_by_key(selectivity);
+        alternatives.sort_by_key(|alternative| self.selectivity(alternative));
         alternatives.truncate(MAX_ALTERNATIVES);
         alternatives
     }
 
     /// Any child may hold, so the result needs an access path of every child. `None` when a child has none.
-    fn of_disjunction(&self, children: &[Child], negated: bool) -> Option<Alternative<'c>> {
+    fn of_disjunction(
+        &mut self,
+        children: &[Child],
+        effect: Effect,
+        negated: bool,
+    ) -> Option<Alternative> {
         let mut all = Alternative::new();
         for child in children {
-            let alternatives = self.alternatives(child.node, negated);
-            all.extend(alternatives.into_iter().min_by_key(selectivity)?);
+            let alternatives = self.alternatives(child.node, effect, negated);
+            let best =
+                alternatives.into_iter().min_by_key(|alternative| self.selectivity(alternative));
+            all.extend(best?);
             // A policy is listed under each path: many paths cost memory and find duplicates.
             if all.len() > MAX_PATHS {
                 return None;
@@ -290,26 +161,83 @@ impl<'c> Finder<'c> {
         Some(all)
     }
 
-    /// Replaces a text by its symbol, if the text is interned.
-    fn interned(&self, slot: Slot, literal: Scalar<'c>) -> Scalar<'c> {
-        let Scalar::Text(text) = literal else { return literal };
-        self.slots.symbol(slot, text).map_or(literal, Scalar::Symbol)
+    /// Estimates how many policies an alternative passes to evaluation: fewer is better.
+    fn selectivity(&self, alternative: &Alternative) -> usize {
+        alternative.iter().map(|path| self.paths[*path as usize].selectivity()).sum()
+    }
+
+    /// Intersects `new` with an interval of the same attribute among `alternatives`. Returns false if there is none.
+    fn merge_range(&mut self, alternatives: &mut Alternatives, new: &Alternative) -> bool {
+        let Some(new) = self.only_range(new) else { return false };
+        for alternative in alternatives {
+            let Some(known) = self.only_range(alternative).filter(|known| known.slot == new.slot)
+            else {
+                continue;
+            };
+            let (both, range) = (known.unfiltered.and(new.unfiltered), known.range.and(new.range));
+            let keys = AccessKeys::Range(range);
+            let path = AccessPath { test: known.test, slot: new.slot, unfiltered: both, keys };
+            *alternative = smallvec![self.add(path)];
+            return true;
+        }
+        false
+    }
+
+    /// Returns the path of an alternative that is one interval.
+    fn only_range(&self, alternative: &Alternative) -> Option<RangePath> {
+        let [path] = alternative.as_slice() else { return None };
+        let AccessPath { test, slot, unfiltered, keys } = &self.paths[*path as usize];
+        let AccessKeys::Range(range) = keys else { return None };
+        Some(RangePath { test: *test, slot: *slot, unfiltered: *unfiltered, range: *range })
+    }
+
+    fn add(&mut self, path: AccessPath) -> PathId {
+        self.paths.push(path);
+        // A condition has at most a thousand nodes, and no resource has four million policies.
+        PathId::try_from(self.paths.len() - 1).unwrap_or(PathId::MAX)
+    }
+
+    /// Returns the number of the access path of a test, or of its negation.
+    fn known_path(
+        &mut self,
+        node: NodeId,
+        test: &'c Test<Slot>,
+        effect: Effect,
+        negated: bool,
+    ) -> Option<PathId> {
+        if let Some(known) = self.known.get(&(node, effect, negated)) {
+            return *known;
+        }
+        let path = self.access_path(node, test, effect, negated).map(|path| self.add(path));
+        self.known.insert((node, effect, negated), path);
+        path
+    }
+
+    /// Returns the number of a literal as a sought value. A text that is interned is sought by its symbol.
+    fn value(&mut self, slot: Slot, literal: Scalar<'c>) -> KeyId {
+        let literal = match literal {
+            Scalar::Text(text) => self.slots.symbol(slot, text).map_or(literal, Scalar::Symbol),
+            other => other,
+        };
+        self.keys.number(slot, Sought::Value(literal))
     }
 
     /// Derives the access path of a test, or of its negation. `None` when no index serves the test.
     fn access_path(
-        &self,
+        &mut self,
         node: NodeId,
         test: &'c Test<Slot>,
+        effect: Effect,
         negated: bool,
-    ) -> Option<AccessPath<'c>> {
+    ) -> Option<AccessPath> {
         use ValueKind::{Bool, List, Number, Text};
+        let slot = test.attribute;
         let Predicate::Compare(operator, operand) = &test.predicate else { return None };
-        if self.slots.is_resolved(test.attribute) {
+        if self.slots.is_resolved(slot) {
             // The index finds policies before any resolver answers.
             return None;
         }
-        let undetermined_applies = self.effect == Effect::Deny;
+        let undetermined_applies = effect == Effect::Deny;
         // A value of a kind that the operator does not compare leaves the test undetermined: a deny applies. Each
         // arm below removes the kinds that the operator compares, since their values decide.
         let undetermined =
@@ -317,15 +245,15 @@ impl<'c> Finder<'c> {
         let (unfiltered, keys) = match (*operator, negated) {
             (Operator::Eq, false) | (Operator::Ne, true) => {
                 let literal = Scalar::of(operand.literal())?;
-                let key = self.interned(test.attribute, literal);
-                (undetermined.without(&[literal.kind()]), AccessKeys::Values(vec![key]))
+                let key = self.value(slot, literal);
+                (undetermined.without(&[literal.kind()]), AccessKeys::Values([key].into()))
             }
             (Operator::In, false) | (Operator::NotIn, true) => {
                 let Operand::List(list) = operand else { return None };
-                let texts =
-                    list.texts().map(|text| self.interned(test.attribute, Scalar::Text(text)));
-                let keys = texts.chain(list.numbers().map(Scalar::Number));
-                (undetermined.without(&[Text, Number, Bool]), AccessKeys::Values(keys.collect()))
+                let values = list.texts().map(Scalar::Text);
+                let values = values.chain(list.numbers().map(Scalar::Number));
+                let keys = values.map(|value| self.value(slot, value)).collect();
+                (undetermined.without(&[Text, Number, Bool]), AccessKeys::Values(keys))
             }
             (Operator::Contains, false) => {
                 let literal = Scalar::of(operand.literal())?;
@@ -333,57 +261,31 @@ impl<'c> Finder<'c> {
                 // `contains` searches a text for a part of it, which no hash finds: every text is a candidate.
                 let is_text = literal.kind() == Text;
                 let unfiltered = if is_text { unfiltered.with(Text) } else { unfiltered };
-                (unfiltered, AccessKeys::Member(literal))
+                let key = self.keys.number(slot, Sought::Member(literal));
+                (unfiltered, AccessKeys::Member(key))
             }
             (Operator::StartsWith, false) => {
                 let Operand::Text(prefix) = operand else { return None };
-                (undetermined.without(&[Text]), AccessKeys::Prefix(prefix))
+                let key = self.keys.number(slot, Sought::Prefix(prefix));
+                (undetermined.without(&[Text]), AccessKeys::Prefix(key))
             }
             (operator, negated) => {
                 let Operand::Number(bound) = operand else { return None };
-                let range = AccessKeys::Range(interval(operator, negated, *bound)?);
+                let range = AccessKeys::Range(Interval::of(operator, negated, *bound)?);
                 (undetermined.without(&[Number]), range)
             }
         };
         let absent_applies = test.if_missing.map_or(undetermined_applies, |truth| truth != negated);
         let unfiltered =
             if absent_applies { unfiltered.with(ValueKind::Absent) } else { unfiltered };
-        Some(AccessPath { test: node, slot: test.attribute, unfiltered, keys })
+        Some(AccessPath { test: node, slot, unfiltered, keys })
     }
 }
 
-/// Estimates how many policies an alternative passes to evaluation: fewer is better.
-fn selectivity(alternative: &Alternative<'_>) -> usize {
-    alternative.iter().map(AccessPath::selectivity).sum()
-}
-
-/// Intersects `new` with an interval of the same attribute among `alternatives`. Returns false if there is none.
-fn merge_range(alternatives: &mut [Alternative<'_>], new: &Alternative<'_>) -> bool {
-    let [AccessPath { slot, unfiltered, keys: AccessKeys::Range(new), .. }] = new.as_slice() else {
-        return false;
-    };
-    for alternative in alternatives {
-        if let [AccessPath { slot: known, unfiltered: both, keys: AccessKeys::Range(range), .. }] =
-            alternative.as_mut_slice()
-            && known == slot
-        {
-            *range = range.and(*new);
-            *both = both.and(*unfiltered);
-            return true;
-        }
-    }
-    false
-}
-
-/// Returns the numbers for which the comparison, or its negation, holds. `None` for operators that do not order.
-fn interval(operator: Operator, negated: bool, bound: Number) -> Option<Interval> {
-    use Bound::{Excluded, Included, Unbounded};
-    let (low, high) = match (operator, negated) {
-        (Operator::Lt, false) | (Operator::Gte, true) => (Unbounded, Excluded(bound)),
-        (Operator::Lte, false) | (Operator::Gt, true) => (Unbounded, Included(bound)),
-        (Operator::Gt, false) | (Operator::Lte, true) => (Excluded(bound), Unbounded),
-        (Operator::Gte, false) | (Operator::Lt, true) => (Included(bound), Unbounded),
-        _ => return None,
-    };
-    Some(Interval { low, high })
+/// A path of one interval.
+struct RangePath {
+    test: NodeId,
+    slot: Slot,
+    unfiltered: ValueKinds,
+    range: Interval,
 }

@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use super::access_paths::{
-    AccessKeys, AccessPath, Alternative, Interval, KINDS, Key, Scalar, alternatives,
-};
+use super::access_paths::{AccessKeys, AccessPath, Alternative, Alternatives, PathFinder, PathId};
+use super::interval::Interval;
+use super::keys::{KINDS, Key, KeyId, Sought};
 use super::lookup::{ByAttribute, Candidates, Index};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
@@ -39,170 +39,152 @@ pub(crate) fn build(
         let always = ranked.map(|(rank, _)| rank).collect();
         return (Index { attributes: Box::default(), always }, Vec::new());
     }
-    let entries: Vec<Entry<'_>> = ranked
+    let mut finder = PathFinder::new(program, slots);
+    let entries: Vec<Entry> = ranked
         .map(|(rank, policy)| {
             let root = policy.condition;
-            let alternatives = root.map(|root| alternatives(program, slots, root, policy.effect));
+            let alternatives = root.map(|root| finder.of_policy(root, policy.effect));
             Entry { rank, root, alternatives: alternatives.unwrap_or_default() }
         })
         .collect();
-    let nested_left = NESTED_PER_POLICY * entries.len();
-    let mut builder = Builder { nested_left, implied: Vec::new() };
-    let all: Vec<&Entry<'_>> = entries.iter().collect();
+    let mut builder = Builder::new(finder, NESTED_PER_POLICY * entries.len());
+    let all: Vec<&Entry> = entries.iter().collect();
     let index = builder.index(&all, &mut Vec::new());
     (index, builder.implied)
 }
 
 /// A policy and its alternatives.
-struct Entry<'c> {
+struct Entry {
     rank: Rank,
     root: Option<NodeId>,
-    alternatives: Vec<Alternative<'c>>,
+    alternatives: Alternatives,
 }
 
-struct Builder {
+impl Entry {
+    /// Returns the alternatives that read no attribute of `used`, which the index has read already.
+    fn usable<'e>(
+        &'e self,
+        paths: &[AccessPath],
+        used: &[Slot],
+    ) -> impl Iterator<Item = &'e Alternative> {
+        let is_usable = |path: &PathId| !used.contains(&paths[*path as usize].slot);
+        self.alternatives.iter().filter(move |alternative| alternative.iter().all(is_usable))
+    }
+}
+
+struct Builder<'c> {
+    /// The access paths by number.
+    paths: Vec<AccessPath>,
+    /// The sought values by number.
+    keys: Vec<Sought<'c>>,
+    /// The number of policies in the present list that need each value.
+    counts: Vec<usize>,
+    /// The place of each value in its group, plus one; 0 if it has none yet.
+    places: Vec<usize>,
     /// The entries that nested indexes may still take.
     nested_left: usize,
     implied: Vec<(NodeId, NodeId)>,
 }
 
-/// The number of policies in a list that need each value.
-#[derive(Default)]
-struct Counts<'c>(HashMap<(Slot, Sought<'c>), usize>);
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Sought<'c> {
-    Value(Scalar<'c>),
-    Member(Scalar<'c>),
-    Prefix(&'c str),
-}
-
-/// Returns the values that lead to a policy by this path. An interval has none.
-fn sought<'c>(path: &AccessPath<'c>) -> impl Iterator<Item = Sought<'c>> {
-    let (values, other): (&[Scalar<'c>], _) = match &path.keys {
-        AccessKeys::Values(values) => (values, None),
-        AccessKeys::Member(member) => (&[], Some(Sought::Member(*member))),
-        AccessKeys::Prefix(prefix) => (&[], Some(Sought::Prefix(prefix))),
-        AccessKeys::Range(_) => (&[], None),
-    };
-    values.iter().map(|value| Sought::Value(*value)).chain(other)
-}
-
-impl<'c> Counts<'c> {
-    /// Counts the keys of all paths that do not read an attribute of `used`.
-    fn of(entries: &[&Entry<'c>], used: &[Slot]) -> Self {
-        let mut counts = Self::default();
-        for entry in entries {
-            for path in usable(entry, used).flatten() {
-                for key in sought(path) {
-                    *counts.0.entry((path.slot, key)).or_default() += 1;
-                }
-            }
-        }
-        counts
+impl<'c> Builder<'c> {
+    fn new(finder: PathFinder<'c>, nested_left: usize) -> Self {
+        let (paths, keys) = (finder.paths, finder.keys.into_list());
+        let (counts, places) = (vec![0; keys.len()], vec![0; keys.len()]);
+        Self { paths, keys, counts, places, nested_left, implied: Vec::new() }
     }
 
-    /// Estimates how many of `all` policies remain to be evaluated for a value that this path admits.
-    fn passing(&self, path: &AccessPath<'c>, all: usize) -> usize {
-        match &path.keys {
-            // The overlap of intervals is not counted. The guess is a quarter of them, or a half if one side is open.
-            AccessKeys::Range(range) if range.is_two_sided() => all / 4,
-            AccessKeys::Range(_) => all / 2,
-            _ => sought(path)
-                .map(|key| self.0.get(&(path.slot, key)).copied().unwrap_or_default())
-                .max()
-                .unwrap_or_default(),
-        }
-    }
-
-    /// Returns the most selective alternative of `entry`. `None` if it keeps more than three quarters of `all`
-    /// policies: the lookup would cost more than it saves.
-    fn best<'e>(
-        &self,
-        entry: &'e Entry<'c>,
-        used: &[Slot],
-        all: usize,
-    ) -> Option<&'e Alternative<'c>> {
-        let estimated = usable(entry, used).map(|alternative| {
-            let passing: usize = alternative.iter().map(|path| self.passing(path, all)).sum();
-            (passing, alternative)
-        });
-        let best = estimated.min_by_key(|(passing, alternative)| (*passing, alternative.len()));
-        best.filter(|(passing, _)| 4 * passing <= 3 * all).map(|(_, alternative)| alternative)
-    }
-}
-
-/// Returns the alternatives of `entry` that read no attribute of `used`, which the index has read already.
-fn usable<'e, 'c>(
-    entry: &'e Entry<'c>,
-    used: &[Slot],
-) -> impl Iterator<Item = &'e Alternative<'c>> {
-    entry
-        .alternatives
-        .iter()
-        .filter(|alternative| alternative.iter().all(|path| !used.contains(&path.slot)))
-}
-
-impl Builder {
     /// Indexes `entries` by attributes that are not in `used`.
-    fn index<'c>(&mut self, entries: &[&Entry<'c>], used: &mut Vec<Slot>) -> Index {
-        let counts = Counts::of(entries, used);
-        let mut attributes: Vec<Group<'_, 'c>> = Vec::new();
+    fn index(&mut self, entries: &[&Entry], used: &mut Vec<Slot>) -> Index {
+        self.for_each_key(entries, used, |count| *count += 1);
+        let mut groups: Vec<Group<'_>> = Vec::new();
         let mut by_slot: HashMap<Slot, usize> = HashMap::new();
         let mut always = Vec::new();
         for entry in entries {
-            let Some(alternative) = counts.best(entry, used, entries.len()) else {
+            let Some(alternative) = self.best(entry, used, entries.len()) else {
                 always.push(entry.rank);
                 continue;
             };
             // The only path to a policy has already checked its test.
             if let ([path], Some(root)) = (alternative.as_slice(), entry.root) {
-                self.implied.push((root, path.test));
+                self.implied.push((root, self.paths[*path as usize].test));
             }
             for path in alternative {
+                let path = &self.paths[*path as usize];
                 let group = *by_slot.entry(path.slot).or_insert_with(|| {
-                    attributes.push(Group::new(path.slot));
-                    attributes.len() - 1
+                    groups.push(Group::new(path.slot));
+                    groups.len() - 1
                 });
-                attributes[group].add(entry, path);
+                groups[group].add(entry, path, &self.counts, &mut self.places);
             }
         }
-        let attributes = attributes.into_iter().map(|group| self.attribute(group, used)).collect();
+        // The parts below count their own policies.
+        self.for_each_key(entries, used, |count| *count = 0);
+        let sought = groups.iter().flat_map(|group| &group.sought);
+        sought.for_each(|(key, _)| self.places[*key as usize] = 0);
+        let attributes = groups.into_iter().map(|group| self.attribute(group, used)).collect();
         Index { attributes, always: always.into() }
     }
 
+    /// Passes the count of each key of all paths that do not read an attribute of `used`.
+    fn for_each_key(&mut self, entries: &[&Entry], used: &[Slot], change: impl Fn(&mut usize)) {
+        for entry in entries {
+            for path in entry.usable(&self.paths, used).flatten() {
+                let keys = self.paths[*path as usize].sought();
+                keys.iter().for_each(|key| change(&mut self.counts[*key as usize]));
+            }
+        }
+    }
+
+    /// Returns the most selective alternative of `entry`. `None` if it keeps more than three quarters of `all`
+    /// policies: the lookup would cost more than it saves.
+    fn best<'e>(&self, entry: &'e Entry, used: &[Slot], all: usize) -> Option<&'e Alternative> {
+        let estimated = entry.usable(&self.paths, used).map(|alternative| {
+            let paths = alternative.iter().map(|path| &self.paths[*path as usize]);
+            let passing: usize = paths.map(|path| self.passing(path, all)).sum();
+            (passing, alternative)
+        });
+        let best = estimated.min_by_key(|(passing, alternative)| (*passing, alternative.len()));
+        best.filter(|(passing, _)| 4 * passing <= 3 * all).map(|(_, alternative)| alternative)
+    }
+
+    /// Estimates how many of `all` policies remain to be evaluated for a value that this path admits.
+    fn passing(&self, path: &AccessPath, all: usize) -> usize {
+        match &path.keys {
+            // The overlap of intervals is not counted. The guess is a quarter of them, or a half if one side is open.
+            AccessKeys::Range(range) if range.is_two_sided() => all / 4,
+            AccessKeys::Range(_) => all / 2,
+            _ => {
+                let counts = path.sought().iter().map(|key| self.counts[*key as usize]);
+                counts.max().unwrap_or_default()
+            }
+        }
+    }
+
     /// Builds the lookups by one attribute.
-    fn attribute(&mut self, group: Group<'_, '_>, used: &mut Vec<Slot>) -> ByAttribute {
+    fn attribute(&mut self, group: Group<'_>, used: &mut Vec<Slot>) -> ByAttribute {
         used.push(group.slot);
-        let values = self.keyed(group.values, used);
-        let members = self.keyed(group.members, used);
-        let prefixes = group.prefixes.into_iter();
-        let prefixes =
-            prefixes.map(|(prefix, entries)| (prefix.into(), self.candidates(entries, used)));
-        let prefixes = Prefixes::new(prefixes.collect());
+        let (mut values, mut members, mut prefixes) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, entries) in group.sought {
+            let candidates = self.candidates(entries, used);
+            match self.keys[key as usize] {
+                Sought::Value(scalar) => values.push((Key::from(scalar), candidates)),
+                Sought::Member(scalar) => members.push((Key::from(scalar), candidates)),
+                Sought::Prefix(prefix) => prefixes.push((prefix.into(), candidates)),
+            }
+        }
         used.pop();
         ByAttribute {
             slot: group.slot,
-            values,
-            members,
-            prefixes,
+            values: values.into_iter().collect(),
+            members: members.into_iter().collect(),
+            prefixes: Prefixes::new(prefixes),
             ranges: Ranges::new(&group.ranges),
             unfiltered: group.unfiltered.map(Vec::into_boxed_slice),
         }
     }
 
-    /// Builds the candidates of each key.
-    fn keyed(
-        &mut self,
-        entries: HashMap<Scalar<'_>, Vec<&Entry<'_>>>,
-        used: &mut Vec<Slot>,
-    ) -> HashMap<Key, Candidates> {
-        let keys = entries.into_iter();
-        keys.map(|(key, entries)| (Key::from(key), self.candidates(entries, used))).collect()
-    }
-
     /// Makes a list of candidates, or a nested index if the list is long.
-    fn candidates(&mut self, entries: Vec<&Entry<'_>>, used: &mut Vec<Slot>) -> Candidates {
+    fn candidates(&mut self, entries: Vec<&Entry>, used: &mut Vec<Slot>) -> Candidates {
         if entries.len() <= LONG || used.len() >= MAX_DEPTH {
             return list(&entries);
         }
@@ -220,42 +202,36 @@ impl Builder {
 }
 
 /// Makes a plain list of candidates.
-fn list(entries: &[&Entry<'_>]) -> Candidates {
+fn list(entries: &[&Entry]) -> Candidates {
     Candidates::List(entries.iter().map(|entry| entry.rank).collect())
 }
 
 /// The policies under the access paths of one attribute, while the index is built.
-struct Group<'e, 'c> {
+struct Group<'e> {
     slot: Slot,
-    values: HashMap<Scalar<'c>, Vec<&'e Entry<'c>>>,
-    members: HashMap<Scalar<'c>, Vec<&'e Entry<'c>>>,
-    prefixes: HashMap<&'c str, Vec<&'e Entry<'c>>>,
+    /// The policies that each value leads to.
+    sought: Vec<(KeyId, Vec<&'e Entry>)>,
     ranges: Vec<(Interval, Rank)>,
     unfiltered: [Vec<Rank>; KINDS],
 }
 
-impl<'e, 'c> Group<'e, 'c> {
+impl<'e> Group<'e> {
     fn new(slot: Slot) -> Self {
-        Self {
-            slot,
-            values: HashMap::new(),
-            members: HashMap::new(),
-            prefixes: HashMap::new(),
-            ranges: Vec::new(),
-            unfiltered: Default::default(),
-        }
+        Self { slot, sought: Vec::new(), ranges: Vec::new(), unfiltered: Default::default() }
     }
 
-    fn add(&mut self, entry: &'e Entry<'c>, path: &AccessPath<'c>) {
-        match &path.keys {
-            AccessKeys::Values(keys) => {
-                for key in keys {
-                    self.values.entry(*key).or_default().push(entry);
-                }
+    /// Adds an entry. `counts` is at least the number of entries under each key.
+    fn add(&mut self, entry: &'e Entry, path: &AccessPath, counts: &[usize], places: &mut [usize]) {
+        if let AccessKeys::Range(range) = &path.keys {
+            self.ranges.push((*range, entry.rank));
+        }
+        for key in path.sought() {
+            let place = &mut places[*key as usize];
+            if *place == 0 {
+                self.sought.push((*key, Vec::with_capacity(counts[*key as usize])));
+                *place = self.sought.len();
             }
-            AccessKeys::Member(key) => self.members.entry(*key).or_default().push(entry),
-            AccessKeys::Prefix(prefix) => self.prefixes.entry(prefix).or_default().push(entry),
-            AccessKeys::Range(range) => self.ranges.push((*range, entry.rank)),
+            self.sought[*place - 1].1.push(entry);
         }
         for kind in path.unfiltered.iter() {
             self.unfiltered[kind].push(entry.rank);

@@ -3,7 +3,7 @@
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
-use super::access_paths::{KINDS, Key, Scalar, ValueKind};
+use super::keys::{KINDS, Key, Scalar, ValueKind};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::ranks::Rank;

@@ -6,6 +6,8 @@
 
 mod access_paths;
 mod build;
+mod interval;
+mod keys;
 mod lookup;
 mod prefixes;
 mod ranges;

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::access_paths::Interval;
+use super::interval::Interval;
 use super::ranks::Rank;
 use crate::number::Number;
 
@@ -11,38 +11,65 @@ use crate::number::Number;
 pub(super) struct Ranges {
     /// The numbers at which an interval begins or ends, sorted.
     bounds: Box<[Number]>,
-    /// The parent of node `n` is node `n / 2`. The leaves fill the second half: gap, bound, gap, bound, …, gap.
-    nodes: Box<[Box<[Rank]>]>,
+    /// The parent of node `n` is node `n / 2`. The leaves fill the second half: gap, bound, gap, bound, …, gap. The ranks of
+    /// a node begin here, and end where those of the next node begin.
+    starts: Box<[u32]>,
+    /// The ranks of all nodes, in one block.
+    ranks: Box<[Rank]>,
 }
 
 impl Ranges {
     /// Builds the tree from intervals and their ranks, which ascend.
     pub(super) fn new(intervals: &[(Interval, Rank)]) -> Self {
+        if intervals.is_empty() {
+            return Self::default();
+        }
         let ends = intervals.iter().flat_map(|(interval, _)| [interval.low, interval.high]);
         let mut bounds: Vec<Number> = ends.filter_map(number).collect();
         bounds.sort_unstable();
         bounds.dedup();
-        let mut ranges = Self { bounds: bounds.into(), nodes: Box::default() };
-        let leaves = ranges.leaves();
-        let mut nodes: Vec<Vec<Rank>> = vec![Vec::new(); 2 * leaves];
-        for (interval, rank) in intervals {
-            let (first, last) = ranges.covered(interval);
-            let (mut low, mut high) = (first + leaves, last + 1 + leaves);
-            // Climb from both ends. A node is stored where its parent would reach beyond the interval.
-            while low < high {
-                if low % 2 == 1 {
-                    nodes[low].push(*rank);
-                    low += 1;
-                }
-                if high % 2 == 1 {
-                    high -= 1;
-                    nodes[high].push(*rank);
-                }
-                (low, high) = (low / 2, high / 2);
-            }
+        let mut ranges = Self { bounds: bounds.into(), ..Self::default() };
+        let covered: Vec<_> =
+            intervals.iter().map(|(interval, _)| ranges.covered(interval)).collect();
+        // Counts the ranks of each node, so that each list has its place before it is filled.
+        let mut starts = vec![0; 2 * ranges.leaves() + 1];
+        for interval in &covered {
+            ranges.for_each_node(*interval, |node| starts[node] += 1);
         }
-        ranges.nodes = nodes.into_iter().map(Vec::into_boxed_slice).collect();
+        let mut total = 0;
+        for start in &mut starts {
+            total += *start;
+            *start = total;
+        }
+        // Each list is filled from its end, where its start is now.
+        let mut ranks: Vec<Rank> = vec![0; total as usize];
+        for (interval, (_, rank)) in covered.iter().zip(intervals).rev() {
+            ranges.for_each_node(*interval, |node| {
+                starts[node] -= 1;
+                ranks[starts[node] as usize] = *rank;
+            });
+        }
+        ranges.starts = starts.into();
+        ranges.ranks = ranks.into();
         ranges
+    }
+
+    /// Passes each node that stores an interval from the first to the last leaf.
+    fn for_each_node(&self, (first, last): (usize, usize), mut visit: impl FnMut(usize)) {
+        let leaves = self.leaves();
+        let (mut low, mut high) = (first + leaves, last + 1 + leaves);
+        // Climb from both ends. A node is stored where its parent would reach beyond the interval.
+        while low < high {
+            if low % 2 == 1 {
+                visit(low);
+                low += 1;
+            }
+            if high % 2 == 1 {
+                high -= 1;
+                visit(high);
+            }
+            (low, high) = (low / 2, high / 2);
+        }
     }
 
     fn leaves(&self) -> usize {
@@ -75,20 +102,21 @@ impl Ranges {
 
     /// Visits the ranks of every interval that contains `number`, in lists by ascending rank.
     pub(super) fn visit<'p>(&'p self, number: Number, mut visit: impl FnMut(&'p [Rank])) {
-        if self.nodes.is_empty() {
+        if self.starts.is_empty() {
             return;
         }
         let mut node = self.leaf(number) + self.leaves();
         while node > 0 {
-            visit(&self.nodes[node]);
+            visit(&self.ranks[self.starts[node] as usize..self.starts[node + 1] as usize]);
             node /= 2;
         }
     }
 
     /// Returns the heap bytes, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
-        let nodes: usize = self.nodes.iter().map(|node| size_of_val::<[Rank]>(node)).sum();
-        size_of_val::<[Number]>(&self.bounds) + self.nodes.len() * size_of::<Box<[Rank]>>() + nodes
+        size_of_val::<[Number]>(&self.bounds)
+            + size_of_val::<[u32]>(&self.starts)
+            + size_of_val::<[Rank]>(&self.ranks)
     }
 }
 

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use portcullis_engine::{Plan, PlanChanges, Policy};
+use portcullis_engine::{Plan, PlanChanges, Policy, Rule};
 use portcullis_plan_cache::{CachedPlan, EVERYTHING, OutdatedPlan, OwnPatterns};
-use portcullis_storage::plan_records::{self, StoredPolicy};
+use portcullis_storage::plan_records::{
+    self, StoredFacts, StoredPolicies, StoredPolicy, StoredRules,
+};
 use portcullis_storage::{
     HistoryPosition, ReadSource, Store, StoreError, Tx, policies, resolvers, rules, tenants,
 };
 use tokio::runtime::Handle;
 
-use crate::tenant_facts;
+use crate::tenant_facts::facts_of;
 
 /// The most resource patterns of a tenant that are kept so that resources without any share plans. They take 80 KiB, and
 /// about 40 ms to read. With more, each resource has a plan of its own.
@@ -18,6 +20,8 @@ const MAX_PATTERNS: u16 = 10_000;
 
 /// With as many policies a second thread saves more time than its start takes.
 const MANY_POLICIES: usize = 500;
+/// The same for stored rules, in bytes: those of about 2,000 rules.
+const MANY_RULE_BYTES: usize = 200_000;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
 #[derive(Debug)]
@@ -117,22 +121,45 @@ async fn read_whole(
 ) -> Result<Plan, StoreError> {
     let pattern = broader.map(Plan::resource);
     let rules = plan_records::rules(&mut tx, resource, pattern).await?;
-    let mut records = plan_records::policies(&mut tx, resource, pattern).await?;
-    // A plan with policies of its own shares none.
-    if !records.are_none() && broader.is_some_and(Plan::has_policies) {
-        records = plan_records::policies(&mut tx, resource, None).await?;
-    }
-    let resolvers = resolvers::of_plans(&mut tx).await?;
-    let facts = tenant_facts::read(&mut tx).await?;
-    tx.end().await?;
+    let (rules, rest) = tokio::join!(read_rules(rules), fetch_policies(tx, resource, broader));
+    let (rules, (records, facts)) = (rules?, rest?);
     let policies = read_conditions(&records.list()?);
+    let StoredFacts { resolvers, directory, roles } = facts;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(resource, revision, &rules, policies, resolver);
-    let plan = plan.with_facts(Arc::new(facts));
+    let plan = plan.with_facts(Arc::new(facts_of(directory, roles)));
     Ok(match broader {
         Some(broader) => plan.over(broader),
         None => plan,
     })
+}
+
+/// Reads stored rules, on a second thread while the database reads the policies, if they are many.
+async fn read_rules(rules: StoredRules) -> Result<Vec<Rule>, StoreError> {
+    if rules.bytes() < MANY_RULE_BYTES {
+        return rules.list();
+    }
+    match tokio::task::spawn_blocking(move || rules.list()).await {
+        Ok(rules) => rules,
+        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+    }
+}
+
+/// Reads the policies of a resource, without what `broader` has, and the facts about the tenant. Ends the transaction.
+async fn fetch_policies(
+    mut tx: Tx,
+    resource: &str,
+    broader: Option<&Plan>,
+) -> Result<(StoredPolicies, StoredFacts), StoreError> {
+    let pattern = broader.map(Plan::resource);
+    let mut policies = plan_records::policies(&mut tx, resource, pattern).await?;
+    // A plan with policies of its own shares none.
+    if !policies.are_none() && broader.is_some_and(Plan::has_policies) {
+        policies = plan_records::policies(&mut tx, resource, None).await?;
+    }
+    let facts = plan_records::facts(&mut tx).await?;
+    tx.end().await?;
+    Ok((policies, facts))
 }
 
 /// Reads the conditions of policies, on a second thread, too, if they are many.

@@ -1,6 +1,5 @@
 //! The revision and the history of a tenant's entities.
 
-use portcullis_engine::Precedence;
 use sqlx::AssertSqlSafe;
 
 use crate::error::StoreError;
@@ -34,14 +33,6 @@ pub async fn state(tx: &mut Tx) -> Result<DirectoryState, StoreError> {
         forgotten: number(forgotten),
         entities: number(entities),
     })
-}
-
-/// Reads which source goes first where a request and the directory differ; `None` for a tenant that never had an entity.
-pub async fn precedence(tx: &mut Tx) -> Result<Option<Precedence>, StoreError> {
-    const SQL: &str = "SELECT entities_revision, directory_wins FROM tenants WHERE id = $1";
-    let row = fetch_optional!(tx, (i64, bool), SQL, &tx.tenant)?;
-    let wins = row.filter(|(revision, _)| *revision > 0).map(|(_, wins)| wins);
-    Ok(wins.map(|wins| if wins { Precedence::Directory } else { Precedence::Request }))
 }
 
 /// Reads the places in the histories of entities, each with the id of its last commit: of the `named` tenants, or of all
