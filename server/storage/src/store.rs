@@ -28,7 +28,7 @@ pub struct StoreLimits {
 impl Default for StoreLimits {
     /// No quotas: a command line of the operator has none.
     fn default() -> Self {
-        // At some 400 bytes for each denial, 50 webhooks keep 200 MB.
+        // At some 600 bytes for each denial, 50 webhooks keep 300 MB, and as much of those that are over.
         Self { quotas: Quotas::NONE, waiting_denials: 10_000 }
     }
 }
