@@ -81,19 +81,24 @@ impl CheckMetrics {
 
     /// Counts a check that took `elapsed`.
     pub fn decided(&self, kind: CheckKind, effect: Effect, elapsed: Duration) {
+        self.decided_many(kind, effect, 1, elapsed);
+    }
+
+    /// Counts `number` decisions, each of which took `elapsed`.
+    pub fn decided_many(&self, kind: CheckKind, effect: Effect, number: u64, elapsed: Duration) {
         let counts = self.0.get_or_default().of(kind);
         let decided = match effect {
             Effect::Allow => &counts.allowed,
             Effect::Deny => &counts.denied,
         };
-        decided.fetch_add(1, Ordering::Relaxed);
+        decided.fetch_add(number, Ordering::Relaxed);
         let nanos = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        counts.nanos.fetch_add(nanos, Ordering::Relaxed);
+        counts.nanos.fetch_add(nanos.saturating_mul(number), Ordering::Relaxed);
         let seconds = elapsed.as_secs_f64();
         let bucket = BOUNDS.iter().position(|bound| seconds <= *bound);
         // There is one bucket more than there are bounds.
         if let Some(bucket) = counts.buckets.get(bucket.unwrap_or(BOUNDS.len())) {
-            bucket.fetch_add(1, Ordering::Relaxed);
+            bucket.fetch_add(number, Ordering::Relaxed);
         }
     }
 }

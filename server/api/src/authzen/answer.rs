@@ -19,7 +19,7 @@ const FORBIDDEN: &str = "403";
 pub(crate) struct EvaluationAnswer {
     pub(super) decision: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) context: Option<DecisionContext>,
+    pub(super) context: Option<Box<DecisionContext>>,
 }
 
 /// The context of a decision: reasons, if they were asked for, or the fault of an evaluation.
@@ -91,13 +91,13 @@ impl EvaluationAnswer {
                 context.reason_admin.insert(FORBIDDEN, reason);
             }
         }
-        Self { decision, context: Some(context) }
+        Self { decision, context: Some(Box::new(context)) }
     }
 
     /// Returns the answer to an evaluation that cannot be decided.
     pub(super) fn faulty(invalid: &Invalid) -> Self {
         let error = EvaluationFault { status: 400, message: invalid.to_string() };
         let context = DecisionContext { error: Some(error), ..DecisionContext::default() };
-        Self { decision: false, context: Some(context) }
+        Self { decision: false, context: Some(Box::new(context)) }
     }
 }

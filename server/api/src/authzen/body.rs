@@ -13,7 +13,7 @@ use portcullis_engine::{Invalid, Json};
 
 use super::entity::{Entity, PartialEntity, Role, object_attributes};
 use super::flatten::NameBudget;
-use super::question::{Context, Question};
+use super::question::{Context, LastResource, Question};
 use crate::body::JsonBody;
 use crate::error::ApiError;
 
@@ -107,7 +107,8 @@ impl<'j> RequestBody<'j> {
         let questions = match items {
             Some(items) if !items.is_empty() => {
                 let defaults = Defaults::of(defaults);
-                let read = |(index, item)| defaults.question(item, index, &mut names);
+                let mut last = LastResource::default();
+                let read = |(index, item)| defaults.question(item, index, &mut names, &mut last);
                 Questions::Many(items.iter().enumerate().map(read).collect())
             }
             _ => Questions::One(defaults.question(&at, problems)?),
@@ -176,7 +177,8 @@ impl<'j> Parts<'j> {
         let action = complete(action, Role::Action);
         let resource = complete(resource, Role::Resource);
         let entities = [subject?, action?, resource?];
-        Question::new(entities, context.unwrap_or_default(), at, problems)
+        let (context, mut last) = (context.unwrap_or_default(), LastResource::default());
+        Question::new(entities, context, &mut last, at, problems)
     }
 }
 
@@ -222,11 +224,12 @@ impl<'j> Defaults<'j> {
         json: &'j Json<'j>,
         index: usize,
         names: &mut NameBudget,
+        last: &mut LastResource<'j>,
     ) -> Result<Question<'j>, Invalid> {
         let mut problems = Problems::default();
         let (root, list) = (Place::root(), "evaluations");
         let list = root.key(list);
-        let question = self.read(json, &list.index(index), names, &mut problems);
+        let question = self.read(json, &list.index(index), names, last, &mut problems);
         problems.finish(question)
     }
 
@@ -235,6 +238,7 @@ impl<'j> Defaults<'j> {
         json: &'j Json<'j>,
         at: &Place<'_>,
         names: &mut NameBudget,
+        last: &mut LastResource<'j>,
         problems: &mut Problems,
     ) -> Option<Question<'j>> {
         let mut fields = Fields::open(json, at, problems)?;
@@ -263,7 +267,7 @@ impl<'j> Defaults<'j> {
         let resource = choose(resource, default_resource, whole_resource, Role::Resource);
         let entities = [subject?, action?, resource?];
         let context = context.unwrap_or_else(|| Arc::clone(&self.context));
-        Question::new(entities, context, at, problems)
+        Question::new(entities, context, last, at, problems)
     }
 }
 

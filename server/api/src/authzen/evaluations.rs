@@ -64,7 +64,9 @@ fn decidable<'q>(
 ) -> Vec<CheckBody<'q>> {
     let before_fault = questions.iter().take_while(|question| question.is_ok()).count();
     let end = if semantic.ends_after(false) { before_fault } else { questions.len() };
-    questions.iter().take(end).flatten().map(Question::check).collect()
+    let mut checks = Vec::with_capacity(end);
+    checks.extend(questions.iter().take(end).flatten().map(Question::check));
+    checks
 }
 
 /// Returns the answers in the order of the questions, up to the one after which the answer ends.

@@ -30,7 +30,26 @@ pub(super) struct Question<'j> {
     resource: Arc<Entity<'j>>,
     context: Arc<Context<'j>>,
     principal: Cow<'j, str>,
-    resource_name: String,
+    resource_name: Arc<str>,
+}
+
+/// The resource of the check before: most questions of a request have one type and one action.
+#[derive(Debug, Default)]
+pub(super) struct LastResource<'j>(Option<(&'j str, &'j str, Arc<str>)>);
+
+impl<'j> LastResource<'j> {
+    /// Returns the resource of a check, as [`resource_name`] does; `None` if no check can have it.
+    fn name(&mut self, kind: &'j str, action: &'j str) -> Option<Arc<str>> {
+        if let Some((last_kind, last_action, name)) = &self.0
+            && (*last_kind, *last_action) == (kind, action)
+        {
+            return Some(Arc::clone(name));
+        }
+        let name: Arc<str> = resource_name(kind, action).into();
+        split_resource(&name)?;
+        self.0 = Some((kind, action, Arc::clone(&name)));
+        Some(name)
+    }
 }
 
 impl<'j> Question<'j> {
@@ -59,11 +78,12 @@ impl<'j> Question<'j> {
     pub(super) fn new(
         [subject, action, resource]: [Arc<Entity<'j>>; 3],
         context: Arc<Context<'j>>,
+        last: &mut LastResource<'j>,
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> Option<Self> {
         let principal = principal(&subject);
-        let resource_name = resource_name(resource.kind, action.id);
+        let resource_name = last.name(resource.kind, action.id).filter(|_| !resource.id.is_empty());
         let is_named = !subject.kind.is_empty() && !subject.id.is_empty();
         let is_subject = is_named && within(&principal, MAX_SUBJECT);
         if !is_subject {
@@ -77,20 +97,13 @@ impl<'j> Question<'j> {
             let about = format!("a name of 1 to {MAX_ACTION} characters");
             problems.expected(&at.key("action"), about);
         }
-        let is_resource = !resource.id.is_empty() && split_resource(&resource_name).is_some();
-        if !is_resource {
+        if resource_name.is_none() {
             let about = "an id and a type that are not empty; the type and the name of the action have at most 255 \
                          characters together, percent-encoded";
             problems.expected(&at.key("resource"), about);
         }
-        (is_subject && is_action && is_resource).then_some(Self {
-            subject,
-            action,
-            resource,
-            context,
-            principal,
-            resource_name,
-        })
+        let resource_name = resource_name.filter(|_| is_subject && is_action)?;
+        Some(Self { subject, action, resource, context, principal, resource_name })
     }
 }
 
