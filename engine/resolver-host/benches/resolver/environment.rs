@@ -1,4 +1,4 @@
-//! A host whose tasks run on the measuring thread, or on threads of their own.
+//! A host whose tasks run on the thread that calls it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ pub(crate) struct Bench {
     pub(crate) host: Arc<ResolverHost>,
 }
 
+/// Runs the tasks of a call on the runtime that makes it.
 struct OnTokio {
-    handle: tokio::runtime::Handle,
     begun: Instant,
 }
 
@@ -32,7 +32,7 @@ impl Runtime for OnTokio {
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {
-        self.handle.spawn(task);
+        tokio::spawn(task);
     }
 
     fn spawn_blocking(&self, job: Box<dyn FnOnce() + Send>) {
@@ -42,19 +42,10 @@ impl Runtime for OnTokio {
 
 impl Bench {
     pub(crate) fn new(compiled: Option<PathBuf>) -> Result<Self> {
-        Self::on(tokio::runtime::Builder::new_current_thread().enable_all().build()?, compiled)
-    }
-
-    /// Runs calls on this many threads, besides the measuring one.
-    pub(crate) fn with_threads(threads: usize) -> Result<Self> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        Self::on(builder.worker_threads(threads).enable_all().build()?, None)
-    }
-
-    fn on(runtime: tokio::runtime::Runtime, compiled: Option<PathBuf>) -> Result<Self> {
-        let (handle, begun) = (runtime.handle().clone(), Instant::now());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let begun = Instant::now();
         let settings = HostSettings { instances: 64, compiled, compiler: Compiler::InProcess };
-        let host = ResolverHost::new(&settings, Arc::new(OnTokio { handle, begun }))?;
+        let host = ResolverHost::new(&settings, Arc::new(OnTokio { begun }))?;
         Ok(Self { runtime, host })
     }
 

@@ -1,7 +1,7 @@
 //! The costs of attribute resolvers, against bar 10 of `docs/performance.md`.
 //!
-//! `cargo bench -p portcullis-resolver-host --bench resolver -- [GROUP]… [--json FILE]`. All groups but `threads` run on
-//! one thread, so that its CPU time is the whole cost of a call. The component is `directory` of `tests/guests`.
+//! `cargo bench -p portcullis-resolver-host --bench resolver -- [GROUP]… [--json FILE]`. A call runs on one thread, so that
+//! its CPU time is the whole cost of the call. The component is `directory` of `tests/guests`.
 
 mod call;
 mod environment;
@@ -12,6 +12,12 @@ mod unneeded;
 use portcullis_workloads::report::Report;
 
 fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [threads::ONE_THREAD, processor, component] =
+        arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice()
+    {
+        return threads::print_rate(processor, component);
+    }
     let mut report = Report::from_args(std::env::args())?;
     report.group("10 call", call::call)?;
     report.group("10 unneeded", unneeded::unneeded)?;
