@@ -104,7 +104,7 @@ pub(crate) async fn read(
         }
     };
     // Each record has as many separators as columns, less one. One stands between two records of a text.
-    let expected = records * statements.columns - texts.len();
+    let expected = (records * statements.columns).saturating_sub(texts.len());
     let separators = |text: &String| {
         text.bytes().filter(|byte| u32::from(*byte) == u32::from(SEPARATOR)).count()
     };
