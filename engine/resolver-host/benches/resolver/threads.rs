@@ -63,13 +63,12 @@ pub(crate) fn threads(group: &mut Group<'_>) -> Result<()> {
     let ratio = |above: &[Rate], below: &[Rate], of: fn(&Rate) -> f64| {
         median(above.iter().zip(below).map(|(above, below)| of(above) / of(below)).collect())
     };
-    let (processor, wall): (fn(&Rate) -> f64, fn(&Rate) -> f64) =
-        (|rate| rate.processor, |rate| rate.wall);
+    let processor = |rate: &Rate| rate.processor;
     group.measurement("two threads / one", ratio(&two, &one, processor), "", Bar::AtLeast(1.7));
     group.measurement("two processes / one", ratio(&apart, &one, processor), "", Bar::Shown);
     let shared = ratio(&two, &apart, processor);
     group.measurement("two threads / two processes", shared, "", Bar::AtLeast(0.95));
-    let by_wall = ratio(&two, &apart, wall);
+    let by_wall = ratio(&two, &apart, |rate| rate.wall);
     group.measurement("two threads / two processes, wall clock", by_wall, "", Bar::Shown);
     Ok(())
 }
