@@ -25,12 +25,12 @@ const TURNS: usize = 9;
 /// The argument of a process that measures one thread, before the number of its processor and the file of the component.
 pub(crate) const ONE_THREAD: &str = "--one-thread";
 
-/// Calls per second.
+/// The rate of calls, by two clocks.
 #[derive(Clone, Copy, Default)]
 struct Rate {
-    /// Of processor time.
+    /// Calls per second of processor time.
     processor: f64,
-    /// Of the clock on the wall.
+    /// Calls per second of the clock on the wall.
     wall: f64,
 }
 
