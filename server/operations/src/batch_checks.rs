@@ -190,7 +190,7 @@ impl<'b> Batch<'b> {
             if ends {
                 break;
             }
-            if decided.len() % UNTIMED == 0 {
+            if decided.len().is_multiple_of(UNTIMED) {
                 pause(&mut slice).await;
             }
         }

@@ -25,12 +25,12 @@ const TURNS: usize = 9;
 /// The argument of a process that measures one thread, before the number of its processor and the file of the component.
 pub(crate) const ONE_THREAD: &str = "--one-thread";
 
-/// Calls per second.
+/// The rate of calls, by two clocks.
 #[derive(Clone, Copy, Default)]
 struct Rate {
-    /// Of processor time.
+    /// Calls per second of processor time.
     processor: f64,
-    /// Of the clock on the wall.
+    /// Calls per second of the clock on the wall.
     wall: f64,
 }
 
@@ -63,13 +63,12 @@ pub(crate) fn threads(group: &mut Group<'_>) -> Result<()> {
     let ratio = |above: &[Rate], below: &[Rate], of: fn(&Rate) -> f64| {
         median(above.iter().zip(below).map(|(above, below)| of(above) / of(below)).collect())
     };
-    let (processor, wall): (fn(&Rate) -> f64, fn(&Rate) -> f64) =
-        (|rate| rate.processor, |rate| rate.wall);
+    let processor = |rate: &Rate| rate.processor;
     group.measurement("two threads / one", ratio(&two, &one, processor), "", Bar::AtLeast(1.7));
     group.measurement("two processes / one", ratio(&apart, &one, processor), "", Bar::Shown);
     let shared = ratio(&two, &apart, processor);
     group.measurement("two threads / two processes", shared, "", Bar::AtLeast(0.95));
-    let by_wall = ratio(&two, &apart, wall);
+    let by_wall = ratio(&two, &apart, |rate| rate.wall);
     group.measurement("two threads / two processes, wall clock", by_wall, "", Bar::Shown);
     Ok(())
 }
