@@ -5,6 +5,7 @@ use portcullis_engine::{Json, json};
 
 use crate::error::StoreError;
 use crate::macros::from_row;
+use crate::stored_records::{Columns, Records};
 
 /// An entity that changed or is deleted. The texts of its content are JSON.
 #[derive(Debug)]
@@ -32,27 +33,14 @@ impl ChangedRow {
     }
 }
 
-/// Columns as one text, each with its length before it: `<bytes>:<text>`. Any character may be in a type or an id.
-struct Columns<'t>(&'t str);
-
-impl<'t> Columns<'t> {
-    /// Takes the next column; `None` at the end, or if the text has another form.
-    fn next(&mut self) -> Option<&'t str> {
-        let (length, rest) = self.0.split_once(':')?;
-        let (column, rest) = rest.split_at_checked(length.parse().ok()?)?;
-        self.0 = rest;
-        Some(column)
-    }
-}
-
-/// Entities as one text: a row of its own for each takes longer to read than all the rest of it.
+/// Entities as one text. Any character may be in a type or an id, so each column has its length before it.
 #[derive(Debug)]
-pub(super) struct EntityPage(String);
+pub(super) struct EntityPage(Records);
 
 impl EntityPage {
     /// Returns the entities in `text`, each with the columns of [`EntityRow`] in their order.
     pub(super) fn of(text: String) -> Self {
-        Self(text)
+        Self(Records::Measured(text))
     }
 
     /// Returns each entity, in no order.
@@ -60,12 +48,7 @@ impl EntityPage {
     /// # Errors
     /// [`StoreError::Corrupt`]
     pub(super) fn rows(&self) -> Result<Vec<EntityRow<'_>>, StoreError> {
-        let (mut columns, mut rows) = (Columns(&self.0), Vec::new());
-        while !columns.0.is_empty() {
-            let row = EntityRow::read(&mut columns);
-            rows.push(row.ok_or(StoreError::Corrupt { what: "entities" })?);
-        }
-        Ok(rows)
+        self.0.read(EntityRow::read, "entities")
     }
 }
 
