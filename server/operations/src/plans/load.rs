@@ -20,7 +20,7 @@ const MAX_PATTERNS: u16 = 10_000;
 
 /// With as many policies a second thread saves more time than its start takes.
 const MANY_POLICIES: usize = 500;
-/// The same for stored rules, in bytes: those of about 2,000 rules.
+/// Bytes of stored rules from which on a second thread saves time, too: those of about 2,000 rules.
 const MANY_RULE_BYTES: usize = 200_000;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
