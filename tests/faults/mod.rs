@@ -130,12 +130,13 @@ fn lagging_failover(
             drop(old);
             locked(&stage.standby).crash();
             let at = load.now();
-            new.promote();
+            // Before a replica can begin an epoch, which raises the revision.
             losses.extend((0..TENANTS.len()).map(|tenant| Loss {
                 tenant,
                 kept: stage.revision(&new, tenant),
                 at,
             }));
+            new.promote();
         });
         stage.all_ready();
         std::thread::sleep(STALENESS + lasts);

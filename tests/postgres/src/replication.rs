@@ -75,7 +75,7 @@ impl Cluster {
         self.control("start");
     }
 
-    /// Lets this standby receive nothing from now on, as if its network were cut.
+    /// Lets this standby receive nothing from now on, as if its network were cut, and waits until it has replayed the rest.
     #[track_caller]
     pub fn cut_off(&self) {
         let mut session = self.session(SUPERUSER, "postgres");
@@ -83,6 +83,8 @@ impl Cluster {
         session.execute("SELECT pg_reload_conf()");
         let count = "SELECT count(*) FROM pg_stat_wal_receiver";
         until("the standby is cut off", || session.execute(count) == "0");
+        let has_rest = "SELECT pg_last_wal_replay_lsn() < pg_last_wal_receive_lsn()";
+        until("the standby replays the rest", || session.execute(has_rest) != "t");
     }
 
     /// Lets commits of this server wait for the standby `name`, or for none if the name is empty.
