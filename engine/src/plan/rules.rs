@@ -66,12 +66,15 @@ impl Rules {
         changed: &HashSet<Uuid>,
         present: impl Iterator<Item = &'r Rule>,
     ) -> Self {
-        if changed.is_empty() {
-            return Self { own: Arc::clone(&self.own), shared: SmallVec::new() };
-        }
-        let mut own = self.own.without(changed);
-        present.for_each(|rule| own.insert(rule));
-        Self { own: Arc::new(own), shared: SmallVec::new() }
+        let own = match changed.is_empty() {
+            true => Arc::clone(&self.own),
+            false => {
+                let mut own = self.own.without(changed);
+                present.for_each(|rule| own.insert(rule));
+                Arc::new(own)
+            }
+        };
+        Self { own, shared: SmallVec::new() }
     }
 
     fn parts(&self) -> impl Iterator<Item = &Arc<RbacIndex>> {

@@ -44,11 +44,11 @@ impl Plan {
         resolver: impl Fn(&str) -> Option<ResolverRef>,
     ) -> Option<Self> {
         let shared = broader.map(|broader| Shared::with(&broader.resource)).unwrap_or_default();
-        let present = changes.policies.iter().filter_map(|(_, policy)| policy.as_ref());
+        let mut present = changes.policies.iter().filter_map(|(_, policy)| policy.as_ref());
         let is_own =
             |pattern: &ResourcePattern| shared.leaves(pattern) && pattern.matches(&self.resource);
-        let own_policies = present.filter(|policy: &&Policy| is_own(&policy.resource)).count();
-        if shared != self.shared || (self.shares_policies && own_policies > 0) {
+        let has_own = present.any(|policy: &Policy| is_own(&policy.resource));
+        if shared != self.shared || (self.shares_policies && has_own) {
             return None;
         }
         let ids: HashSet<Uuid> = changes.rules.iter().map(|(id, _)| *id).collect();

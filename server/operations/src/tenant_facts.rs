@@ -4,18 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use portcullis_engine::{Plan, Precedence, RoleInclusions, TenantFacts};
+use portcullis_engine::{Plan, TenantFacts};
 
 /// The number of tenants from which on the ones without plans are looked for.
 const FEW: usize = 64;
-
-/// Returns the facts of a tenant with this directory and these roles, each with the roles that it includes.
-pub(crate) fn facts_of(
-    directory: Option<Precedence>,
-    roles: Vec<(String, Vec<String>)>,
-) -> TenantFacts {
-    TenantFacts { directory, inclusions: RoleInclusions::new(roles) }
-}
 
 /// The facts that plans in memory have, by tenant, so that the thousand plans of a tenant keep them once.
 #[derive(Debug, Default)]
@@ -52,6 +44,8 @@ impl SharedFacts {
 
 #[cfg(test)]
 mod tests {
+    use portcullis_engine::{Precedence, RoleInclusions};
+
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portcullis_engine::{Plan, PlanChanges, Policy, Rule};
+use portcullis_engine::{Plan, PlanChanges, Policy, RoleInclusions, Rule, TenantFacts};
 use portcullis_plan_cache::{CachedPlan, EVERYTHING, OutdatedPlan, OwnPatterns};
 use portcullis_storage::plan_records::{
     self, StoredFacts, StoredPolicies, StoredPolicy, StoredRules,
@@ -11,8 +11,6 @@ use portcullis_storage::{
     HistoryPosition, ReadSource, Store, StoreError, Tx, policies, resolvers, rules, tenants,
 };
 use tokio::runtime::Handle;
-
-use crate::tenant_facts::facts_of;
 
 /// The most resource patterns of a tenant that are kept so that resources without any share plans. They take 80 KiB, and
 /// about 40 ms to read. With more, each resource has a plan of its own.
@@ -54,8 +52,8 @@ pub(super) struct Known {
     pub(super) broader: Option<Arc<CachedPlan>>,
 }
 
-/// Loads a plan as [`load`] does, from those in memory as far as that is possible. Drops `turn` when the load ends, even if nobody
-/// waits for it any more.
+/// Loads a plan as [`load`] does, from those in memory as far as that is possible. Drops `turn` when the load ends, even if
+/// nobody waits for it any more.
 pub(super) fn load_within<T: Send + 'static>(
     turn: T,
     store: &Store,
@@ -127,7 +125,8 @@ async fn read_whole(
     let StoredFacts { resolvers, directory, roles } = facts;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(resource, revision, &rules, policies, resolver);
-    let plan = plan.with_facts(Arc::new(facts_of(directory, roles)));
+    let facts = TenantFacts { directory, inclusions: RoleInclusions::new(roles) };
+    let plan = plan.with_facts(Arc::new(facts));
     Ok(match broader {
         Some(broader) => plan.over(broader),
         None => plan,
