@@ -19,8 +19,8 @@ pub(crate) struct RbacIndex {
     keys: Keys,
     hasher: DefaultHashBuilder,
     rules: HashTable<Entry>,
-    /// One bit for each [`Shape`] that some rule has.
-    shapes: u8,
+    /// The shapes that some rule has.
+    shapes: Shapes,
     /// The rules that never decide, because a rule with the same key and effect has a smaller id. Explanations list
     /// them.
     shadowed: Vec<(Key, Effect, Found)>,
@@ -95,6 +95,44 @@ impl Shape {
     }
 }
 
+/// A set of shapes, one bit for each. Iterates over its shapes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shapes(u8);
+
+impl Shapes {
+    /// The shapes with [`Shape::ANY_SUB`].
+    const WITH_ANY_SUB: u8 = 0b1010_1010;
+
+    fn insert(&mut self, shape: Shape) {
+        self.0 |= 1 << shape.0;
+    }
+
+    fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns the shapes whose subject is no wildcard.
+    fn of_named_subjects(self) -> Self {
+        Self(self.0 & !Self::WITH_ANY_SUB)
+    }
+
+    /// Returns the shapes whose subject is the wildcard.
+    fn of_any_subject(self) -> Self {
+        Self(self.0 & Self::WITH_ANY_SUB)
+    }
+}
+
+impl Iterator for Shapes {
+    type Item = Shape;
+
+    #[inline]
+    fn next(&mut self) -> Option<Shape> {
+        let shape = self.0.trailing_zeros();
+        self.0 &= self.0.checked_sub(1)?;
+        u8::try_from(shape).ok().map(Shape)
+    }
+}
+
 /// A rule in an entry. Sorts by id: among rules of one effect, the smallest id decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
@@ -118,7 +156,7 @@ impl RbacIndex {
             keys: Keys::default(),
             hasher: DefaultHashBuilder::default(),
             rules: HashTable::with_capacity(entries),
-            shapes: 0,
+            shapes: Shapes::default(),
             shadowed: Vec::new(),
         }
     }
@@ -171,12 +209,12 @@ impl RbacIndex {
             *place = Some(other.min(found));
             self.shadowed.push((entry.key, effect, other.max(found)));
         }
-        self.shapes |= 1 << Shape::of(texts).0;
+        self.shapes.insert(Shape::of(texts));
     }
 
     /// Returns whether there are no rules.
     pub(crate) fn is_empty(&self) -> bool {
-        self.shapes == 0
+        self.shapes.is_empty()
     }
 
     /// Returns every rule that matches, in no order. `resource` is the plan's.
@@ -216,34 +254,29 @@ impl RbacIndex {
         // Each text is hashed once; the hash of a key combines the hashes of its texts.
         let (any, domain, action) =
             (self.named(WILDCARD), self.named(check.domain), self.named(check.action));
-        let mut look_up = |subject: Named<'_>, any_subject: bool| {
-            for shape in self.shapes() {
-                if shape.has(Shape::ANY_SUB) == any_subject {
-                    let domain = if shape.has(Shape::ANY_DOM) { any } else { domain };
-                    let action = if shape.has(Shape::ANY_ACT) { any } else { action };
-                    self.find([subject, domain, action]).into_iter().for_each(&mut visit);
+        let mut look_up = |subject: Named<'_>, shapes: Shapes| {
+            for shape in shapes {
+                let domain = if shape.has(Shape::ANY_DOM) { any } else { domain };
+                let action = if shape.has(Shape::ANY_ACT) { any } else { action };
+                if let Some(entry) = self.find([subject, domain, action]) {
+                    visit(entry);
                 }
             }
         };
+        let of_named = self.shapes.of_named_subjects();
         for principal in std::iter::once(check.subject).chain(check.roles.iter()) {
-            look_up(self.named(principal), false);
+            look_up(self.named(principal), of_named);
         }
-        look_up(any, true);
+        look_up(any, self.shapes.of_any_subject());
     }
 
     /// Returns whether some rule names a subject or a role.
     pub(crate) fn names_subjects(&self) -> bool {
-        self.shapes().any(|shape| !shape.has(Shape::ANY_SUB))
+        !self.shapes.of_named_subjects().is_empty()
     }
 
     fn named<'t>(&self, text: &'t str) -> Named<'t> {
         Named { text, hash: self.hasher.hash_one(text) }
-    }
-
-    /// Returns the shapes that some rule has.
-    fn shapes(&self) -> impl Iterator<Item = Shape> + use<> {
-        let shapes = self.shapes;
-        (0..8).filter(move |shape| shapes & 1 << shape != 0).map(Shape)
     }
 
     fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {

@@ -88,6 +88,10 @@ impl Rules {
         check: &Check<'_>,
         resource: &'p str,
     ) -> Option<MatchedRule<'p>> {
+        // Many plans have policies alone.
+        if self.is_empty() {
+            return None;
+        }
         let mut best = Best::default();
         for part in self.parts().filter(|part| !part.is_empty()) {
             part.find_all(check, |entry| best.add(part, entry));
