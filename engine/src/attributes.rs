@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use arrayvec::ArrayVec;
+
 use crate::entities::EntityProperties;
 use crate::json::{Json, Member};
 use crate::tenant_facts::Precedence;
@@ -29,8 +31,8 @@ pub struct AttributeMap<'r>(Form<'r>);
 enum Form<'r> {
     /// The members of an object.
     Tree(&'r [Member<'r>]),
-    /// Attributes that were read without a tree, and the items of all their lists.
-    Flat(&'r [FlatAttribute<'r>], &'r [Json<'r>]),
+    /// A range of the attributes that were read without a tree.
+    Flat(&'r FlatAttributes<'r>, u8, u8),
     /// The properties of an entity.
     Entity(EntityProperties<'r>),
     /// The attributes of a request and of the directory.
@@ -41,6 +43,18 @@ impl Default for AttributeMap<'_> {
     fn default() -> Self {
         Self(Form::Tree(&[]))
     }
+}
+
+/// The maximum number of attributes of a check that is read without a tree.
+pub(crate) const MAX_FLAT: usize = 16;
+/// The maximum number of items that their lists have together.
+pub(crate) const MAX_FLAT_ITEMS: usize = 64;
+
+/// Attributes of all kinds that were read without a tree, and the items of their lists.
+#[derive(Debug, Default)]
+pub(crate) struct FlatAttributes<'a> {
+    pub(crate) attributes: ArrayVec<FlatAttribute<'a>, MAX_FLAT>,
+    pub(crate) items: ArrayVec<Json<'a>, MAX_FLAT_ITEMS>,
 }
 
 /// An attribute that was read without a tree.
@@ -55,7 +69,7 @@ pub(crate) struct FlatAttribute<'a> {
 pub(crate) enum FlatValue<'a> {
     Scalar(Json<'a>),
     /// The range of the items.
-    List(Range<u32>),
+    List(Range<u8>),
 }
 
 impl<'r> AttributeMap<'r> {
@@ -65,8 +79,9 @@ impl<'r> AttributeMap<'r> {
         Self(Form::Tree(members))
     }
 
-    pub(crate) fn of_flat(flat: &'r [FlatAttribute<'r>], items: &'r [Json<'r>]) -> Self {
-        Self(Form::Flat(flat, items))
+    /// Wraps the attributes in `range` of `flat`.
+    pub(crate) fn of_flat(flat: &'r FlatAttributes<'r>, range: Range<u8>) -> Self {
+        Self(Form::Flat(flat, range.start, range.end))
     }
 
     /// Wraps the properties of an entity.
@@ -92,7 +107,9 @@ impl<'r> AttributeMap<'r> {
     pub(crate) fn has(self, name: &str) -> bool {
         match self.0 {
             Form::Tree(members) => members.iter().any(|(own, _)| own == name),
-            Form::Flat(flat, _) => flat.iter().any(|attribute| attribute.name == name),
+            Form::Flat(flat, start, end) => {
+                flat.range(start, end).iter().any(|attribute| attribute.name == name)
+            }
             Form::Entity(properties) => properties.get(name).is_some(),
             Form::Layers(layers) => layers.sent().has(name) || layers.is_stored(name),
         }
@@ -120,9 +137,9 @@ impl<'r> AttributeMap<'r> {
                     }
                 }
             }
-            Form::Flat(flat, items) => {
-                for attribute in flat {
-                    visit(attribute.name, attribute.value.of(items));
+            Form::Flat(flat, start, end) => {
+                for attribute in flat.range(start, end) {
+                    visit(attribute.name, attribute.value.of(flat));
                 }
             }
             Form::Entity(properties) => {
@@ -141,11 +158,12 @@ impl<'r> AttributeMap<'r> {
                 let (_, value) = members.iter().find(|(own, _)| own == name)?;
                 Some(value.as_array().unwrap_or(std::slice::from_ref(value)))
             }
-            Form::Flat(flat, items) => {
-                let attribute = flat.iter().find(|attribute| attribute.name == name)?;
+            Form::Flat(flat, start, end) => {
+                let attribute =
+                    flat.range(start, end).iter().find(|attribute| attribute.name == name)?;
                 Some(match &attribute.value {
                     FlatValue::Scalar(scalar) => std::slice::from_ref(scalar),
-                    FlatValue::List(range) => &items[range.start as usize..range.end as usize],
+                    FlatValue::List(range) => flat.items_in(range),
                 })
             }
             Form::Entity(_) => None,
@@ -202,14 +220,22 @@ impl<'r> LayeredAttributes<'r> {
     }
 }
 
+impl<'r> FlatAttributes<'r> {
+    fn range(&self, start: u8, end: u8) -> &[FlatAttribute<'r>] {
+        &self.attributes[usize::from(start)..usize::from(end)]
+    }
+
+    fn items_in(&self, range: &Range<u8>) -> &[Json<'r>] {
+        &self.items[usize::from(range.start)..usize::from(range.end)]
+    }
+}
+
 impl<'r> FlatValue<'r> {
     #[inline]
-    fn of(&'r self, items: &'r [Json<'r>]) -> AttributeValue<'r> {
+    fn of(&'r self, flat: &'r FlatAttributes<'r>) -> AttributeValue<'r> {
         match self {
             Self::Scalar(scalar) => AttributeValue::from(scalar),
-            Self::List(range) => {
-                AttributeValue::List(List::Json(&items[range.start as usize..range.end as usize]))
-            }
+            Self::List(range) => AttributeValue::List(List::Json(flat.items_in(range))),
         }
     }
 }

@@ -7,18 +7,17 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use arrayvec::ArrayVec;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use smallvec::SmallVec;
 
-use crate::attributes::{AttributeMap, Attributes, FlatAttribute, FlatValue};
+use crate::attributes::{
+    AttributeMap, Attributes, FlatAttribute, FlatAttributes, FlatValue, MAX_FLAT_ITEMS,
+};
 use crate::fields::within;
 use crate::json::{self, Json, JsonError, TreeSeed};
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::request::CheckBody;
 use crate::resource::split_resource;
-
-/// The maximum number of attributes of a plain check.
-const MAX_PLAIN: usize = 16;
 
 /// The memory for one check while it is read.
 ///
@@ -33,7 +32,7 @@ const MAX_PLAIN: usize = 16;
 #[derive(Debug, Default)]
 pub struct CheckBuffer<'a> {
     /// The attributes of a plain check.
-    flat: Flat<'a>,
+    flat: FlatAttributes<'a>,
     /// The tree of any other check.
     tree: Option<Json<'a>>,
 }
@@ -53,13 +52,6 @@ impl<'a> CheckBuffer<'a> {
     }
 }
 
-/// All attributes of a check, and the items of their lists.
-#[derive(Debug, Default)]
-struct Flat<'a> {
-    attributes: SmallVec<[FlatAttribute<'a>; MAX_PLAIN]>,
-    items: SmallVec<[Json<'a>; MAX_PLAIN]>,
-}
-
 /// A plain check, whose attributes are in a buffer.
 #[derive(Default)]
 struct Plain<'a> {
@@ -67,7 +59,7 @@ struct Plain<'a> {
     resource: Option<&'a str>,
     action: Option<&'a str>,
     domain: Option<&'a str>,
-    attributes: Option<[Range<usize>; 4]>,
+    attributes: Option<[Range<u8>; 4]>,
 }
 
 impl<'a> Plain<'a> {
@@ -78,11 +70,9 @@ impl<'a> Plain<'a> {
             && self.domain.is_none_or(|domain| within(domain, MAX_DOMAIN))
     }
 
-    fn body<'b>(self, flat: &'b Flat<'a>) -> CheckBody<'b> {
-        let [user, resource, action, context] = self
-            .attributes
-            .unwrap_or_default()
-            .map(|range| AttributeMap::of_flat(&flat.attributes[range], &flat.items));
+    fn body<'b>(self, flat: &'b FlatAttributes<'a>) -> CheckBody<'b> {
+        let [user, resource, action, context] =
+            self.attributes.unwrap_or_default().map(|range| AttributeMap::of_flat(flat, range));
         CheckBody {
             subject: self.subject.unwrap_or_default(),
             resource: self.resource.unwrap_or_default(),
@@ -94,7 +84,7 @@ impl<'a> Plain<'a> {
 }
 
 /// Reads a check; `None` if it is not plain or has a fault.
-fn read_plain<'a>(text: &'a [u8], flat: &mut Flat<'a>) -> Option<Plain<'a>> {
+fn read_plain<'a>(text: &'a [u8], flat: &mut FlatAttributes<'a>) -> Option<Plain<'a>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut parser = serde_json::Deserializer::from_str(text);
     let plain = BodySeed { flat }.deserialize(&mut parser).ok()?;
@@ -105,6 +95,11 @@ fn read_plain<'a>(text: &'a [u8], flat: &mut Flat<'a>) -> Option<Plain<'a>> {
 /// The error that ends the fast path. Nobody reads its message: the tree finds the fault again and words it.
 fn not_plain<E: Error>() -> E {
     E::custom("not plain")
+}
+
+/// Returns the place of the next element. A check that is read without a tree has few.
+fn place<T>(elements: &[T]) -> u8 {
+    u8::try_from(elements.len()).unwrap_or(u8::MAX)
 }
 
 /// Stores a value in an option that must be empty: a second value is a duplicate member.
@@ -124,7 +119,7 @@ macro_rules! expecting {
 }
 
 struct BodySeed<'b, 'a> {
-    flat: &'b mut Flat<'a>,
+    flat: &'b mut FlatAttributes<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for BodySeed<'_, 'a> {
@@ -162,11 +157,11 @@ impl<'a> Visitor<'a> for BodySeed<'_, 'a> {
 /// Reads `attributes`. Returns the ranges of the user's, the resource's, the action's and the context's attributes in
 /// the buffer.
 struct AttributesSeed<'b, 'a> {
-    flat: &'b mut Flat<'a>,
+    flat: &'b mut FlatAttributes<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for AttributesSeed<'_, 'a> {
-    type Value = [Range<usize>; 4];
+    type Value = [Range<u8>; 4];
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -174,7 +169,7 @@ impl<'a> DeserializeSeed<'a> for AttributesSeed<'_, 'a> {
 }
 
 impl<'a> Visitor<'a> for AttributesSeed<'_, 'a> {
-    type Value = [Range<usize>; 4];
+    type Value = [Range<u8>; 4];
 
     expecting!("attributes");
 
@@ -195,40 +190,41 @@ impl<'a> Visitor<'a> for AttributesSeed<'_, 'a> {
 }
 
 struct MapSeed<'b, 'a> {
-    flat: &'b mut Flat<'a>,
+    flat: &'b mut FlatAttributes<'a>,
 }
 
 impl<'a> DeserializeSeed<'a> for MapSeed<'_, 'a> {
-    type Value = Range<usize>;
+    type Value = Range<u8>;
 
-    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Range<usize>, D::Error> {
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Range<u8>, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'a> Visitor<'a> for MapSeed<'_, 'a> {
-    type Value = Range<usize>;
+    type Value = Range<u8>;
 
     expecting!("a map of attributes");
 
-    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Range<usize>, A::Error> {
-        let start = self.flat.attributes.len();
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Range<u8>, A::Error> {
+        let start = place(&self.flat.attributes);
         while let Some(name) = map.next_key::<&str>()? {
             // A plain check has few names: comparing all pairs is faster than hashing.
-            let known = &self.flat.attributes[start..];
-            if known.iter().any(|known| known.name == name) || start + known.len() == MAX_PLAIN {
+            let known = &self.flat.attributes[usize::from(start)..];
+            if known.iter().any(|known| known.name == name) {
                 return Err(not_plain());
             }
             let value = map.next_value_seed(AttributeSeed { items: &mut self.flat.items })?;
-            self.flat.attributes.push(FlatAttribute { name, value });
+            let attribute = FlatAttribute { name, value };
+            self.flat.attributes.try_push(attribute).map_err(|_| not_plain())?;
         }
-        Ok(start..self.flat.attributes.len())
+        Ok(start..place(&self.flat.attributes))
     }
 }
 
 /// Reads a scalar, or a list of strings and numbers.
 struct AttributeSeed<'b, 'a> {
-    items: &'b mut SmallVec<[Json<'a>; MAX_PLAIN]>,
+    items: &'b mut ArrayVec<Json<'a>, MAX_FLAT_ITEMS>,
 }
 
 impl<'a> DeserializeSeed<'a> for AttributeSeed<'_, 'a> {
@@ -265,14 +261,15 @@ impl<'a> Visitor<'a> for AttributeSeed<'_, 'a> {
     }
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut sequence: A) -> Result<FlatValue<'a>, A::Error> {
-        let place = |items: &[Json<'a>]| u32::try_from(items.len()).map_err(A::Error::custom);
-        let start = place(self.items)?;
+        let start = place(self.items);
         while let Some(item) = sequence.next_element_seed(TreeSeed::LEAF)? {
             match item {
-                Json::String(Cow::Borrowed(_)) | Json::Number(_) => self.items.push(item),
+                Json::String(Cow::Borrowed(_)) | Json::Number(_) => {
+                    self.items.try_push(item).map_err(|_| not_plain())?;
+                }
                 _ => return Err(not_plain()),
             }
         }
-        Ok(FlatValue::List(start..place(self.items)?))
+        Ok(FlatValue::List(start..place(self.items)))
     }
 }

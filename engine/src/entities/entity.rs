@@ -66,7 +66,7 @@ impl<'t> Entity<'t> {
 
     /// Returns the properties.
     pub fn properties(self) -> EntityProperties<'t> {
-        EntityProperties { segment: self.segment, words: self.segment.record(self.row).properties }
+        EntityProperties(self)
     }
 }
 
@@ -84,28 +84,30 @@ impl fmt::Debug for Entity<'_> {
 
 /// The properties of an entity, as the attributes of a check. Each name occurs once.
 #[derive(Clone, Copy)]
-pub struct EntityProperties<'t> {
-    segment: &'t Segment,
-    /// Name and value.
-    words: &'t [[u32; 2]],
-}
+pub struct EntityProperties<'t>(Entity<'t>);
 
 impl<'t> EntityProperties<'t> {
     /// Returns the number of properties.
     pub fn len(self) -> usize {
-        self.words.len()
+        self.words().len()
     }
 
     /// Returns whether there are no properties.
     pub fn is_empty(self) -> bool {
-        self.words.is_empty()
+        self.words().is_empty()
     }
 
     /// Returns each name and value.
     pub fn iter(self) -> impl Iterator<Item = (&'t str, AttributeValue<'t>)> {
-        self.words.iter().map(move |[name, value]| {
-            (self.segment.pool.texts.get(*name), self.segment.value(*value))
-        })
+        let segment = self.0.segment;
+        let named =
+            |[name, value]: &[u32; 2]| (segment.pool.texts.get(*name), segment.value(*value));
+        self.words().iter().map(named)
+    }
+
+    /// Returns the words of each name and value.
+    fn words(self) -> &'t [[u32; 2]] {
+        self.0.segment.record(self.0.row).properties
     }
 
     /// Returns the value of the property `name`.

@@ -13,6 +13,7 @@ pub mod filter;
 mod index;
 mod layer;
 pub mod matrix;
+mod numbered_texts;
 mod partial_evaluation;
 mod program;
 mod rbac;

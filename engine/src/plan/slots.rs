@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use arrayvec::ArrayString;
 use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
-use compact_str::CompactString;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 use smallvec::SmallVec;
 
+use super::numbered_texts::NumberedTexts;
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
@@ -55,15 +55,15 @@ pub(crate) type TimeText = ArrayString<32>;
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     paths: Vec<AttributePath>,
-    user: Names,
-    resource: Names,
-    action: Names,
-    context: Names,
-    token: Names,
+    user: NumberedTexts,
+    resource: NumberedTexts,
+    action: NumberedTexts,
+    context: NumberedTexts,
+    token: NumberedTexts,
     request: Vec<(RequestField, Slot)>,
     resolved: Vec<Namespace>,
     /// The interned texts of each attribute that is compared with many texts, by ascending slot.
-    symbols: Vec<(Slot, HashMap<CompactString, Symbol>)>,
+    symbols: Vec<(Slot, NumberedTexts)>,
 }
 
 /// The attributes of one resolver.
@@ -72,95 +72,12 @@ pub(crate) struct Namespace {
     pub(crate) name: Box<str>,
     /// The tenant's resolver for the namespace; `None` if it has none.
     pub(crate) resolver: Option<ResolverRef>,
-    attributes: Names,
+    attributes: NumberedTexts,
 }
 
 /// The number of different texts from which on they are interned: looking one text up costs as much as comparing
 /// this many.
 const MANY_TEXTS: usize = 4;
-
-/// Slots by name.
-#[derive(Debug, Default)]
-struct Names {
-    /// All names, concatenated.
-    text: String,
-    list: Vec<Name>,
-    /// Filled if the list is longer than [`FEW`].
-    map: HashMap<CompactString, Slot>,
-}
-
-/// The position of a name in the text. Most names differ in length, so few are compared by their bytes.
-#[derive(Debug)]
-struct Name {
-    start: u32,
-    length: u32,
-    slot: Slot,
-}
-
-/// Searching a list of at most this many names is faster than computing a hash.
-const FEW: usize = 8;
-
-impl Names {
-    /// Returns the slot of a name.
-    #[inline]
-    fn find(&self, name: &str) -> Option<Slot> {
-        if self.list.len() > FEW {
-            return self.map.get(name).copied();
-        }
-        let found = self.list.iter().find(|known| {
-            known.length as usize == name.len() && self.bytes(known) == name.as_bytes()
-        });
-        found.map(|known| known.slot)
-    }
-
-    fn bytes(&self, name: &Name) -> &[u8] {
-        &self.text.as_bytes()[name.start as usize..][..name.length as usize]
-    }
-
-    /// Returns each name and its slot.
-    fn iter(&self) -> impl Iterator<Item = (&str, Slot)> {
-        self.list.iter().map(|name| {
-            let start = name.start as usize;
-            (&self.text[start..start + name.length as usize], name.slot)
-        })
-    }
-
-    /// Adds a name, which must be new.
-    fn insert(&mut self, name: &str, slot: Slot) {
-        // The names of one plan do not have four billion bytes.
-        let [start, length] =
-            [self.text.len(), name.len()].map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
-        self.text.push_str(name);
-        self.list.push(Name { start, length, slot });
-        if self.list.len() > FEW {
-            // The first name over the limit moves all earlier names into the map as well.
-            let missing = self.iter().skip(self.map.len());
-            let missing: Vec<_> = missing.map(|(name, slot)| (name.into(), slot)).collect();
-            self.map.extend(missing);
-        }
-    }
-
-    /// Returns the heap bytes, for the weight of a plan.
-    fn weight(&self) -> usize {
-        self.text.capacity()
-            + self.list.capacity() * size_of::<Name>()
-            + self.map.allocation_size()
-            + self.map.keys().map(heap_bytes).sum::<usize>()
-    }
-
-    /// Reads the values of these names. Walks the request's attributes instead of the plan's slots, so the request's
-    /// size bounds the work.
-    fn read<'v>(&self, attributes: AttributeMap<'v>, values: &mut [SlotValue<'v>]) {
-        if self.list.is_empty() {
-            return;
-        }
-        attributes.for_each(|name, value| {
-            if let Some(slot) = self.find(name) {
-                values[slot as usize].value = Some(value);
-            }
-        });
-    }
-}
 
 impl Slots {
     /// Returns the slot of `path`, a new one if the plan does not read it yet.
@@ -168,13 +85,13 @@ impl Slots {
         // The nodes of a plan are numbered by 32 bits, and a test names at most two attributes.
         let next = Slot::try_from(self.paths.len()).unwrap_or(Slot::MAX);
         let slot = match &path {
-            AttributePath::User(name) => find_or_insert(&mut self.user, name, next),
-            AttributePath::Resource(name) => find_or_insert(&mut self.resource, name, next),
-            AttributePath::Action(name) => find_or_insert(&mut self.action, name, next),
-            AttributePath::Context(name) => find_or_insert(&mut self.context, name, next),
-            AttributePath::Token(name) => find_or_insert(&mut self.token, name, next),
+            AttributePath::User(name) => self.user.find_or_insert(name, next),
+            AttributePath::Resource(name) => self.resource.find_or_insert(name, next),
+            AttributePath::Action(name) => self.action.find_or_insert(name, next),
+            AttributePath::Context(name) => self.context.find_or_insert(name, next),
+            AttributePath::Token(name) => self.token.find_or_insert(name, next),
             AttributePath::Resolver(ResolverAttribute { namespace, name }) => {
-                find_or_insert(self.namespace(namespace), name, next)
+                self.namespace(namespace).find_or_insert(name, next)
             }
             AttributePath::Request(field) => {
                 let known = self.request.iter().find(|(known, _)| known == field);
@@ -191,11 +108,14 @@ impl Slots {
     }
 
     /// Returns the names of a namespace. A linear search suffices: a plan reads few namespaces.
-    fn namespace(&mut self, name: &str) -> &mut Names {
+    fn namespace(&mut self, name: &str) -> &mut NumberedTexts {
         let known = self.resolved.iter().position(|known| *known.name == *name);
         let index = known.unwrap_or_else(|| {
-            let namespace =
-                Namespace { name: name.into(), resolver: None, attributes: Names::default() };
+            let namespace = Namespace {
+                name: name.into(),
+                resolver: None,
+                attributes: NumberedTexts::default(),
+            };
             self.resolved.push(namespace);
             self.resolved.len() - 1
         });
@@ -226,7 +146,7 @@ impl Slots {
         DirectoryNeeds {
             roles: has_resolvers
                 || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
-            user: has_resolvers || !self.user.list.is_empty(),
+            user: has_resolvers || !self.user.is_empty(),
             resource: has_resolvers || self.resource.iter().any(|(name, _)| !is_key(name)),
         }
     }
@@ -252,10 +172,10 @@ impl Slots {
     ) {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         values.resize(self.paths.len(), absent);
-        self.user.read(check.attributes.user, values);
-        self.resource.read(check.attributes.resource, values);
-        self.action.read(check.attributes.action, values);
-        self.context.read(check.attributes.context, values);
+        read(&self.user, check.attributes.user, values);
+        read(&self.resource, check.attributes.resource, values);
+        read(&self.action, check.attributes.action, values);
+        read(&self.context, check.attributes.context, values);
         for &(field, slot) in &self.request {
             values[slot as usize].value = Some(match field {
                 RequestField::Subject => AttributeValue::Text(check.subject),
@@ -292,7 +212,7 @@ impl Slots {
             if let Some(AttributeValue::Text(text)) = value.value
                 && value.symbol == Symbol::NO_TEXT
             {
-                value.symbol = symbols.get(text).copied().unwrap_or(Symbol::OTHER);
+                value.symbol = symbols.find(text).map_or(Symbol::OTHER, Symbol);
             }
         }
     }
@@ -307,7 +227,7 @@ impl Slots {
         replaces: bool,
     ) {
         let names = if subject { &self.user } else { &self.resource };
-        if names.list.is_empty() {
+        if names.is_empty() {
             return;
         }
         attributes.for_each(|name, value| {
@@ -327,15 +247,17 @@ impl Slots {
             by_slot.entry(slot).or_default().extend(texts);
         }
         by_slot.retain(|_, texts| texts.len() >= MANY_TEXTS);
-        self.symbols =
-            by_slot.into_iter().map(|(slot, texts)| (slot, number_texts(texts))).collect();
+        self.symbols = by_slot
+            .into_iter()
+            .map(|(slot, texts)| (slot, texts.into_iter().zip(0..).collect()))
+            .collect();
         self.symbols.sort_unstable_by_key(|(slot, _)| *slot);
     }
 
     /// Returns the symbol of `text`, if the texts of the attribute are interned.
     pub(crate) fn symbol(&self, slot: Slot, text: &str) -> Option<Symbol> {
         let place = self.symbols.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
-        self.symbols[place].1.get(text).copied()
+        self.symbols[place].1.find(text).map(Symbol)
     }
 
     /// Returns `request.time` as text, or an empty text if the plan does not read it.
@@ -357,36 +279,30 @@ impl Slots {
             .resolved
             .iter()
             .map(|namespace| namespace.name.len() + namespace.attributes.weight());
-        let symbols = self.symbols.iter().map(|(_, symbols)| {
-            symbols.allocation_size() + symbols.keys().map(heap_bytes).sum::<usize>()
-        });
+        let symbols = self.symbols.iter().map(|(_, symbols)| symbols.weight());
         self.paths.capacity() * size_of::<AttributePath>()
             + self.paths.iter().map(AttributePath::name_len).sum::<usize>()
-            + names.map(Names::weight).sum::<usize>()
+            + names.map(NumberedTexts::weight).sum::<usize>()
             + self.request.capacity() * size_of::<(RequestField, Slot)>()
             + self.resolved.capacity() * size_of::<Namespace>()
             + resolved.sum::<usize>()
-            + self.symbols.capacity() * size_of::<(Slot, HashMap<CompactString, Symbol>)>()
+            + self.symbols.capacity() * size_of::<(Slot, NumberedTexts)>()
             + symbols.sum::<usize>()
     }
 }
 
-/// Returns the bytes that a text has outside of its own value: none if it is short.
-fn heap_bytes(text: &CompactString) -> usize {
-    if text.is_heap_allocated() { text.capacity() } else { 0 }
-}
-
-/// Numbers texts in the order in which they come.
-fn number_texts(texts: IndexSet<&str, DefaultHashBuilder>) -> HashMap<CompactString, Symbol> {
-    (0..).zip(texts).map(|(number, text)| (text.into(), Symbol(number))).collect()
-}
-
-/// Returns the slot of a name, or inserts the name with slot `next`.
-fn find_or_insert(names: &mut Names, name: &str, next: Slot) -> Slot {
-    names.find(name).unwrap_or_else(|| {
-        names.insert(name, next);
-        next
-    })
+/// Reads the values of the attributes that `names` has. Walks the request's attributes instead of the plan's slots, so
+/// the request's size bounds the work.
+#[inline]
+fn read<'v>(names: &NumberedTexts, attributes: AttributeMap<'v>, values: &mut [SlotValue<'v>]) {
+    if names.is_empty() {
+        return;
+    }
+    attributes.for_each(|name, value| {
+        if let Some(slot) = names.find(name) {
+            values[slot as usize].value = Some(value);
+        }
+    });
 }
 
 /// Writes RFC 3339 with milliseconds. Uses chrono's formatting, which allocates, only for years that need a sign.

@@ -78,10 +78,12 @@ impl PatternTests {
     }
 
     /// Returns the results of a run that begins.
+    #[inline]
     pub(super) fn begin(&self, values: &[SlotValue<'_>]) -> PatternResults {
-        if self.tests.is_empty() {
-            return PatternResults::default();
-        }
+        if self.tests.is_empty() { PatternResults::default() } else { self.begin_some(values) }
+    }
+
+    fn begin_some(&self, values: &[SlotValue<'_>]) -> PatternResults {
         let first_over =
             if self.affords(values) { self.tests.len() } else { self.first_over(values) };
         PatternResults {

@@ -18,7 +18,7 @@ pub(crate) use run::{Cause, Run};
 use steps::Steps;
 
 use super::slots::Slot;
-use crate::condition::{AttributePath, Condition};
+use crate::condition::{AttributePath, Condition, Operand, Predicate};
 
 /// Conditions that share equal parts. The children of a part have smaller numbers than the part.
 #[derive(Debug, Default)]
@@ -44,6 +44,16 @@ impl Program {
     /// Returns a node.
     pub(crate) fn node(&self, id: NodeId) -> &Operation {
         &self.nodes[id as usize]
+    }
+
+    /// Returns the literal of a test that compares with one text; `None` for any other node.
+    #[inline]
+    fn text(&self, id: NodeId) -> Option<&str> {
+        let Operation::Test(test) = self.node(id) else { return None };
+        match &test.predicate {
+            Predicate::Compare(_, Operand::Text(text)) => Some(text),
+            _ => None,
+        }
     }
 
     /// Returns the condition of a node as it was before it was compiled. `path` names the attribute of a slot.

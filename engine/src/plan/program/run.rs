@@ -46,6 +46,7 @@ pub(super) const UNCOUNTED_STEPS: usize = 64;
 pub(super) const MAX_SCANNED_STEPS: usize = 1 << 24;
 
 impl<'r> Run<'r> {
+    #[inline]
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
         let patterns = program.patterns.begin(values);
         Self { program, values, known: 0, truths: 0, undetermined: 0, patterns, scanned: 0 }
@@ -81,21 +82,7 @@ impl<'r> Run<'r> {
     /// Returns the truth of a part; `None` if it is undetermined.
     #[inline]
     pub(crate) fn truth(&mut self, node: NodeId) -> Option<bool> {
-        let step = self.program.steps.step(node);
-        if let Some(truth) = self.compared(step) {
-            return Some(truth);
-        }
-        // A step handles the type that it compares. `evaluate_node` handles every other type and absent values.
-        match step {
-            Step::Symbol { .. } | Step::Mask { .. } | Step::Sorted { .. } | Step::Order { .. } => {
-                self.evaluate_node(node)
-            }
-            Step::Matches { slot, test } => match self.value(slot) {
-                Some(AttributeValue::Text(text)) => {
-                    self.program.patterns.matches(test, text, &mut self.patterns)
-                }
-                _ => self.evaluate_node(node),
-            },
+        match *self.program.steps.step(node) {
             Step::All { memo, children } => match memo.bit() {
                 None => self.short_circuit(children, false),
                 Some(bit) => self.memoized(node, bit),
@@ -108,15 +95,20 @@ impl<'r> Run<'r> {
                 None => self.evaluate_node(node),
                 Some(bit) => self.memoized(node, bit),
             },
+            ref test => self.compared(node, test).or_else(|| self.evaluate_test(node, test)),
         }
     }
 
     /// Returns the truth of a comparison with literals. `None` for any other part, and if the step does not handle the value.
     #[inline]
-    fn compared(&self, step: Step) -> Option<bool> {
+    fn compared(&self, node: NodeId, step: &Step) -> Option<bool> {
         let steps = &self.program.steps;
         let symbol = |slot| Some(self.symbol(slot)).filter(|symbol| *symbol != Symbol::NO_TEXT);
-        match step {
+        match *step {
+            Step::Text { slot, negated } => match self.value(slot)? {
+                AttributeValue::Text(text) => Some((text == self.program.text(node)?) != negated),
+                _ => None,
+            },
             Step::Symbol { slot, symbol: wanted, negated } => {
                 Some((symbol(slot)? == wanted) != negated)
             }
@@ -132,7 +124,20 @@ impl<'r> Run<'r> {
                 }
                 _ => None,
             },
-            _ => None,
+            Step::All { .. } | Step::Any { .. } | Step::Matches { .. } | Step::Node { .. } => None,
+        }
+    }
+
+    /// Returns the truth of a test that is no comparison, or whose value has another type than the step compares.
+    fn evaluate_test(&mut self, node: NodeId, step: &Step) -> Option<bool> {
+        match *step {
+            Step::Matches { slot, test } => match self.value(slot) {
+                Some(AttributeValue::Text(text)) => {
+                    self.program.patterns.matches(test, text, &mut self.patterns)
+                }
+                _ => self.evaluate_node(node),
+            },
+            _ => self.evaluate_node(node),
         }
     }
 
@@ -141,7 +146,7 @@ impl<'r> Run<'r> {
         if self.known & bit != 0 {
             return (self.undetermined & bit == 0).then_some(self.truths & bit != 0);
         }
-        let truth = match self.program.steps.step(node) {
+        let truth = match *self.program.steps.step(node) {
             Step::All { children, .. } => self.short_circuit(children, false),
             Step::Any { children, .. } => self.short_circuit(children, true),
             _ => self.evaluate_node(node),
@@ -162,7 +167,7 @@ impl<'r> Run<'r> {
         let steps = &self.program.steps;
         for &child in steps.children(children) {
             // Most children are comparisons: no call for them.
-            match self.compared(steps.step(child)).or_else(|| self.truth(child)) {
+            match self.compared(child, steps.step(child)).or_else(|| self.truth(child)) {
                 Some(truth) if truth == deciding => return Some(deciding),
                 Some(_) => {}
                 None => is_undetermined = true,
@@ -259,7 +264,7 @@ impl<'r> Run<'r> {
                 Some(_) => {}
             }
         }
-        match (self.program.steps.step(node), self.value(test.attribute)) {
+        match (*self.program.steps.step(node), self.value(test.attribute)) {
             (Step::Matches { slot, test }, Some(AttributeValue::Text(_))) => {
                 if self.program.patterns.is_compiled(test) {
                     Cause::TooLong(slot)

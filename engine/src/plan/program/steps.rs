@@ -4,7 +4,8 @@ use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::operator::Operator;
-use crate::plan::slots::{Slot, Slots, Symbol};
+use crate::plan::slots::Slots;
+use crate::plan::slots::{Slot, Symbol};
 
 /// The maximum number of memoized parts: a run has one bit for each.
 pub(super) const MAX_MEMOIZED: u8 = 64;
@@ -35,7 +36,12 @@ pub(super) enum Step {
         memo: Memo,
         children: Children,
     },
-    /// Compares a text with one literal.
+    /// Compares a text with the literal of the node.
+    Text {
+        negated: bool,
+        slot: Slot,
+    },
+    /// Compares the symbol of a text with that of one literal.
     Symbol {
         negated: bool,
         slot: Slot,
@@ -109,7 +115,7 @@ impl Steps {
 
     /// Implements [`super::Program::evaluate_last`].
     pub(super) fn evaluate_last(&mut self, root: NodeId, test: NodeId) {
-        let Step::All { children, .. } = self.step(root) else { return };
+        let Step::All { children, .. } = *self.step(root) else { return };
         let range = children.first as usize..children.first as usize + usize::from(children.count);
         let children = &mut self.children[range];
         if let Some(position) = children.iter().position(|child| *child == test) {
@@ -118,8 +124,8 @@ impl Steps {
     }
 
     #[inline]
-    pub(super) fn step(&self, node: NodeId) -> Step {
-        self.steps[node as usize]
+    pub(super) fn step(&self, node: NodeId) -> &Step {
+        &self.steps[node as usize]
     }
 
     #[inline]
@@ -211,7 +217,9 @@ impl<'s> Packer<'s> {
         match (*operator, operand) {
             (Operator::Eq | Operator::Ne, Operand::Text(text)) => {
                 let negated = *operator == Operator::Ne;
-                self.slots.symbol(slot, text).map(|symbol| Step::Symbol { slot, symbol, negated })
+                let symbol = self.slots.symbol(slot, text);
+                let by_symbol = |symbol| Step::Symbol { slot, symbol, negated };
+                Some(symbol.map_or(Step::Text { slot, negated }, by_symbol))
             }
             (Operator::In | Operator::NotIn, Operand::List(list)) => {
                 let negated = *operator == Operator::NotIn;
