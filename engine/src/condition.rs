@@ -4,6 +4,7 @@
 use std::fmt;
 
 use chrono::{DateTime, Utc};
+use compact_str::CompactString;
 use ipnet::IpNet;
 
 use crate::during::TimeWindow;
@@ -14,7 +15,7 @@ use crate::nearest::nearest;
 use crate::number::Number;
 use crate::operator::{Networks, OPERATOR_NAMES, Operator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
-use crate::value::{AttributeValue, List, LiteralList, parse_instant};
+use crate::value::{AttributeValue, List, LiteralList, heap_bytes, parse_instant};
 
 /// The maximum depth of a tree. A root alone has depth 1.
 pub const MAX_DEPTH: usize = 32;
@@ -72,7 +73,7 @@ pub enum Predicate<A = AttributePath> {
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Operand<A = AttributePath> {
     Attribute(A),
-    Text(Box<str>),
+    Text(CompactString),
     Number(Number),
     Bool(bool),
     List(LiteralList),
@@ -83,17 +84,17 @@ pub enum Operand<A = AttributePath> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttributePath {
     /// `user.<name>`, from the request.
-    User(Box<str>),
+    User(CompactString),
     /// `resource.<name>`, from the request.
-    Resource(Box<str>),
+    Resource(CompactString),
     /// `action.<name>`, from the request.
-    Action(Box<str>),
+    Action(CompactString),
     /// `context.<name>`, from the request.
-    Context(Box<str>),
+    Context(CompactString),
     /// `request.<field>`
     Request(RequestField),
     /// `token.<dotted path>`, a verified claim of the caller.
-    Token(Box<str>),
+    Token(CompactString),
     /// `<namespace>.<name>`, from the resolver of the namespace.
     Resolver(ResolverAttribute),
 }
@@ -194,14 +195,14 @@ impl AttributePath {
         matches!(self, Self::User(_) | Self::Resource(_) | Self::Action(_) | Self::Context(_))
     }
 
-    /// Returns the length of the name in bytes.
-    pub(crate) fn name_len(&self) -> usize {
+    /// Returns the heap bytes, for the weight of a plan.
+    pub(crate) fn weight(&self) -> usize {
         match self {
             Self::User(name)
             | Self::Resource(name)
             | Self::Action(name)
             | Self::Context(name)
-            | Self::Token(name) => name.len(),
+            | Self::Token(name) => heap_bytes(name),
             Self::Resolver(ResolverAttribute { namespace, name }) => namespace.len() + name.len(),
             Self::Request(_) => 0,
         }

@@ -67,6 +67,7 @@ pub mod resolver_contract;
 pub mod resource;
 mod roles;
 pub mod sql;
+mod stored_condition;
 mod supply;
 mod syntax;
 mod tenant_facts;

@@ -13,6 +13,7 @@ use crate::json::Json;
 use crate::pattern::PatternCheck;
 use crate::rbac::Effect;
 use crate::resource::ResourcePattern;
+use crate::stored_condition;
 
 /// An enabled ABAC policy, as a plan is compiled from it.
 #[derive(Clone, Debug)]
@@ -132,6 +133,11 @@ impl Policy {
     /// # Errors
     /// Every fault, by JSON pointer into the text.
     pub fn stored_condition(format: Format, rule_data: &str) -> Result<Condition, Invalid> {
+        if format == Format::Json
+            && let Some(condition) = stored_condition::read(rule_data)
+        {
+            return Ok(condition);
+        }
         let json = serde_json::from_str::<Json<'_>>(rule_data)
             .map_err(|_| Invalid::expected("", "JSON"))?;
         let mut problems = Problems::default();

@@ -1,6 +1,7 @@
 //! Values as conditions read them: borrowed views of a request, a token, an answer or a literal.
 
 use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Timelike, Utc};
+use compact_str::CompactString;
 
 use crate::json::Json;
 use crate::number::Number;
@@ -163,19 +164,24 @@ impl<'r> List<'r> {
     }
 }
 
+/// Returns the bytes that a text has outside of its own value: none if it is short.
+pub(crate) fn heap_bytes(text: &CompactString) -> usize {
+    if text.is_heap_allocated() { text.capacity() } else { 0 }
+}
+
 /// Comparing at most this many texts one by one is faster than a binary search.
 const FEW: usize = 8;
 
 /// A list literal: strings and numbers, each kind sorted for binary search.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiteralList {
-    texts: Box<[Box<str>]>,
+    texts: Box<[CompactString]>,
     numbers: Box<[Number]>,
 }
 
 impl LiteralList {
     /// Makes a list of these strings and numbers, in any order.
-    pub fn new(mut texts: Vec<Box<str>>, mut numbers: Vec<Number>) -> Self {
+    pub fn new(mut texts: Vec<CompactString>, mut numbers: Vec<Number>) -> Self {
         texts.sort_unstable();
         texts.dedup();
         numbers.sort_unstable();
@@ -214,7 +220,8 @@ impl LiteralList {
 
     /// Returns the heap bytes, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
-        let texts: usize = self.texts.iter().map(|text| text.len() + size_of::<Box<str>>()).sum();
-        texts + self.numbers.len() * size_of::<Number>()
+        size_of_val::<[CompactString]>(&self.texts)
+            + self.texts.iter().map(heap_bytes).sum::<usize>()
+            + size_of_val::<[Number]>(&self.numbers)
     }
 }

@@ -1,5 +1,7 @@
 //! The operands of a matcher: attributes, literals and lists.
 
+use compact_str::CompactString;
+
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
 use crate::invalid::Fault;
 use crate::operator::Operator;
@@ -35,7 +37,7 @@ pub(super) fn test(attribute: AttributePath, predicate: Predicate) -> Condition 
 
 /// Returns the attribute with this name.
 pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
-    let named = |prefix: &str| token.text.strip_prefix(prefix).map(Box::from);
+    let named = |prefix: &str| token.text.strip_prefix(prefix).map(CompactString::from);
     let path = match token.text {
         "r.sub" => Some(AttributePath::Request(RequestField::Subject)),
         "r.obj" => Some(AttributePath::Request(RequestField::Resource)),

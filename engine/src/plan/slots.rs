@@ -281,7 +281,7 @@ impl Slots {
             .map(|namespace| namespace.name.len() + namespace.attributes.weight());
         let symbols = self.symbols.iter().map(|(_, symbols)| symbols.weight());
         self.paths.capacity() * size_of::<AttributePath>()
-            + self.paths.iter().map(AttributePath::name_len).sum::<usize>()
+            + self.paths.iter().map(AttributePath::weight).sum::<usize>()
             + names.map(NumberedTexts::weight).sum::<usize>()
             + self.request.capacity() * size_of::<(RequestField, Slot)>()
             + self.resolved.capacity() * size_of::<Namespace>()

@@ -47,7 +47,7 @@ impl<'s, 'r> Simplifier<'s, 'r> {
             && self.run.not_requested(test).next().is_some()
         {
             let test = test.clone().map(&mut |slot| self.slots.path(slot).clone());
-            self.take(operation.weight() + test.attribute.name_len())?;
+            self.take(operation.weight() + test.attribute.weight())?;
             return Some(Simplified::Open(Condition::Test(test)));
         }
         // The run takes an unknown attribute as undetermined. A truth that comes out nevertheless does not depend on it.

@@ -3,6 +3,7 @@
 use crate::condition::{Operand, Predicate, Test};
 use crate::operator::Operator;
 use crate::plan::slots::Slot;
+use crate::value::heap_bytes;
 
 /// The number of a part of a program.
 pub(crate) type NodeId = u32;
@@ -68,7 +69,7 @@ impl Operation {
             Self::All(children) | Self::Any(children) => size_of_val::<[Child]>(children),
             Self::Not(_) => 0,
             Self::Test(test) => match &test.predicate {
-                Predicate::Compare(_, Operand::Text(text)) => text.len(),
+                Predicate::Compare(_, Operand::Text(text)) => heap_bytes(text),
                 Predicate::Compare(_, Operand::List(list)) => list.weight(),
                 // The rules of a zone exist once in the process.
                 Predicate::Exists | Predicate::Compare(..) | Predicate::During(_) => 0,
