@@ -63,7 +63,7 @@ pub(crate) struct Slots {
     request: Vec<(RequestField, Slot)>,
     resolved: Vec<Namespace>,
     /// The interned texts of each attribute that is compared with many texts, by ascending slot.
-    symbols: Vec<(Slot, NumberedTexts)>,
+    symbols: Box<[(Slot, NumberedTexts)]>,
 }
 
 /// The attributes of one resolver.
@@ -254,6 +254,20 @@ impl Slots {
         self.symbols.sort_unstable_by_key(|(slot, _)| *slot);
     }
 
+    /// Gives back the room for further attributes: most plans have few, and are many.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.paths.shrink_to_fit();
+        let known = [
+            &mut self.user,
+            &mut self.resource,
+            &mut self.action,
+            &mut self.context,
+            &mut self.token,
+        ];
+        let resolved = self.resolved.iter_mut().map(|namespace| &mut namespace.attributes);
+        known.into_iter().chain(resolved).for_each(NumberedTexts::shrink_to_fit);
+    }
+
     /// Returns the symbol of `text`, if the texts of the attribute are interned.
     pub(crate) fn symbol(&self, slot: Slot, text: &str) -> Option<Symbol> {
         let place = self.symbols.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
@@ -286,7 +300,7 @@ impl Slots {
             + self.request.capacity() * size_of::<(RequestField, Slot)>()
             + self.resolved.capacity() * size_of::<Namespace>()
             + resolved.sum::<usize>()
-            + self.symbols.capacity() * size_of::<(Slot, NumberedTexts)>()
+            + size_of_val::<[(Slot, NumberedTexts)]>(&self.symbols)
             + symbols.sum::<usize>()
     }
 }

@@ -52,6 +52,7 @@ impl Builder {
         // Order matters: steps encode sorted children, memos and symbols.
         let costs = put_cheap_children_first(&mut nodes);
         let memos = memo_bits(&nodes, &costs, roots);
+        slots.shrink_to_fit();
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
         let steps = Steps::new(&nodes, &memos, &slots);
         let patterns = PatternTests::new(&nodes, patterns);
