@@ -1,14 +1,12 @@
 //! The attributes in a check request.
 
 use std::fmt;
-use std::ops::Range;
-
-use arrayvec::ArrayVec;
 
 use crate::entities::EntityProperties;
+use crate::flat_attributes::{FlatAttributes, FlatRange};
 use crate::json::{Json, Member};
 use crate::tenant_facts::Precedence;
-use crate::value::{AttributeValue, List};
+use crate::value::AttributeValue;
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +30,7 @@ enum Form<'r> {
     /// The members of an object.
     Tree(&'r [Member<'r>]),
     /// A range of the attributes that were read without a tree.
-    Flat(&'r FlatAttributes<'r>, u8, u8),
+    Flat(&'r FlatAttributes<'r>, FlatRange),
     /// The properties of an entity.
     Entity(EntityProperties<'r>),
     /// The attributes of a request and of the directory.
@@ -45,33 +43,6 @@ impl Default for AttributeMap<'_> {
     }
 }
 
-/// The maximum number of attributes of a check that is read without a tree.
-pub(crate) const MAX_FLAT: usize = 16;
-/// The maximum number of items that their lists have together.
-pub(crate) const MAX_FLAT_ITEMS: usize = 64;
-
-/// Attributes of all kinds that were read without a tree, and the items of their lists.
-#[derive(Debug, Default)]
-pub(crate) struct FlatAttributes<'a> {
-    pub(crate) attributes: ArrayVec<FlatAttribute<'a>, MAX_FLAT>,
-    pub(crate) items: ArrayVec<Json<'a>, MAX_FLAT_ITEMS>,
-}
-
-/// An attribute that was read without a tree.
-#[derive(Clone, Debug)]
-pub(crate) struct FlatAttribute<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) value: FlatValue<'a>,
-}
-
-/// The value of a [`FlatAttribute`].
-#[derive(Clone, Debug)]
-pub(crate) enum FlatValue<'a> {
-    Scalar(Json<'a>),
-    /// The range of the items.
-    List(Range<u8>),
-}
-
 impl<'r> AttributeMap<'r> {
     /// Wraps the members of an object, in which no name occurs twice. `null` is an absent attribute, and an object a
     /// present one that no operator compares. A list has strings and numbers.
@@ -79,9 +50,9 @@ impl<'r> AttributeMap<'r> {
         Self(Form::Tree(members))
     }
 
-    /// Wraps the attributes in `range` of `flat`.
-    pub(crate) fn of_flat(flat: &'r FlatAttributes<'r>, range: Range<u8>) -> Self {
-        Self(Form::Flat(flat, range.start, range.end))
+    /// Wraps the attributes at `range` of `flat`.
+    pub fn of_flat(flat: &'r FlatAttributes<'r>, range: FlatRange) -> Self {
+        Self(Form::Flat(flat, range))
     }
 
     /// Wraps the properties of an entity.
@@ -107,9 +78,7 @@ impl<'r> AttributeMap<'r> {
     pub(crate) fn has(self, name: &str) -> bool {
         match self.0 {
             Form::Tree(members) => members.iter().any(|(own, _)| own == name),
-            Form::Flat(flat, start, end) => {
-                flat.range(start, end).iter().any(|attribute| attribute.name == name)
-            }
+            Form::Flat(flat, range) => flat.has(range, name),
             Form::Entity(properties) => properties.get(name).is_some(),
             Form::Layers(layers) => layers.sent().has(name) || layers.is_stored(name),
         }
@@ -137,9 +106,9 @@ impl<'r> AttributeMap<'r> {
                     }
                 }
             }
-            Form::Flat(flat, start, end) => {
-                for attribute in flat.range(start, end) {
-                    visit(attribute.name, attribute.value.of(flat));
+            Form::Flat(flat, range) => {
+                for (name, value) in flat.iter(range) {
+                    visit(name, value);
                 }
             }
             Form::Entity(properties) => {
@@ -158,14 +127,7 @@ impl<'r> AttributeMap<'r> {
                 let (_, value) = members.iter().find(|(own, _)| own == name)?;
                 Some(value.as_array().unwrap_or(std::slice::from_ref(value)))
             }
-            Form::Flat(flat, start, end) => {
-                let attribute =
-                    flat.range(start, end).iter().find(|attribute| attribute.name == name)?;
-                Some(match &attribute.value {
-                    FlatValue::Scalar(scalar) => std::slice::from_ref(scalar),
-                    FlatValue::List(range) => flat.items_in(range),
-                })
-            }
+            Form::Flat(flat, range) => flat.as_list(range, name),
             Form::Entity(_) => None,
             Form::Layers(layers) => layers.sent().as_list(name),
         }
@@ -217,26 +179,6 @@ impl<'r> LayeredAttributes<'r> {
     /// Returns what the request has.
     pub(crate) fn sent(&self) -> AttributeMap<'r> {
         self.sent
-    }
-}
-
-impl<'r> FlatAttributes<'r> {
-    fn range(&self, start: u8, end: u8) -> &[FlatAttribute<'r>] {
-        &self.attributes[usize::from(start)..usize::from(end)]
-    }
-
-    fn items_in(&self, range: &Range<u8>) -> &[Json<'r>] {
-        &self.items[usize::from(range.start)..usize::from(range.end)]
-    }
-}
-
-impl<'r> FlatValue<'r> {
-    #[inline]
-    fn of(&'r self, flat: &'r FlatAttributes<'r>) -> AttributeValue<'r> {
-        match self {
-            Self::Scalar(scalar) => AttributeValue::from(scalar),
-            Self::List(range) => AttributeValue::List(List::Json(flat.items_in(range))),
-        }
     }
 }
 

@@ -1,15 +1,12 @@
 //! The body of a batch: many checks with common defaults (`docs/semantics.md`, section 11.1).
 
+pub use crate::batch_limits::{MAX_ITEM_ID, MAX_ITEMS};
 use crate::fields::{Fields, list, string, text};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
+use crate::plain_items::PlainItems;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::request::{Attributes, CheckBody, CheckMembers, CheckText, note_misplaced};
-
-/// The most items of a batch. So many take about 10 ms, which other requests of the thread wait for.
-pub const MAX_ITEMS: usize = 10_000;
-/// The maximum length of the id of an item, in characters.
-pub const MAX_ITEM_ID: usize = 256;
 
 /// The item after which a batch ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,30 +39,31 @@ impl BatchSemantic {
 
     /// Reads the name of a semantic.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let name = string(json, at, problems)?;
-        let found = Self::NAMES.iter().find(|(_, known)| *known == name);
+        let found = Self::of_name(string(json, at, problems)?);
         if found.is_none() {
             problems
                 .expected(at, "`execute_all`, `deny_on_first_deny` or `permit_on_first_permit`");
         }
-        found.map(|(semantic, _)| *semantic)
+        found
     }
-}
 
-/// A check of a batch.
-#[derive(Clone, Copy, Debug)]
-pub struct BatchItem<'r> {
-    /// The name by which the answer refers to the item.
-    pub id: Option<&'r str>,
-    /// The check, with the defaults of the batch.
-    pub check: CheckBody<'r>,
+    /// Returns the semantic with this name on the wire.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(semantic, _)| *semantic)
+    }
 }
 
 /// The body of a batch, valid by construction.
 #[derive(Debug)]
 pub struct BatchBody<'r> {
     pub semantic: BatchSemantic,
-    pub items: Vec<BatchItem<'r>>,
+    items: Items<'r>,
+}
+
+#[derive(Debug)]
+enum Items<'r> {
+    Listed(Vec<(CheckBody<'r>, Option<&'r str>)>),
+    Plain(PlainItems<'r>),
 }
 
 impl<'r> BatchBody<'r> {
@@ -96,7 +94,46 @@ impl<'r> BatchBody<'r> {
         });
         note_misplaced(&mut fields);
         fields.close();
-        Some(Self { semantic: semantic.unwrap_or_default(), items: items? })
+        Some(Self { semantic: semantic.unwrap_or_default(), items: Items::Listed(items?) })
+    }
+
+    /// Returns the batch of items that were read without a tree.
+    pub(crate) fn of_plain(semantic: BatchSemantic, items: PlainItems<'r>) -> Self {
+        Self { semantic, items: Items::Plain(items) }
+    }
+
+    /// Returns the number of items.
+    pub fn count(&self) -> usize {
+        match &self.items {
+            Items::Listed(items) => items.len(),
+            Items::Plain(items) => items.count(),
+        }
+    }
+
+    /// Returns the check of an item, with the defaults of the batch.
+    pub fn check(&self, index: usize) -> Option<CheckBody<'_>> {
+        match &self.items {
+            Items::Listed(items) => items.get(index).map(|(check, _)| *check),
+            Items::Plain(items) => items.check(index),
+        }
+    }
+
+    /// Returns the resource and the domain of the check of an item.
+    pub fn scope(&self, index: usize) -> Option<(&str, Option<&str>)> {
+        match &self.items {
+            Items::Listed(items) => {
+                items.get(index).map(|(check, _)| (check.resource, check.domain))
+            }
+            Items::Plain(items) => items.scope(index),
+        }
+    }
+
+    /// Returns the name by which the answer refers to an item.
+    pub fn id(&self, index: usize) -> Option<&str> {
+        match &self.items {
+            Items::Listed(items) => items.get(index).and_then(|(_, id)| *id),
+            Items::Plain(items) => items.id(index),
+        }
     }
 }
 
@@ -137,13 +174,13 @@ impl<'r> Defaults<'r> {
         json: &'r Json<'r>,
         at: &Place<'_>,
         problems: &mut Problems,
-    ) -> Option<BatchItem<'r>> {
+    ) -> Option<(CheckBody<'r>, Option<&'r str>)> {
         let mut fields = Fields::open(json, at, problems)?;
         let id = fields.optional("id", text(MAX_ITEM_ID));
         let check = CheckBody::declare(&mut ItemMembers { own: &mut fields, defaults: self });
         note_misplaced(&mut fields);
         fields.close();
-        Some(BatchItem { id, check: check? })
+        Some((check?, id))
     }
 }
 
@@ -192,14 +229,16 @@ mod tests {
                 {"action": "read", "attributes": {}}
             ]}"#;
         let json = json::parse(text).expect("JSON");
-        let BatchBody { semantic, items } = BatchBody::parse(&json).expect("a batch");
-        assert_eq!(semantic, BatchSemantic::DenyOnFirstDeny);
-        let shown = |item: &BatchItem<'_>| {
-            let CheckBody { subject, resource, action, domain, attributes } = item.check;
+        let batch = BatchBody::parse(&json).expect("a batch");
+        assert_eq!(batch.semantic, BatchSemantic::DenyOnFirstDeny);
+        let shown = |index| {
+            let check = batch.check(index).expect("a check");
+            let CheckBody { subject, resource, action, domain, attributes } = check;
+            assert_eq!(batch.scope(index), Some((resource, domain)));
             let maps = (attributes.user, attributes.context);
-            format!("{:?} {subject} {resource} {action} {domain:?} {maps:?}", item.id)
+            format!("{:?} {subject} {resource} {action} {domain:?} {maps:?}", batch.id(index))
         };
-        let shown: Vec<_> = items.iter().map(shown).collect();
+        let shown: Vec<_> = (0..batch.count()).map(shown).collect();
         let number = |n: u8| format!("Number({:?})", crate::number::Number::from(u64::from(n)));
         assert_eq!(
             shown,

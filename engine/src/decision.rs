@@ -135,6 +135,15 @@ impl<'p> Decision<'p> {
         self.rule_id().map_or_else(|| DEFAULT_DENY.to_owned(), |id| id.to_string())
     }
 
+    /// Returns whether the reason is that of every decision with this effect by this rule or policy.
+    pub fn has_common_reason(&self) -> bool {
+        match &self.matched {
+            Matched::Policy { undetermined, .. } => undetermined.is_empty(),
+            Matched::Rule(_) => true,
+            Matched::Nothing { withheld } => withheld.is_none(),
+        }
+    }
+
     /// Returns the reason: one sentence that a person can act on.
     pub fn reason(&self) -> String {
         let verb = match self.effect {

@@ -216,14 +216,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Json<'a> {
 
 /// Reads a tree that nests at most `levels_left` levels deeper.
 #[derive(Clone, Copy)]
-pub(crate) struct TreeSeed {
+struct TreeSeed {
     levels_left: usize,
 }
 
 impl TreeSeed {
-    /// Reads a value that is neither an array nor an object.
-    pub(crate) const LEAF: Self = Self { levels_left: 0 };
-
     fn one_level_deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         let levels_left = self.levels_left.checked_sub(1);
         levels_left

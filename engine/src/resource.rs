@@ -19,7 +19,9 @@ pub fn split_resource(resource: &str) -> Option<(&str, &str)> {
     let sound = !name.is_empty()
         && !verb.is_empty()
         && within(resource, MAX_RESOURCE)
-        && !resource.contains(|c: char| c.is_whitespace() || c.is_control());
+        // Most names need no look at their characters.
+        && (resource.bytes().all(|byte| byte.is_ascii_graphic())
+            || !resource.contains(|c: char| c.is_whitespace() || c.is_control()));
     sound.then_some((name, verb))
 }
 

@@ -6,7 +6,8 @@ use anyhow::{Result, anyhow, ensure};
 use chrono::DateTime;
 use portcullis_engine::batch::{BatchBody, MAX_ITEMS};
 use portcullis_engine::{
-    AttributeAnswers, Check, Effect, Plan, Policy, ResourcePattern, Rule, Verdict, expression, json,
+    AttributeAnswers, BatchBuffer, Check, Effect, Plan, Policy, ResourcePattern, Rule, Verdict,
+    expression,
 };
 use portcullis_workloads::DOMAIN;
 use portcullis_workloads::measure::load_time;
@@ -62,14 +63,14 @@ fn decide(batch: &BatchBody<'_>, plans: &HashMap<String, Plan>) -> usize {
     let now = DateTime::UNIX_EPOCH;
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut found: Vec<&Plan> = Vec::new();
-    let mut answers = Vec::with_capacity(batch.items.len());
-    for item in &batch.items {
-        let Some(plan) = plans.get(item.check.resource) else { continue };
-        let number = *numbers.entry(item.check.resource).or_insert_with(|| {
+    let mut answers = Vec::with_capacity(batch.count());
+    for check in (0..batch.count()).filter_map(|index| batch.check(index)) {
+        let Some(plan) = plans.get(check.resource) else { continue };
+        let number = *numbers.entry(check.resource).or_insert_with(|| {
             found.push(plan);
             found.len() - 1
         });
-        let check = Check::new(item.check, DOMAIN, None, now);
+        let check = Check::new(check, DOMAIN, None, now);
         if let Verdict::Decided(decision) =
             found[number].decide(&check, &AttributeAnswers::default())
         {
@@ -83,15 +84,15 @@ pub(crate) fn batch(group: &mut Group<'_>) -> Result<()> {
     let plans: Result<HashMap<_, _>> =
         (0..RESOURCES).map(|number| Ok((resource(number), plan(number)?))).collect();
     let (plans, text) = (plans?, body());
-    let json = json::parse(text.as_bytes())?;
-    let batch = BatchBody::parse(&json)?;
+    let mut buffer = BatchBuffer::default();
+    let batch = buffer.read(text.as_bytes())?;
     ensure!(decide(&batch, &plans) == MAX_ITEMS / 2, "every second item is allowed");
     let per_item = |time: std::time::Duration| time.as_secs_f64() * 1e9 / MAX_ITEMS as f64;
     let decided = per_item(load_time(|| decide(&batch, &plans)));
     group.measurement("an item: decision and reason", decided, " ns", Bar::AtMost(1_000.0));
     let parsed = per_item(load_time(|| {
-        let json = json::parse(text.as_bytes()).ok()?;
-        BatchBody::parse(&json).ok().map(|batch| batch.items.len())
+        let mut buffer = BatchBuffer::default();
+        buffer.read(text.as_bytes()).ok().map(|batch| batch.count())
     }));
     group.measurement("an item: parse", parsed, " ns", Bar::Shown);
     Ok(())

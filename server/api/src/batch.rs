@@ -3,15 +3,15 @@
 use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
 use http::request::Parts;
-use portcullis_engine::batch::{BatchBody, BatchItem};
-use portcullis_engine::{CheckBody, Effect};
+use portcullis_engine::{BatchBuffer, DEFAULT_DENY, Effect};
 use portcullis_model::check::BatchRequest;
 use portcullis_model::schema;
 use portcullis_operations::app::App;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::body::JsonBody;
 use crate::callers::CheckRequester;
@@ -33,8 +33,11 @@ struct ItemResult<'b> {
     id: Option<&'b str>,
     #[schema(schema_with = schema::effect)]
     decision: Effect,
-    matched_rule_id: String,
-    reason: String,
+    /// `None` for a denial by default.
+    #[serde(serialize_with = "matched_rule_id")]
+    #[schema(value_type = String)]
+    matched_rule_id: Option<Uuid>,
+    reason: &'b str,
 }
 
 /// The answer to a batch. With `fields=decision` it has `allowed` alone.
@@ -72,27 +75,41 @@ pub(super) async fn check_all(
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let json = body.parse()?;
-    let BatchBody { semantic, items } = BatchBody::parse(&json)?;
-    caller.count_items(&app, items.len())?;
-    let checks: Vec<CheckBody<'_>> = items.iter().map(|item| item.check).collect();
-    let options = BatchOptions { at_least, semantic, with_reasons: !is_compact };
+    let mut buffer = BatchBuffer::default();
+    let batch = buffer.read(body.text()?)?;
+    caller.count_items(&app, batch.count())?;
+    let options = BatchOptions { at_least, semantic: batch.semantic, with_reasons: !is_compact };
     let BatchAnswer { revision, answers } =
-        batch_checks::check_all(&app, &caller, &checks, options).await?;
+        batch_checks::check_all(&app, &caller, &batch, options).await?;
     let results = if is_compact {
         let allowed = answers.iter().map(|answer| answer.effect == Effect::Allow);
         BatchResults { results: None, allowed: Some(allowed.collect()) }
     } else {
-        let results = items.iter().zip(answers).map(|(item, answer)| result(item, answer));
+        let results = answers.iter().enumerate();
+        let results = results.map(|(index, answer)| result(batch.id(index), answer));
         BatchResults { results: Some(results.collect()), allowed: None }
     };
     Ok(respond(revision, results))
 }
 
-fn result<'b>(item: &BatchItem<'b>, answer: ItemAnswer) -> ItemResult<'b> {
-    let (matched_rule_id, reason) =
-        answer.basis.map(|basis| (basis.matched_rule_id, basis.reason)).unwrap_or_default();
-    ItemResult { id: item.id, decision: answer.effect, matched_rule_id, reason }
+fn result<'b>(id: Option<&'b str>, answer: &'b ItemAnswer) -> ItemResult<'b> {
+    let basis = answer.basis.as_ref();
+    ItemResult {
+        id,
+        decision: answer.effect,
+        matched_rule_id: basis.and_then(|basis| basis.rule_id),
+        reason: basis.map_or("", |basis| &basis.reason),
+    }
+}
+
+/// Writes the id of the policy or rule that decided, or `default-deny`.
+fn matched_rule_id<S: Serializer>(id: &Option<Uuid>, serializer: S) -> Result<S::Ok, S::Error> {
+    match id {
+        Some(id) => {
+            serializer.serialize_str(id.hyphenated().encode_lower(&mut Uuid::encode_buffer()))
+        }
+        None => serializer.serialize_str(DEFAULT_DENY),
+    }
 }
 
 /// The query parameter `fields`: whether the answer has the decisions alone.

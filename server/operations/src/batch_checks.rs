@@ -4,19 +4,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Supply, Verdict};
+use portcullis_engine::{
+    AttributeAnswers, AttributeRequest, Check, DEFAULT_DENY, Decision, Effect, Supply, Verdict,
+};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::OpenCheck;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::app::App;
+use crate::batch_items::BatchItems;
 use crate::common_plans::{self, CommonPlans};
 use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
+use crate::recent_reasons::RecentReasons;
 
 /// The time after which a batch lets other requests of its thread go on.
 const SLICE: Duration = Duration::from_millis(2);
@@ -50,15 +56,20 @@ pub struct ItemAnswer {
     pub basis: Option<Basis>,
 }
 
+impl ItemAnswer {
+    /// The place of an answer that resolvers must give first.
+    const OPEN: Self = Self { effect: Effect::Deny, basis: None };
+}
+
 /// The cause of a decision.
 #[derive(Debug)]
 pub struct Basis {
-    /// The id of the policy or rule that decided, or `default-deny`.
-    pub matched_rule_id: String,
-    pub reason: String,
+    /// The policy or rule that decided; `None` for a denial by default.
+    pub rule_id: Option<Uuid>,
+    pub reason: Arc<str>,
 }
 
-/// Decides the checks in `bodies` for `caller`, and records them in the metrics. The events of denied checks are in the
+/// Decides the checks in `items` for `caller`, and records them in the metrics. The events of denied checks are in the
 /// store when this function returns, unless the store is down.
 ///
 /// # Errors
@@ -67,21 +78,16 @@ pub struct Basis {
 pub async fn check_all(
     app: &App,
     caller: &CheckCaller,
-    bodies: &[CheckBody<'_>],
+    items: &dyn BatchItems,
     options: BatchOptions,
 ) -> Result<BatchAnswer, OperationError> {
     let began = Instant::now();
-    let Some(tenant) = tenant_of(caller, bodies)? else {
+    let Some(tenant) = tenant_of(caller, items)? else {
         return Ok(BatchAnswer { revision: options.at_least, answers: Vec::new() });
     };
     app.closed_tenants.must_be_open(&tenant)?;
-    let now = app.clock.now();
-    let checks = bodies.iter().map(|body| {
-        let domain = caller.domain_of(body.domain)?;
-        Ok(Check::new(*body, domain, caller.of_check(), now))
-    });
-    let checks: Vec<Check<'_>> = checks.collect::<Result<_, OperationError>>()?;
-    let batch = Batch::prepare(app, &tenant, &checks, options).await?;
+    let checks = BatchedChecks { items, caller, now: app.clock.now() };
+    let batch = Batch::prepare(app, &tenant, checks, options).await?;
     let answers = batch.decide().await;
     batch.count(&answers, began.elapsed());
     batch.record_denials(&answers).await;
@@ -91,17 +97,17 @@ pub async fn check_all(
 /// Returns the tenant of all checks; `None` without checks.
 fn tenant_of(
     caller: &CheckCaller,
-    bodies: &[CheckBody<'_>],
+    items: &dyn BatchItems,
 ) -> Result<Option<String>, OperationError> {
     let mut tenant: Option<String> = None;
     let mut last = None;
-    for body in bodies {
+    for (_, named) in (0..items.count()).filter_map(|index| items.scope(index)) {
         // Most items have the domain of the one before.
-        if last == Some(body.domain) {
+        if last == Some(named) {
             continue;
         }
-        last = Some(body.domain);
-        let domain = caller.domain_of(body.domain)?;
+        last = Some(named);
+        let domain = caller.domain_of(named)?;
         let own = caller.tenant_of(domain)?;
         match &tenant {
             None => tenant = Some(own.to_owned()),
@@ -116,14 +122,52 @@ fn tenant_of(
     Ok(tenant)
 }
 
+/// The complete checks of a batch, in domains that its caller may ask about.
+#[derive(Clone, Copy)]
+struct BatchedChecks<'b> {
+    items: &'b dyn BatchItems,
+    caller: &'b CheckCaller,
+    now: DateTime<Utc>,
+}
+
+impl<'b> BatchedChecks<'b> {
+    fn get(&self, index: usize) -> Option<Check<'b>> {
+        let body = self.items.check(index)?;
+        let domain = self.caller.domain_of(body.domain).ok()?;
+        Some(Check::new(body, domain, self.caller.of_check(), self.now))
+    }
+
+    /// Returns the resources of the checks, each once, and the number of the resource of each check.
+    fn resources(&self) -> (Vec<&'b str>, Vec<u32>) {
+        let count = self.items.count();
+        let (mut resources, mut numbers) = (Vec::new(), HashMap::new());
+        let mut number_of = Vec::with_capacity(count);
+        let mut last = None;
+        for (resource, _) in (0..count).filter_map(|index| self.items.scope(index)) {
+            // Most items have the resource of the one before.
+            let number = match last {
+                Some((known, number)) if known == resource => number,
+                _ => *numbers.entry(resource).or_insert_with(|| {
+                    resources.push(resource);
+                    // There are fewer resources than items.
+                    u32::try_from(resources.len() - 1).unwrap_or(u32::MAX)
+                }),
+            };
+            last = Some((resource, number));
+            number_of.push(number);
+        }
+        (resources, number_of)
+    }
+}
+
 /// A batch whose plans are found.
 struct Batch<'b> {
     app: &'b App,
     tenant: &'b str,
-    checks: &'b [Check<'b>],
+    checks: BatchedChecks<'b>,
     plans: CommonPlans,
     /// The number of the plan of each check.
-    plan_of: Vec<usize>,
+    plan_of: Vec<u32>,
     /// The entities that the plans need.
     entities: NeededEntities,
     options: BatchOptions,
@@ -135,26 +179,10 @@ impl<'b> Batch<'b> {
     async fn prepare(
         app: &'b App,
         tenant: &'b str,
-        checks: &'b [Check<'b>],
+        checks: BatchedChecks<'b>,
         options: BatchOptions,
     ) -> Result<Self, OperationError> {
-        let (mut resources, mut numbers) = (Vec::new(), HashMap::new());
-        let mut last = None;
-        let number = |check: &Check<'b>| {
-            // Most items have the resource of the one before.
-            if let Some((resource, number)) = last
-                && resource == check.resource
-            {
-                return number;
-            }
-            let number = *numbers.entry(check.resource).or_insert_with(|| {
-                resources.push(check.resource);
-                resources.len() - 1
-            });
-            last = Some((check.resource, number));
-            number
-        };
-        let plan_of = checks.iter().map(number).collect();
+        let (resources, plan_of) = checks.resources();
         let plans = common_plans::find(&app.plans, tenant, &resources, options.at_least).await?;
         let each = plans.plans.iter().map(|plan| plan.plan());
         let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
@@ -165,27 +193,17 @@ impl<'b> Batch<'b> {
 
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
     async fn decide(&self) -> Vec<ItemAnswer> {
-        let mut decided: Vec<Option<ItemAnswer>> = Vec::with_capacity(self.checks.len());
-        let (mut open, mut open_at) = (Vec::new(), Vec::new());
+        let mut decided: Vec<ItemAnswer> = Vec::with_capacity(self.plan_of.len());
+        let (mut open, mut reasons) = (Vec::new(), RecentReasons::default());
         let mut slice = Instant::now();
-        let supplies = self.supplies();
-        let completed: Vec<Check<'_>> = self
-            .checks
-            .iter()
-            .zip(&supplies)
-            .map(|(check, supply)| directory::completed(supply.as_ref(), *check))
-            .collect();
-        let checks = if supplies.is_empty() { self.checks } else { &completed };
-        for (check, plan) in checks.iter().zip(self.plans()) {
-            let answer = match plan.plan().decide(check, &AttributeAnswers::default()) {
-                Verdict::Decided(decision) => Some(self.answer(&decision)),
-                Verdict::NeedsAttributes(requests) => {
-                    open_at.push(decided.len());
-                    open.push(OpenCheck { check, requests });
-                    None
-                }
-            };
-            let ends = answer.as_ref().is_some_and(|answer| self.ends_after(answer));
+        for (index, plan) in self.plans().enumerate() {
+            let answer = self.decide_first(index, plan, &mut reasons).unwrap_or_else(|requests| {
+                open.push((index, requests));
+                ItemAnswer::OPEN
+            });
+            // Whether an open check ends the batch is known last.
+            let is_open = open.last().is_some_and(|(last, _)| *last == index);
+            let ends = !is_open && self.ends_after(&answer);
             decided.push(answer);
             if ends {
                 break;
@@ -195,27 +213,60 @@ impl<'b> Batch<'b> {
             }
         }
         if !open.is_empty() {
-            let answers = self.app.resolvers.ask_all(self.tenant, &open).await;
-            for (index, (open, at)) in open.iter().zip(open_at).enumerate() {
-                let answers = answers.of(index);
-                let Some(plan) = self.plan(at) else { continue };
-                let decision = plan.plan().evaluate_with(open.check, &answers);
-                if let Some(place) = decided.get_mut(at) {
-                    *place = Some(self.answer(&decision));
-                }
-                pause(&mut slice).await;
-            }
+            self.decide_open(open, &mut decided, &mut reasons).await;
+            self.cut(&mut decided);
         }
-        self.cut(decided)
+        decided
     }
 
-    /// Returns what completes each check; nothing if all are complete as they were sent.
-    fn supplies(&self) -> Vec<Option<Supply<'_>>> {
-        if self.plans.plans.iter().all(|plan| plan.plan().facts().is_none()) {
-            return Vec::new();
+    /// Decides a check without resolvers, or returns what they must answer first.
+    fn decide_first(
+        &self,
+        index: usize,
+        plan: &CachedPlan,
+        reasons: &mut RecentReasons,
+    ) -> Result<ItemAnswer, Vec<AttributeRequest>> {
+        // The plans are as many as the checks.
+        let Some(check) = self.checks.get(index) else { return Ok(ItemAnswer::OPEN) };
+        let supply = self.supply(&check, plan);
+        let check = directory::completed(supply.as_ref(), check);
+        match plan.plan().decide(&check, &AttributeAnswers::default()) {
+            Verdict::Decided(decision) => Ok(self.answer(&decision, reasons)),
+            Verdict::NeedsAttributes(requests) => Err(requests),
         }
-        let each = self.checks.iter().zip(self.plans());
-        each.map(|(check, plan)| self.supply(check, plan)).collect()
+    }
+
+    /// Asks the resolvers for all `open` checks together, and puts the answers into their places in `decided`.
+    async fn decide_open(
+        &self,
+        open: Vec<(usize, Vec<AttributeRequest>)>,
+        decided: &mut [ItemAnswer],
+        reasons: &mut RecentReasons,
+    ) {
+        let (mut supplied, mut requests) = (Vec::new(), Vec::new());
+        for (index, own) in open {
+            let (Some(check), Some(plan)) = (self.checks.get(index), self.plan(index)) else {
+                continue;
+            };
+            supplied.push((index, plan, check, self.supply(&check, plan)));
+            requests.push(own);
+        }
+        let mut checks = Vec::with_capacity(supplied.len());
+        for (_, _, check, supply) in &supplied {
+            checks.push(directory::completed(supply.as_ref(), *check));
+        }
+        let asked = checks.iter().zip(requests);
+        let asked: Vec<_> = asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
+        let answers = self.app.resolvers.ask_all(self.tenant, &asked).await;
+        let mut slice = Instant::now();
+        for (number, ((index, plan, ..), check)) in supplied.iter().zip(&checks).enumerate() {
+            let answers = answers.of(number);
+            let decision = plan.plan().evaluate_with(check, &answers);
+            if let Some(place) = decided.get_mut(*index) {
+                *place = self.answer(&decision, reasons);
+            }
+            pause(&mut slice).await;
+        }
     }
 
     fn supply<'s>(&'s self, check: &Check<'s>, plan: &'s CachedPlan) -> Option<Supply<'s>> {
@@ -223,16 +274,10 @@ impl<'b> Batch<'b> {
     }
 
     /// Drops what comes after the answer that ends the batch.
-    fn cut(&self, decided: Vec<Option<ItemAnswer>>) -> Vec<ItemAnswer> {
-        let mut answers = Vec::with_capacity(decided.len());
-        for answer in decided.into_iter().flatten() {
-            let ends = self.ends_after(&answer);
-            answers.push(answer);
-            if ends {
-                break;
-            }
+    fn cut(&self, decided: &mut Vec<ItemAnswer>) {
+        if let Some(last) = decided.iter().position(|answer| self.ends_after(answer)) {
+            decided.truncate(last + 1);
         }
-        answers
     }
 
     fn ends_after(&self, answer: &ItemAnswer) -> bool {
@@ -240,21 +285,19 @@ impl<'b> Batch<'b> {
     }
 
     fn plan(&self, check: usize) -> Option<&Arc<CachedPlan>> {
-        self.plans.plans.get(*self.plan_of.get(check)?)
+        self.plans.plans.get(*self.plan_of.get(check)? as usize)
     }
 
     /// Returns the plan of each check.
     fn plans(&self) -> impl Iterator<Item = &Arc<CachedPlan>> {
-        self.plan_of.iter().filter_map(|number| self.plans.plans.get(*number))
+        self.plan_of.iter().filter_map(|number| self.plans.plans.get(*number as usize))
     }
 
-    fn answer(&self, decision: &Decision<'_>) -> ItemAnswer {
+    fn answer(&self, decision: &Decision<'_>, reasons: &mut RecentReasons) -> ItemAnswer {
         let effect = decision.effect();
         let is_recorded = self.subscribes && effect == Effect::Deny;
-        let basis = (self.options.with_reasons || is_recorded).then(|| Basis {
-            matched_rule_id: decision.matched_rule_id(),
-            reason: decision.reason(),
-        });
+        let basis = (self.options.with_reasons || is_recorded)
+            .then(|| Basis { rule_id: decision.rule_id(), reason: reasons.reason(decision) });
         ItemAnswer { effect, basis }
     }
 
@@ -274,9 +317,11 @@ impl<'b> Batch<'b> {
         if !self.subscribes {
             return;
         }
-        let denied = self.checks.iter().zip(answers).filter_map(|(check, answer)| {
+        let denied = answers.iter().enumerate().filter_map(|(index, answer)| {
             let basis = answer.basis.as_ref().filter(|_| answer.effect == Effect::Deny)?;
-            Some(Event::denied(check, &basis.matched_rule_id, &basis.reason))
+            let rule_id = basis.rule_id.map(|id| id.to_string());
+            let rule_id = rule_id.as_deref().unwrap_or(DEFAULT_DENY);
+            Some(Event::denied(&self.checks.get(index)?, rule_id, &basis.reason))
         });
         let denied: Vec<_> = denied.collect();
         if !denied.is_empty() {

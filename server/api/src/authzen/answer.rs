@@ -8,7 +8,7 @@ use portcullis_operations::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::question::Question;
+use super::topic::Topic;
 
 /// The key of a reason: the status of HTTP that a denial would have.
 const FORBIDDEN: &str = "403";
@@ -69,11 +69,11 @@ impl Reasons {
 }
 
 impl EvaluationAnswer {
-    /// Returns the answer to `question`, with the reasons that the caller gets.
+    /// Returns the answer to a question about `topic`, with the reasons that the caller gets.
     pub(super) fn new(
-        question: &Question<'_>,
+        topic: Topic<'_>,
         effect: Effect,
-        reason: Option<String>,
+        reason: Option<&str>,
         revision: u64,
         reasons: Reasons,
     ) -> Self {
@@ -84,11 +84,11 @@ impl EvaluationAnswer {
         let mut context =
             DecisionContext { policy_revision: Some(revision), ..DecisionContext::default() };
         if !decision {
-            let (action, kind) = question.action_and_type();
+            let Topic { action, kind, .. } = topic;
             let for_user = format!("the policies do not allow `{action}` on this `{kind}`");
             context.reason_user.insert(FORBIDDEN, for_user);
             if let Some(reason) = reason.filter(|_| reasons.for_admins) {
-                context.reason_admin.insert(FORBIDDEN, reason);
+                context.reason_admin.insert(FORBIDDEN, reason.to_owned());
             }
         }
         Self { decision, context: Some(Box::new(context)) }

@@ -13,6 +13,7 @@ use portcullis_engine::{Invalid, Json};
 
 use super::entity::{Entity, PartialEntity, Role, object_attributes};
 use super::flatten::NameBudget;
+use super::options::Options;
 use super::question::{Context, LastResource, Question};
 use crate::body::JsonBody;
 use crate::error::ApiError;
@@ -45,18 +46,15 @@ impl StandardBody {
         }
     }
 
+    /// Returns the text of the body, or a 400 if the request has no body.
+    pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
+        self.0.text()
+    }
+
     /// Parses the body into a tree.
     pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
         self.0.parse()
     }
-}
-
-/// The options of a request.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Options {
-    pub(super) semantic: BatchSemantic,
-    /// Whether decisions come with reasons.
-    pub(super) reasons: bool,
 }
 
 /// The body of an evaluation, or of evaluations.

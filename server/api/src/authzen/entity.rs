@@ -46,10 +46,20 @@ impl Role {
         }
     }
 
-    fn id(self) -> &'static str {
+    /// Returns the member that has the id, or the name of an action.
+    pub(super) fn id(self) -> &'static str {
         match self {
             Self::Action => "name",
             Self::Subject | Self::Resource => "id",
+        }
+    }
+
+    /// Returns the attributes that an entity gets beside its properties: the type, then the id.
+    pub(super) fn added(self) -> &'static [&'static str] {
+        match self {
+            Self::Subject => &["type"],
+            Self::Action => &[],
+            Self::Resource => &["type", "id"],
         }
     }
 }

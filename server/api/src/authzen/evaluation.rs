@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::request::Parts;
 use http_body::Body as HttpBody;
+use portcullis_engine::CheckBody;
 use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_operations::metrics::CheckKind;
@@ -12,7 +13,8 @@ use portcullis_operations::metrics::CheckKind;
 use super::answer::{EvaluationAnswer, Reasons};
 use super::body::{Questions, RequestBody, StandardBody};
 use super::document::EvaluationRequest;
-use super::question::Question;
+use super::plain::PlainBody;
+use super::topic::Topic;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
@@ -36,12 +38,28 @@ pub(crate) async fn evaluation(
     MinRevision(at_least): MinRevision,
     body: StandardBody,
 ) -> Result<Response, ApiError> {
+    if let Some(plain) = PlainBody::evaluation(body.text()?)
+        && let Some((check, topic)) = plain.first()
+    {
+        return decide(&app, &caller, check, topic, plain.options.reasons, at_least).await;
+    }
+    // In a box, so that a plain body has no room for the tree of another.
+    Box::pin(evaluate_tree(&app, &caller, &body, at_least)).await
+}
+
+/// Decides the question of a body that is not plain.
+async fn evaluate_tree(
+    app: &App,
+    caller: &CheckRequester,
+    body: &StandardBody,
+    at_least: u64,
+) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let RequestBody { options, questions } = RequestBody::evaluation(&json)?;
     match questions {
         Questions::One(question) => {
-            let answer = decide(&app, &caller, &question, options.reasons, at_least).await?;
-            Ok(respond(answer.0, answer.1))
+            let (check, topic) = (question.check(), question.topic());
+            decide(app, caller, check, topic, options.reasons, at_least).await
         }
         // The body of an evaluation has one question.
         Questions::Many(_) => Err(ApiError::bad_request("expected one evaluation")),
@@ -64,19 +82,19 @@ pub(crate) async fn evaluate_directly(
     answer.await.into_response()
 }
 
-/// Decides one question, and returns the revision and the answer.
+/// Decides one question, and answers it.
 pub(super) async fn decide(
     app: &App,
     caller: &CheckRequester,
-    question: &Question<'_>,
+    check: CheckBody<'_>,
+    topic: Topic<'_>,
     reasons: bool,
     at_least: u64,
-) -> Result<(u64, EvaluationAnswer), ApiError> {
-    let check = question.check();
+) -> Result<Response, ApiError> {
     let options = CheckOptions { kind: CheckKind::Combined, at_least, explain: false, now: None };
     let answer = checks::check(app, caller, check, options).await?.answer;
-    let reasons = Reasons::of(app, caller, check.domain, reasons);
+    let reasons = Reasons::of(app, caller, topic.domain, reasons);
     let (effect, revision) = (answer.effect, answer.revision);
-    let answer = EvaluationAnswer::new(question, effect, Some(answer.reason), revision, reasons);
-    Ok((revision, answer))
+    let answer = EvaluationAnswer::new(topic, effect, Some(&answer.reason), revision, reasons);
+    Ok(respond(revision, answer))
 }

@@ -7,12 +7,16 @@ use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{CheckBody, Invalid};
 use portcullis_operations::app::App;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
+use portcullis_operations::batch_items::BatchItems;
 
 use super::answer::{EvaluationAnswer, EvaluationsAnswer, Reasons};
-use super::body::{Options, Questions, RequestBody, StandardBody};
+use super::body::{Questions, RequestBody, StandardBody};
 use super::document::{EvaluationsRequest, EvaluationsResponse};
 use super::evaluation::decide;
+use super::options::Options;
+use super::plain::PlainBody;
 use super::question::Question;
+use super::topic::Topic;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
@@ -34,26 +38,37 @@ pub(crate) async fn evaluations(
     MinRevision(at_least): MinRevision,
     body: StandardBody,
 ) -> Result<Response, ApiError> {
+    if let Some(plain) = PlainBody::evaluations(body.text()?) {
+        let request = Request { app: &app, caller: &caller, options: plain.options, at_least };
+        if plain.is_many {
+            return request.decide_all(&plain, plain.topics().map(Ok)).await;
+        }
+        if let Some((check, topic)) = plain.first() {
+            return request.decide(check, topic).await;
+        }
+    }
+    // In a box, so that a plain body has no room for the tree of another.
+    Box::pin(evaluate_tree(&app, &caller, &body, at_least)).await
+}
+
+/// Decides the questions of a body that is not plain.
+async fn evaluate_tree(
+    app: &App,
+    caller: &CheckRequester,
+    body: &StandardBody,
+    at_least: u64,
+) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let RequestBody { options, questions } = RequestBody::evaluations(&json)?;
-    let questions = match questions {
-        Questions::Many(questions) => questions,
-        Questions::One(question) => {
-            let (revision, answer) =
-                decide(&app, &caller, &question, options.reasons, at_least).await?;
-            return Ok(respond(revision, answer));
+    let request = Request { app, caller, options, at_least };
+    match questions {
+        Questions::One(question) => request.decide(question.check(), question.topic()).await,
+        Questions::Many(questions) => {
+            let checks = decidable(&questions, options.semantic);
+            let topics = questions.iter().map(|question| question.as_ref().map(Question::topic));
+            request.decide_all(&checks, topics).await
         }
-    };
-    caller.count_items(&app, questions.len())?;
-    let checks = decidable(&questions, options.semantic);
-    let batch_options =
-        BatchOptions { at_least, semantic: options.semantic, with_reasons: options.reasons };
-    let answer = batch_checks::check_all(&app, &caller, &checks, batch_options).await?;
-    let revision = answer.revision;
-    let evaluations = assemble(&app, &caller, &questions, answer, options);
-    let answer = EvaluationsAnswer { evaluations };
-    // Nothing was decided if each evaluation has a fault.
-    if checks.is_empty() { Ok(Json(answer).into_response()) } else { Ok(respond(revision, answer)) }
+    }
 }
 
 /// Returns the checks of the questions without a fault, up to the question after which the answer ends for certain. A
@@ -69,33 +84,67 @@ fn decidable<'q>(
     checks
 }
 
-/// Returns the answers in the order of the questions, up to the one after which the answer ends.
-fn assemble(
-    app: &App,
-    caller: &CheckRequester,
-    questions: &[Result<Question<'_>, Invalid>],
-    answer: BatchAnswer,
+/// A request, beside its questions.
+struct Request<'r> {
+    app: &'r App,
+    caller: &'r CheckRequester,
     options: Options,
-) -> Vec<EvaluationAnswer> {
-    let BatchAnswer { revision, answers } = answer;
-    let mut decided = answers.into_iter();
-    let mut assembled = Vec::with_capacity(questions.len());
-    for question in questions {
-        let answer = match question {
-            Err(invalid) => EvaluationAnswer::faulty(invalid),
-            Ok(question) => {
-                let Some(ItemAnswer { effect, basis }) = decided.next() else { break };
-                let domain = question.check().domain;
-                let reasons = Reasons::of(app, caller, domain, options.reasons);
-                let reason = basis.map(|basis| basis.reason);
-                EvaluationAnswer::new(question, effect, reason, revision, reasons)
-            }
-        };
-        let ends = options.semantic.ends_after(answer.decision);
-        assembled.push(answer);
-        if ends {
-            break;
+    at_least: u64,
+}
+
+impl Request<'_> {
+    /// Decides the only question, and answers it.
+    async fn decide(&self, check: CheckBody<'_>, topic: Topic<'_>) -> Result<Response, ApiError> {
+        decide(self.app, self.caller, check, topic, self.options.reasons, self.at_least).await
+    }
+
+    /// Decides the checks of the questions without a fault. Answers all questions, each with its topic or its fault.
+    async fn decide_all<'q>(
+        &self,
+        checks: &dyn BatchItems,
+        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q Invalid>>,
+    ) -> Result<Response, ApiError> {
+        let Self { app, caller, options, at_least } = *self;
+        caller.count_items(app, topics.len())?;
+        let batch_options =
+            BatchOptions { at_least, semantic: options.semantic, with_reasons: options.reasons };
+        let answer = batch_checks::check_all(app, caller, checks, batch_options).await?;
+        let revision = answer.revision;
+        let answer = EvaluationsAnswer { evaluations: self.assemble(topics, answer) };
+        // Nothing was decided if each evaluation has a fault.
+        if checks.count() == 0 {
+            Ok(Json(answer).into_response())
+        } else {
+            Ok(respond(revision, answer))
         }
     }
-    assembled
+
+    /// Returns the answers in the order of the questions, up to the one after which the answer ends.
+    fn assemble<'q>(
+        &self,
+        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q Invalid>>,
+        answer: BatchAnswer,
+    ) -> Vec<EvaluationAnswer> {
+        let Self { app, caller, options, .. } = *self;
+        let BatchAnswer { revision, answers } = answer;
+        let mut decided = answers.into_iter();
+        let mut assembled = Vec::with_capacity(topics.len());
+        for topic in topics {
+            let answer = match topic {
+                Err(invalid) => EvaluationAnswer::faulty(invalid),
+                Ok(topic) => {
+                    let Some(ItemAnswer { effect, basis }) = decided.next() else { break };
+                    let reasons = Reasons::of(app, caller, topic.domain, options.reasons);
+                    let reason = basis.as_ref().map(|basis| &*basis.reason);
+                    EvaluationAnswer::new(topic, effect, reason, revision, reasons)
+                }
+            };
+            let ends = options.semantic.ends_after(answer.decision);
+            assembled.push(answer);
+            if ends {
+                break;
+            }
+        }
+        assembled
+    }
 }

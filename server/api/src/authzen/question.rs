@@ -13,6 +13,7 @@ use portcullis_engine::request::{AttributeMap, Attributes};
 use portcullis_engine::resource::split_resource;
 
 use super::entity::Entity;
+use super::topic::Topic;
 
 /// The context of a request.
 #[derive(Debug, Default)]
@@ -69,9 +70,9 @@ impl<'j> Question<'j> {
         }
     }
 
-    /// Returns the name of the action and the type of the resource.
-    pub(super) fn action_and_type(&self) -> (&str, &str) {
-        (self.action.id, self.resource.kind)
+    /// Returns what the question is about.
+    pub(super) fn topic(&self) -> Topic<'j> {
+        Topic { action: self.action.id, kind: self.resource.kind, domain: self.context.domain }
     }
 
     /// Returns the question about complete entities. Notes what a check cannot have at `at`.

@@ -1,15 +1,42 @@
 //! Bodies of AuthZEN requests, and the checks that they become.
 
+use portcullis_engine::CheckBody;
 use portcullis_engine::json::parse;
+use portcullis_operations::batch_items::BatchItems;
 use portcullis_operations::error::OperationError;
 
+use super::super::plain::PlainBody;
+use super::super::topic::Topic;
 use super::*;
 
 /// Reads a body of evaluations. Returns the check of each question, or its fault.
 fn checks(text: &str) -> Result<Vec<String>, String> {
+    let checks = checks_by_tree(text);
+    if let Some(plain) = by_plain_text(text) {
+        assert_eq!(Ok(plain), checks, "{text}");
+    }
+    checks
+}
+
+/// Reads a body of evaluations without a tree; `None` if it is not plain.
+fn by_plain_text(text: &str) -> Option<Vec<String>> {
+    let plain = PlainBody::evaluations(text.as_bytes())?;
+    let each = plain.topics().enumerate().map(|(index, topic)| {
+        let check = plain.check(index).expect("a check");
+        assert_eq!(plain.scope(index), Some((check.resource, topic.domain)));
+        shown(check, topic)
+    });
+    Some(each.collect())
+}
+
+fn shown(check: CheckBody<'_>, topic: Topic<'_>) -> String {
+    format!("{check:?} {topic:?}")
+}
+
+fn checks_by_tree(text: &str) -> Result<Vec<String>, String> {
     let json = parse(text.as_bytes()).expect("JSON");
     let body = RequestBody::evaluations(&json).map_err(|error| format!("{error:?}"))?;
-    let shown = |question: &Question<'_>| format!("{:?}", question.check());
+    let shown = |question: &Question<'_>| shown(question.check(), question.topic());
     Ok(match &body.questions {
         Questions::One(question) => vec![shown(question)],
         Questions::Many(questions) => {
@@ -164,4 +191,76 @@ fn unknown_members_are_ignored() {
         "resource": {"type": "record", "id": "record-1", "z": {}},
         "foo": "bar", "futureField": {"nested": true}, "options": {"future": 1}}"#;
     assert_eq!(one(body), one(&request(ALICE, READ, RECORD)));
+}
+
+/// Returns `text` with one character replaced, in every place and in several ways.
+fn damaged(text: &str) -> impl Iterator<Item = String> {
+    let puts = ["", "\"", "{", "}", "1", "\\u0061", " ", ":", ",", "é", "\u{1}", "a"];
+    (0..text.len())
+        .flat_map(move |at| puts.map(|put| format!("{}{put}{}", &text[..at], &text[at + 1..])))
+}
+
+#[test]
+fn plain_bodies_become_the_same_checks() {
+    let defaults = request(ALICE, READ, RECORD);
+    let with = |rest: &str| defaults.replacen('{', &format!("{{{rest}, "), 1);
+    let last = |rest: &str| format!("{}, {rest}}}", &defaults[..defaults.len() - 1]);
+    let each = |item: &str| with(&format!(r#""evaluations": [{{}}, {item}, {{}}]"#));
+    for plain in [
+        defaults.clone(),
+        with(r#""evaluations": []"#),
+        with(r#""context": {"domain": "d", "a": [1, "x"], "b": true, "c": -1.5}"#),
+        with(r#""options": {"reasons": true, "evaluations_semantic": "deny_on_first_deny"}"#),
+        last(r#""evaluations": [{}, {"context": {"a": 1}}]"#),
+        each(r#"{"resource": {"id": "2"}}"#),
+        each(r#"{"resource": {"type": "b", "properties": {"a": 1, "b": "x"}}}"#),
+        each(
+            r#"{"resource": {"properties": {"a": 1}, "id": "2", "type": "b"}, "action": {"name": "a:b c"}}"#,
+        ),
+        each(r#"{"subject": {"id": "bob", "properties": {"id": 1, "roles": ["a", "b"]}}}"#),
+        each(
+            r#"{"subject": {"type": "service", "id": "x"}}, {"subject": {"id": "x", "type": "service"}}"#,
+        ),
+        each(
+            r#"{"subject": {"type": "service"}, "action": {"properties": {"type": 1, "id": 2, "name": 3}}}"#,
+        ),
+        each(r#"{"subject": {}, "action": {}, "resource": {}, "context": {}}"#),
+    ] {
+        assert!(by_plain_text(&plain).is_some(), "{plain}");
+        assert!(checks(&plain).is_ok(), "{plain}");
+        for damaged in damaged(&plain) {
+            // A plain text is JSON, and becomes the same checks.
+            if by_plain_text(&damaged).is_some() {
+                assert!(checks(&damaged).is_ok(), "{damaged}");
+            }
+        }
+    }
+    for other in [
+        with(r#""unknown": 1"#),
+        with(r#""subject": {"type": "user", "id": "bob"}"#),
+        with(r#""context": {"domain": ""}"#),
+        with(r#""context": {"domain": 1}"#),
+        with(r#""context": {"a": null}"#),
+        with(r#""context": {"a": {"b": 1}}"#),
+        with(r#""options": {"unknown": 1}"#),
+        with(r#""evaluations": {}"#),
+        with(r#""evaluations": null"#),
+        with(r#""evaluations": [1]"#),
+        each(r#"{"resource": {"id": ""}}"#),
+        each(r#"{"resource": {"type": ""}}"#),
+        each(r#"{"resource": {"type": "b", "properties": {"id": 2}}}"#),
+        each(r#"{"subject": {"properties": {"type": "b"}}}"#),
+        each(r#"{"subject": {"type": "", "id": "b"}}"#),
+        each(r#"{"subject": {"id": ""}}"#),
+        each(r#"{"subject": {"id": "b", "id": "b"}}"#),
+        each(r#"{"action": {"name": ""}}"#),
+        each(r#"{"action": {"name": "a", "id": "b"}}"#),
+        each(r#"{"action": {"name": "\u0061"}}"#),
+        r#"{"evaluations": [{}]}"#.to_owned(),
+        format!("{defaults} 1"),
+    ] {
+        assert!(PlainBody::evaluations(other.as_bytes()).is_none(), "{other}");
+    }
+    // The context of an evaluation and its unknown member belong to no batch.
+    assert!(PlainBody::evaluation(with(r#""evaluations": []"#).as_bytes()).is_none());
 }

@@ -1,0 +1,96 @@
+//! The subjects and resources of checks that no text of an AuthZEN request has as a whole.
+
+use portcullis_engine::entities::{self, USER};
+use portcullis_engine::fields::within;
+use portcullis_engine::rbac::MAX_SUBJECT;
+use portcullis_engine::resource::split_resource;
+
+use super::question::resource_name;
+
+/// The names that are compared with a new one before it is made. Most questions of a request have few types and actions.
+const RECENT: usize = 8;
+
+/// A name of a check.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum MadeName<'a> {
+    /// A part of the request.
+    Sent(&'a str),
+    /// The number of a name that was made.
+    Made(usize),
+}
+
+impl Default for MadeName<'_> {
+    fn default() -> Self {
+        Self::Sent("")
+    }
+}
+
+/// Names that were made of two parts.
+#[derive(Debug, Default)]
+pub(super) struct MadeNames<'a> {
+    names: Vec<NameOfParts<'a>>,
+}
+
+#[derive(Debug)]
+struct NameOfParts<'a> {
+    what: What,
+    parts: (&'a str, &'a str),
+    name: Box<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Principal,
+    Resource,
+}
+
+impl<'a> MadeNames<'a> {
+    /// Returns the subject as rules name it; `None` if no check can have it.
+    pub(super) fn principal(&mut self, kind: &'a str, id: &'a str) -> Option<MadeName<'a>> {
+        if kind == USER {
+            return within(id, MAX_SUBJECT).then_some(MadeName::Sent(id));
+        }
+        if kind.is_empty() || id.is_empty() {
+            return None;
+        }
+        self.name(What::Principal, (kind, id), |(kind, id)| {
+            let name = entities::principal(kind, id);
+            within(&name, MAX_SUBJECT).then(|| name.into())
+        })
+    }
+
+    /// Returns the resource of a check; `None` if no check can have it.
+    pub(super) fn resource(&mut self, kind: &'a str, action: &'a str) -> Option<MadeName<'a>> {
+        self.name(What::Resource, (kind, action), |(kind, action)| {
+            let name = resource_name(kind, action);
+            split_resource(&name).is_some().then(|| name.into())
+        })
+    }
+
+    /// Returns the text of a name that these names returned.
+    pub(super) fn text<'t>(&'t self, name: MadeName<'a>) -> &'t str
+    where
+        'a: 't,
+    {
+        match name {
+            MadeName::Sent(text) => text,
+            MadeName::Made(number) => self.names.get(number).map_or("", |made| &made.name),
+        }
+    }
+
+    fn name(
+        &mut self,
+        what: What,
+        parts: (&'a str, &'a str),
+        make: impl FnOnce((&'a str, &'a str)) -> Option<Box<str>>,
+    ) -> Option<MadeName<'a>> {
+        let mut recent = self.names.iter().enumerate().rev().take(RECENT);
+        let known = recent.find(|(_, made)| made.what == what && made.parts == parts);
+        if let Some((number, _)) = known {
+            return Some(MadeName::Made(number));
+        }
+        let name = make(parts)?;
+        self.names.push(NameOfParts { what, parts, name });
+        Some(MadeName::Made(self.names.len() - 1))
+    }
+}

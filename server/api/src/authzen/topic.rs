@@ -1,0 +1,11 @@
+//! What a question of AuthZEN is about, for its answer.
+
+/// The parts of a question that its answer names or depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Topic<'q> {
+    /// The name of the action.
+    pub(super) action: &'q str,
+    /// The type of the resource.
+    pub(super) kind: &'q str,
+    pub(super) domain: Option<&'q str>,
+}
