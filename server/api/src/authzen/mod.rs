@@ -15,6 +15,7 @@ mod made_names;
 mod options;
 pub(crate) mod paths;
 mod plain;
+mod plain_parts;
 mod question;
 pub(crate) mod search;
 mod search_body;

@@ -5,13 +5,13 @@ use portcullis_engine::batch::{BatchSemantic, MAX_ITEMS};
 use portcullis_engine::fields::within;
 use portcullis_engine::flat_attributes::{FlatAttributes, FlatRange};
 use portcullis_engine::plain_text::{PlainText, fill};
-use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN};
+use portcullis_engine::rbac::MAX_ACTION;
 use portcullis_engine::request::{AttributeMap, Attributes};
 use portcullis_operations::batch_items::BatchItems;
 
-use super::entity::Role;
 use super::made_names::{MadeName, MadeNames};
 use super::options::Options;
+use super::plain_parts::{PlainEntity, PlainParts};
 use super::topic::Topic;
 
 /// Bytes of text for which an evaluation has room from the start.
@@ -27,29 +27,6 @@ pub(super) struct PlainBody<'a> {
     flat: FlatAttributes<'a>,
     names: MadeNames<'a>,
     questions: Vec<PlainQuestion<'a>>,
-}
-
-/// An entity. The required members may still be missing.
-#[derive(Clone, Copy, Debug, Default)]
-struct PlainEntity<'a> {
-    kind: Option<&'a str>,
-    id: Option<&'a str>,
-    attributes: FlatRange,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct PlainContext<'a> {
-    domain: Option<&'a str>,
-    attributes: FlatRange,
-}
-
-/// The entities and the context that an object has.
-#[derive(Clone, Copy, Debug, Default)]
-struct PlainParts<'a> {
-    subject: Option<PlainEntity<'a>>,
-    action: Option<PlainEntity<'a>>,
-    resource: Option<PlainEntity<'a>>,
-    context: Option<PlainContext<'a>>,
 }
 
 /// A question with all its parts.
@@ -101,8 +78,7 @@ impl<'a> PlainBody<'a> {
     fn check_of(&self, question: &PlainQuestion<'a>) -> CheckBody<'_> {
         let PlainParts { subject, action, resource, context } = question.parts;
         let (action, context) = (action.unwrap_or_default(), context.unwrap_or_default());
-        let map =
-            |entity: Option<PlainEntity<'a>>| self.at(entity.unwrap_or_default().attributes);
+        let map = |entity: Option<PlainEntity<'a>>| self.at(entity.unwrap_or_default().attributes);
         CheckBody {
             subject: self.names.text(question.principal),
             resource: self.names.text(question.resource),
@@ -165,95 +141,6 @@ impl<'a> PlainQuestion<'a> {
         self.principal = names.principal(subject.kind?, subject.id?)?;
         self.resource = names.resource(resource.kind?, action)?;
         Some(())
-    }
-}
-
-impl<'a> PlainParts<'a> {
-    /// Reads the member `name`; `None` if it is another member, or not plain.
-    fn read_member(
-        &mut self,
-        name: &str,
-        text: &mut PlainText<'a>,
-        flat: &mut FlatAttributes<'a>,
-    ) -> Option<()> {
-        match name {
-            "subject" => fill(&mut self.subject, PlainEntity::read(Role::Subject, text, flat)),
-            "action" => fill(&mut self.action, PlainEntity::read(Role::Action, text, flat)),
-            "resource" => fill(&mut self.resource, PlainEntity::read(Role::Resource, text, flat)),
-            "context" => fill(&mut self.context, PlainContext::read(text, flat)),
-            _ => None,
-        }
-    }
-
-    /// Takes from `defaults` what is missing; `None` if they lack it too.
-    fn complete(&mut self, defaults: &Self, flat: &mut FlatAttributes<'a>) -> Option<()> {
-        let mut complete = |own: &mut Option<PlainEntity<'a>>, default, role| match own {
-            Some(own) => own.complete(default, role, flat),
-            None => {
-                *own = default;
-                own.is_some_and(|own| own.is_complete(role)).then_some(())
-            }
-        };
-        complete(&mut self.subject, defaults.subject, Role::Subject)?;
-        complete(&mut self.action, defaults.action, Role::Action)?;
-        complete(&mut self.resource, defaults.resource, Role::Resource)?;
-        self.context = self.context.or(defaults.context);
-        Some(())
-    }
-}
-
-impl<'a> PlainEntity<'a> {
-    fn read(role: Role, text: &mut PlainText<'a>, flat: &mut FlatAttributes<'a>) -> Option<Self> {
-        let (mut kind, mut id, mut properties) = (None, None, None);
-        text.object(|text, name| match name {
-            "type" if role != Role::Action => fill(&mut kind, text.string()),
-            "properties" => fill(&mut properties, flat.read(text)),
-            name if name == role.id() => fill(&mut id, text.string()),
-            _ => None,
-        })?;
-        let mut attributes = properties.or_else(|| flat.nothing())?;
-        // The type and the id have the last places, where a default may still come.
-        for (name, value) in role.added().iter().zip([kind, id]) {
-            if flat.has(attributes, name) {
-                return None;
-            }
-            attributes = flat.add_text(attributes, name, value.unwrap_or_default())?;
-        }
-        Some(Self { kind, id, attributes })
-    }
-
-    fn is_complete(&self, role: Role) -> bool {
-        self.id.is_some() && (role == Role::Action || self.kind.is_some())
-    }
-
-    /// Takes the type and the id of `default` where the entity has none; `None` if both have none.
-    fn complete(
-        &mut self,
-        default: Option<Self>,
-        role: Role,
-        flat: &mut FlatAttributes<'a>,
-    ) -> Option<()> {
-        if self.is_complete(role) {
-            return Some(());
-        }
-        let default = default?;
-        self.kind = self.kind.or(default.kind);
-        self.id = self.id.or(default.id);
-        for (name, value) in role.added().iter().zip([self.kind, self.id]) {
-            flat.set_text(self.attributes, name, value.unwrap_or_default());
-        }
-        self.is_complete(role).then_some(())
-    }
-}
-
-impl<'a> PlainContext<'a> {
-    fn read(text: &mut PlainText<'a>, flat: &mut FlatAttributes<'a>) -> Option<Self> {
-        let attributes = flat.read(text)?;
-        let domain = match flat.text(attributes, "domain") {
-            Some(domain) => Some(domain.filter(|domain| within(domain, MAX_DOMAIN))?),
-            None => None,
-        };
-        Some(Self { domain, attributes })
     }
 }
 
