@@ -197,8 +197,8 @@ fn marks(word: u64) -> u64 {
     (equal(b'"') | equal(b'\\') | below(word, SPACE)) & HIGHEST
 }
 
-/// Stores `value` in an option that must be empty: a second value is a duplicate member. `None` if there is no value, or if the
-/// option has one.
+/// Stores `value` in an option that must be empty: a second value is a duplicate member. `None` if there is no value, or
+/// the option has one.
 pub fn fill<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
     match place.replace(value?) {
         None => Some(()),
