@@ -15,7 +15,7 @@ pub(crate) struct PlainCheck<'a> {
     resource: Option<&'a str>,
     action: Option<&'a str>,
     domain: Option<&'a str>,
-    /// Of the user, the resource, the action and the context.
+    /// The places of those of the user, the resource, the action and the context.
     attributes: Option<[FlatRange; 4]>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Text is *plain* if its strings have no escapes and it has what its reader expects. For every other text, and for every
 //! faulty one, a read returns `None`. The caller then reads the text again through the tree of
-//! [`json::parse`](crate::json::parse), so that one place finds faults and words their messages.
+//! [`json::parse`], so that one place finds faults and words their messages.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What a question of AuthZEN is about, for its answer.
+//! The topic of an evaluation: the parts of its question that answers name.
 
 /// The parts of a question that its answer names or depends on.
 #[derive(Clone, Copy, Debug)]
