@@ -1,7 +1,7 @@
 //! Reads a batch from JSON text without a tree.
 //!
-//! Nearly every batch is *plain*, as nearly every check is (`CheckBuffer`). Its items are in two pieces of memory, where a
-//! tree takes several for each item.
+//! Nearly every batch is *plain*, as nearly every check is (`CheckBuffer`). Its items and their attributes are in few pieces of
+//! memory, where a tree takes several for each item.
 
 use crate::batch::{BatchBody, BatchSemantic};
 use crate::flat_attributes::FlatAttributes;
@@ -26,9 +26,14 @@ impl<'a> BatchBuffer<'a> {
     /// The fault of the JSON text; or every missing, unknown or ill-typed field, by JSON pointer.
     pub fn read(&mut self, text: &'a [u8]) -> Result<BatchBody<'_>, JsonError> {
         self.flat.clear();
-        let plain = read_plain(text, &mut self.flat);
-        match plain.and_then(|plain| plain.body(&self.flat)) {
+        let Some(plain) = read_plain(text, &mut self.flat) else {
+            // The tree takes as much again, and callers keep the buffer.
+            self.flat = FlatAttributes::default();
+            return Ok(BatchBody::parse(self.tree.insert(json::parse(text)?))?);
+        };
+        match plain.body(&self.flat) {
             Some(body) => Ok(body),
+            // The tree words what is missing.
             None => Ok(BatchBody::parse(self.tree.insert(json::parse(text)?))?),
         }
     }

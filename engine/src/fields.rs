@@ -157,8 +157,9 @@ pub fn text<'j>(
 
 /// Returns whether `text` has 1 to `max` characters.
 pub fn within(text: &str, max: usize) -> bool {
-    // A character has at least one byte: most texts need no counting.
-    !text.is_empty() && (text.len() <= max || text.chars().count() <= max)
+    // A character has one to four bytes: few texts need counting, and no long one.
+    let bytes = text.len();
+    bytes > 0 && bytes <= 4 * max && (bytes <= max || text.chars().count() <= max)
 }
 
 /// Reads a string of any length, including the empty one.

@@ -13,7 +13,7 @@ use crate::number::Number;
 const SHORT: usize = 18;
 
 /// Plain JSON text, and the place up to which it was read.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PlainText<'a> {
     text: &'a str,
     at: usize,

@@ -22,10 +22,33 @@ pub(crate) fn read(text: &str) -> Option<Condition> {
     root.condition(&mut { MAX_NODES }, MAX_DEPTH)
 }
 
+/// A node: an object. Its derived reader alone would take an array of the members too.
+struct Node<'t>(Members<'t>);
+
+impl<'de: 't, 't> Deserialize<'de> for Node<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a node of a condition")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Members::deserialize(MapAccessDeserializer::new(map)).map(Node)
+    }
+}
+
 /// The members of a node. Each of them is refused if it is `null` or comes twice.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Node<'t> {
+struct Members<'t> {
     #[serde(rename = "type")]
     kind: &'t str,
     #[serde(borrow, default, deserialize_with = "present")]
@@ -54,7 +77,7 @@ impl Node<'_> {
     fn condition(self, nodes_left: &mut usize, levels_left: usize) -> Option<Condition> {
         *nodes_left = nodes_left.checked_sub(1)?;
         let levels_left = levels_left.checked_sub(1)?;
-        let Self { kind, children, child, attribute, operator, value, if_missing } = self;
+        let Members { kind, children, child, attribute, operator, value, if_missing } = self.0;
         match (kind, children, child, attribute, operator) {
             ("CONDITION", None, None, Some(attribute), Some(operator)) => {
                 let attribute = AttributePath::parse(attribute).ok()?;

@@ -82,6 +82,8 @@ fn what_a_tree_refuses_is_not_read() {
         format!(r#"{{"type":"AND","children":[{exists}],"value":1}}"#),
         format!(r#"{{"type":"AND","child":{exists}}}"#),
         format!(r#"{{"type":"NOT","children":[{exists}]}}"#),
+        format!(r#"["AND",[{exists}]]"#),
+        format!(r#"{{"type":"NOT","child":["OR",[{exists}]]}}"#),
         format!("{exists} 1"),
         nested(MAX_DEPTH + 1),
         conjunction(MAX_NODES + 1),

@@ -26,8 +26,8 @@ use crate::recent_reasons::RecentReasons;
 
 /// The time after which a batch lets other requests of its thread go on.
 const SLICE: Duration = Duration::from_millis(2);
-/// Checks between two looks at the clock, which cost as much as a part of a check each.
-const UNTIMED: usize = 16;
+/// The most checks between two looks at the clock, which cost as much as a part of a check each.
+const MAX_UNTIMED: usize = 16;
 
 /// The parts of a batch that are not in its checks.
 #[derive(Clone, Copy, Debug)]
@@ -195,7 +195,8 @@ impl<'b> Batch<'b> {
     async fn decide(&self) -> Vec<ItemAnswer> {
         let mut decided: Vec<ItemAnswer> = Vec::with_capacity(self.plan_of.len());
         let (mut open, mut reasons) = (Vec::new(), RecentReasons::default());
-        let mut slice = Instant::now();
+        // Checks with megabytes of attributes are slow: the first one is timed alone.
+        let (mut slice, mut untimed, mut next_look) = (Instant::now(), 1, 1);
         for (index, plan) in self.plans().enumerate() {
             let answer = self.decide_first(index, plan, &mut reasons).unwrap_or_else(|requests| {
                 open.push((index, requests));
@@ -208,8 +209,9 @@ impl<'b> Batch<'b> {
             if ends {
                 break;
             }
-            if decided.len().is_multiple_of(UNTIMED) {
-                pause(&mut slice).await;
+            if decided.len() >= next_look {
+                untimed = if pause(&mut slice).await { 1 } else { MAX_UNTIMED.min(2 * untimed) };
+                next_look = decided.len() + untimed;
             }
         }
         if !open.is_empty() {
@@ -330,10 +332,12 @@ impl<'b> Batch<'b> {
     }
 }
 
-/// Lets other requests of the thread go on after each [`SLICE`].
-async fn pause(slice: &mut Instant) {
-    if slice.elapsed() > SLICE {
+/// Lets other requests of the thread go on after each [`SLICE`]. Returns whether the slice was over.
+async fn pause(slice: &mut Instant) -> bool {
+    let is_over = slice.elapsed() > SLICE;
+    if is_over {
         tokio::task::yield_now().await;
         *slice = Instant::now();
     }
+    is_over
 }

@@ -4,8 +4,7 @@ use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::operator::Operator;
-use crate::plan::slots::Slots;
-use crate::plan::slots::{Slot, Symbol};
+use crate::plan::slots::{Slot, Slots, Symbol};
 
 /// The maximum number of memoized parts: a run has one bit for each.
 pub(super) const MAX_MEMOIZED: u8 = 64;

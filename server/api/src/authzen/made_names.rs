@@ -1,11 +1,10 @@
 //! The subjects and resources of checks that no text of an AuthZEN request has as a whole.
 
-use portcullis_engine::entities::{self, USER};
+use portcullis_engine::entities::USER;
 use portcullis_engine::fields::within;
 use portcullis_engine::rbac::MAX_SUBJECT;
-use portcullis_engine::resource::split_resource;
 
-use super::question::resource_name;
+use super::question::{name_of_resource, name_of_subject};
 
 /// The names that are compared with a new one before it is made. Most questions of a request have few types and actions.
 const RECENT: usize = 8;
@@ -50,20 +49,15 @@ impl<'a> MadeNames<'a> {
         if kind == USER {
             return within(id, MAX_SUBJECT).then_some(MadeName::Sent(id));
         }
-        if kind.is_empty() || id.is_empty() {
-            return None;
-        }
         self.name(What::Principal, (kind, id), |(kind, id)| {
-            let name = entities::principal(kind, id);
-            within(&name, MAX_SUBJECT).then(|| name.into())
+            name_of_subject(kind, id).map(Box::from)
         })
     }
 
     /// Returns the resource of a check; `None` if no check can have it.
     pub(super) fn resource(&mut self, kind: &'a str, action: &'a str) -> Option<MadeName<'a>> {
         self.name(What::Resource, (kind, action), |(kind, action)| {
-            let name = resource_name(kind, action);
-            split_resource(&name).is_some().then(|| name.into())
+            name_of_resource(kind, action).map(Box::from)
         })
     }
 

@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use portcullis_engine::CheckBody;
+use portcullis_engine::entities;
 use portcullis_engine::fields::within;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::Member;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
 use portcullis_engine::request::{AttributeMap, Attributes};
-use portcullis_engine::resource::split_resource;
+use portcullis_engine::resource::{MAX_RESOURCE, split_resource};
 
 use super::entity::Entity;
 use super::topic::Topic;
@@ -39,15 +40,14 @@ pub(super) struct Question<'j> {
 pub(super) struct LastResource<'j>(Option<(&'j str, &'j str, Arc<str>)>);
 
 impl<'j> LastResource<'j> {
-    /// Returns the resource of a check, as [`resource_name`] does; `None` if no check can have it.
+    /// Returns the resource of a check, as [`name_of_resource`] does.
     fn name(&mut self, kind: &'j str, action: &'j str) -> Option<Arc<str>> {
         if let Some((last_kind, last_action, name)) = &self.0
             && (*last_kind, *last_action) == (kind, action)
         {
             return Some(Arc::clone(name));
         }
-        let name: Arc<str> = resource_name(kind, action).into();
-        split_resource(&name)?;
+        let name: Arc<str> = name_of_resource(kind, action)?.into();
         self.0 = Some((kind, action, Arc::clone(&name)));
         Some(name)
     }
@@ -83,11 +83,9 @@ impl<'j> Question<'j> {
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> Option<Self> {
-        let principal = principal(&subject);
+        let principal = name_of_subject(subject.kind, subject.id);
         let resource_name = last.name(resource.kind, action.id).filter(|_| !resource.id.is_empty());
-        let is_named = !subject.kind.is_empty() && !subject.id.is_empty();
-        let is_subject = is_named && within(&principal, MAX_SUBJECT);
-        if !is_subject {
+        if principal.is_none() {
             let about = format!(
                 "a type and an id that are not empty and have at most {MAX_SUBJECT} characters together"
             );
@@ -103,14 +101,30 @@ impl<'j> Question<'j> {
                          characters together, percent-encoded";
             problems.expected(&at.key("resource"), about);
         }
-        let resource_name = resource_name.filter(|_| is_subject && is_action)?;
+        let (principal, resource_name) = (principal?, resource_name.filter(|_| is_action)?);
         Some(Self { subject, action, resource, context, principal, resource_name })
     }
 }
 
+/// Returns the subject of a check; `None` if no check can have it. A request has up to 10,000 questions, which may share a
+/// type or an id of megabytes: their length is looked at before a name is made of them.
+pub(super) fn name_of_subject<'j>(kind: &str, id: &'j str) -> Option<Cow<'j, str>> {
+    let is_short = within(kind, MAX_SUBJECT) && within(id, MAX_SUBJECT);
+    let principal = is_short.then(|| entities::principal(kind, id))?;
+    within(&principal, MAX_SUBJECT).then_some(principal)
+}
+
+/// Returns the resource of a check; `None` if no check can have it. Looks at the lengths first, as [`name_of_subject`] does:
+/// encoding never shortens.
+pub(super) fn name_of_resource(kind: &str, action: &str) -> Option<String> {
+    let is_short = within(kind, MAX_RESOURCE) && within(action, MAX_RESOURCE);
+    let name = is_short.then(|| resource_name(kind, action))?;
+    split_resource(&name).is_some().then_some(name)
+}
+
 /// Returns the subject as rules name it.
 pub(super) fn principal<'j>(subject: &Entity<'j>) -> Cow<'j, str> {
-    portcullis_engine::entities::principal(subject.kind, subject.id)
+    entities::principal(subject.kind, subject.id)
 }
 
 /// Returns the resource of a check: the type, a colon, and the name of the action. White space, control characters and `%`

@@ -261,6 +261,29 @@ fn plain_bodies_become_the_same_checks() {
     ] {
         assert!(PlainBody::evaluations(other.as_bytes()).is_none(), "{other}");
     }
-    // The context of an evaluation and its unknown member belong to no batch.
+    // `evaluations` is an unknown member of a single evaluation, which its tree ignores.
     assert!(PlainBody::evaluation(with(r#""evaluations": []"#).as_bytes()).is_none());
+}
+
+#[test]
+fn a_long_default_is_not_copied_for_each_question() {
+    let long = "a ".repeat(50_000);
+    let user = r#"{"type": "user", "id": "alice"}"#.to_owned();
+    let of_type = |kind: &str| format!(r#"{{"type": "{kind}", "id": "1"}}"#);
+    for (subject, resource) in [
+        (user, of_type(&long)),
+        (of_type(&long), RECORD.to_owned()),
+        (format!(r#"{{"type": "group", "id": "{long}"}}"#), RECORD.to_owned()),
+    ] {
+        let members = [("subject", &*subject), ("action", READ), ("resource", &*resource)];
+        let members = members.map(|(name, value)| format!(r#""{name}": {value}"#)).join(", ");
+        let text = format!(r#"{{{members}, "evaluations": [{}]}}"#, ["{}"; 1_000].join(", "));
+        let json = parse(text.as_bytes()).expect("JSON");
+        let read = allocation_counter::measure(|| {
+            let body = RequestBody::evaluations(&json).expect("a body");
+            let Questions::Many(questions) = body.questions else { panic!("one question") };
+            assert!(questions.iter().all(Result::is_err));
+        });
+        assert!(read.bytes_total < 100 * text.len() as u64, "{} bytes", read.bytes_total);
+    }
 }
