@@ -35,14 +35,13 @@ impl<'a> CheckBuffer<'a> {
     /// The fault of the JSON text; or every missing, unknown or ill-typed field, by JSON pointer.
     pub fn read(&mut self, text: &'a [u8]) -> Result<CheckBody<'_>, JsonError> {
         self.flat.clear();
-        let Some(plain) = read_plain(text, &mut self.flat) else {
+        let plain = read_plain(text, &mut self.flat);
+        if plain.is_none() {
             // The tree takes as much again, and callers keep the buffer.
             self.flat = FlatAttributes::default();
-            return Ok(CheckBody::parse(self.tree.insert(json::parse(text)?))?);
-        };
-        match plain.body(&self.flat) {
+        }
+        match plain.and_then(|plain| plain.body(&self.flat)) {
             Some(body) => Ok(body),
-            // The tree words what is missing.
             None => Ok(CheckBody::parse(self.tree.insert(json::parse(text)?))?),
         }
     }

@@ -1,7 +1,7 @@
 //! Reads stored condition trees straight from their text: a plan of many policies reads as many of them.
 //!
 //! Most trees that were accepted once have no fault and no rare form. They need no tree of JSON, and no place of each node.
-//! What this reader reads, [`Condition::parse`] reads as the same condition. It gives up on anything else.
+//! [`Condition::parse`] reads the same condition from each tree that this reader accepts. It gives up on any other.
 
 use std::fmt;
 

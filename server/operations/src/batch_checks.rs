@@ -198,16 +198,19 @@ impl<'b> Batch<'b> {
         // Checks with megabytes of attributes are slow: the first one is timed alone.
         let (mut slice, mut untimed, mut next_look) = (Instant::now(), 1, 1);
         for (index, plan) in self.plans().enumerate() {
-            let answer = self.decide_first(index, plan, &mut reasons).unwrap_or_else(|requests| {
-                open.push((index, requests));
-                ItemAnswer::OPEN
-            });
-            // Whether an open check ends the batch is known last.
-            let is_open = open.last().is_some_and(|(last, _)| *last == index);
-            let ends = !is_open && self.ends_after(&answer);
-            decided.push(answer);
-            if ends {
-                break;
+            match self.decide_first(index, plan, &mut reasons) {
+                Ok(answer) => {
+                    let ends = self.ends_after(&answer);
+                    decided.push(answer);
+                    if ends {
+                        break;
+                    }
+                }
+                // Whether an open check ends the batch is known last.
+                Err(requests) => {
+                    open.push((index, requests));
+                    decided.push(ItemAnswer::OPEN);
+                }
             }
             if decided.len() >= next_look {
                 untimed = if pause(&mut slice).await { 1 } else { MAX_UNTIMED.min(2 * untimed) };
