@@ -1,5 +1,7 @@
 //! `/api/v1/search/…`: searches (`docs/semantics.md`, section 13).
 
+mod as_checks;
+
 use serde_json::{Value, json};
 
 use crate::support::{Reply, Request, Tenant};

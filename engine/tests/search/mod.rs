@@ -11,9 +11,10 @@ use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Json, Plan, Verdict, json};
+use portcullis_workloads::vocabulary::{SUBJECTS, attributes};
 use serde_json::{Map, Value, json as tree};
 
-use generate::{RESOURCE, attributes, plan, subject};
+use generate::{RESOURCE, plan};
 
 /// The number of compared decisions, by default and in the long test.
 const CASES: usize = 20_000;
@@ -75,7 +76,7 @@ impl Stored {
         };
         let mut builder = EntityTable::builder();
         for number in 0..ENTITIES {
-            let id = if number < 6 { subject(number) } else { format!("e{number}") };
+            let id = SUBJECTS.get(number).map_or_else(|| format!("e{number}"), ToString::to_string);
             let roles =
                 Value::from_iter((0..3).filter(|_| random.bool()).map(|n| format!("role-{n}")));
             let properties = attributes(random, kind);

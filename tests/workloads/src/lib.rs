@@ -20,6 +20,7 @@ mod rbac;
 mod reference;
 pub mod report;
 pub mod tenants;
+pub mod vocabulary;
 
 pub use model::{
     Conditions, DOMAIN, SampleAttribute, SamplePolicy, SampleRequest, SampleRule, Workload,
