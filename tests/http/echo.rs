@@ -1,10 +1,17 @@
-//! The least that an HTTP service in Rust can do: axum parses the body of a check, and answers as long a text.
+//! The least that an HTTP service in Rust can do: axum parses the body of a check, and answers as long a text. On a path for
+//! each algorithm it also verifies a signature.
+
+use std::sync::Arc;
 
 use axum::routing::post;
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
+
+use crate::scenario::PATH;
+use crate::signature::Signatures;
+use crate::tokens::Algorithm;
 
 /// The body of a check.
 #[derive(Deserialize)]
@@ -29,9 +36,25 @@ pub(crate) fn serve() {
     runtime.expect("a runtime").block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         println!("{}", listener.local_addr().expect("an address"));
-        let routes = Router::new().route("/api/v1/check", post(answer));
+        let mut routes = Router::new().route(PATH, post(answer));
+        for algorithm in [Algorithm::Rs256, Algorithm::Es256] {
+            let signatures = Arc::new(Signatures::by(algorithm));
+            let verified = move |body| {
+                signatures.verify_next();
+                answer(body)
+            };
+            routes = routes.route(path_with_signature(algorithm), post(verified));
+        }
         axum::serve(listener, routes).await.expect("it serves");
     });
+}
+
+/// Returns the path on which the echo verifies a signature of this algorithm for each request.
+pub(crate) fn path_with_signature(algorithm: Algorithm) -> &'static str {
+    match algorithm {
+        Algorithm::Rs256 => "/rs256",
+        Algorithm::Es256 => "/es256",
+    }
 }
 
 async fn answer(Json(body): Json<Body>) -> Json<Answer> {

@@ -17,7 +17,7 @@ pub(crate) const NEW_TOKENS: usize = 4_000;
 pub(crate) const MOST_CPU: f64 = 1.3;
 /// Least throughput of the server, as a part of that of the echo.
 pub(crate) const LEAST_THROUGHPUT: f64 = 0.8;
-/// Most microseconds of CPU for a new token beside the echo and one signature.
+/// Most microseconds of CPU for a new token beyond an echo that verifies a signature.
 pub(crate) const MOST_FOR_NEW: f64 = 5.0;
 
 /// The tokens of a scenario.

@@ -1,6 +1,7 @@
 //! Key sets (RFC 7517): the choice of the key that may verify a token, the fetch of a set, and its refresh.
 
 mod fetch;
+mod public_key;
 mod refreshes;
 mod set;
 mod used_key;

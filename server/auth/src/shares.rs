@@ -3,14 +3,17 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The entries of each tenant in a cache. A full cache drops the oldest entries of the tenant that has the most, so that a
+/// The ranks between an empty share and one of the whole cache.
+const RANKS: usize = 1_024;
+
+/// The entries of each tenant in a cache. A full cache drops the oldest entries of a tenant that has the most, so that a
 /// tenant with many entries drops its own.
 #[derive(Debug)]
 pub(crate) struct Shares<K> {
     bounds: Bounds,
-    by_tenant: HashMap<Arc<str>, Share<K>>,
-    /// Every tenant, by the weight of its entries.
-    by_weight: BTreeSet<(usize, Arc<str>)>,
+    by_tenant: HashMap<Arc<str>, Share<K>, ahash::RandomState>,
+    /// Every tenant, by the rank of its weight. A rank is coarse, so that few entries change it.
+    by_rank: BTreeSet<(usize, Arc<str>)>,
     /// The weight of all entries.
     total: usize,
 }
@@ -34,7 +37,7 @@ struct Share<K> {
 impl<K: PartialEq> Shares<K> {
     /// Returns shares without entries.
     pub(crate) fn new(bounds: Bounds) -> Self {
-        Self { bounds, by_tenant: HashMap::new(), by_weight: BTreeSet::new(), total: 0 }
+        Self { bounds, by_tenant: HashMap::default(), by_rank: BTreeSet::new(), total: 0 }
     }
 
     /// Adds an entry of `tenant`. Returns the entries that the cache must drop for it.
@@ -68,7 +71,7 @@ impl<K: PartialEq> Shares<K> {
         let taken = self.by_tenant.remove_entry(tenant);
         let share = taken.map(|(tenant, share)| {
             self.total -= share.weight;
-            self.by_weight.remove(&(share.weight, tenant));
+            self.by_rank.remove(&(self.rank(share.weight), tenant));
             share
         });
         share.into_iter().flat_map(|share| share.entries).map(|(key, _)| key)
@@ -77,7 +80,7 @@ impl<K: PartialEq> Shares<K> {
     /// Removes all entries.
     pub(crate) fn clear(&mut self) {
         self.by_tenant.clear();
-        self.by_weight.clear();
+        self.by_rank.clear();
         self.total = 0;
     }
 
@@ -87,19 +90,22 @@ impl<K: PartialEq> Shares<K> {
     }
 
     fn push(&mut self, tenant: &str, key: K, weight: usize) {
-        let known = self.by_tenant.get_key_value(tenant).map(|(known, _)| Arc::clone(known));
-        let tenant = known.unwrap_or_else(|| tenant.into());
-        let empty = || Share { entries: VecDeque::new(), weight: 0 };
-        let share = self.by_tenant.entry(Arc::clone(&tenant)).or_insert_with(empty);
-        let before = share.weight;
-        share.entries.push_back((key, weight));
-        share.weight += weight;
         self.total += weight;
-        self.sort(tenant, before);
+        if let Some(share) = self.by_tenant.get_mut(tenant) {
+            let before = share.weight;
+            share.entries.push_back((key, weight));
+            share.weight += weight;
+            let after = share.weight;
+            self.sort(tenant, before, after);
+        } else {
+            let share = Share { entries: VecDeque::from([(key, weight)]), weight };
+            self.by_tenant.insert(tenant.into(), share);
+            self.sort(tenant, 0, weight);
+        }
     }
 
     fn drop_oldest_of_largest(&mut self) -> Option<K> {
-        let tenant = self.by_weight.last().map(|(_, tenant)| Arc::clone(tenant))?;
+        let tenant = self.by_rank.last().map(|(_, tenant)| Arc::clone(tenant))?;
         self.drop_oldest(&tenant)
     }
 
@@ -109,28 +115,37 @@ impl<K: PartialEq> Shares<K> {
 
     /// Removes the entry of `tenant` at this place of its queue.
     fn remove_at(&mut self, tenant: &str, at: usize) -> Option<K> {
-        let tenant = self.by_tenant.get_key_value(tenant).map(|(tenant, _)| Arc::clone(tenant))?;
-        let share = self.by_tenant.get_mut(&tenant)?;
-        let before = share.weight;
+        let share = self.by_tenant.get_mut(tenant)?;
         let (key, weight) = share.entries.remove(at)?;
+        let before = share.weight;
         share.weight -= weight;
         self.total -= weight;
-        if share.entries.is_empty() {
-            self.by_tenant.remove(&tenant);
+        let (after, is_empty) = (share.weight, share.entries.is_empty());
+        self.sort(tenant, before, after);
+        if is_empty {
+            self.by_tenant.remove(tenant);
         }
-        self.sort(tenant, before);
         Some(key)
     }
 
-    /// Notes that the entries of a tenant weighed `before`, and now have another weight.
-    fn sort(&mut self, tenant: Arc<str>, before: usize) {
-        let entry = (before, tenant);
-        self.by_weight.remove(&entry);
-        let tenant = entry.1;
-        let after = self.of(&tenant);
-        if after > 0 {
-            self.by_weight.insert((after, tenant));
+    /// Notes that the entries of a tenant weighed `before`, and weigh `after`.
+    fn sort(&mut self, tenant: &str, before: usize, after: usize) {
+        let (before, after) = (self.rank(before), self.rank(after));
+        if before == after {
+            return;
         }
+        let Some((tenant, _)) = self.by_tenant.get_key_value(tenant) else { return };
+        let mut place = (before, Arc::clone(tenant));
+        self.by_rank.remove(&place);
+        if after > 0 {
+            place.0 = after;
+            self.by_rank.insert(place);
+        }
+    }
+
+    /// Returns the rank of a weight; 0 is that of no entries.
+    fn rank(&self, weight: usize) -> usize {
+        weight.div_ceil((self.bounds.all / RANKS).max(1))
     }
 }
 
@@ -142,7 +157,7 @@ impl<K> Shares<K> {
         let weights: Vec<usize> = self.by_tenant.values().map(weight).collect();
         assert!(self.by_tenant.values().zip(&weights).all(|(share, own)| share.weight == *own));
         assert_eq!(weights.iter().sum::<usize>(), self.total);
-        assert_eq!(self.by_weight.len(), self.by_tenant.len());
+        assert_eq!(self.by_rank.len(), self.by_tenant.len());
         (self.by_tenant.values().map(|share| share.entries.len()).sum(), self.total)
     }
 }

@@ -108,20 +108,19 @@ impl TokenCache {
 
     /// Keeps a token. One with the same text that was verified otherwise makes way.
     pub(crate) fn keep(&self, text: &str, token: CachedToken) {
-        let weight = token.weight(text);
+        let (text, weight): (Arc<str>, _) = (text.into(), token.weight(text));
+        let token = Arc::new(token);
         let mut shares = self.shares.lock();
         let tokens = self.tokens.pin();
-        if let Some((text, before)) = tokens.get_key_value(text) {
+        if let Some(before) = tokens.insert(Arc::clone(&text), Arc::clone(&token)) {
             if before.has_proof_of(&token) {
                 return;
             }
-            shares.remove(before.holder.tenant(), text);
+            shares.remove(before.holder.tenant(), &text);
         }
-        let text: Arc<str> = text.into();
-        for dropped in shares.add(token.holder.tenant(), Arc::clone(&text), weight) {
+        for dropped in shares.add(token.holder.tenant(), text, weight) {
             tokens.remove(&dropped);
         }
-        tokens.insert(text, Arc::new(token));
     }
 
     /// Drops the tokens of `tenant`, to free their memory.

@@ -8,6 +8,8 @@ use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, 
 use jsonwebtoken::{Algorithm, DecodingKey};
 use portcullis_engine::json::{self, Json};
 
+use super::public_key::PublicKey;
+
 /// Most keys of a set: real ones have two to ten.
 const MAX_KEYS: usize = 64;
 /// Shortest RSA modulus, in bits (NIST SP 800-131A).
@@ -21,9 +23,8 @@ pub(crate) struct KeySet(Vec<VerificationKey>);
 struct VerificationKey {
     kid: Option<String>,
     jwk: Jwk,
-    /// The algorithms that the key's type, curve and own `alg` allow.
-    algorithms: Vec<Algorithm>,
-    key: Arc<DecodingKey>,
+    /// The key with the algorithms that its type, its curve and its own `alg` allow.
+    key: Arc<PublicKey>,
 }
 
 impl KeySet {
@@ -50,14 +51,11 @@ impl KeySet {
     }
 
     /// Returns the one key that matches. Without a `kid`, exactly one key must match the algorithm.
-    pub(super) fn find(
-        &self,
-        algorithm: Algorithm,
-        kid: Option<&str>,
-    ) -> Option<&Arc<DecodingKey>> {
-        let mut fitting = self.0.iter().filter(|key| {
-            key.algorithms.contains(&algorithm) && (kid.is_none() || key.kid.as_deref() == kid)
-        });
+    pub(super) fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<&Arc<PublicKey>> {
+        let mut fitting = self
+            .0
+            .iter()
+            .filter(|key| key.key.fits(algorithm) && (kid.is_none() || key.kid.as_deref() == kid));
         match (fitting.next(), fitting.next()) {
             (Some(key), None) => Some(&key.key),
             _ => None,
@@ -95,8 +93,9 @@ impl VerificationKey {
         if !(for_signatures && may_verify && strong) {
             return None;
         }
-        let key = Arc::new(DecodingKey::from_jwk(&jwk).ok()?);
-        Some(Self { kid: jwk.common.key_id.clone(), algorithms: algorithms(&jwk), jwk, key })
+        let material = DecodingKey::from_jwk(&jwk).ok()?;
+        let key = Arc::new(PublicKey::new(material, algorithms(&jwk)));
+        Some(Self { kid: jwk.common.key_id.clone(), jwk, key })
     }
 }
 

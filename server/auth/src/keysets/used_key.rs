@@ -4,14 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use jsonwebtoken::{Algorithm, DecodingKey};
+use jsonwebtoken::Algorithm;
+
+use super::public_key::PublicKey;
 
 /// The key that verifies a token, and the members of the token's header that chose it.
 pub(crate) struct UsedKey {
     pub(super) algorithm: Algorithm,
     pub(super) kid: Option<String>,
     /// A key of the same material and members stays the same object when its set is fetched again.
-    pub(super) key: Arc<DecodingKey>,
+    pub(super) key: Arc<PublicKey>,
     /// The number of the last fetched set that is known to choose the key.
     pub(super) set: AtomicU64,
 }
@@ -19,9 +21,7 @@ pub(crate) struct UsedKey {
 impl UsedKey {
     /// Returns whether the key has signed `message`.
     pub(crate) fn has_signed(&self, message: &str, signature: &str) -> bool {
-        let message = message.as_bytes();
-        let verified = jsonwebtoken::crypto::verify(signature, message, &self.key, self.algorithm);
-        matches!(verified, Ok(true))
+        self.key.has_signed(self.algorithm, message, signature)
     }
 
     /// Returns whether `other` is the same key, used for the same reason.

@@ -1,0 +1,77 @@
+//! A public key in the form that verifies fastest.
+
+use std::sync::OnceLock;
+
+use aws_lc_rs::rsa::PublicKeyComponents;
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, ParsedPublicKey,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
+    RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
+};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind};
+
+/// A public key with the algorithms that it may verify.
+///
+/// Each algorithm has the key parsed at its first use: to parse an RSA key takes a seventh of a verification.
+#[derive(Debug)]
+pub(super) struct PublicKey {
+    material: DecodingKey,
+    algorithms: Vec<(Algorithm, OnceLock<Option<ParsedPublicKey>>)>,
+}
+
+impl PublicKey {
+    /// Returns a key that may verify signatures of these algorithms.
+    pub(super) fn new(
+        material: DecodingKey,
+        algorithms: impl IntoIterator<Item = Algorithm>,
+    ) -> Self {
+        let algorithms = algorithms.into_iter().map(|algorithm| (algorithm, OnceLock::new()));
+        Self { material, algorithms: algorithms.collect() }
+    }
+
+    /// Returns whether the key may verify signatures of `algorithm`.
+    pub(super) fn fits(&self, algorithm: Algorithm) -> bool {
+        self.algorithms.iter().any(|(own, _)| *own == algorithm)
+    }
+
+    /// Returns whether `signature`, in base64url, is one of `message` by this key and `algorithm` (RFC 7515, section 5.2).
+    pub(super) fn has_signed(&self, algorithm: Algorithm, message: &str, signature: &str) -> bool {
+        let Some((_, parsed)) = self.algorithms.iter().find(|(own, _)| *own == algorithm) else {
+            return false;
+        };
+        let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
+        let parsed = parsed.get_or_init(|| parse(&self.material, algorithm));
+        let verified = parsed.as_ref().map(|key| key.verify_sig(message.as_bytes(), &signature));
+        matches!(verified, Some(Ok(())))
+    }
+}
+
+/// Returns the key in the form that verifies `algorithm`; `None` if it is not a key of that kind.
+fn parse(material: &DecodingKey, algorithm: Algorithm) -> Option<ParsedPublicKey> {
+    match material.kind() {
+        DecodingKeyKind::RsaModulusExponent { n, e } => {
+            PublicKeyComponents { n, e }.to_parsed_public_key(rsa(algorithm)?).ok()
+        }
+        DecodingKeyKind::SecretOrDer(point) => match algorithm {
+            Algorithm::ES256 => ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).ok(),
+            Algorithm::ES384 => ParsedPublicKey::new(&ECDSA_P384_SHA384_FIXED, point).ok(),
+            Algorithm::EdDSA => ParsedPublicKey::new(&ED25519, point).ok(),
+            _ => None,
+        },
+    }
+}
+
+/// Returns the parameters of an RSA algorithm (RFC 7518, sections 3.3 and 3.5).
+fn rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
+    Some(match algorithm {
+        Algorithm::RS256 => &RSA_PKCS1_2048_8192_SHA256,
+        Algorithm::RS384 => &RSA_PKCS1_2048_8192_SHA384,
+        Algorithm::RS512 => &RSA_PKCS1_2048_8192_SHA512,
+        Algorithm::PS256 => &RSA_PSS_2048_8192_SHA256,
+        Algorithm::PS384 => &RSA_PSS_2048_8192_SHA384,
+        Algorithm::PS512 => &RSA_PSS_2048_8192_SHA512,
+        _ => return None,
+    })
+}
