@@ -9,6 +9,9 @@ from .release import REPOSITORY, Fault, run
 
 TARGET = "x86_64-unknown-linux-musl"
 
+# The allocator of musl takes one lock for all threads.
+FEATURES = "jemalloc"
+
 # The headers of the kernel, which AWS-LC reads; musl-gcc does not search where Debian has them.
 KERNEL_HEADERS = {
     "asm": Path("/usr/include/x86_64-linux-gnu/asm"),
@@ -21,6 +24,8 @@ def release_binary() -> Path:
     """Builds the binary and returns its path. This takes minutes."""
     if shutil.which("musl-gcc") is None:
         raise Fault("`musl-gcc` is not installed: `apt-get install musl-tools`")
+    if shutil.which("make") is None:
+        raise Fault("`make` is not installed: `apt-get install make`")
     if TARGET not in run("rustup", "target", "list", "--installed").split():
         raise Fault(f"the target is not installed: `rustup target add {TARGET}`")
     target = target_directory()
@@ -37,7 +42,7 @@ def release_binary() -> Path:
     }
     run(
         *("cargo", "build", "--release", "--locked", "--target", TARGET),
-        *("--package", "portcullis-server", "--bin", "portcullis"),
+        *("--package", "portcullis-server", "--bin", "portcullis", "--features", FEATURES),
         cwd=REPOSITORY,
         env=environment,
     )

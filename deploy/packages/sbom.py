@@ -8,7 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from .build import TARGET
+from .build import FEATURES, TARGET
 from .release import DESCRIPTION, LICENSE, REPOSITORY, Release, run
 
 ROOT = "portcullis-server"
@@ -57,7 +57,7 @@ def linked_crates() -> tuple[dict, dict]:
     """
     lines = run(
         *("cargo", "tree", "--locked", "--package", ROOT, "--edges", "normal,no-proc-macro"),
-        *("--target", TARGET, "--prefix", "depth"),
+        *("--target", TARGET, "--features", FEATURES, "--prefix", "depth"),
         *("--format", f"{SEPARATOR}{{p}}{SEPARATOR}{{l}}"),
         cwd=REPOSITORY,
     ).splitlines()

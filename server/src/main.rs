@@ -28,8 +28,16 @@ use portcullis_tools::{
     as_code, audit, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
     remote, resolver_cli, schema, secrets, tenants,
 };
+#[cfg(feature = "jemalloc")]
+use tikv_jemallocator::Jemalloc;
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
+
+/// The allocator of the released binary: while plans come and go, the memory stays near what is in use
+/// (`docs/performance.md`).
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
 
 /// The longest wait for threads that still compute when the service has stopped. Nobody needs their results.
 const THREADS_TIMEOUT: Duration = Duration::from_millis(200);

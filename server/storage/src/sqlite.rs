@@ -12,6 +12,8 @@ use crate::{migrations, reserved, schema, sqlite_files};
 
 /// Connections that read, beside the one that writes: plan loads and lists are short.
 const READERS: u32 = 4;
+/// Pages that a connection that reads keeps, in KiB, as a negative number says. The kernel keeps the file, too.
+const READ_CACHE: &str = "-256";
 /// The longest wait for the write lock, which another process such as `portcullis migrate` may hold.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for a connection. After it, the store counts as down.
@@ -69,7 +71,8 @@ pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenErro
         .map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
     migrations::sqlite().run(&writer).await.map_err(OpenError::Migrate)?;
-    let readers = pool(READERS).connect_with(options.read_only(true)).await;
+    let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
+    let readers = pool(READERS).connect_with(readers).await;
     Ok((writer, readers.map_err(OpenError::Connect)?))
 }
 
