@@ -28,14 +28,14 @@ use portcullis_tools::{
     as_code, audit, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
     remote, resolver_cli, schema, secrets, tenants,
 };
-#[cfg(feature = "jemalloc")]
+#[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;
 
 use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
 
 /// The allocator of the released binary: while plans come and go, the memory stays near what is in use
-/// (`docs/performance.md`).
-#[cfg(feature = "jemalloc")]
+/// (`docs/performance.md`). The tests of this crate have one that counts.
+#[cfg(all(feature = "jemalloc", not(test)))]
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

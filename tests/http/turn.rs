@@ -18,7 +18,7 @@ impl Turn {
     pub(crate) fn take(load: &Load, process: u32) -> Self {
         let before = costs::cpu_time_of_threads(process);
         let seen = send(load);
-        let cpu = costs::cpu_time_of_threads(process).saturating_sub(before);
+        let cpu = costs::cpu_time_of_threads(process).checked_sub(before).expect("no thread ended");
         assert_eq!(seen.wrong, 0, "every check is a 200");
         let answers = seen.answers as f64;
         Self { cpu: cpu.as_secs_f64() * 1e6 / answers, rate: answers / seen.seconds, seen }

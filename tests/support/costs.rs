@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) fn memory(process: u32, field: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
-    line.split_whitespace().next()?.parse::<u64>().ok()
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// Returns the CPU time that a running process has used, in user and kernel mode.

@@ -13,7 +13,7 @@ const MOST_KEYS: usize = 16_384;
 /// Most keys of one tenant in memory: a sixteenth of all, and more than the default quota of stored keys.
 const MOST_KEYS_OF_TENANT: usize = 1_024;
 
-/// The keys that the store had, by id. A full cache drops the oldest key of the tenant that has the most, so that a
+/// The keys that the store had, by id. A full cache drops the oldest key of a tenant that has the most, so that a
 /// tenant with many keys drops its own.
 ///
 /// Readers take no lock.

@@ -3,16 +3,13 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The ranks between an empty share and one of the whole cache.
-const RANKS: usize = 1_024;
-
-/// The entries of each tenant in a cache. A full cache drops the oldest entries of a tenant that has the most, so that a
-/// tenant with many entries drops its own.
+/// The entries of each tenant in a cache. A full cache drops the oldest entries of a tenant that has the most, give or take
+/// an eighth, so that a tenant with many entries drops its own.
 #[derive(Debug)]
 pub(crate) struct Shares<K> {
     bounds: Bounds,
     by_tenant: HashMap<Arc<str>, Share<K>, ahash::RandomState>,
-    /// Every tenant, by the rank of its weight. A rank is coarse, so that few entries change it.
+    /// Every tenant, by the rank of its weight.
     by_rank: BTreeSet<(usize, Arc<str>)>,
     /// The weight of all entries.
     total: usize,
@@ -71,7 +68,7 @@ impl<K: PartialEq> Shares<K> {
         let taken = self.by_tenant.remove_entry(tenant);
         let share = taken.map(|(tenant, share)| {
             self.total -= share.weight;
-            self.by_rank.remove(&(self.rank(share.weight), tenant));
+            self.by_rank.remove(&(rank(share.weight), tenant));
             share
         });
         share.into_iter().flat_map(|share| share.entries).map(|(key, _)| key)
@@ -130,7 +127,7 @@ impl<K: PartialEq> Shares<K> {
 
     /// Notes that the entries of a tenant weighed `before`, and weigh `after`.
     fn sort(&mut self, tenant: &str, before: usize, after: usize) {
-        let (before, after) = (self.rank(before), self.rank(after));
+        let (before, after) = (rank(before), rank(after));
         if before == after {
             return;
         }
@@ -142,11 +139,14 @@ impl<K: PartialEq> Shares<K> {
             self.by_rank.insert(place);
         }
     }
+}
 
-    /// Returns the rank of a weight; 0 is that of no entries.
-    fn rank(&self, weight: usize) -> usize {
-        weight.div_ceil((self.bounds.all / RANKS).max(1))
-    }
+/// Returns the rank of a weight; 0 is that of no entries. Weights up to 15 have ranks of their own, and from there on eight
+/// ranks are a doubling: few entries of a large share change its rank.
+fn rank(weight: usize) -> usize {
+    let Some(log) = weight.checked_ilog2() else { return 0 };
+    let eighth = (weight >> log.saturating_sub(3)) & 7;
+    ((log as usize) << 3 | eighth) + 1
 }
 
 #[cfg(test)]
@@ -158,6 +158,9 @@ impl<K> Shares<K> {
         assert!(self.by_tenant.values().zip(&weights).all(|(share, own)| share.weight == *own));
         assert_eq!(weights.iter().sum::<usize>(), self.total);
         assert_eq!(self.by_rank.len(), self.by_tenant.len());
+        for (tenant, share) in &self.by_tenant {
+            assert!(self.by_rank.contains(&(rank(share.weight), Arc::clone(tenant))), "{tenant}");
+        }
         (self.by_tenant.values().map(|share| share.entries.len()).sum(), self.total)
     }
 }

@@ -5,7 +5,9 @@ use std::sync::{Arc, LazyLock};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair};
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair,
+};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use chrono::{DateTime, Utc};
@@ -20,6 +22,7 @@ pub(crate) const ISSUER: &str = "https://id.example/realms/acme";
 
 pub(crate) static EC: LazyLock<TestKey> = LazyLock::new(TestKey::ec);
 pub(crate) static OTHER: LazyLock<TestKey> = LazyLock::new(TestKey::ec);
+pub(crate) static EC_384: LazyLock<TestKey> = LazyLock::new(TestKey::ec_384);
 pub(crate) static ED: LazyLock<TestKey> = LazyLock::new(TestKey::ed);
 pub(crate) static RSA: LazyLock<TestKey> = LazyLock::new(TestKey::rsa);
 
@@ -42,6 +45,12 @@ impl TestKey {
         let key =
             EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
         Self::new(EncodingKey::from_ec_der(key.expect("random").as_ref()), Algorithm::ES256)
+    }
+
+    fn ec_384() -> Self {
+        let key =
+            EcdsaKeyPair::generate_pkcs8(&ECDSA_P384_SHA384_FIXED_SIGNING, &SystemRandom::new());
+        Self::new(EncodingKey::from_ec_der(key.expect("random").as_ref()), Algorithm::ES384)
     }
 
     fn ed() -> Self {

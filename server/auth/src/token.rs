@@ -1,6 +1,6 @@
 //! Verifies a JWT (RFC 7519) against the key set of its issuer.
 //!
-//! `jsonwebtoken` checks only the signature. This module checks the size, the header and the one key that may verify the
+//! The key checks only the signature. This module checks the size, the header and the one key that may verify the
 //! token before the signature, and every claim after it, at a given instant.
 
 mod claims;

@@ -17,7 +17,7 @@ const MOST_BYTES_OF_TENANT: usize = MOST_BYTES / 2;
 /// Bytes of a token beside its texts: the records, and its places in the map and in the queue of its tenant.
 const FIXED_BYTES: usize = size_of::<CachedToken>() + size_of::<TokenHolder>() + 192;
 
-/// The tokens that were verified, by their whole text. A full cache drops the oldest token of the tenant that has the
+/// The tokens that were verified, by their whole text. A full cache drops the oldest token of a tenant that has the
 /// most bytes, so that a tenant with many tokens drops its own.
 ///
 /// Readers take no lock. Nothing here proves a caller: a reader compares what the token's proof depended on.
@@ -74,11 +74,6 @@ impl CachedToken {
             && self.validity.includes(now)
     }
 
-    /// Returns whether `other` depends on the same verifier and the same key.
-    fn has_proof_of(&self, other: &Self) -> bool {
-        self.verifier.ptr_eq(&other.verifier) && self.key.is(&other.key)
-    }
-
     fn weight(&self, text: &str) -> usize {
         let own = self.issuer.len() + self.key.heap_bytes();
         FIXED_BYTES + text.len() + own + self.holder.heap_bytes()
@@ -106,14 +101,14 @@ impl TokenCache {
         tokens.get(text).filter(|token| is_good(token)).map(|token| token.holder())
     }
 
-    /// Keeps a token. One with the same text that was verified otherwise makes way.
+    /// Keeps a token in place of one with the same text.
     pub(crate) fn keep(&self, text: &str, token: CachedToken) {
         let (text, weight): (Arc<str>, _) = (text.into(), token.weight(text));
         let token = Arc::new(token);
         let mut shares = self.shares.lock();
         let tokens = self.tokens.pin();
         if let Some(before) = tokens.insert(Arc::clone(&text), Arc::clone(&token)) {
-            if before.has_proof_of(&token) {
+            if before.holder.tenant() == token.holder.tenant() && before.weight(&text) == weight {
                 return;
             }
             shares.remove(before.holder.tenant(), &text);

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-/// The subjects of requests. Few conditions name them all.
+/// The subjects of requests.
 pub const SUBJECTS: [&str; 6] = ["alice", "bob", "carol", "dave", "erin", "frank"];
 const TEXTS: [&str; 6] = ["alice", "bob", "a", "ab", "b/c", "carol"];
 

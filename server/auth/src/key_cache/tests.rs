@@ -47,6 +47,18 @@ fn a_full_cache_drops_keys_of_the_largest_tenant() {
 }
 
 #[test]
+fn a_tenant_with_one_key_keeps_it_while_others_have_more() {
+    let cache = KeyCache::new(1_024 * 16 + 1, 16);
+    for id in 0..1_024 * 16 {
+        keep(&cache, &format!("a-{}", id % 1_024), id);
+    }
+    keep(&cache, "y", 1_000_000);
+    keep(&cache, "z", 2_000_000);
+    assert!(has(&cache, 1_000_000) && has(&cache, 2_000_000));
+    assert_eq!(cache.books.lock().shares.audited(), (cache.len(), cache.len()));
+}
+
+#[test]
 fn what_is_forgotten_leaves_nothing_behind() {
     let cache = KeyCache::default();
     for id in 0..1_000 {

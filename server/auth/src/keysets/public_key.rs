@@ -14,11 +14,11 @@ use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind};
 
 /// A public key with the algorithms that it may verify.
 ///
-/// Each algorithm has the key parsed at its first use: to parse an RSA key takes a seventh of a verification.
+/// Each algorithm has the key parsed from its first good signature on: to parse an RSA key takes a seventh of a verification.
 #[derive(Debug)]
 pub(super) struct PublicKey {
     material: DecodingKey,
-    algorithms: Vec<(Algorithm, OnceLock<Option<ParsedPublicKey>>)>,
+    algorithms: Vec<(Algorithm, OnceLock<ParsedPublicKey>)>,
 }
 
 impl PublicKey {
@@ -42,9 +42,16 @@ impl PublicKey {
             return false;
         };
         let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
-        let parsed = parsed.get_or_init(|| parse(&self.material, algorithm));
-        let verified = parsed.as_ref().map(|key| key.verify_sig(message.as_bytes(), &signature));
-        matches!(verified, Some(Ok(())))
+        if let Some(key) = parsed.get() {
+            return key.verify_sig(message.as_bytes(), &signature).is_ok();
+        }
+        let Some(key) = parse(&self.material, algorithm) else { return false };
+        let verified = key.verify_sig(message.as_bytes(), &signature).is_ok();
+        if verified {
+            // Another thread may have stored the same key.
+            let _ = parsed.set(key);
+        }
+        verified
     }
 }
 

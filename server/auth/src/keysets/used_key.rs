@@ -24,13 +24,6 @@ impl UsedKey {
         self.key.has_signed(self.algorithm, message, signature)
     }
 
-    /// Returns whether `other` is the same key, used for the same reason.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.key, &other.key)
-            && self.algorithm == other.algorithm
-            && self.kid == other.kid
-    }
-
     /// Returns the bytes of the heap that the key does not share with its set.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.kid.as_ref().map_or(0, String::len)

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::token::Verifier;
 
-/// Most providers in memory. Each takes some 2 KiB, and its key set some 5 KiB.
+/// Most providers in memory. Each takes some 2 KiB, and its key set some 6 KiB.
 const MOST: usize = 10_000;
 /// Most issuers in memory that nobody registered. Everybody can invent issuers.
 const MOST_UNKNOWN: usize = 4_096;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::unverified::MAX_TOKEN;
 use super::*;
 use crate::testing::{
-    EC, ED, ISSUER, OTHER, RSA, claims, header, key_source, now, sign, sign_texts,
+    EC, EC_384, ED, ISSUER, OTHER, RSA, claims, header, key_source, now, sign, sign_texts,
 };
 use portcullis_model::provider::ClaimConfig;
 
@@ -72,17 +72,41 @@ async fn an_empty_list_of_roles_is_a_caller_without_roles() {
 async fn every_family_of_algorithms_verifies() {
     for (key, algorithm, name) in [
         (&*EC, Algorithm::ES256, "ES256"),
+        (&*EC_384, Algorithm::ES384, "ES384"),
         (&*ED, Algorithm::EdDSA, "EdDSA"),
         (&*RSA, Algorithm::RS256, "RS256"),
         (&*RSA, Algorithm::RS384, "RS384"),
         (&*RSA, Algorithm::RS512, "RS512"),
         (&*RSA, Algorithm::PS256, "PS256"),
+        (&*RSA, Algorithm::PS384, "PS384"),
         (&*RSA, Algorithm::PS512, "PS512"),
     ] {
         let header = json!({"alg": name, "kid": "k"}).to_string();
         let token = sign_texts(&header, &claims().to_string(), key, algorithm);
         let keys = vec![key.jwk(json!({"kid": "k"}))];
         verify_with(config(), keys, &token, now()).await.expect(name);
+    }
+}
+
+#[tokio::test]
+async fn a_key_verifies_again_and_each_algorithm_by_itself() {
+    let verifier = Verifier::new(config(), key_source(vec![RSA.jwk(json!({"kid": "k"}))]));
+    let token = |name: &str, algorithm| {
+        let header = json!({"alg": name, "kid": "k"}).to_string();
+        sign_texts(&header, &claims().to_string(), &RSA, algorithm)
+    };
+    for (name, algorithm, is_good) in [
+        ("RS256", Algorithm::PS256, false),
+        ("RS256", Algorithm::RS256, true),
+        ("PS256", Algorithm::PS256, true),
+        ("RS256", Algorithm::RS256, true),
+        ("PS256", Algorithm::RS256, false),
+        ("RS256", Algorithm::PS256, false),
+    ] {
+        let token = token(name, algorithm);
+        let read = Unverified::read(&token).expect("a token");
+        let verified = verifier.verify(read, now()).await;
+        assert_eq!(verified.is_ok(), is_good, "{name} signed by {algorithm:?}");
     }
 }
 
