@@ -71,7 +71,7 @@ struct Directory {
     ids: BTreeMap<&'static str, Vec<String>>,
 }
 
-/// What all candidates of a search share.
+/// The parts that all candidates of a search share.
 struct Question {
     kind: &'static str,
     verb: String,
