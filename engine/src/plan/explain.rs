@@ -14,6 +14,7 @@ use super::index::Rank;
 use super::layer::{Layer, unresolved_cause};
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, SlotValue};
+use super::stages::LayerValues;
 use crate::condition::{AttributePath, Condition, RequestField, Test};
 use crate::decision::Undetermined;
 use crate::excerpt::excerpt;
@@ -60,8 +61,9 @@ impl Plan {
         decides: Option<Uuid>,
     ) -> Explanation<'e> {
         let now = self.time_text(check);
-        let values = self.values(check, answers, &now);
-        let layers = self.layers.iter().zip(&values);
+        let mut values = LayerValues::default();
+        self.read_values(check, answers, &now, &mut values);
+        let layers = self.layers.iter().zip(values.iter());
         let layers = layers.map(|(layer, values)| ExplainedLayer::new(check, layer, values));
         let (layers, attributes, left) = (layers.collect(), Vec::new(), MAX_EXPRESSIONS);
         let mut explainer =

@@ -162,7 +162,7 @@ impl Run<'_> {
 pub(super) struct PartialEvaluation<'p, 'r> {
     conditions: &'p [Indexed],
     /// The ranks of the policies that do not count, ascending.
-    gone: &'p [Rank],
+    pub(super) gone: &'p [Rank],
     pub(super) run: Run<'r>,
     /// The smallest rank evaluated so far that certainly applies.
     pub(super) found: Rank,
@@ -173,14 +173,10 @@ pub(super) struct PartialEvaluation<'p, 'r> {
 }
 
 impl<'p, 'r> PartialEvaluation<'p, 'r> {
+    #[inline]
     pub(super) fn new(conditions: &'p [Indexed], run: Run<'r>) -> Self {
         let (found, withheld) = (Rank::MAX, Rank::MAX);
         Self { conditions, gone: &[], run, found, open: SmallVec::new(), withheld }
-    }
-
-    /// Returns the evaluation without the policies of these ranks, which ascend.
-    pub(super) fn without(self, gone: &'p [Rank]) -> Self {
-        Self { gone, ..self }
     }
 
     /// Keeps the open policies for whose ranks `keeps` holds.
@@ -197,8 +193,11 @@ impl<'p, 'r> PartialEvaluation<'p, 'r> {
     pub(super) fn drop_outranked(&mut self) {
         let found = self.found;
         self.open.retain(|rank| *rank < found);
-        self.open.sort_unstable();
-        self.open.dedup();
+        // The index finds most of them in their order, and once.
+        if !self.open.is_sorted_by(|one, next| one < next) {
+            self.open.sort_unstable();
+            self.open.dedup();
+        }
     }
 
     /// Drops the open policies that cannot change the decision, which is `otherwise` if none of them applies.

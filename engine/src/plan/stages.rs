@@ -1,5 +1,7 @@
 //! Partial evaluation of all layers of a plan as one (`docs/semantics.md`, section 5.6).
 
+use std::iter;
+
 use smallvec::SmallVec;
 
 use super::index::Rank;
@@ -14,8 +16,19 @@ use crate::rbac::Effect;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest};
 
-/// The values of one check, for each layer of a plan.
-pub(super) type LayerValues<'v> = SmallVec<[Values<'v>; 1]>;
+/// The values of one check, for each layer of a plan. Those of the first layer, which most plans have alone, are filled in
+/// place, because moving a buffer of that size takes long.
+#[derive(Default)]
+pub(super) struct LayerValues<'v> {
+    first: Values<'v>,
+    others: Vec<Values<'v>>,
+}
+
+impl<'v> LayerValues<'v> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Values<'v>> {
+        iter::once(&self.first).chain(&self.others)
+    }
+}
 
 /// A partial evaluation of each layer of a plan.
 struct Stages<'p, 'r>(SmallVec<[(&'p Layer, PartialEvaluation<'p, 'r>); 1]>);
@@ -25,20 +38,23 @@ where
     'p: 'r,
 {
     /// Evaluates `layers` with the values of each.
-    fn new<'v: 'r>(layers: &'p [Layer], values: &'r [Values<'v>]) -> Self {
-        let mut scanned = 0;
-        let evaluation = |(layer, values): (&'p Layer, &'r Values<'v>)| {
+    fn new<'v: 'r>(layers: &'p [Layer], values: &'r LayerValues<'v>) -> Self {
+        let (mut stages, mut scanned) = (Self(SmallVec::new()), 0);
+        for (layer, values) in layers.iter().zip(values.iter()) {
             let mut run = Run::new(&layer.abac.program, values);
             run.resume(scanned);
-            let conditions = &layer.abac.conditions;
-            let mut evaluation = PartialEvaluation::new(conditions, run).without(&layer.gone);
-            layer.abac.index.visit(&mut evaluation);
-            evaluation.drop_outranked();
-            scanned = evaluation.run.scanned();
-            (layer, evaluation)
-        };
-        let mut stages = Self(layers.iter().zip(values).map(evaluation).collect());
-        if let Some(found) = stages.found().filter(|_| layers.len() > 1) {
+            stages.0.push((layer, PartialEvaluation::new(&layer.abac.conditions, run)));
+            // Evaluated in its place, because it is large.
+            if let Some((_, evaluation)) = stages.0.last_mut() {
+                evaluation.gone = &layer.gone;
+                layer.abac.index.visit(evaluation);
+                evaluation.drop_outranked();
+                scanned = evaluation.run.scanned();
+            }
+        }
+        if layers.len() > 1
+            && let Some(found) = stages.found()
+        {
             for (layer, evaluation) in &mut stages.0 {
                 let order = |rank| layer.policy(rank).map(PlannedPolicy::order);
                 evaluation.retain_open(|rank| order(rank) < Some(found.order()));
@@ -70,6 +86,12 @@ where
         &mut self,
         rank: impl Fn(&PartialEvaluation<'p, 'r>) -> Rank,
     ) -> Option<(&'p Layer, &mut PartialEvaluation<'p, 'r>, Rank)> {
+        // One layer needs no order.
+        if self.0.len() == 1 {
+            let (layer, one) = self.0.first_mut()?;
+            let rank = rank(one);
+            return layer.policy(rank).map(|_| (*layer, one, rank));
+        }
         let ranked = self.0.iter_mut().filter_map(|(layer, one)| {
             let rank = rank(one);
             let order = layer.policy(rank)?.order();
@@ -81,6 +103,10 @@ where
 
     /// Drops the open policies that cannot change the decision, which is `otherwise` if none of them applies.
     fn drop_ineffective(&mut self, otherwise: Effect) {
+        if let [(_, only)] = &mut *self.0 {
+            only.drop_ineffective(otherwise);
+            return;
+        }
         let last = |stages: &Self| {
             let last = (0..).zip(&stages.0).filter_map(|(at, (layer, one)): (usize, _)| {
                 Some((layer.policy(*one.open().last()?)?, at))
@@ -128,7 +154,8 @@ impl Plan {
         answers: &AttributeAnswers,
     ) -> Verdict<'p> {
         let now = self.time_text(check);
-        let values = self.values(check, answers, &now);
+        let mut values = LayerValues::default();
+        self.read_values(check, answers, &now, &mut values);
         let mut stages = Stages::new(&self.layers, &values);
         let rule = self.rules.decide(check, &self.resource);
         // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
@@ -150,20 +177,19 @@ impl Plan {
         texts.find(|text| !text.is_empty()).unwrap_or_default()
     }
 
-    /// Reads every attribute of the plan, for each layer.
-    pub(super) fn values<'v>(
+    /// Reads every attribute of the plan into `values`, for each layer.
+    pub(super) fn read_values<'v>(
         &self,
         check: &'v Check<'v>,
         answers: &'v AttributeAnswers,
         now: &'v str,
-    ) -> LayerValues<'v> {
-        let mut all = LayerValues::new();
-        for layer in &self.layers {
-            all.push(Values::new());
-            if let Some(values) = all.last_mut() {
-                layer.abac.slots.read(check, answers, now, values);
-            }
+        values: &mut LayerValues<'v>,
+    ) {
+        let Some((first, others)) = self.layers.split_first() else { return };
+        first.abac.slots.read(check, answers, now, &mut values.first);
+        values.others.resize_with(others.len(), Values::new);
+        for (layer, values) in others.iter().zip(&mut values.others) {
+            layer.abac.slots.read(check, answers, now, values);
         }
-        all
     }
 }
