@@ -33,25 +33,30 @@ impl PublicKey {
 
     /// Returns whether the key may verify signatures of `algorithm`.
     pub(super) fn fits(&self, algorithm: Algorithm) -> bool {
-        self.algorithms.iter().any(|(own, _)| *own == algorithm)
+        self.parsed_for(algorithm).is_some()
     }
 
     /// Returns whether `signature`, in base64url, is one of `message` by this key and `algorithm` (RFC 7515, section 5.2).
     pub(super) fn has_signed(&self, algorithm: Algorithm, message: &str, signature: &str) -> bool {
-        let Some((_, parsed)) = self.algorithms.iter().find(|(own, _)| *own == algorithm) else {
+        let Some(parsed) = self.parsed_for(algorithm) else { return false };
+        let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
+        let is_verified_by =
+            |key: &ParsedPublicKey| key.verify_sig(message.as_bytes(), &signature).is_ok();
+        if let Some(key) = parsed.get() {
+            return is_verified_by(key);
+        }
+        let Some(key) = parse(&self.material, algorithm).filter(is_verified_by) else {
             return false;
         };
-        let Ok(signature) = URL_SAFE_NO_PAD.decode(signature) else { return false };
-        if let Some(key) = parsed.get() {
-            return key.verify_sig(message.as_bytes(), &signature).is_ok();
-        }
-        let Some(key) = parse(&self.material, algorithm) else { return false };
-        let verified = key.verify_sig(message.as_bytes(), &signature).is_ok();
-        if verified {
-            // Another thread may have stored the same key.
-            let _ = parsed.set(key);
-        }
-        verified
+        // Another thread may have stored the same key.
+        let _ = parsed.set(key);
+        true
+    }
+
+    /// Returns the place of the key that is parsed for `algorithm`, if the key may verify it.
+    fn parsed_for(&self, algorithm: Algorithm) -> Option<&OnceLock<ParsedPublicKey>> {
+        let mut algorithms = self.algorithms.iter();
+        algorithms.find(|(own, _)| *own == algorithm).map(|(_, parsed)| parsed)
     }
 }
 
