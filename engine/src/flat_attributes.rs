@@ -73,25 +73,17 @@ impl<'a> FlatAttributes<'a> {
 
     /// Returns the names and values at `range`.
     #[inline]
-    pub(crate) fn iter(
-        &self,
-        range: FlatRange,
-    ) -> impl Iterator<Item = (&'a str, AttributeValue<'_>)> {
-        self.at(range).iter().map(|attribute| {
-            let value = match &attribute.value {
-                FlatValue::Scalar(scalar) => AttributeValue::from(scalar),
-                FlatValue::List(range) => AttributeValue::List(List::Json(self.items_at(range))),
-            };
-            (attribute.name, value)
-        })
+    pub(crate) fn iter(&'a self, range: FlatRange) -> FlatIter<'a> {
+        FlatIter { attributes: self.at(range).iter(), items: &self.items }
     }
 
     /// Returns the items of the list `name` at `range`; a scalar is a list of one.
+    #[inline]
     pub(crate) fn as_list(&self, range: FlatRange, name: &str) -> Option<&[Json<'a>]> {
         let attribute = self.at(range).iter().find(|attribute| attribute.name == name)?;
         Some(match &attribute.value {
             FlatValue::Scalar(scalar) => std::slice::from_ref(scalar),
-            FlatValue::List(range) => self.items_at(range),
+            FlatValue::List(range) => at(&self.items, range),
         })
     }
 
@@ -140,10 +132,6 @@ impl<'a> FlatAttributes<'a> {
         self.attributes.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
 
-    fn items_at(&self, range: &Range<u32>) -> &[Json<'a>] {
-        self.items.get(range.start as usize..range.end as usize).unwrap_or_default()
-    }
-
     #[inline]
     fn value(&mut self, text: &mut PlainText<'a>) -> Option<FlatValue<'a>> {
         if text.is_at_array() {
@@ -159,6 +147,44 @@ impl<'a> FlatAttributes<'a> {
         }
         Some(FlatValue::Scalar(text.string_or_number()?))
     }
+}
+
+/// The names and values of a range.
+pub(crate) struct FlatIter<'a> {
+    attributes: std::slice::Iter<'a, FlatAttribute<'a>>,
+    items: &'a [Json<'a>],
+}
+
+impl<'a> FlatAttribute<'a> {
+    #[inline]
+    fn read(&'a self, items: &'a [Json<'a>]) -> (&'a str, AttributeValue<'a>) {
+        let value = match &self.value {
+            FlatValue::Scalar(scalar) => AttributeValue::from(scalar),
+            FlatValue::List(range) => AttributeValue::List(List::Json(at(items, range))),
+        };
+        (self.name, value)
+    }
+}
+
+impl<'a> Iterator for FlatIter<'a> {
+    type Item = (&'a str, AttributeValue<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.attributes.next().map(|attribute| attribute.read(self.items))
+    }
+
+    // A loop by it is faster than by `next`, which makes an option for each attribute.
+    #[inline]
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut f: F) -> B {
+        self.attributes.fold(init, |all, attribute| f(all, attribute.read(self.items)))
+    }
+}
+
+/// Returns the items of a list.
+#[inline]
+fn at<'i, 'a>(items: &'i [Json<'a>], range: &Range<u32>) -> &'i [Json<'a>] {
+    items.get(range.start as usize..range.end as usize).unwrap_or_default()
 }
 
 fn text_value(text: &str) -> FlatValue<'_> {

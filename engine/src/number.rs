@@ -57,6 +57,22 @@ impl Number {
         }
     }
 
+    /// Returns the number as a `u32` if it is an integer in that range.
+    #[inline]
+    pub(crate) fn as_u32(self) -> Option<u32> {
+        self.integer().and_then(|value| value.try_into().ok())
+    }
+
+    /// Compares the number with a natural number.
+    #[inline]
+    pub(crate) fn cmp_natural(self, natural: u32) -> Ordering {
+        match self.0 {
+            Repr::Natural(value) => value.cmp(&u64::from(natural)),
+            Repr::Negative(_) => Ordering::Less,
+            Repr::Double(_) => self.cmp(&Self::from(u64::from(natural))),
+        }
+    }
+
     /// Returns the nearest double.
     #[expect(clippy::cast_precision_loss, reason = "the nearest double is what is asked for")]
     pub fn as_f64(self) -> f64 {

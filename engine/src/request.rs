@@ -196,6 +196,7 @@ pub struct Check<'r> {
 
 impl<'r> Check<'r> {
     /// Makes the check of `body` in `domain` at the instant `now`. The subject's roles follow the principals rule.
+    #[inline]
     pub fn new(
         body: CheckBody<'r>,
         domain: &'r str,
@@ -207,7 +208,7 @@ impl<'r> Check<'r> {
             resource: body.resource,
             action: body.action,
             domain,
-            roles: roles_of(&body, caller),
+            roles: roles_of(body.subject, body.attributes.user, caller),
             attributes: body.attributes,
             claims: caller.map(|caller| caller.claims),
             now,
@@ -217,11 +218,12 @@ impl<'r> Check<'r> {
 
 /// Applies the principals rule of `docs/semantics.md`, section 2.3: the caller's roles belong to the caller alone. Any other
 /// subject has the roles in the request.
-fn roles_of<'r>(body: &CheckBody<'r>, caller: Option<Caller<'r>>) -> Roles<'r> {
-    if let Some(caller) = caller.filter(|caller| caller.subject == body.subject) {
-        return Roles::Claimed(caller.roles);
+#[inline]
+fn roles_of<'r>(subject: &str, user: AttributeMap<'r>, caller: Option<Caller<'r>>) -> Roles<'r> {
+    match caller.filter(|caller| caller.subject == subject) {
+        Some(caller) => Roles::Claimed(caller.roles),
+        None => Roles::Supplied(user.roles().unwrap_or_default()),
     }
-    Roles::Supplied(body.attributes.user.as_list("roles").unwrap_or_default())
 }
 
 /// Reads the roles of a claim: the strings of a list, or one string. Ignores items that are no strings

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::{Result, anyhow};
 use portcullis_engine::{
-    Check, CheckBody, CheckBuffer, Condition, Effect, Json, Plan, Policy, ResourcePattern, Rule,
+    Check, CheckBody, CheckBuffer, Condition, Effect, Plan, Policy, ResourcePattern, Rule,
     RuleTuple, json,
 };
 use portcullis_workloads::{DOMAIN, Workload};
@@ -48,12 +48,12 @@ pub(crate) fn allows(plan: &Plan, body: CheckBody<'_>) -> bool {
     plan.evaluate(&check).effect() == Effect::Allow
 }
 
-/// Returns the bodies of a workload's requests. They live as long as the process.
+/// Returns the bodies of a workload's requests, read as the service reads them: like those of the limit, they borrow from
+/// the texts. They live as long as the process.
 pub(crate) fn bodies(workload: &Workload) -> Result<Vec<CheckBody<'static>>> {
     let body = |text: String| -> Result<_> {
-        let tree: &'static Json<'static> =
-            Box::leak(Box::new(json::parse(text.as_bytes())?.into_owned()));
-        Ok(CheckBody::parse(tree)?)
+        let buffer: &'static mut CheckBuffer<'static> = Box::leak(Box::default());
+        Ok(buffer.read(text.leak().as_bytes())?)
     };
     workload.requests.iter().map(|request| body(request.text())).collect()
 }

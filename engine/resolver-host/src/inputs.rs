@@ -45,13 +45,13 @@ impl Names {
     /// Selects the declared attributes. Sorts them by name, so that equal inputs are equal bytes in the cache.
     fn of(&self, attributes: AttributeMap<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
-        attributes.for_each(|name, value| {
+        for (name, value) in attributes.iter() {
             if (self.all || self.some.contains(name))
                 && let Some(value) = shown(value)
             {
                 inputs.push(Input { name: name.to_owned(), value });
             }
-        });
+        }
         inputs.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         inputs
     }

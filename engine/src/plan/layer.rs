@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::abac::Abac;
 use super::index::{Indexed, Rank, Search};
 use super::program::{Cause, Run};
-use super::slots::{Slot, Symbol, Values};
+use super::slots::{Slot, Symbol, TimeText, Values};
 use super::source::Source;
 use crate::condition::{AttributePath, ResolverAttribute};
 use crate::decision::{Applied, Undetermined, Withheld};
@@ -76,7 +76,8 @@ impl Layer {
         scanned: &mut usize,
     ) -> Option<Applied<'p>> {
         let slots = &self.abac.slots;
-        let now = slots.time_text(check.now);
+        let mut now = TimeText::new();
+        slots.write_time(check.now, &mut now);
         let mut values = Values::new();
         slots.read(check, answers, &now, &mut values);
         let mut run = Run::new(&self.abac.program, &values);

@@ -20,9 +20,11 @@ mod rbac;
 mod rules;
 pub mod search;
 mod sharing;
+mod short_text;
 mod slots;
 mod source;
 mod stages;
+mod symbols;
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -214,7 +216,7 @@ impl Plan {
     /// Decides `check` with both engines, without resolvers. Tests of their attributes are undetermined.
     #[inline]
     pub fn evaluate<'p>(&'p self, check: &Check<'_>) -> Decision<'p> {
-        self.evaluate_with(check, &AttributeAnswers::default())
+        self.evaluate_with(check, AttributeAnswers::none())
     }
 
     /// Decides `check` with both engines. An attribute that `answers` does not have counts as a failure of its
@@ -240,7 +242,12 @@ impl Plan {
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Decision<'p> {
-        combine(self.apply_policies(check, answers), || self.rules.decide(check, &self.resource))
+        let applied = self.apply_policies(check, answers);
+        // Many plans have policies alone.
+        if self.rules.is_empty() {
+            return combine(applied, || None);
+        }
+        combine(applied, || self.rules.decide(check, &self.resource))
     }
 
     /// Decides `check` by RBAC alone: the legacy check.
@@ -255,6 +262,10 @@ impl Plan {
         answers: &AttributeAnswers,
     ) -> Option<Applied<'p>> {
         let (mut first, mut scanned) = (None, 0);
+        // Most plans have one layer.
+        if let [only] = &*self.layers {
+            return only.first_applicable(check, answers, None, &mut scanned);
+        }
         for layer in &self.layers {
             let found = layer.first_applicable(check, answers, first.as_ref(), &mut scanned);
             first = found.or(first);

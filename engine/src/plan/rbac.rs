@@ -111,6 +111,11 @@ impl Shapes {
         self.0 == 0
     }
 
+    /// Returns whether a shape has a wildcard.
+    fn have_wildcards(self) -> bool {
+        self.0 > 1
+    }
+
     /// Returns the shapes whose subject is no wildcard.
     fn of_named_subjects(self) -> Self {
         Self(self.0 & !Self::WITH_ANY_SUB)
@@ -252,8 +257,9 @@ impl RbacIndex {
     /// Visits the entries that match `check`.
     pub(super) fn find_all<'p>(&'p self, check: &Check<'_>, mut visit: impl FnMut(&'p Entry)) {
         // Each text is hashed once; the hash of a key combines the hashes of its texts.
-        let (any, domain, action) =
-            (self.named(WILDCARD), self.named(check.domain), self.named(check.action));
+        let (domain, action) = (self.named(check.domain), self.named(check.action));
+        // Without a wildcard, no shape reads it.
+        let any = if self.shapes.have_wildcards() { self.named(WILDCARD) } else { domain };
         let mut look_up = |subject: Named<'_>, shapes: Shapes| {
             for shape in shapes {
                 let domain = if shape.has(Shape::ANY_DOM) { any } else { domain };

@@ -88,16 +88,12 @@ impl Rules {
         check: &Check<'_>,
         resource: &'p str,
     ) -> Option<MatchedRule<'p>> {
-        // Many plans have policies alone.
-        if self.is_empty() {
-            return None;
-        }
         let mut best = Best::default();
         for part in self.parts().filter(|part| !part.is_empty()) {
             part.find_all(check, |entry| best.add(part, entry));
         }
         let (effect, (found, key, part)) = best.decides()?;
-        Some(part.matched(found, key, effect, resource))
+        Some(part.matched(*found, *key, effect, resource))
     }
 
     /// Returns every rule that matches, in the order in which they decide. `resource` is the plan's.
@@ -113,8 +109,10 @@ impl Rules {
     }
 
     /// Returns whether there are no rules.
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.parts().all(|part| part.is_empty())
+        // No shared part is empty.
+        self.own.is_empty() && self.shared.is_empty()
     }
 
     /// Returns whether some rule names a subject or a role.
@@ -141,7 +139,7 @@ impl Rules {
 }
 
 /// A rule, with its key in the index that has both.
-type Located<'p> = (Found, Key, &'p RbacIndex);
+type Located<'p> = (&'p Found, &'p Key, &'p RbacIndex);
 
 /// The rule with the smallest id of each effect.
 #[derive(Default)]
@@ -151,12 +149,13 @@ struct Best<'p> {
 }
 
 impl<'p> Best<'p> {
-    fn add(&mut self, part: &'p RbacIndex, entry: &Entry) {
-        for (best, found) in [(&mut self.deny, entry.deny), (&mut self.allow, entry.allow)] {
+    #[inline]
+    fn add(&mut self, part: &'p RbacIndex, entry: &'p Entry) {
+        for (best, found) in [(&mut self.deny, &entry.deny), (&mut self.allow, &entry.allow)] {
             if let Some(found) = found
                 && best.is_none_or(|(best, ..)| found < best)
             {
-                *best = Some((found, entry.key, part));
+                *best = Some((found, &entry.key, part));
             }
         }
     }

@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use arrayvec::ArrayString;
 use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
-use hashbrown::{DefaultHashBuilder, HashMap};
-use indexmap::IndexSet;
 use smallvec::SmallVec;
 
 use super::numbered_texts::NumberedTexts;
+pub(crate) use super::symbols::Symbol;
+use super::symbols::Symbols;
+use crate::attributes::AttributeVisitor;
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
@@ -31,23 +32,6 @@ pub(crate) struct SlotValue<'v> {
     pub(crate) symbol: Symbol,
 }
 
-/// The number of an interned text: compared and looked up in place of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Symbol(u32);
-
-impl Symbol {
-    /// The value is no text, or the texts of the attribute are not interned.
-    pub(crate) const NO_TEXT: Self = Self(u32::MAX);
-    /// The value is a text that is not interned.
-    pub(crate) const OTHER: Self = Self(u32::MAX - 1);
-
-    /// Returns the symbol's bit in a mask, if it is one of the first 64.
-    #[inline]
-    pub(crate) fn bit(self) -> Option<u64> {
-        (self.0 < 64).then(|| 1 << self.0)
-    }
-}
-
 /// The text of `request.time`. The longest that chrono can write has 27 characters.
 pub(crate) type TimeText = ArrayString<32>;
 
@@ -62,8 +46,7 @@ pub(crate) struct Slots {
     token: NumberedTexts,
     request: Vec<(RequestField, Slot)>,
     resolved: Vec<Namespace>,
-    /// The interned texts of each attribute that is compared with many texts, by ascending slot.
-    symbols: Box<[(Slot, NumberedTexts)]>,
+    symbols: Symbols,
 }
 
 /// The attributes of one resolver.
@@ -74,10 +57,6 @@ pub(crate) struct Namespace {
     pub(crate) resolver: Option<ResolverRef>,
     attributes: NumberedTexts,
 }
-
-/// The number of different texts from which on they are interned: looking one text up costs as much as comparing
-/// this many.
-const MANY_TEXTS: usize = 4;
 
 impl Slots {
     /// Returns the slot of `path`, a new one if the plan does not read it yet.
@@ -172,12 +151,52 @@ impl Slots {
     ) {
         let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         values.resize(self.paths.len(), absent);
-        read(&self.user, check.attributes.user, values);
-        read(&self.resource, check.attributes.resource, values);
-        read(&self.action, check.attributes.action, values);
-        read(&self.context, check.attributes.context, values);
+        let values = &mut **values;
+        self.read_map(&self.user, check.attributes.user, values);
+        self.read_map(&self.resource, check.attributes.resource, values);
+        self.read_map(&self.action, check.attributes.action, values);
+        self.read_map(&self.context, check.attributes.context, values);
+        if self.reads_more() {
+            self.read_more(check, answers, now, values);
+        }
+    }
+
+    /// Reads the values of the attributes that `names` has. Walks the request's attributes instead of the plan's slots, so
+    /// the request's size bounds the work.
+    #[inline]
+    fn read_map<'v>(
+        &self,
+        names: &NumberedTexts,
+        attributes: AttributeMap<'v>,
+        values: &mut [SlotValue<'v>],
+    ) {
+        if !names.is_empty() {
+            Reader { slots: self, names, values }.read(attributes);
+        }
+    }
+
+    /// Returns the value of a slot with its symbol.
+    #[inline]
+    fn known<'v>(&self, slot: Slot, value: AttributeValue<'v>) -> SlotValue<'v> {
+        SlotValue { value: Some(value), symbol: self.symbols.of(slot, value) }
+    }
+
+    /// Returns whether the plan reads more than the attributes that a request carries.
+    #[inline]
+    fn reads_more(&self) -> bool {
+        !self.request.is_empty() || !self.token.is_empty() || !self.resolved.is_empty()
+    }
+
+    /// Reads what is no attribute that the request carries.
+    fn read_more<'v>(
+        &self,
+        check: &'v Check<'v>,
+        answers: &'v AttributeAnswers,
+        now: &'v str,
+        values: &mut [SlotValue<'v>],
+    ) {
         for &(field, slot) in &self.request {
-            values[slot as usize].value = Some(match field {
+            let value = match field {
                 RequestField::Subject => AttributeValue::Text(check.subject),
                 RequestField::Resource => AttributeValue::Text(check.resource),
                 RequestField::Object => AttributeValue::Text(object_of(check.resource)),
@@ -185,34 +204,37 @@ impl Slots {
                 RequestField::Domain => AttributeValue::Text(check.domain),
                 RequestField::Time => AttributeValue::Text(now),
                 RequestField::Roles => AttributeValue::List(List::Roles(&check.roles)),
-            });
+            };
+            values[slot as usize] = self.known(slot, value);
         }
         if let Some(claims) = check.claims {
             for (path, slot) in self.token.iter() {
-                values[slot as usize].value = claims.claim(path).map(AttributeValue::from);
+                if let Some(claim) = claims.claim(path) {
+                    values[slot as usize] = self.known(slot, claim.into());
+                }
             }
         }
         for namespace in &self.resolved {
             for (name, slot) in namespace.attributes.iter() {
-                values[slot as usize].value = match answers.get(&namespace.name, name) {
-                    Some(AttributeAnswer::Value(value)) => Some(AttributeValue::from(value)),
-                    Some(AttributeAnswer::Absent) => None,
-                    Some(AttributeAnswer::Failed(_)) => Some(AttributeValue::Failed),
-                    None => Some(AttributeValue::NotRequested),
+                let value = match answers.get(&namespace.name, name) {
+                    Some(AttributeAnswer::Value(value)) => AttributeValue::from(value),
+                    Some(AttributeAnswer::Absent) => continue,
+                    Some(AttributeAnswer::Failed(_)) => AttributeValue::Failed,
+                    None => AttributeValue::NotRequested,
                 };
+                values[slot as usize] = self.known(slot, value);
             }
         }
-        self.look_up_symbols(values);
     }
 
-    /// Looks the texts up that have no symbol yet, where the texts of an attribute are interned.
+    /// Looks the symbols of all values up.
     pub(crate) fn look_up_symbols(&self, values: &mut [SlotValue<'_>]) {
-        for (slot, symbols) in &self.symbols {
-            let value = &mut values[*slot as usize];
-            if let Some(AttributeValue::Text(text)) = value.value
-                && value.symbol == Symbol::NO_TEXT
+        for slot in self.symbols.slots() {
+            let known = &mut values[slot as usize];
+            if let Some(value) = known.value
+                && known.symbol == Symbol::NO_TEXT
             {
-                value.symbol = symbols.find(text).map_or(Symbol::OTHER, Symbol);
+                known.symbol = self.symbols.of(slot, value);
             }
         }
     }
@@ -230,28 +252,19 @@ impl Slots {
         if names.is_empty() {
             return;
         }
-        attributes.for_each(|name, value| {
+        for (name, value) in attributes.iter() {
             if let Some(slot) = names.find(name)
                 && (replaces || values[slot as usize].value.is_none())
                 && (subject || !matches!(name, "id" | "type"))
             {
                 values[slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
             }
-        });
+        }
     }
 
-    /// Interns the texts that each attribute is compared with, if they are many.
+    /// Interns the texts that each attribute is compared with.
     pub(crate) fn intern(&mut self, literals: Vec<(Slot, Vec<&str>)>) {
-        let mut by_slot: HashMap<Slot, IndexSet<&str, DefaultHashBuilder>> = HashMap::new();
-        for (slot, texts) in literals {
-            by_slot.entry(slot).or_default().extend(texts);
-        }
-        by_slot.retain(|_, texts| texts.len() >= MANY_TEXTS);
-        self.symbols = by_slot
-            .into_iter()
-            .map(|(slot, texts)| (slot, texts.into_iter().zip(0..).collect()))
-            .collect();
-        self.symbols.sort_unstable_by_key(|(slot, _)| *slot);
+        self.symbols = Symbols::new(self.paths.len(), literals);
     }
 
     /// Gives back the room for further attributes: most plans have few, and are many.
@@ -270,19 +283,23 @@ impl Slots {
 
     /// Returns the symbol of `text`, if the texts of the attribute are interned.
     pub(crate) fn symbol(&self, slot: Slot, text: &str) -> Option<Symbol> {
-        let place = self.symbols.binary_search_by_key(&slot, |(slot, _)| *slot).ok()?;
-        self.symbols[place].1.find(text).map(Symbol)
+        self.symbols.of_literal(slot, text)
     }
 
     /// Returns `request.time` as text, or an empty text if the plan does not read it.
     pub(crate) fn time_text(&self, now: DateTime<Utc>) -> TimeText {
-        if self.request.iter().all(|(field, _)| *field != RequestField::Time) {
-            return TimeText::new();
-        }
         let mut text = TimeText::new();
-        // The buffer is longer than any text that chrono writes, so writing cannot fail.
-        let _ = write_time(&mut text, now);
+        self.write_time(now, &mut text);
         text
+    }
+
+    /// Writes [`Slots::time_text`] into `text`, which is empty: moving a text takes longer than this for most plans.
+    #[inline]
+    pub(crate) fn write_time(&self, now: DateTime<Utc>, text: &mut TimeText) {
+        if self.request.iter().any(|(field, _)| *field == RequestField::Time) {
+            // The buffer is longer than any text that chrono writes, so writing cannot fail.
+            let _ = write_time(text, now);
+        }
     }
 
     /// Returns the heap bytes, for the weight of a plan.
@@ -293,33 +310,41 @@ impl Slots {
             .resolved
             .iter()
             .map(|namespace| namespace.name.len() + namespace.attributes.weight());
-        let symbols = self.symbols.iter().map(|(_, symbols)| symbols.weight());
         self.paths.capacity() * size_of::<AttributePath>()
             + self.paths.iter().map(AttributePath::weight).sum::<usize>()
             + names.map(NumberedTexts::weight).sum::<usize>()
             + self.request.capacity() * size_of::<(RequestField, Slot)>()
             + self.resolved.capacity() * size_of::<Namespace>()
             + resolved.sum::<usize>()
-            + size_of_val::<[(Slot, NumberedTexts)]>(&self.symbols)
-            + symbols.sum::<usize>()
+            + self.symbols.weight()
     }
 }
 
-/// Reads the values of the attributes that `names` has. Walks the request's attributes instead of the plan's slots, so
-/// the request's size bounds the work.
-#[inline]
-fn read<'v>(names: &NumberedTexts, attributes: AttributeMap<'v>, values: &mut [SlotValue<'v>]) {
-    if names.is_empty() {
-        return;
+/// Reads the values of the attributes that `names` has.
+struct Reader<'p, 'w, 'v> {
+    slots: &'p Slots,
+    names: &'p NumberedTexts,
+    values: &'w mut [SlotValue<'v>],
+}
+
+impl<'v> Reader<'_, '_, 'v> {
+    #[inline(never)]
+    fn read(&mut self, attributes: AttributeMap<'v>) {
+        attributes.visit(self);
     }
-    attributes.for_each(|name, value| {
-        if let Some(slot) = names.find(name) {
-            values[slot as usize].value = Some(value);
+}
+
+impl<'v> AttributeVisitor<'v> for Reader<'_, '_, 'v> {
+    #[inline(always)]
+    fn visit(&mut self, name: &'v str, value: AttributeValue<'v>) {
+        if let Some(slot) = self.names.find(name) {
+            self.values[slot as usize] = self.slots.known(slot, value);
         }
-    });
+    }
 }
 
 /// Writes RFC 3339 with milliseconds. Uses chrono's formatting, which allocates, only for years that need a sign.
+#[cold]
 fn write_time(text: &mut TimeText, now: DateTime<Utc>) -> std::fmt::Result {
     if !(0..=9_999).contains(&now.year()) {
         return text.write_str(&now.to_rfc3339_opts(SecondsFormat::Millis, true));

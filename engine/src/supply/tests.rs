@@ -48,7 +48,7 @@ fn supplied(precedence: Precedence, check: &str, token_roles: Option<&[&str]>) -
     let check = supply.complete(check);
     let shown = |map: AttributeMap<'_>| {
         let mut all = Vec::new();
-        map.for_each(|name, value| {
+        for (name, value) in map.iter() {
             let from = if map.is_stored(name) { "!" } else { "" };
             let text = match value {
                 AttributeValue::Text(text) => text.to_owned(),
@@ -56,7 +56,7 @@ fn supplied(precedence: Precedence, check: &str, token_roles: Option<&[&str]>) -
                 other => format!("{other:?}"),
             };
             all.push(format!("{name}{from}={text}"));
-        });
+        }
         all.sort_unstable();
         all.join(" ")
     };

@@ -10,13 +10,16 @@ use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::ranks::{Indexed, Rank};
 use crate::plan::program::{NodeId, Program};
-use crate::plan::slots::{Slot, Slots};
+use crate::plan::slots::{Slot, Slots, Symbol};
 use crate::rbac::Effect;
 
 /// Evaluating a list of at most this many policies is faster than searching it.
 const FEW: usize = 4;
 /// A longer list of candidates becomes a nested index.
 const LONG: usize = 16;
+/// A table by symbol has at most this many places for each symbol with candidates. A place takes half as much memory as
+/// an entry of a hash table.
+const SPARSE: usize = 3;
 /// The maximum nesting: the number of attributes that lead to one list.
 const MAX_DEPTH: usize = 4;
 /// The maximum number of entries in nested indexes, per policy of the plan. A policy is listed under each of its
@@ -173,8 +176,10 @@ impl<'c> Builder<'c> {
             }
         }
         used.pop();
+        let symbols = by_symbol(&mut values);
         ByAttribute {
             slot: group.slot,
+            symbols,
             values: values.into_iter().collect(),
             members: members.into_iter().collect(),
             prefixes: Prefixes::new(prefixes),
@@ -199,6 +204,23 @@ impl<'c> Builder<'c> {
         }
         Candidates::Index(Box::new(index))
     }
+}
+
+/// Takes the candidates of symbols out of `values`, if many symbols have some.
+fn by_symbol(values: &mut Vec<(Key, Candidates)>) -> Box<[Option<Candidates>]> {
+    let symbols = || values.iter().filter_map(|(key, _)| key.symbol());
+    let places = symbols().map(Symbol::place).max().map_or(0, |last| last + 1);
+    if places > SPARSE * symbols().count() {
+        return Box::default();
+    }
+    let mut by_symbol: Box<[Option<Candidates>]> = (0..places).map(|_| None).collect();
+    for (key, candidates) in std::mem::take(values) {
+        match key.symbol() {
+            Some(symbol) => by_symbol[symbol.place()] = Some(candidates),
+            None => values.push((key, candidates)),
+        }
+    }
+    by_symbol
 }
 
 /// Makes a plain list of candidates.

@@ -122,6 +122,14 @@ impl<'v> Scalar<'v> {
 }
 
 impl Key {
+    /// Returns the symbol, if the key is one.
+    pub(super) fn symbol(&self) -> Option<Symbol> {
+        match self {
+            Self::Symbol(symbol) => Some(*symbol),
+            Self::Text(_) | Self::Number(_) | Self::Bool(_) => None,
+        }
+    }
+
     fn scalar(&self) -> Scalar<'_> {
         match self {
             Self::Text(text) => Scalar::Text(text),

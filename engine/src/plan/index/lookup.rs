@@ -22,6 +22,8 @@ pub(crate) struct Index {
 #[derive(Debug)]
 pub(super) struct ByAttribute {
     pub(super) slot: Slot,
+    /// By symbol, if the attribute has candidates for many of its interned texts. Then `values` has no symbols.
+    pub(super) symbols: Box<[Option<Candidates>]>,
     pub(super) values: HashMap<Key, Candidates>,
     pub(super) members: HashMap<Key, Candidates>,
     pub(super) prefixes: Prefixes<Candidates>,
@@ -49,11 +51,18 @@ pub(crate) trait Search<'v> {
 
 impl Index {
     /// Passes every policy that can apply to `search`, and possibly others. A policy may come twice.
+    #[inline]
     pub(crate) fn visit<'v>(&self, search: &mut impl Search<'v>) {
+        if !self.attributes.is_empty() {
+            self.visit_attributes(search);
+        }
+        search.evaluate(&self.always);
+    }
+
+    fn visit_attributes<'v>(&self, search: &mut impl Search<'v>) {
         for attribute in &self.attributes {
             attribute.visit(search);
         }
-        search.evaluate(&self.always);
     }
 
     /// Returns the heap bytes, for the weight of a plan.
@@ -68,11 +77,14 @@ impl ByAttribute {
         let value = search.value(self.slot);
         match value {
             Some(AttributeValue::Text(text)) => {
-                let key = match search.symbol(self.slot) {
-                    Symbol::NO_TEXT => Scalar::Text(text),
-                    symbol => Scalar::Symbol(symbol),
-                };
-                visit_one(&self.values, key, search);
+                let symbol = search.symbol(self.slot);
+                if let Some(known) = self.symbols.get(symbol.place()) {
+                    known.iter().for_each(|candidates| candidates.visit(search));
+                } else if symbol == Symbol::NO_TEXT {
+                    visit_one(&self.values, Scalar::Text(text), search);
+                } else {
+                    visit_one(&self.values, Scalar::Symbol(symbol), search);
+                }
                 self.prefixes.visit(text, |candidates| candidates.visit(search));
             }
             Some(AttributeValue::Number(number)) => {
@@ -125,10 +137,12 @@ impl ByAttribute {
             Key::Text(text) => text.len() + candidates.weight(),
             Key::Symbol(_) | Key::Number(_) | Key::Bool(_) => candidates.weight(),
         });
+        let symbols = self.symbols.iter().flatten().map(Candidates::weight);
         let prefixes = self.prefixes.contents().map(|(_, candidates)| candidates.weight());
         size_of::<Self>()
             + maps.map(HashMap::allocation_size).iter().sum::<usize>()
-            + keyed.chain(prefixes).sum::<usize>()
+            + size_of_val::<[Option<Candidates>]>(&self.symbols)
+            + symbols.chain(keyed).chain(prefixes).sum::<usize>()
             + self.prefixes.weight()
             + self
                 .unfiltered

@@ -34,7 +34,7 @@ struct PatternTest {
 }
 
 /// The results of the pattern tests of one run. Each test runs at most once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PatternResults {
     /// The number of the first test that is over the budget of the decision.
     first_over: u32,
@@ -78,12 +78,7 @@ impl PatternTests {
     }
 
     /// Returns the results of a run that begins.
-    #[inline]
     pub(super) fn begin(&self, values: &[SlotValue<'_>]) -> PatternResults {
-        if self.tests.is_empty() { PatternResults::default() } else { self.begin_some(values) }
-    }
-
-    fn begin_some(&self, values: &[SlotValue<'_>]) -> PatternResults {
         let first_over =
             if self.affords(values) { self.tests.len() } else { self.first_over(values) };
         PatternResults {

@@ -35,7 +35,8 @@ pub(crate) struct Run<'r> {
     truths: u64,
     /// Among the known parts: the undetermined ones.
     undetermined: u64,
-    patterns: PatternResults,
+    /// `None` before the first pattern test.
+    patterns: Option<PatternResults>,
     /// The number of steps that long attributes have taken so far.
     scanned: usize,
 }
@@ -48,8 +49,7 @@ pub(super) const MAX_SCANNED_STEPS: usize = 1 << 24;
 impl<'r> Run<'r> {
     #[inline]
     pub(crate) fn new(program: &'r Program, values: &'r [SlotValue<'r>]) -> Self {
-        let patterns = program.patterns.begin(values);
-        Self { program, values, known: 0, truths: 0, undetermined: 0, patterns, scanned: 0 }
+        Self { program, values, known: 0, truths: 0, undetermined: 0, patterns: None, scanned: 0 }
     }
 
     /// Counts the steps that other parts of the decision have taken.
@@ -80,7 +80,7 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the truth of a part; `None` if it is undetermined.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn truth(&mut self, node: NodeId) -> Option<bool> {
         match *self.program.steps.step(node) {
             Step::All { memo, children } => match memo.bit() {
@@ -100,7 +100,7 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the truth of a comparison with literals. `None` for any other part, and if the step does not handle the value.
-    #[inline]
+    #[inline(always)]
     fn compared(&self, node: NodeId, step: &Step) -> Option<bool> {
         let steps = &self.program.steps;
         let symbol = |slot| Some(self.symbol(slot)).filter(|symbol| *symbol != Symbol::NO_TEXT);
@@ -113,11 +113,18 @@ impl<'r> Run<'r> {
                 Some((symbol(slot)? == wanted) != negated)
             }
             Step::Mask { negated, slot, mask } => {
-                Some(steps.mask_has(mask, symbol(slot)?) != negated)
+                let bit = symbol(slot)?.bit().unwrap_or_default();
+                Some((mask & bit != 0) != negated)
             }
             Step::Sorted { negated, count, slot, first } => {
                 Some(steps.sorted_has(first, count, symbol(slot)?) != negated)
             }
+            Step::OrderNatural { operator, slot, bound } => match self.value(slot)? {
+                AttributeValue::Number(number) => {
+                    operator.holds_in_order(number.cmp_natural(bound))
+                }
+                _ => None,
+            },
             Step::Order { operator, slot, bound } => match self.value(slot)? {
                 AttributeValue::Number(number) => {
                     operator.holds_in_order(number.cmp(&steps.number(bound)))
@@ -133,7 +140,9 @@ impl<'r> Run<'r> {
         match *step {
             Step::Matches { slot, test } => match self.value(slot) {
                 Some(AttributeValue::Text(text)) => {
-                    self.program.patterns.matches(test, text, &mut self.patterns)
+                    let tests = &self.program.patterns;
+                    let results = self.patterns.get_or_insert_with(|| tests.begin(self.values));
+                    tests.matches(test, text, results)
                 }
                 _ => self.evaluate_node(node),
             },
@@ -165,9 +174,9 @@ impl<'r> Run<'r> {
     fn short_circuit(&mut self, children: Children, deciding: bool) -> Option<bool> {
         let mut is_undetermined = false;
         let steps = &self.program.steps;
-        for &child in steps.children(children) {
+        for child in steps.children(children) {
             // Most children are comparisons: no call for them.
-            match self.compared(child, steps.step(child)).or_else(|| self.truth(child)) {
+            match self.compared(child.node, &child.step).or_else(|| self.truth(child.node)) {
                 Some(truth) if truth == deciding => return Some(deciding),
                 Some(_) => {}
                 None => is_undetermined = true,

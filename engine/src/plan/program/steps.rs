@@ -13,10 +13,16 @@ pub(super) const MAX_MEMOIZED: u8 = 64;
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     steps: Box<[Step]>,
-    children: Box<[NodeId]>,
+    children: Box<[StepOf]>,
     numbers: Box<[Number]>,
-    masks: Box<[u64]>,
     symbols: Box<[Symbol]>,
+}
+
+/// A child of AND or OR, with its step: a run reads the children of one part from one place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepOf {
+    pub(super) node: NodeId,
+    pub(super) step: Step,
 }
 
 /// The compact form of one node. A test handles values of the type that it compares; the node itself handles the
@@ -46,7 +52,7 @@ pub(super) enum Step {
         slot: Slot,
         symbol: Symbol,
     },
-    /// Looks a text up among literals: `mask` is the index of a mask of 64 bits.
+    /// Looks a text up among literals: `mask` has a bit for each.
     Mask {
         negated: bool,
         slot: Slot,
@@ -59,7 +65,13 @@ pub(super) enum Step {
         slot: Slot,
         first: u32,
     },
-    /// Compares a number with a number; `bound` is its index.
+    /// Compares a number with a natural number.
+    OrderNatural {
+        operator: Operator,
+        slot: Slot,
+        bound: u32,
+    },
+    /// Compares a number with another number; `bound` is its index.
     Order {
         operator: Operator,
         slot: Slot,
@@ -102,12 +114,15 @@ impl Memo {
 impl Steps {
     pub(super) fn new(nodes: &[Operation], memos: &[Option<u8>], slots: &Slots) -> Self {
         let mut packer = Packer::new(slots);
-        let steps = nodes.iter().zip(memos).map(|(node, memo)| packer.step(node, *memo)).collect();
+        // The children of a part have smaller numbers than the part.
+        for (node, memo) in nodes.iter().zip(memos) {
+            let step = packer.step(node, *memo);
+            packer.steps.push(step);
+        }
         Self {
-            steps,
+            steps: packer.steps.into(),
             children: packer.children.into(),
             numbers: packer.numbers.into(),
-            masks: packer.masks.into(),
             symbols: packer.symbols.into(),
         }
     }
@@ -117,7 +132,7 @@ impl Steps {
         let Step::All { children, .. } = *self.step(root) else { return };
         let range = children.first as usize..children.first as usize + usize::from(children.count);
         let children = &mut self.children[range];
-        if let Some(position) = children.iter().position(|child| *child == test) {
+        if let Some(position) = children.iter().position(|child| child.node == test) {
             children[position..].rotate_left(1);
         }
     }
@@ -128,7 +143,7 @@ impl Steps {
     }
 
     #[inline]
-    pub(super) fn children(&self, children: Children) -> &[NodeId] {
+    pub(super) fn children(&self, children: Children) -> &[StepOf] {
         &self.children[children.first as usize..][..usize::from(children.count)]
     }
 
@@ -137,20 +152,14 @@ impl Steps {
         self.numbers[bound as usize]
     }
 
-    #[inline]
-    pub(super) fn mask_has(&self, mask: u32, symbol: Symbol) -> bool {
-        symbol.bit().is_some_and(|bit| self.masks[mask as usize] & bit != 0)
-    }
-
     pub(super) fn sorted_has(&self, first: u32, count: u16, symbol: Symbol) -> bool {
         self.symbols[first as usize..][..usize::from(count)].binary_search(&symbol).is_ok()
     }
 
     pub(super) fn weight(&self) -> usize {
         size_of_val::<[Step]>(&self.steps)
-            + size_of_val::<[NodeId]>(&self.children)
+            + size_of_val::<[StepOf]>(&self.children)
             + size_of_val::<[Number]>(&self.numbers)
-            + size_of_val::<[u64]>(&self.masks)
             + size_of_val::<[Symbol]>(&self.symbols)
     }
 }
@@ -158,9 +167,9 @@ impl Steps {
 /// Packs nodes into steps and the tables that steps refer to.
 struct Packer<'s> {
     slots: &'s Slots,
-    children: Vec<NodeId>,
+    steps: Vec<Step>,
+    children: Vec<StepOf>,
     numbers: Vec<Number>,
-    masks: Vec<u64>,
     symbols: Vec<Symbol>,
     /// The number of pattern tests so far.
     pattern_tests: u32,
@@ -170,9 +179,9 @@ impl<'s> Packer<'s> {
     fn new(slots: &'s Slots) -> Self {
         Self {
             slots,
+            steps: Vec::new(),
             children: Vec::new(),
             numbers: Vec::new(),
-            masks: Vec::new(),
             symbols: Vec::new(),
             pattern_tests: 0,
         }
@@ -197,7 +206,8 @@ impl<'s> Packer<'s> {
 
     fn children(&mut self, children: impl ExactSizeIterator<Item = NodeId>) -> Option<Children> {
         let (first, count) = (index(self.children.len())?, u16::try_from(children.len()).ok()?);
-        self.children.extend(children);
+        let steps = &self.steps;
+        self.children.extend(children.map(|node| StepOf { node, step: steps[node as usize] }));
         Some(Children { first, count })
     }
 
@@ -226,6 +236,9 @@ impl<'s> Packer<'s> {
                 self.set(slot, negated, symbols.collect::<Option<_>>()?)
             }
             (operator, Operand::Number(number)) if operator.orders() => {
+                if let Some(bound) = number.as_u32() {
+                    return Some(Step::OrderNatural { slot, operator, bound });
+                }
                 // Policies often compare with the same few numbers. Looking 16 back keeps compilation linear.
                 let known = self.numbers.iter().rev().take(16).position(|known| known == number);
                 let bound = match known {
@@ -244,8 +257,8 @@ impl<'s> Packer<'s> {
     /// Packs a set of literals: as a mask if all symbols fit into one, else as a sorted range.
     fn set(&mut self, slot: Slot, negated: bool, mut symbols: Vec<Symbol>) -> Option<Step> {
         if let Some(bits) = symbols.iter().map(|symbol| symbol.bit()).collect::<Option<Vec<_>>>() {
-            self.masks.push(bits.into_iter().fold(0, |mask, bit| mask | bit));
-            return Some(Step::Mask { negated, slot, mask: index(self.masks.len() - 1)? });
+            let mask = bits.into_iter().fold(0, |mask, bit| mask | bit);
+            return Some(Step::Mask { negated, slot, mask });
         }
         symbols.sort_unstable();
         let (first, count) = (index(self.symbols.len())?, u16::try_from(symbols.len()).ok()?);

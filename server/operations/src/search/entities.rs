@@ -232,7 +232,7 @@ impl Searcher<'_> {
             caller.roles.iter().map(String::as_str).chain(here).collect()
         } else if let Some(sent) = given.and_then(|given| given.roles) {
             sent.iter().filter_map(Json::as_str).collect()
-        } else if let Some(sent) = self.question.attributes.user.as_list("roles") {
+        } else if let Some(sent) = self.question.attributes.user.roles() {
             sent.iter().filter_map(Json::as_str).collect()
         } else {
             in_directory().collect()

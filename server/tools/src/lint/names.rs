@@ -91,15 +91,15 @@ fn known_roles(bundle: &Bundle) -> HashSet<&str> {
 /// Returns the roles that a check supplies for its subject.
 fn roles_of_check<'c>(check: &CheckBody<'c>) -> Vec<&'c str> {
     let mut roles = Vec::new();
-    check.attributes.user.for_each(|name, value| match value {
-        AttributeValue::Text(role) if name == ROLES => roles.push(role),
-        AttributeValue::List(list) if name == ROLES => list.for_each(|item| {
+    match check.attributes.user.get(ROLES) {
+        Some(AttributeValue::Text(role)) => roles.push(role),
+        Some(AttributeValue::List(list)) => list.for_each(|item| {
             if let AttributeValue::Text(role) = item {
                 roles.push(role);
             }
         }),
         _ => {}
-    });
+    }
     roles
 }
 
