@@ -161,10 +161,10 @@ impl<'p> Decision<'p> {
             ),
             Matched::Rule(rule) => format!(
                 "RBAC rule `{}, {}, {}, {}` {verb}",
-                rule.sub,
-                rule.dom,
+                rule.sub(),
+                rule.dom(),
                 rule.obj(),
-                rule.act
+                rule.act()
             ),
             Matched::Nothing { withheld: None } => NOTHING_ALLOWS.to_owned(),
             Matched::Nothing { withheld: Some(Withheld { policy, undetermined }) } => format!(

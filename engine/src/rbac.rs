@@ -109,17 +109,47 @@ pub struct MatchedRule<'p> {
     pub id: Uuid,
     /// The rule's effect.
     pub effect: Effect,
-    /// The rule's principal, or `*`.
-    pub sub: &'p str,
-    /// The rule's domain, or `*`.
-    pub dom: &'p str,
-    /// The rule's action, or `*`.
-    pub act: &'p str,
+    pub(crate) key: KeyTexts<'p>,
     pub(crate) resource: &'p str,
     pub(crate) obj: ObjectKind,
 }
 
-impl MatchedRule<'_> {
+/// The subject, domain and action of a rule, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyTexts<'p> {
+    pub(crate) lengths: [u16; 3],
+    pub(crate) bytes: &'p [u8],
+}
+
+impl<'p> KeyTexts<'p> {
+    /// Returns the three texts.
+    pub(crate) fn all(self) -> [&'p str; 3] {
+        let mut rest = self.bytes;
+        self.lengths.map(|length| {
+            let (text, after) = rest.split_at(usize::from(length));
+            rest = after;
+            // They were texts.
+            std::str::from_utf8(text).unwrap_or_default()
+        })
+    }
+}
+
+impl<'p> MatchedRule<'p> {
+    /// Returns the rule's principal, or `*`.
+    pub fn sub(&self) -> &'p str {
+        self.key.all()[0]
+    }
+
+    /// Returns the rule's domain, or `*`.
+    pub fn dom(&self) -> &'p str {
+        self.key.all()[1]
+    }
+
+    /// Returns the rule's action, or `*`.
+    pub fn act(&self) -> &'p str {
+        self.key.all()[2]
+    }
+
     /// Returns the resource pattern of the rule, as written.
     pub fn obj(&self) -> String {
         match self.obj {

@@ -283,10 +283,10 @@ impl<'e> Explainer<'e, '_> {
     fn rule(&self, rule: MatchedRule<'e>) -> ExplainedRule<'e> {
         ExplainedRule {
             id: rule.id,
-            sub: rule.sub,
-            dom: rule.dom,
+            sub: rule.sub(),
+            dom: rule.dom(),
             obj: rule.obj(),
-            act: rule.act,
+            act: rule.act(),
             effect: rule.effect,
             decides: self.decides == Some(rule.id),
         }

@@ -9,14 +9,14 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 use uuid::Uuid;
 
-use crate::rbac::{Effect, MatchedRule, ObjectKind, Rule, WILDCARD};
+use crate::rbac::{Effect, KeyTexts, MatchedRule, ObjectKind, Rule, WILDCARD};
 use crate::request::Check;
 use crate::resource::ResourcePattern;
 
 /// Finds the deciding rule for a check.
 #[derive(Clone, Debug)]
 pub(crate) struct RbacIndex {
-    keys: Keys,
+    long_keys: LongKeys,
     hasher: DefaultHashBuilder,
     rules: HashTable<Entry>,
     /// The shapes that some rule has.
@@ -34,44 +34,62 @@ pub(super) struct Entry {
     pub(super) allow: Option<Found>,
 }
 
-/// The texts of all keys. The three texts of a key are adjacent, so comparing a key touches little memory.
-#[derive(Clone, Debug, Default)]
-struct Keys(String);
-
-/// The position of a rule's subject, domain and action in [`Keys`].
+/// A rule's subject, domain and action, one after the other. Short ones are in place, so that an entry is compared with a
+/// check where it is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
-    start: u32,
     lengths: [u16; 3],
+    /// The texts, or their place in [`LongKeys`] if they do not fit.
+    bytes: [u8; MAX_SHORT],
 }
 
-impl Keys {
+/// The most bytes of texts that are in place.
+const MAX_SHORT: usize = 26;
+
+/// The texts of the keys that are not in place.
+#[derive(Clone, Debug, Default)]
+struct LongKeys(Vec<u8>);
+
+impl LongKeys {
     fn insert(&mut self, texts: [&str; 3]) -> Key {
-        // The casts cannot saturate: a plan never has four billion bytes of keys, and a field of a rule has at most
-        // 256 characters.
-        let start = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        // The cast cannot saturate: a field of a rule has at most 256 characters.
         let lengths = texts.map(|text| u16::try_from(text.len()).unwrap_or(u16::MAX));
-        texts.into_iter().for_each(|text| self.0.push_str(text));
-        Key { start, lengths }
+        let mut key = Key { lengths, bytes: [0; MAX_SHORT] };
+        let all = texts.concat();
+        if let Some(bytes) = key.bytes.get_mut(..all.len()) {
+            bytes.copy_from_slice(all.as_bytes());
+        } else {
+            key.bytes[..size_of::<usize>()].copy_from_slice(&self.0.len().to_ne_bytes());
+            self.0.extend_from_slice(all.as_bytes());
+        }
+        key
     }
 
-    /// Returns whether these are the texts of `key`. Compares bytes: slicing a `str` would check for character
-    /// boundaries.
-    fn are(&self, key: Key, texts: [&str; 3]) -> bool {
-        let mut rest = &self.0.as_bytes()[key.start as usize..];
-        key.lengths.into_iter().zip(texts).all(|(length, text)| {
-            let (own, after) = rest.split_at(usize::from(length));
+    /// Returns whether these are the texts of `key`.
+    fn are(&self, key: &Key, texts: [&str; 3]) -> bool {
+        if texts.map(str::len) != key.lengths.map(usize::from) {
+            return false;
+        }
+        let mut rest = self.bytes(key);
+        texts.into_iter().all(|text| {
+            let (own, after) = rest.split_at(text.len());
             rest = after;
             own == text.as_bytes()
         })
     }
 
-    fn texts(&self, key: Key) -> [&str; 3] {
-        let rest = &self.0[key.start as usize..];
-        let [sub, dom, act] = key.lengths.map(usize::from);
-        let (sub, rest) = rest.split_at(sub);
-        let (dom, rest) = rest.split_at(dom);
-        [sub, dom, &rest[..act]]
+    fn texts<'k>(&'k self, key: &'k Key) -> KeyTexts<'k> {
+        KeyTexts { lengths: key.lengths, bytes: self.bytes(key) }
+    }
+
+    /// Returns the texts of `key`, one after the other.
+    fn bytes<'k>(&'k self, key: &'k Key) -> &'k [u8] {
+        let length = key.lengths.iter().map(|length| usize::from(*length)).sum();
+        if let Some(short) = key.bytes.get(..length) {
+            return short;
+        }
+        let place = key.bytes.first_chunk().map_or(0, |place| usize::from_ne_bytes(*place));
+        self.0.get(place..place + length).unwrap_or_default()
     }
 }
 
@@ -150,15 +168,15 @@ impl RbacIndex {
     pub(crate) fn new<'r>(rules: impl Iterator<Item = &'r Rule>) -> Self {
         let mut index = Self::with_capacity(0);
         rules.for_each(|rule| index.insert(rule));
-        index.keys.0.shrink_to_fit();
-        let (keys, hasher) = (&index.keys, &index.hasher);
-        index.rules.shrink_to_fit(|entry| hash_texts(hasher, keys.texts(entry.key)));
+        index.long_keys.0.shrink_to_fit();
+        let (keys, hasher) = (&index.long_keys, &index.hasher);
+        index.rules.shrink_to_fit(|entry| hash_texts(hasher, keys.texts(&entry.key).all()));
         index
     }
 
     fn with_capacity(entries: usize) -> Self {
         Self {
-            keys: Keys::default(),
+            long_keys: LongKeys::default(),
             hasher: DefaultHashBuilder::default(),
             rules: HashTable::with_capacity(entries),
             shapes: Shapes::default(),
@@ -169,17 +187,17 @@ impl RbacIndex {
     /// Returns the index of the rules whose ids are not in `gone`.
     pub(crate) fn without(&self, gone: &HashSet<Uuid>) -> Self {
         let mut index = Self::with_capacity(self.rules.len());
-        index.keys.0.reserve(self.keys.0.len());
-        let mut keep = |key, effect, found: Found| {
+        index.long_keys.0.reserve(self.long_keys.0.len());
+        let mut keep = |key: &Key, effect, found: Found| {
             if !gone.contains(&found.id) {
-                index.add(self.keys.texts(key), effect, found);
+                index.add(self.long_keys.texts(key).all(), effect, found);
             }
         };
         for entry in &self.rules {
-            entry.deny.into_iter().for_each(|found| keep(entry.key, Effect::Deny, found));
-            entry.allow.into_iter().for_each(|found| keep(entry.key, Effect::Allow, found));
+            entry.deny.into_iter().for_each(|found| keep(&entry.key, Effect::Deny, found));
+            entry.allow.into_iter().for_each(|found| keep(&entry.key, Effect::Allow, found));
         }
-        self.shadowed.iter().for_each(|(key, effect, found)| keep(*key, *effect, *found));
+        self.shadowed.iter().for_each(|(key, effect, found)| keep(key, *effect, *found));
         index
     }
 
@@ -195,14 +213,14 @@ impl RbacIndex {
     }
 
     fn add(&mut self, texts: [&str; 3], effect: Effect, found: Found) {
-        let (keys, hasher) = (&mut self.keys, &self.hasher);
+        let (keys, hasher) = (&mut self.long_keys, &self.hasher);
         let hash = hash_texts(hasher, texts);
-        let entry = match self.rules.find_entry(hash, |entry| keys.are(entry.key, texts)) {
+        let entry = match self.rules.find_entry(hash, |entry| keys.are(&entry.key, texts)) {
             Ok(known) => known.into_mut(),
             Err(_) => {
                 let key = keys.insert(texts);
                 let entry = Entry { key, deny: None, allow: None };
-                let rehash = |entry: &Entry| hash_texts(hasher, keys.texts(entry.key));
+                let rehash = |entry: &Entry| hash_texts(hasher, keys.texts(&entry.key).all());
                 self.rules.insert_unique(hash, entry, rehash).into_mut()
             }
         };
@@ -232,26 +250,26 @@ impl RbacIndex {
         let mut keys = HashSet::new();
         self.find_all(check, |entry| {
             // A principal that the check names twice finds its entry twice.
-            if keys.insert(entry.key) {
-                rules.extend(entry.deny.map(|deny| (entry.key, Effect::Deny, deny)));
-                rules.extend(entry.allow.map(|allow| (entry.key, Effect::Allow, allow)));
+            if keys.insert(&entry.key) {
+                rules.extend(entry.deny.iter().map(|deny| (&entry.key, Effect::Deny, deny)));
+                rules.extend(entry.allow.iter().map(|allow| (&entry.key, Effect::Allow, allow)));
             }
         });
         let shadowed = self.shadowed.iter().filter(|(key, ..)| keys.contains(key));
-        rules.extend(shadowed.copied());
+        rules.extend(shadowed.map(|(key, effect, found)| (key, *effect, found)));
         let matched = |(key, effect, found)| self.matched(found, key, effect, resource);
         rules.into_iter().map(matched).collect()
     }
 
     pub(super) fn matched<'p>(
         &'p self,
-        found: Found,
-        key: Key,
+        found: &Found,
+        key: &'p Key,
         effect: Effect,
         resource: &'p str,
     ) -> MatchedRule<'p> {
-        let [sub, dom, act] = self.keys.texts(key);
-        MatchedRule { id: found.id, effect, sub, dom, act, resource, obj: found.obj }
+        let key = self.long_keys.texts(key);
+        MatchedRule { id: found.id, effect, key, resource, obj: found.obj }
     }
 
     /// Visits the entries that match `check`.
@@ -288,13 +306,13 @@ impl RbacIndex {
     fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {
         let hash = hash_of(named.map(|named| named.hash));
         let texts = named.map(|named| named.text);
-        self.rules.find(hash, |entry| self.keys.are(entry.key, texts))
+        self.rules.find(hash, |entry| self.long_keys.are(&entry.key, texts))
     }
 
     /// Returns the bytes of the index with all that it owns, for the weight of a plan.
     pub(crate) fn weight(&self) -> usize {
         let shadowed = self.shadowed.capacity() * size_of::<(Key, Effect, Found)>();
-        size_of::<Self>() + self.keys.0.capacity() + self.rules.allocation_size() + shadowed
+        size_of::<Self>() + self.long_keys.0.capacity() + self.rules.allocation_size() + shadowed
     }
 }
 

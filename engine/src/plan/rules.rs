@@ -93,7 +93,7 @@ impl Rules {
             part.find_all(check, |entry| best.add(part, entry));
         }
         let (effect, (found, key, part)) = best.decides()?;
-        Some(part.matched(*found, *key, effect, resource))
+        Some(part.matched(found, key, effect, resource))
     }
 
     /// Returns every rule that matches, in the order in which they decide. `resource` is the plan's.

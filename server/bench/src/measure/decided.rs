@@ -36,7 +36,7 @@ fn decider(decision: &Decision<'_>) -> String {
     match decision.matched() {
         Matched::Policy { policy, .. } => policy.name.to_string(),
         Matched::Rule(rule) => {
-            format!("{}, {}, {}, {}", rule.sub, rule.dom, rule.obj(), rule.act)
+            format!("{}, {}, {}, {}", rule.sub(), rule.dom(), rule.obj(), rule.act())
         }
         Matched::Nothing { .. } => DEFAULT_DENY.to_owned(),
     }
