@@ -17,6 +17,7 @@ use crate::issuers::Issuers;
 use crate::providers::Providers;
 use crate::token::{Proof, Unverified};
 use crate::token_cache::{CachedToken, TokenCache};
+use crate::token_text::TokenText;
 
 /// The answer to a service key in the place of a token.
 const KEY_AS_TOKEN: &str =
@@ -72,21 +73,22 @@ impl Authenticator {
         let Some(issuers) = &self.issuers else {
             return Err(AuthError::TokenRefused(SWITCHED_OFF.to_owned()));
         };
-        if let Some(holder) = self.tokens.find(token, |known| issuers.vouch_for(known, now)) {
+        let presented = self.tokens.presented(token);
+        if let Some(holder) = self.tokens.find(presented, |known| issuers.vouch_for(known, now)) {
             return Ok(holder);
         }
         // In a box, so that the request of a remembered token has no room for the state of a verification.
-        Box::pin(self.verify_anew(issuers, token, now)).await
+        Box::pin(self.verify_anew(issuers, presented, now)).await
     }
 
     /// Verifies `token`, and remembers it if it is good.
     async fn verify_anew(
         &self,
         issuers: &Issuers,
-        token: &str,
+        token: TokenText<&str>,
         now: DateTime<Utc>,
     ) -> Result<Arc<TokenHolder>, AuthError> {
-        let read = Unverified::read(token)?;
+        let read = Unverified::read(token.text())?;
         let (verifier, tenant) = issuers.choose(read.issuer()?).await?;
         let Proof { identity, key, validity } = verifier.verify(read, now).await?;
         let one_tenant_per_domain = tenant.is_none();

@@ -1,7 +1,8 @@
 //! The identity that a token proves.
 
-use portcullis_engine::json::Member;
-use portcullis_engine::{Caller, Json};
+use portcullis_engine::Caller;
+
+use crate::claims::Claims;
 
 /// A verified token.
 #[derive(Debug)]
@@ -15,13 +16,13 @@ pub struct Identity {
     /// The domains that the admin-domain claim names; `*` is every domain.
     pub administers: Vec<String>,
     /// All claims.
-    pub claims: Json<'static>,
+    pub claims: Claims,
 }
 
 impl Identity {
     /// Returns the caller of a check.
     pub fn caller(&self) -> Caller<'_> {
-        Caller { subject: &self.subject, roles: &self.roles, claims: &self.claims }
+        Caller { subject: &self.subject, roles: &self.roles, claims: self.claims.tree() }
     }
 
     /// Returns the bytes of the heap.
@@ -31,24 +32,11 @@ impl Identity {
         let slots = self.roles.capacity() + self.administers.capacity();
         texts.chain(lists).map(String::len).sum::<usize>()
             + slots * size_of::<String>()
-            + heap_bytes(&self.claims)
+            + self.claims.heap_bytes()
     }
 
     /// Returns whether the admin-domain claim names `domain`.
     pub fn administers(&self, domain: &str) -> bool {
         self.administers.iter().any(|own| own == domain || own == "*")
-    }
-}
-
-/// Returns the bytes of the heap that a claim takes.
-fn heap_bytes(claim: &Json<'_>) -> usize {
-    match claim {
-        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
-        Json::String(text) => text.len(),
-        Json::Array(items) => size_of_val(&**items) + items.iter().map(heap_bytes).sum::<usize>(),
-        Json::Object(members) => {
-            let member = |(name, value): &Member<'_>| name.len() + heap_bytes(value);
-            size_of_val(&**members) + members.iter().map(member).sum::<usize>()
-        }
     }
 }

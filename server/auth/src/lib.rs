@@ -5,6 +5,7 @@ mod admin_keys;
 mod authenticator;
 mod callers;
 mod check_caller;
+mod claims;
 mod closed_tenants;
 mod config;
 mod error;
@@ -21,6 +22,7 @@ mod shares;
 mod testing;
 mod token;
 mod token_cache;
+mod token_text;
 mod verified_key;
 
 pub use admin_keys::AdminKeys;

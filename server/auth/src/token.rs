@@ -9,16 +9,16 @@ mod unverified;
 mod validity;
 
 use chrono::{DateTime, Utc};
-use portcullis_engine::json::Json;
 use portcullis_engine::request::claimed_roles;
 
+use crate::claims::Claims;
 use crate::config::OidcConfig;
 use crate::identity::Identity;
 use crate::keysets::{KeySource, UsedKey};
 use claims::{check_audience, missing, one_domain, short_claim};
 pub(crate) use refusal::TokenError;
 use refusal::refused;
-use unverified::Decoded;
+use unverified::Signed;
 pub(crate) use unverified::Unverified;
 pub(crate) use validity::Validity;
 
@@ -68,15 +68,15 @@ impl Verifier {
         if token.issuer()? != self.config.issuer {
             return Err(TokenError::unknown_issuer());
         }
-        let key = self.verify_signature(token.decoded).await?;
-        let validity = Validity::of(&token.claims)?;
+        let key = self.verify_signature(token.signed).await?;
+        let validity = Validity::of(token.claims.tree())?;
         validity.check(now)?;
         Ok(Proof { identity: self.identity(token.claims)?, key, validity })
     }
 
     /// Verifies that the one matching key has signed the token, and returns the key. It does not check the payload.
-    async fn verify_signature(&self, decoded: Decoded<'_>) -> Result<UsedKey, TokenError> {
-        let Decoded { algorithm, kid, message, signature, .. } = decoded;
+    async fn verify_signature(&self, signed: Signed<'_>) -> Result<UsedKey, TokenError> {
+        let Signed { algorithm, kid, message, signature } = signed;
         let Some(key) = self.keys.find(algorithm, kid).await? else {
             return refused(
                 "the issuer's key set does not have exactly one key that matches the token",
@@ -89,20 +89,21 @@ impl Verifier {
     }
 
     /// Checks the claims of a token whose signature is valid, and returns its identity.
-    fn identity(&self, claims: Json<'static>) -> Result<Identity, TokenError> {
+    fn identity(&self, claims: Claims) -> Result<Identity, TokenError> {
+        let tree = claims.tree();
         if let Some(audience) = &self.config.audience {
-            check_audience(&claims, audience)?;
+            check_audience(tree, audience)?;
         }
         let config = &self.config.claims;
-        let roles = claims.claim(&config.roles_claim).and_then(claimed_roles);
+        let roles = tree.claim(&config.roles_claim).and_then(claimed_roles);
         let Some(roles) = roles else {
             return refused(missing(&config.roles_claim));
         };
         let administers =
-            claims.claim(&config.admin_domain_claim).and_then(claimed_roles).unwrap_or_default();
+            tree.claim(&config.admin_domain_claim).and_then(claimed_roles).unwrap_or_default();
         Ok(Identity {
-            subject: short_claim(&claims, "sub")?.to_owned(),
-            domain: one_domain(&claims, &config.domain_claim)?.to_owned(),
+            subject: short_claim(tree, "sub")?.to_owned(),
+            domain: one_domain(tree, &config.domain_claim)?.to_owned(),
             roles,
             administers,
             claims,

@@ -9,6 +9,7 @@ use crate::callers::TokenHolder;
 use crate::keysets::UsedKey;
 use crate::shares::{Bounds, Shares};
 use crate::token::{Validity, Verifier};
+use crate::token_text::TokenText;
 
 /// Most bytes of all tokens: some 20,000 of 1 KiB with a dozen claims. A token that is not here costs a signature.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -23,10 +24,14 @@ const FIXED_BYTES: usize = size_of::<CachedToken>() + size_of::<TokenHolder>() +
 /// Readers take no lock. Nothing here proves a caller: a reader compares what the token's proof depended on.
 #[derive(Debug)]
 pub(crate) struct TokenCache {
-    tokens: papaya::HashMap<Arc<str>, Arc<CachedToken>, ahash::RandomState>,
+    tokens: papaya::HashMap<SharedText, Arc<CachedToken>, ahash::RandomState>,
+    /// Hashes the texts. Random, so that nobody can choose tokens with one hash.
+    hasher: ahash::RandomState,
     /// Held while tokens are added or removed. A token weighs its bytes.
-    shares: Mutex<Shares<Arc<str>>>,
+    shares: Mutex<Shares<SharedText>>,
 }
+
+type SharedText = TokenText<Arc<str>>;
 
 /// A token that was verified, with everything that its proof depended on.
 #[derive(Debug)]
@@ -88,27 +93,38 @@ impl Default for TokenCache {
 
 impl TokenCache {
     fn new(bounds: Bounds) -> Self {
-        Self { tokens: papaya::HashMap::default(), shares: Mutex::new(Shares::new(bounds)) }
+        Self {
+            tokens: papaya::HashMap::default(),
+            hasher: ahash::RandomState::new(),
+            shares: Mutex::new(Shares::new(bounds)),
+        }
+    }
+
+    /// Returns the text of a token, to find and keep it by.
+    pub(crate) fn presented<'t>(&self, text: &'t str) -> TokenText<&'t str> {
+        TokenText::new(text, &self.hasher)
     }
 
     /// Returns the caller of the token with this text, if `is_good` says that the token still proves it.
     pub(crate) fn find(
         &self,
-        text: &str,
+        text: TokenText<&str>,
         is_good: impl FnOnce(&CachedToken) -> bool,
     ) -> Option<Arc<TokenHolder>> {
         let tokens = self.tokens.pin();
-        tokens.get(text).filter(|token| is_good(token)).map(|token| token.holder())
+        tokens.get(&text).filter(|token| is_good(token)).map(|token| token.holder())
     }
 
     /// Keeps a token in place of one with the same text.
-    pub(crate) fn keep(&self, text: &str, token: CachedToken) {
-        let (text, weight): (Arc<str>, _) = (text.into(), token.weight(text));
+    pub(crate) fn keep(&self, presented: TokenText<&str>, token: CachedToken) {
+        let (text, weight) = (presented.shared(), token.weight(presented.text()));
         let token = Arc::new(token);
         let mut shares = self.shares.lock();
         let tokens = self.tokens.pin();
-        if let Some(before) = tokens.insert(Arc::clone(&text), Arc::clone(&token)) {
-            if before.holder.tenant() == token.holder.tenant() && before.weight(&text) == weight {
+        if let Some(before) = tokens.insert(text.clone(), Arc::clone(&token)) {
+            if before.holder.tenant() == token.holder.tenant()
+                && before.weight(presented.text()) == weight
+            {
                 return;
             }
             shares.remove(before.holder.tenant(), &text);

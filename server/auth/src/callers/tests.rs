@@ -1,8 +1,7 @@
 //! The tenant that a manager manages.
 
-use portcullis_engine::Json;
-
 use super::*;
+use crate::claims::Claims;
 
 /// A member of the domain `north` and of the tenant `north`, whose admin-domain claim names `administers`.
 fn holder(roles: &[&str], administers: &[&str], one_tenant_per_domain: bool) -> TokenHolder {
@@ -12,7 +11,7 @@ fn holder(roles: &[&str], administers: &[&str], one_tenant_per_domain: bool) -> 
         domain: "north".to_owned(),
         roles: texts(roles),
         administers: texts(administers),
-        claims: Json::Null,
+        claims: Claims::read(b"{}".to_vec()).expect("an object"),
     };
     TokenHolder { tenant: "north".to_owned(), identity, one_tenant_per_domain }
 }

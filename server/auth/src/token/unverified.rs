@@ -7,43 +7,45 @@ use portcullis_engine::json::{self, Json};
 
 use super::claims::text_claim;
 use super::refusal::{TokenError, refused};
+use crate::claims::Claims;
 
 /// Longest token, in bytes: a token with a hundred roles stays below half of it.
 pub(super) const MAX_TOKEN: usize = 8 * 1024;
 /// Header members that would change the verified text or the key. An attacker writes the header.
 const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"];
 
-/// A token whose parts are decoded but not verified.
-pub(super) struct Decoded<'t> {
+/// The parts of a token that its signature and the choice of the key are about.
+pub(super) struct Signed<'t> {
     pub(super) algorithm: Algorithm,
     pub(super) kid: Option<String>,
-    payload: Vec<u8>,
     pub(super) message: &'t str,
     pub(super) signature: &'t str,
 }
 
 /// A token that is read but not verified.
 pub(crate) struct Unverified<'t> {
-    pub(super) decoded: Decoded<'t>,
-    pub(super) claims: Json<'static>,
+    pub(super) signed: Signed<'t>,
+    pub(super) claims: Claims,
 }
 
 impl<'t> Unverified<'t> {
     /// Reads a token and its claims.
     pub(crate) fn read(token: &'t str) -> Result<Self, TokenError> {
-        let decoded = decode(token)?;
-        let claims = strict_object(&decoded.payload, "payload")?.into_owned();
-        Ok(Self { decoded, claims })
+        let (signed, payload) = decode(token)?;
+        let Some(claims) = Claims::read(payload) else {
+            return refused(no_object("payload"));
+        };
+        Ok(Self { signed, claims })
     }
 
     /// Returns the `iss`. It may only be used to choose the verifier.
     pub(crate) fn issuer(&self) -> Result<&str, TokenError> {
-        text_claim(&self.claims, "iss")
+        text_claim(self.claims.tree(), "iss")
     }
 }
 
-/// Splits a token into its parts, decodes them, and checks the header.
-pub(super) fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
+/// Splits a token into its parts, decodes them, and checks the header. Returns the payload beside the rest.
+pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), TokenError> {
     if token.len() > MAX_TOKEN {
         return refused(format!("the token is larger than {MAX_TOKEN} bytes"));
     }
@@ -55,7 +57,9 @@ pub(super) fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
         return refused("expected a token of three parts separated by `.`");
     };
     let header = decode_part(header, "header")?;
-    let header = strict_object(&header, "header")?;
+    let Ok(header @ Json::Object(_)) = json::parse(&header) else {
+        return refused(no_object("header"));
+    };
     if let Some(name) = REFUSED_HEADERS.into_iter().find(|name| header.get(name).is_some()) {
         return refused(format!("the token's header has `{name}`, which is not accepted"));
     }
@@ -69,18 +73,11 @@ pub(super) fn decode(token: &str) -> Result<Decoded<'_>, TokenError> {
         Some(_) => return refused("the token's `kid` is not a string"),
     };
     let payload = decode_part(payload, "payload")?;
-    Ok(Decoded { algorithm, kid, payload, message, signature })
+    Ok((Signed { algorithm, kid, message, signature }, payload))
 }
 
 fn decode_part(part: &str, what: &str) -> Result<Vec<u8>, TokenError> {
     URL_SAFE_NO_PAD.decode(part).or_else(|_| refused(no_object(what)))
-}
-
-fn strict_object<'t>(text: &'t [u8], what: &str) -> Result<Json<'t>, TokenError> {
-    match json::parse(text) {
-        Ok(object @ Json::Object(_)) => Ok(object),
-        _ => refused(no_object(what)),
-    }
 }
 
 fn no_object(what: &str) -> String {
