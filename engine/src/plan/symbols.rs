@@ -31,20 +31,18 @@ impl Symbol {
     }
 }
 
-/// The interned texts of each attribute.
+/// The interned texts of each attribute. The number of a text is its place among those of its attribute.
 #[derive(Debug, Default)]
-pub(super) struct Symbols(Box<[Texts]>);
-
-/// The interned texts of an attribute. The number of a text is its place.
-#[derive(Debug)]
-enum Texts {
-    None,
-    /// Few and short texts: searching them is faster than computing a hash.
-    Few(Box<[ShortText]>),
-    Many(Box<HashMap<CompactString, u32>>),
+pub(super) struct Symbols {
+    /// By slot, the begin of its texts in `few`, which end at the begin of those of the next slot.
+    starts: Box<[u32]>,
+    /// Few and short texts of an attribute: searching them is faster than computing a hash.
+    few: Box<[ShortText]>,
+    /// The texts of each attribute that has others, by ascending slot.
+    many: Box<[(Slot, HashMap<CompactString, u32>)]>,
 }
 
-/// The most texts that are searched one after the other.
+/// The most texts of an attribute that are searched one after the other.
 const FEW: usize = 8;
 /// The number of texts from which on they are interned even if one of them is long: looking a text up by its hash costs
 /// as much as comparing it with this many.
@@ -58,76 +56,80 @@ impl Symbols {
         for (slot, texts) in literals {
             by_slot[slot as usize].extend(texts);
         }
-        Self(by_slot.into_iter().map(Texts::new).collect())
+        let (mut starts, mut few, mut many) = (vec![0], Vec::new(), Vec::new());
+        for (slot, texts) in (0..).zip(by_slot) {
+            let short: Option<Vec<_>> = texts.iter().map(|text| ShortText::of(text)).collect();
+            match short {
+                Some(short) if short.len() <= FEW => few.extend(short),
+                None if texts.len() < MANY => {}
+                _ => {
+                    many.push((slot, texts.into_iter().map(CompactString::from).zip(0..).collect()))
+                }
+            }
+            // A plan has far fewer texts than four billion.
+            starts.push(u32::try_from(few.len()).unwrap_or(u32::MAX));
+        }
+        if few.is_empty() {
+            starts.clear();
+        }
+        Self { starts: starts.into(), few: few.into(), many: many.into() }
     }
 
     /// Returns the symbol of an attribute's value.
     #[inline]
     pub(super) fn of(&self, slot: Slot, value: AttributeValue<'_>) -> Symbol {
-        match (&self.0[slot as usize], value) {
-            (Texts::None, _) => Symbol::NO_TEXT,
-            (texts, AttributeValue::Text(text)) => texts.find(text).map_or(Symbol::OTHER, Symbol),
-            _ => Symbol::NO_TEXT,
+        let AttributeValue::Text(text) = value else { return Symbol::NO_TEXT };
+        let few = self.few_of(slot);
+        if !few.is_empty() {
+            return find_among_few(few, text).unwrap_or(Symbol::OTHER);
         }
+        if self.many.is_empty() { Symbol::NO_TEXT } else { self.of_many(slot, text) }
     }
 
     /// Returns the symbol of a literal of an attribute, if its texts are interned.
     pub(super) fn of_literal(&self, slot: Slot, text: &str) -> Option<Symbol> {
-        self.0[slot as usize].find(text).map(Symbol)
+        let symbol = self.of(slot, AttributeValue::Text(text));
+        (symbol != Symbol::NO_TEXT && symbol != Symbol::OTHER).then_some(symbol)
     }
 
     /// Returns the attributes whose texts are interned.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        let interned = (0..).zip(&self.0).filter(|(_, texts)| !matches!(texts, Texts::None));
-        interned.map(|(slot, _)| slot)
+        let few = (0..).zip(self.starts.windows(2)).filter(|(_, ends)| ends[0] < ends[1]);
+        let few = few.map(|(slot, _)| slot);
+        few.chain(self.many.iter().map(|(slot, _)| *slot))
+    }
+
+    #[inline]
+    fn few_of(&self, slot: Slot) -> &[ShortText] {
+        let ends = self.starts.get(slot as usize..).and_then(|rest| rest.first_chunk());
+        let Some([start, end]) = ends else { return &[] };
+        self.few.get(*start as usize..*end as usize).unwrap_or_default()
+    }
+
+    // A function of its own keeps the search among few texts short.
+    #[inline(never)]
+    fn of_many(&self, slot: Slot, text: &str) -> Symbol {
+        match self.many.binary_search_by_key(&slot, |(slot, _)| *slot) {
+            Ok(place) => self.many[place].1.get(text).copied().map_or(Symbol::OTHER, Symbol),
+            Err(_) => Symbol::NO_TEXT,
+        }
     }
 
     /// Returns the heap bytes, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
-        size_of_val::<[Texts]>(&self.0) + self.0.iter().map(Texts::weight).sum::<usize>()
+        let texts = |many: &HashMap<CompactString, u32>| {
+            many.allocation_size() + many.keys().map(heap_bytes).sum::<usize>()
+        };
+        size_of_val::<[u32]>(&self.starts)
+            + size_of_val::<[ShortText]>(&self.few)
+            + size_of_val::<[(Slot, HashMap<CompactString, u32>)]>(&self.many)
+            + self.many.iter().map(|(_, many)| texts(many)).sum::<usize>()
     }
 }
 
-impl Texts {
-    fn new(texts: IndexSet<&str, DefaultHashBuilder>) -> Self {
-        let short = texts.iter().map(|text| ShortText::of(text)).collect::<Option<Box<[_]>>>();
-        match short {
-            Some(_) if texts.is_empty() => Self::None,
-            Some(short) if short.len() <= FEW => Self::Few(short),
-            None if texts.len() < MANY => Self::None,
-            _ => {
-                Self::Many(Box::new(texts.into_iter().map(CompactString::from).zip(0..).collect()))
-            }
-        }
-    }
-
-    #[inline]
-    fn find(&self, text: &str) -> Option<u32> {
-        match self {
-            Self::None => None,
-            Self::Few(few) => {
-                let text = ShortText::of(text)?;
-                let place = few.iter().position(|own| *own == text)?;
-                u32::try_from(place).ok()
-            }
-            Self::Many(many) => find_among(many, text),
-        }
-    }
-
-    fn weight(&self) -> usize {
-        match self {
-            Self::None => 0,
-            Self::Few(few) => size_of_val::<[ShortText]>(few),
-            Self::Many(many) => {
-                let texts = many.keys().map(heap_bytes).sum::<usize>();
-                size_of::<HashMap<CompactString, u32>>() + many.allocation_size() + texts
-            }
-        }
-    }
-}
-
-/// Finds a text by its hash. A function of its own keeps the search among few texts short.
-#[inline(never)]
-fn find_among(many: &HashMap<CompactString, u32>, text: &str) -> Option<u32> {
-    many.get(text).copied()
+#[inline]
+fn find_among_few(few: &[ShortText], text: &str) -> Option<Symbol> {
+    let text = ShortText::of(text)?;
+    let place = few.iter().position(|own| *own == text)?;
+    u32::try_from(place).ok().map(Symbol)
 }
