@@ -23,8 +23,11 @@ impl From<Plan> for NewPlan {
 }
 
 /// The weight of policies for which the allocator takes one byte of its own. Compiled policies are blocks of some 80 bytes,
-/// and each block has 16 bytes more, for its size and to fill it up. Rules are a few large blocks.
+/// and each block has 16 bytes more, for its size and to fill it up.
 const POLICIES_PER_ALLOCATOR: usize = 5;
+/// The same of rules, which are a few large blocks. An allocator has sizes of blocks that are up to a quarter apart, so that
+/// a block is a tenth larger than it must be, on average.
+const RULES_PER_ALLOCATOR: usize = 10;
 
 /// A plan in the cache.
 #[derive(Debug)]
@@ -47,9 +50,10 @@ impl CachedPlan {
     pub(crate) fn new(loaded: NewPlan, changes: Arc<ChangeLog>, overhead: usize) -> Self {
         let NewPlan { plan, own } = loaded;
         // The plan itself is a part of its own weight.
-        let allocator = plan.weight_of_policies() / POLICIES_PER_ALLOCATOR;
+        let (all, policies) = (plan.weight(), plan.weight_of_policies());
+        let allocator = policies / POLICIES_PER_ALLOCATOR + (all - policies) / RULES_PER_ALLOCATOR;
         let own_patterns = own.as_ref().map_or(0, |own| own.weight());
-        let weight = plan.weight() + overhead + allocator + own_patterns;
+        let weight = all + overhead + allocator + own_patterns;
         Self::of(plan, own, changes, weight)
     }
 
