@@ -218,6 +218,10 @@ mod tests {
             for (j, b) in ascending.iter().enumerate() {
                 assert_eq!(number(a).cmp(&number(b)), i.cmp(&j), "{a} against {b}");
             }
+            for natural in [0, 1, u32::MAX] {
+                let exact = number(a).cmp(&Number::from(u64::from(natural)));
+                assert_eq!(number(a).cmp_natural(natural), exact, "{a} against {natural}");
+            }
         }
     }
 

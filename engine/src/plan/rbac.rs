@@ -332,3 +332,6 @@ fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
 fn hash_texts(hasher: &DefaultHashBuilder, texts: [&str; 3]) -> u64 {
     hash_of(texts.map(|text| hasher.hash_one(text)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,3 +59,6 @@ fn owned_bytes(text: &Cow<'_, str>) -> usize {
         Cow::Owned(text) => text.capacity(),
     }
 }
+
+#[cfg(test)]
+mod tests;

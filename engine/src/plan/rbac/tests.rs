@@ -1,0 +1,54 @@
+//! The keys of rules, in place and beside.
+
+use chrono::DateTime;
+
+use super::*;
+use crate::decision::Matched;
+use crate::plan::Plan;
+use crate::rbac::RuleTuple;
+use crate::request::{Attributes, CheckBody};
+
+/// Returns the subject, domain and action of the rule that decides about `subject`; `None` if no rule does.
+fn decides(plan: &Plan, subject: &str) -> Option<[String; 3]> {
+    let attributes = Attributes::default();
+    let body =
+        CheckBody { subject, resource: "doc:read", action: "read", domain: None, attributes };
+    let decision = plan.evaluate(&Check::new(body, "acme", None, DateTime::UNIX_EPOCH));
+    match decision.matched() {
+        Matched::Rule(rule) => Some([rule.sub(), rule.dom(), rule.act()].map(str::to_owned)),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_key_of_any_length_finds_its_rule_alone() {
+    // With `acme` and `read`, a subject of 18 bytes is the longest in place.
+    let subjects: Vec<String> =
+        [1, 17, 18, 19, 20, 255, 256].iter().map(|length| "s".repeat(*length)).collect();
+    let rules: Vec<Rule> = (1..)
+        .zip(&subjects)
+        .map(|(id, subject)| Rule {
+            id: Uuid::from_u128(id),
+            tuple: RuleTuple {
+                sub: subject.clone(),
+                dom: "acme".to_owned(),
+                obj: ResourcePattern::Exact("doc:read".to_owned()),
+                act: "read".to_owned(),
+            },
+            effect: Effect::Allow,
+        })
+        .collect();
+    let plan = Plan::compile("doc:read", 1, &rules, []);
+    for subject in &subjects {
+        let expected = [subject, "acme", "read"].map(str::to_owned);
+        assert_eq!(decides(&plan, subject), Some(expected), "{}", subject.len());
+        let other = format!("{}t", &subject[1..]);
+        assert_eq!(decides(&plan, &other), None, "{}", subject.len());
+    }
+    let gone = rules.iter().take(4).map(|rule| rule.id).collect();
+    let index = RbacIndex::new(rules.iter()).without(&gone);
+    let left = index.rules.iter().map(|entry| index.long_keys.texts(&entry.key).all()[0].len());
+    let mut left: Vec<usize> = left.collect();
+    left.sort_unstable();
+    assert_eq!(left, [20, 255, 256]);
+}
