@@ -7,8 +7,8 @@ use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
 use smallvec::SmallVec;
 
 use super::numbered_texts::NumberedTexts;
-pub(crate) use super::symbols::Symbol;
 use super::symbols::Symbols;
+pub(crate) use super::symbols::{Slot, Symbol};
 use crate::attributes::AttributeVisitor;
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::request::{AttributeMap, Check};
@@ -16,9 +16,6 @@ use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::resource::object_of;
 use crate::supply::DirectoryNeeds;
 use crate::value::{AttributeValue, List};
-
-/// The number of an attribute inside a plan.
-pub(crate) type Slot = u32;
 
 /// The values of one check, by slot. A plan that reads more attributes than fit inline costs one allocation per check.
 pub(crate) type Values<'v> = SmallVec<[SlotValue<'v>; 64]>;

@@ -5,8 +5,10 @@ use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
 use super::short_text::ShortText;
-use super::slots::Slot;
 use crate::value::{AttributeValue, heap_bytes};
+
+/// The number of an attribute inside a plan.
+pub(crate) type Slot = u32;
 
 /// The number of an interned text: compared and looked up in place of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
