@@ -118,19 +118,24 @@ pub struct MatchedRule<'p> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyTexts<'p> {
     pub(crate) lengths: [u16; 3],
-    pub(crate) bytes: &'p [u8],
+    pub(crate) together: &'p [u8],
 }
 
 impl<'p> KeyTexts<'p> {
-    /// Returns the three texts.
-    pub(crate) fn all(self) -> [&'p str; 3] {
-        let mut rest = self.bytes;
+    /// Returns the bytes of the three texts.
+    pub(crate) fn bytes(self) -> [&'p [u8]; 3] {
+        let mut rest = self.together;
         self.lengths.map(|length| {
             let (text, after) = rest.split_at(usize::from(length));
             rest = after;
-            // They were texts.
-            std::str::from_utf8(text).unwrap_or_default()
+            text
         })
+    }
+
+    /// Returns the three texts.
+    pub(crate) fn all(self) -> [&'p str; 3] {
+        // They were texts.
+        self.bytes().map(|text| std::str::from_utf8(text).unwrap_or_default())
     }
 }
 

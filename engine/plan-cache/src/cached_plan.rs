@@ -25,7 +25,7 @@ impl From<Plan> for NewPlan {
 /// The weight of policies for which the allocator takes one byte of its own. Compiled policies are blocks of some 80 bytes,
 /// and each block has 16 bytes more, for its size and to fill it up.
 const POLICIES_PER_ALLOCATOR: usize = 5;
-/// The weight of rules for which it takes one. They are a few large blocks. An allocator has sizes of blocks that are up to a quarter apart, so that
+/// The weight of rules for which the allocator takes one byte of its own. Rules are a few large blocks. An allocator has sizes of blocks that are up to a quarter apart, so that
 /// a block is a tenth larger than it must be, on average.
 const RULES_PER_ALLOCATOR: usize = 10;
 

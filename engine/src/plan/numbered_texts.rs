@@ -3,28 +3,25 @@
 use compact_str::CompactString;
 use hashbrown::HashMap;
 
-use super::short_text::ShortText;
+use super::short_text::{FEW, ShortText};
 use crate::value::heap_bytes;
 
 /// Numbers by text.
 #[derive(Debug, Default)]
 pub(super) struct NumberedTexts {
     /// All texts, while they are few and short.
-    few: Vec<Few>,
+    few: Vec<Numbered>,
     /// All texts, once they are many or one is long.
     many: Option<Box<HashMap<CompactString, u32>>>,
 }
 
 /// A short text and its number.
 #[derive(Debug)]
-struct Few {
+struct Numbered {
     short: ShortText,
     text: CompactString,
     number: u32,
 }
-
-/// Searching at most this many texts is faster than computing a hash.
-const MAX_FEW: usize = 8;
 
 impl NumberedTexts {
     /// Returns the number of a text.
@@ -47,9 +44,9 @@ impl NumberedTexts {
 
     /// Inserts a text, which must be new.
     fn insert(&mut self, text: &str, number: u32) {
-        let short = ShortText::of(text).filter(|_| self.few.len() < MAX_FEW && self.many.is_none());
+        let short = ShortText::of(text).filter(|_| self.few.len() < FEW && self.many.is_none());
         if let Some(short) = short {
-            self.few.push(Few { short, text: text.into(), number });
+            self.few.push(Numbered { short, text: text.into(), number });
         } else {
             let many = self.many.get_or_insert_default();
             many.insert(text.into(), number);
@@ -77,7 +74,7 @@ impl NumberedTexts {
             let texts = many.keys().map(heap_bytes).sum::<usize>();
             size_of::<HashMap<CompactString, u32>>() + many.allocation_size() + texts
         });
-        self.few.capacity() * size_of::<Few>() + many
+        self.few.capacity() * size_of::<Numbered>() + many
     }
 
     /// Gives back the room for further texts.

@@ -4,7 +4,7 @@
 //! The key of a rule is its subject, domain and action. Each of the three may be the wildcard, which makes eight
 //! shapes of keys. A check looks up only the shapes that some rule has.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 use uuid::Uuid;
@@ -55,12 +55,15 @@ impl LongKeys {
         // The cast cannot saturate: a field of a rule has at most 256 characters.
         let lengths = texts.map(|text| u16::try_from(text.len()).unwrap_or(u16::MAX));
         let mut key = Key { lengths, bytes: [0; MAX_SHORT] };
-        let all = texts.concat();
-        if let Some(bytes) = key.bytes.get_mut(..all.len()) {
-            bytes.copy_from_slice(all.as_bytes());
+        if let Some(mut rest) = key.bytes.get_mut(..texts.iter().map(|text| text.len()).sum()) {
+            for text in texts {
+                let (own, after) = rest.split_at_mut(text.len());
+                own.copy_from_slice(text.as_bytes());
+                rest = after;
+            }
         } else {
             key.bytes[..size_of::<usize>()].copy_from_slice(&self.0.len().to_ne_bytes());
-            self.0.extend_from_slice(all.as_bytes());
+            texts.into_iter().for_each(|text| self.0.extend_from_slice(text.as_bytes()));
         }
         key
     }
@@ -79,7 +82,7 @@ impl LongKeys {
     }
 
     fn texts<'k>(&'k self, key: &'k Key) -> KeyTexts<'k> {
-        KeyTexts { lengths: key.lengths, bytes: self.bytes(key) }
+        KeyTexts { lengths: key.lengths, together: self.bytes(key) }
     }
 
     /// Returns the texts of `key`, one after the other.
@@ -170,7 +173,7 @@ impl RbacIndex {
         rules.for_each(|rule| index.insert(rule));
         index.long_keys.0.shrink_to_fit();
         let (keys, hasher) = (&index.long_keys, &index.hasher);
-        index.rules.shrink_to_fit(|entry| hash_texts(hasher, keys.texts(&entry.key).all()));
+        index.rules.shrink_to_fit(|entry| hash_texts(hasher, keys.texts(&entry.key).bytes()));
         index
     }
 
@@ -214,13 +217,13 @@ impl RbacIndex {
 
     fn add(&mut self, texts: [&str; 3], effect: Effect, found: Found) {
         let (keys, hasher) = (&mut self.long_keys, &self.hasher);
-        let hash = hash_texts(hasher, texts);
+        let hash = hash_texts(hasher, texts.map(str::as_bytes));
         let entry = match self.rules.find_entry(hash, |entry| keys.are(&entry.key, texts)) {
             Ok(known) => known.into_mut(),
             Err(_) => {
                 let key = keys.insert(texts);
                 let entry = Entry { key, deny: None, allow: None };
-                let rehash = |entry: &Entry| hash_texts(hasher, keys.texts(&entry.key).all());
+                let rehash = |entry: &Entry| hash_texts(hasher, keys.texts(&entry.key).bytes());
                 self.rules.insert_unique(hash, entry, rehash).into_mut()
             }
         };
@@ -300,7 +303,7 @@ impl RbacIndex {
     }
 
     fn named<'t>(&self, text: &'t str) -> Named<'t> {
-        Named { text, hash: self.hasher.hash_one(text) }
+        Named { text, hash: hash_bytes(&self.hasher, text.as_bytes()) }
     }
 
     fn find(&self, named: [Named<'_>; 3]) -> Option<&Entry> {
@@ -329,8 +332,15 @@ fn hash_of([sub, dom, act]: [u64; 3]) -> u64 {
 }
 
 /// Hashes the texts of a key.
-fn hash_texts(hasher: &DefaultHashBuilder, texts: [&str; 3]) -> u64 {
-    hash_of(texts.map(|text| hasher.hash_one(text)))
+fn hash_texts(hasher: &DefaultHashBuilder, texts: [&[u8]; 3]) -> u64 {
+    hash_of(texts.map(|text| hash_bytes(hasher, text)))
+}
+
+/// Hashes a text of a key. A hash of bytes needs no check that those of an entry are a text.
+fn hash_bytes(hasher: &DefaultHashBuilder, text: &[u8]) -> u64 {
+    let mut state = hasher.build_hasher();
+    state.write(text);
+    state.finish()
 }
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ pub(super) struct ShortText {
     ends: (u64, u64),
 }
 
+/// Searching at most this many short texts is faster than computing a hash.
+pub(super) const FEW: usize = 8;
+
 /// The most bytes of a short text.
 const MAX_LENGTH: usize = 16;
 

@@ -224,7 +224,7 @@ impl Slots {
         }
     }
 
-    /// Looks the symbols of all values up.
+    /// Looks the symbols up of the values that have none yet.
     pub(crate) fn look_up_symbols(&self, values: &mut [SlotValue<'_>]) {
         for slot in self.symbols.slots() {
             let known = &mut values[slot as usize];

@@ -4,7 +4,7 @@ use compact_str::CompactString;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
-use super::short_text::ShortText;
+use super::short_text::{FEW, ShortText};
 use crate::value::{AttributeValue, heap_bytes};
 
 /// The number of an attribute inside a plan.
@@ -38,14 +38,12 @@ impl Symbol {
 pub(super) struct Symbols {
     /// By slot, the begin of its texts in `few`, which end at the begin of those of the next slot.
     starts: Box<[u32]>,
-    /// Few and short texts of an attribute: searching them is faster than computing a hash.
+    /// The texts of each attribute that has few, all short.
     few: Box<[ShortText]>,
     /// The texts of each attribute that has others, by ascending slot.
     many: Box<[(Slot, HashMap<CompactString, u32>)]>,
 }
 
-/// The most texts of an attribute that are searched one after the other.
-const FEW: usize = 8;
 /// The number of texts from which on they are interned even if one of them is long: looking a text up by its hash costs
 /// as much as comparing it with this many.
 const MANY: usize = 4;

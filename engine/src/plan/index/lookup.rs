@@ -80,10 +80,12 @@ impl ByAttribute {
                 let symbol = search.symbol(self.slot);
                 if let Some(known) = self.symbols.get(symbol.place()) {
                     known.iter().for_each(|candidates| candidates.visit(search));
-                } else if symbol == Symbol::NO_TEXT {
-                    visit_one(&self.values, Scalar::Text(text), search);
                 } else {
-                    visit_one(&self.values, Scalar::Symbol(symbol), search);
+                    let key = match symbol {
+                        Symbol::NO_TEXT => Scalar::Text(text),
+                        symbol => Scalar::Symbol(symbol),
+                    };
+                    visit_one(&self.values, key, search);
                 }
                 self.prefixes.visit(text, |candidates| candidates.visit(search));
             }
