@@ -142,6 +142,69 @@ fn stored_bytes_have_a_quota() {
 }
 
 #[test]
+fn what_is_on_one_pattern_has_a_quota() {
+    let server = settings().set("QUOTA_PLAN_BYTES", "1KiB").start();
+    let tenant = tenant(&server, "plans");
+    let sized = |name: &str, resource: &str, bytes: usize| {
+        let mut body = policy(name);
+        (body["resource"], body["description"]) = (json!(resource), json!("x".repeat(bytes)));
+        body
+    };
+    let create = |body: &Value| tenant.manage("POST /api/v1/abac/policies", body);
+    let path = format!("/api/v1/abac/policies/{}", create(&sized("a", "*", 700)).is(201).id());
+    let refused = create(&sized("b", "*", 700)).refused(422, "QUOTA_EXCEEDED");
+    let details = refused.details();
+    assert_eq!((&details["quota"], &details["limit"]), (&json!("plan_bytes"), &json!(1_024)));
+    assert!(refused.text.contains("the quota `plan_bytes` of `*` is 1024"), "{}", refused.text);
+    let used = details["used"].as_u64().expect("a number");
+    // Each resource and pattern has its own number; rules and those of default roles count as policies do.
+    create(&sized("c", "doc:*", 700)).is(201);
+    let many: Vec<String> = (0..40).map(|number| format!("role-{number}-of-the-house")).collect();
+    let registration = json!([{"name": "file:read", "defaultRoles": many}]);
+    let registered = tenant.manage("POST /api/v1/resources/list", &registration);
+    exceeds(registered, "plan_bytes", 1_024, 0);
+    let moving =
+        json!({"sub": "s".repeat(250), "obj": "file:read", "act": "read", "effect": "allow"});
+    let id = tenant.manage("POST /api/v1/resources/policies", &moving).is(201).id();
+    let to_any = json!({"id": id, "obj": "*"});
+    let moved = tenant.manage("PUT /api/v1/resources/policies", &to_any);
+    exceeds(moved, "plan_bytes", 1_024, used);
+    let bundle = json!({"policies": [sized("d", "*", 700)]});
+    let apply = json!({"owner": "git:x", "prune": false, "bundle": bundle});
+    exceeds(tenant.manage("POST /api/v1/apply", &apply), "plan_bytes", 1_024, used);
+    // What does not grow passes, and what leaves makes room.
+    tenant.manage(format!("PUT {path}"), &json!({"description": "short"})).is(200);
+    create(&sized("b", "*", 700)).is(201);
+    tenant.delete(&path).is(204);
+    let metrics = tenant.send(&Request::new("GET /metrics")).is(200).text;
+    for line in [
+        r#"portcullis_quota_limit{quota="plan_bytes"} 1024"#,
+        r#"portcullis_quota_refusals_total{quota="plan_bytes"} 4"#,
+    ] {
+        assert!(metrics.lines().any(|one| one == line), "{line}\n{metrics}");
+    }
+}
+
+#[test]
+fn a_plan_beyond_its_quota_goes_on_deciding() {
+    let before = settings().set("QUOTA_PLAN_BYTES", "none");
+    let server = before.start();
+    {
+        let tenant = tenant(&server, "old");
+        let mut large = policy("deny");
+        large["description"] = json!("x".repeat(2_000));
+        tenant.manage("POST /api/v1/abac/policies", &large).is(201);
+        tenant.rule("reader", "doc:read", "read", "allow");
+        tenant.rule("writer", "doc:write", "write", "allow");
+    }
+    assert!(server.stop().success());
+    let server = before.set("QUOTA_PLAN_BYTES", "1KiB").start();
+    let tenant = tenant(&server, "old");
+    assert!(tenant.decide("writer", "doc:write", "write").allowed());
+    assert!(!tenant.decide("reader", "doc:read", "read").allowed());
+}
+
+#[test]
 fn who_is_above_a_quota_may_keep_and_delete() {
     let before = settings().set("QUOTA_WEBHOOKS", "none");
     let server = before.start();

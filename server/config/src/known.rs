@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 73] = [
+const OURS: [&str; 74] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -44,6 +44,7 @@ const OURS: [&str; 73] = [
     "POSTGRES_ALLOW_BYPASS_RLS",
     "PUBLIC_URL",
     "QUOTA_ENTITIES",
+    "QUOTA_PLAN_BYTES",
     "QUOTA_POLICIES",
     "QUOTA_RESOLVERS",
     "QUOTA_RESOURCES",

@@ -15,8 +15,10 @@ impl Variables {
     pub(crate) fn store_limits(&self) -> Result<StoreLimits, ConfigError> {
         let standard = Quotas::STANDARD;
         let bytes = format!("a size such as `2GiB` {SIZE_UNITS}, or `none`");
-        let stored_bytes =
-            self.parsed("QUOTA_STORED_BYTES", &bytes, |text| or_none(text, parse_size));
+        let size = |name: &'static str, standard| {
+            let read = self.parsed(name, &bytes, |text| or_none(text, parse_size));
+            read.map(|size| size.unwrap_or(standard))
+        };
         let denials =
             self.parsed("WEBHOOK_MAX_WAITING_DENIALS", "a number of at least 1", |text| {
                 text.parse().ok().filter(|denials| *denials > 0)
@@ -30,7 +32,8 @@ impl Variables {
                 service_keys: self.quota("QUOTA_SERVICE_KEYS", standard.service_keys)?,
                 resolvers: self.quota("QUOTA_RESOLVERS", standard.resolvers)?,
                 entities: self.quota("QUOTA_ENTITIES", standard.entities)?,
-                stored_bytes: stored_bytes?.unwrap_or(standard.stored_bytes),
+                stored_bytes: size("QUOTA_STORED_BYTES", standard.stored_bytes)?,
+                plan_bytes: size("QUOTA_PLAN_BYTES", standard.plan_bytes)?,
             },
             waiting_denials: denials.unwrap_or(StoreLimits::default().waiting_denials),
         })

@@ -132,12 +132,14 @@ fn a_quota_is_a_number_or_none() {
         ("QUOTA_RULES", "7"),
         ("QUOTA_RESOLVERS", "none"),
         ("QUOTA_STORED_BYTES", "1MiB"),
+        ("QUOTA_PLAN_BYTES", "none"),
     ];
     let quotas = Config::read(&variables(&entries)).expect("valid").store_limits.quotas;
     let expected = Quotas {
         webhooks: Some(0),
         rules: Some(7),
         resolvers: None,
+        plan_bytes: None,
         stored_bytes: Some(1 << 20),
         ..Quotas::STANDARD
     };

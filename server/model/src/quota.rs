@@ -17,11 +17,13 @@ pub enum Quota {
     Entities,
     /// The bytes of policies, rules, resources, entities, and resolvers with their modules.
     StoredBytes,
+    /// The bytes of rules and policies on one resource or pattern, which every plan of it loads.
+    PlanBytes,
 }
 
 impl Quota {
     /// Every quota, in the order of [`PerQuota`].
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Webhooks,
         Self::Policies,
         Self::Rules,
@@ -30,6 +32,7 @@ impl Quota {
         Self::Resolvers,
         Self::Entities,
         Self::StoredBytes,
+        Self::PlanBytes,
     ];
 
     /// Returns the name that errors and metrics show.
@@ -43,6 +46,7 @@ impl Quota {
             Self::Resolvers => "resolvers",
             Self::Entities => "entities",
             Self::StoredBytes => "stored_bytes",
+            Self::PlanBytes => "plan_bytes",
         }
     }
 }
@@ -58,6 +62,7 @@ pub struct PerQuota<T> {
     pub resolvers: T,
     pub entities: T,
     pub stored_bytes: T,
+    pub plan_bytes: T,
 }
 
 impl<T: Copy> PerQuota<T> {
@@ -72,6 +77,7 @@ impl<T: Copy> PerQuota<T> {
             Quota::Resolvers => self.resolvers,
             Quota::Entities => self.entities,
             Quota::StoredBytes => self.stored_bytes,
+            Quota::PlanBytes => self.plan_bytes,
         }
     }
 
@@ -86,6 +92,7 @@ impl<T: Copy> PerQuota<T> {
             Quota::Resolvers => &mut self.resolvers,
             Quota::Entities => &mut self.entities,
             Quota::StoredBytes => &mut self.stored_bytes,
+            Quota::PlanBytes => &mut self.plan_bytes,
         }
     }
 }
@@ -104,6 +111,7 @@ impl Quotas {
         resolvers: None,
         entities: None,
         stored_bytes: None,
+        plan_bytes: None,
     };
 
     /// The limits of a service whose operator sets none. They are far above what a tenant needs; each bounds the cost
@@ -121,23 +129,28 @@ impl Quotas {
         entities: Some(1_000_000),
         // 64 modules of 16 MiB, and as much again.
         stored_bytes: Some(2 << 30),
+        // A plan takes some twenty times its text in memory while it is compiled.
+        plan_bytes: Some(8 << 20),
     };
 }
 
 /// A write that would exceed a quota.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaExcess {
     pub quota: Quota,
     pub limit: u64,
     /// The number before the write.
     pub used: u64,
+    /// The resource or pattern on which there is too much; `None` for a quota of the whole tenant.
+    pub pattern: Option<String>,
 }
 
 impl fmt::Display for QuotaExcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { quota, limit, used } = self;
+        let Self { quota, limit, used, pattern } = self;
         let quota = quota.as_str();
-        write!(f, "the quota `{quota}` of the tenant is {limit}, and it uses {used}")
+        let owner = pattern.as_ref().map_or("the tenant".to_owned(), |on| format!("`{on}`"));
+        write!(f, "the quota `{quota}` of {owner} is {limit}, and it uses {used}")
     }
 }
 

@@ -130,7 +130,7 @@ impl From<Arc<StoreError>> for OperationError {
     fn from(error: Arc<StoreError>) -> Self {
         match &*error {
             StoreError::TenantClosed => Self::TenantSuspended,
-            StoreError::Quota(excess) => Self::QuotaExceeded(*excess),
+            StoreError::Quota(excess) => Self::QuotaExceeded(excess.clone()),
             StoreError::Busy => {
                 Self::NotNow(format!("{error}, and nothing was written; try again later"))
             }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
 use crate::tx::{Inner, Tx, WebhookWrites};
-use crate::{audit, events, notices, quotas, tenants};
+use crate::{audit, events, notices, plan_sizes, quotas, tenants};
 
 /// The effects of a committed transaction.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Tx {
     /// replicas are notified.
     ///
     /// # Errors
-    /// [`StoreError::Quota`] if the tenant would have more than a quota allows, [`StoreError::GatesNotPassed`] if nobody
+    /// [`StoreError::Quota`] if there would be more than a quota allows, [`StoreError::GatesNotPassed`] if nobody
     /// judged the changes of a tenant with gates; else the database failed.
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
         if self.gates != Gates::default() && self.concerns_gates() && !self.passed_gates {
@@ -41,6 +41,7 @@ impl Tx {
         }
         audit::write(&mut self).await?;
         quotas::settle(&mut self).await?;
+        plan_sizes::settle(&mut self).await?;
         events::write(&mut self).await?;
         let position = match self.touched.take() {
             None => tenants::position(&mut self).await?,

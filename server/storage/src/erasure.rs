@@ -43,7 +43,7 @@ const AUDIT: &str = "audit_records";
 /// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
 /// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much, and one
 /// with many denials some tens of KiB.
-const STEPS: [(&str, &str); 22] = [
+const STEPS: [(&str, &str); 23] = [
     step!("tenant_settings" by "tenant_id", 1 rows),
     step!("tenant_cases" by "tenant_id", 1 rows),
     step!("proposals" by "id", 4 rows),
@@ -60,6 +60,7 @@ const STEPS: [(&str, &str); 22] = [
     step!("resolver_modules" by "sha256", 4 rows),
     step!("abac_policies" by "id", 500 rows),
     step!("rbac_rules" by "id", 500 rows),
+    step!("plan_sizes" by "pattern", 500 rows),
     step!("resources" by "id", 500 rows),
     step!("entities" by "type, id", 500 rows),
     step!("entity_roles" by "name", 500 rows),

@@ -32,6 +32,7 @@ mod notices;
 mod ordered_ids;
 mod paging;
 pub mod plan_records;
+mod plan_sizes;
 pub mod policies;
 mod postgres;
 mod primary;

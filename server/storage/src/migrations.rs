@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 14] = [
+const SQLITE: [Source; 15] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -25,8 +25,9 @@ const SQLITE: [Source; 14] = [
     (12, "changes", include_str!("../migrations/sqlite/0012_changes.sql")),
     (13, "entities", include_str!("../migrations/sqlite/0013_entities.sql")),
     (14, "denials", include_str!("../migrations/sqlite/0014_denials.sql")),
+    (15, "plan_sizes", include_str!("../migrations/sqlite/0015_plan_sizes.sql")),
 ];
-const POSTGRES: [Source; 14] = [
+const POSTGRES: [Source; 15] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -41,6 +42,7 @@ const POSTGRES: [Source; 14] = [
     (12, "changes", include_str!("../migrations/postgres/0012_changes.sql")),
     (13, "entities", include_str!("../migrations/postgres/0013_entities.sql")),
     (14, "denials", include_str!("../migrations/postgres/0014_denials.sql")),
+    (15, "plan_sizes", include_str!("../migrations/postgres/0015_plan_sizes.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 28] = [
+    const RELEASED: [(&str, &str); 30] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -131,6 +133,10 @@ mod tests {
             "f5e4792cc4660d421354d69c0e6a63a579d740bf4922465313dac2f32705bb60c7f1b75480a1f468248d0e47d84b97c6",
         ),
         (
+            "postgres/0015_plan_sizes.sql",
+            "511d50983c8fa20ed48310e9c6b9cb7c9053944bea64b8a08dc128fa68042056c3b2b7f704706ef425700fbc7d5f7014",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -185,6 +191,10 @@ mod tests {
         (
             "sqlite/0014_denials.sql",
             "edd70c3f827303bceb3cdab51bc321746b0f9305e847b6ec647ffc8f48e77379793b17a505183f0ab743897cfb67523d",
+        ),
+        (
+            "sqlite/0015_plan_sizes.sql",
+            "a78851b4e4646b9e242bfa3838e47b3152c4dedc73d71633d9c1a1afff3c011431dfa7cd32fc12c53a35aa6855a720ab",
         ),
     ];
 

@@ -189,6 +189,7 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
 pub(crate) fn note_insert(tx: &mut Tx, policy: &PolicyRecord) {
     tx.count(Quota::Policies, 1);
     tx.count(Quota::StoredBytes, policy_bytes(policy));
+    tx.count_on(&policy.resource, policy_bytes(policy));
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_created(policy));
     tx.audit(AuditAction::PolicyCreated, policy.id);
@@ -225,7 +226,9 @@ pub async fn update(
 
 /// Notes the consequences of the update of `old` to `policy`. A change of the owner alone has no event.
 pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord, by: &Authorship) {
-    tx.count(Quota::StoredBytes, policy_bytes(policy) - policy_bytes(old));
+    let growth = policy_bytes(policy) - policy_bytes(old);
+    tx.count(Quota::StoredBytes, growth);
+    tx.count_on(&policy.resource, growth);
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     if !policy.has_content_of(old) {
         tx.record(Event::policy_updated(old, policy, by));
@@ -243,8 +246,9 @@ pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Resu
 
 /// Notes the consequences of the deletion of `policy`.
 pub(crate) fn note_delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) {
-    // The bytes still count: the record is retained.
+    // The stored bytes still count, because the record is retained; no plan loads it.
     tx.count(Quota::Policies, -1);
+    tx.count_on(&policy.resource, -policy_bytes(policy));
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_deleted(policy, by));
     tx.audit(AuditAction::PolicyDeleted, policy.id);

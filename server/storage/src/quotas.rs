@@ -45,6 +45,8 @@ impl From<Row> for PerQuota<i64> {
             resolvers: row.used_resolvers,
             entities: row.used_entities,
             stored_bytes: row.used_bytes,
+            // `plan_sizes.rs` counts these for each pattern.
+            plan_bytes: 0,
         }
     }
 }
@@ -86,7 +88,7 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
             |limit: &u64| added > 0 && u64::try_from(used).is_ok_and(|used| used > *limit);
         if let Some(limit) = tx.quotas.of(quota).filter(exceeded) {
             let used = u64::try_from(used - added).unwrap_or(0);
-            return Err(StoreError::Quota(QuotaExcess { quota, limit, used }));
+            return Err(StoreError::Quota(QuotaExcess { quota, limit, used, pattern: None }));
         }
     }
     Ok(())

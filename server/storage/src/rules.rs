@@ -236,6 +236,7 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
 pub(crate) fn note_insert(tx: &mut Tx, rule: &RuleRecord) {
     tx.count(Quota::Rules, 1);
     tx.count(Quota::StoredBytes, rule_bytes(rule));
+    tx.count_on(&rule.tuple.obj, rule_bytes(rule));
     tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
@@ -275,6 +276,8 @@ pub async fn update(
 /// Notes the consequences of the update of `old` to `new`. A change of the owner alone has no event.
 pub(crate) fn note_update(tx: &mut Tx, old: &RuleRecord, new: &RuleRecord, by: &Authorship) {
     tx.count(Quota::StoredBytes, rule_bytes(new) - rule_bytes(old));
+    tx.count_on(&old.tuple.obj, -rule_bytes(old));
+    tx.count_on(&new.tuple.obj, rule_bytes(new));
     tx.touch([&old.tuple.obj, &new.tuple.obj].map(|obj| Touched::by_rule(new.id, obj.clone())));
     if (&old.tuple, old.effect, old.origin) != (&new.tuple, new.effect, new.origin) {
         tx.record(Event::rule(RuleChange::Updated, new, by));
@@ -296,6 +299,7 @@ pub async fn delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) -> Result<(
 pub(crate) fn count_delete(tx: &mut Tx, rule: &RuleRecord) {
     tx.count(Quota::Rules, -1);
     tx.count(Quota::StoredBytes, -rule_bytes(rule));
+    tx.count_on(&rule.tuple.obj, -rule_bytes(rule));
 }
 
 /// Notes the other consequences of the deletion of `rule`.

@@ -1,6 +1,8 @@
 //! The transaction: bound to one tenant, it collects the changes and events that its commit writes.
 
-use portcullis_engine::Touched;
+use std::collections::BTreeMap;
+
+use portcullis_engine::{ResourcePattern, Touched};
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditAction, Origin};
 use portcullis_model::event::Event;
@@ -47,6 +49,8 @@ pub struct Tx {
     pub(crate) at: Timestamp,
     /// The changes so far of the numbers that quotas limit.
     pub(crate) change: PerQuota<i64>,
+    /// The changes so far of the bytes of rules and policies, by the resource or pattern that they are on.
+    pub(crate) plan_changes: BTreeMap<String, i64>,
     /// The quotas that hold for the transaction.
     pub(crate) quotas: Quotas,
     /// The most denied checks that wait for one webhook.
@@ -100,6 +104,7 @@ impl Tx {
             origin: Origin::service(),
             at: Timestamp::from_millis(0),
             change: PerQuota::default(),
+            plan_changes: BTreeMap::new(),
             quotas: Quotas::NONE,
             max_waiting_denials,
             turn: None,
@@ -149,6 +154,11 @@ impl Tx {
     /// it, so that no write can forget to count. The commit refuses what exceeds the quota.
     pub(crate) fn count(&mut self, quota: Quota, change: i64) {
         *self.change.of_mut(quota) += change;
+    }
+
+    /// Notes that the rules and policies on `pattern` have `change` more bytes, as [`Tx::count`] does for records.
+    pub(crate) fn count_on(&mut self, pattern: &ResourcePattern, change: i64) {
+        *self.plan_changes.entry(pattern.to_string()).or_default() += change;
     }
 
     /// Records an event, which the commit stores. Every function that writes something that webhooks can subscribe

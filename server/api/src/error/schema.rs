@@ -77,6 +77,7 @@ fn kinds() -> [(ApiError, &'static str); 26] {
                 quota: Quota::Webhooks,
                 limit: 50,
                 used: 50,
+                pattern: None,
             })
             .into(),
             "The tenant has as much as its quota allows",

@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 22] = [
+const ROWS: [(&str, &str); 23] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -50,6 +50,7 @@ const ROWS: [(&str, &str); 22] = [
         priority, enabled, created_by, created_at) \
         VALUES ($1, $2, 'p', 'x:y', 'deny', 'f', '{}', 1, TRUE, 'a', 0)",
     ),
+    ("plan_sizes", "INSERT INTO plan_sizes (tenant_id, pattern, bytes) VALUES ($1, 'x:y', 1)"),
     (
         "identity_providers",
         "INSERT INTO identity_providers (tenant_id, id, issuer_url, jwks_uri, roles_claim, \

@@ -111,7 +111,8 @@ async fn successes(store: &Store) -> usize {
         match writer.await.expect("no panic") {
             Ok(()) => successes += 1,
             Err(StoreError::Quota(excess)) => {
-                let expected = QuotaExcess { quota: Quota::Rules, limit: 20, used: 18 };
+                let expected =
+                    QuotaExcess { quota: Quota::Rules, limit: 20, used: 18, pattern: None };
                 assert_eq!(excess, expected);
             }
             Err(error) => panic!("{error}"),
@@ -139,7 +140,7 @@ async fn who_is_above_a_quota_may_keep_and_delete_but_not_add(database: TestData
     insert_rules(&store, 0..10).await.expect("no quota yet");
     let store = with(store, Quotas { rules: Some(5), ..Quotas::NONE });
     let refused = insert_rules(&store, 10..11).await;
-    let expected = QuotaExcess { quota: Quota::Rules, limit: 5, used: 10 };
+    let expected = QuotaExcess { quota: Quota::Rules, limit: 5, used: 10, pattern: None };
     assert!(matches!(refused, Err(StoreError::Quota(excess)) if excess == expected));
     let mut tx = store.write(TENANT, 0).await.expect("begins");
     let changed = RuleRecord { effect: Effect::Deny, ..rule(1) };
@@ -167,7 +168,7 @@ async fn each_kind_of_record_has_its_quota(database: TestDatabase) {
         service_keys: Some(0),
         resolvers: Some(0),
         entities: Some(0),
-        stored_bytes: None,
+        ..Quotas::NONE
     };
     let store = with(database.open().await, zero);
     let (key, _) = NewServiceKey::named("ci").issue(Uuid::from_u128(7), &by());
@@ -180,11 +181,11 @@ async fn each_kind_of_record_has_its_quota(database: TestDatabase) {
             Quota::Resources => resources::upsert(&mut tx, None, &resource(1, &[]), &by()).await,
             Quota::ServiceKeys => service_keys::insert(&mut tx, &key).await,
             // Other tests have them.
-            Quota::Resolvers | Quota::Entities | Quota::StoredBytes => continue,
+            Quota::Resolvers | Quota::Entities | Quota::StoredBytes | Quota::PlanBytes => continue,
         };
         written.expect("works");
         let refused = tx.commit().await.map(drop);
-        let expected = QuotaExcess { quota, limit: 0, used: 0 };
+        let expected = QuotaExcess { quota, limit: 0, used: 0, pattern: None };
         assert!(matches!(refused, Err(StoreError::Quota(excess)) if excess == expected));
     }
     assert_eq!(used_or_nothing(&store).await, PerQuota::default());
@@ -239,6 +240,7 @@ async fn the_numbers_are_those_of_the_records(database: TestDatabase) {
         resolvers: 0,
         entities: 0,
         stored_bytes: counted.stored_bytes,
+        plan_bytes: 0,
     };
     assert_eq!(counted, expected);
     let mut tx = store.write_all().await.expect("begins");
@@ -258,7 +260,8 @@ async fn bytes_count_when_they_grow(database: TestDatabase) {
     let mut tx = store.write(TENANT, 0).await.expect("begins");
     policies::update(&mut tx, &policy(1), &longer, &by()).await.expect("works");
     let refused = tx.commit().await.map(drop);
-    let expected = QuotaExcess { quota: Quota::StoredBytes, limit: size, used: size };
+    let expected =
+        QuotaExcess { quota: Quota::StoredBytes, limit: size, used: size, pattern: None };
     assert!(matches!(refused, Err(StoreError::Quota(excess)) if excess == expected));
     // The record of a deleted policy is retained, and still counts.
     let mut tx = store.write(TENANT, 0).await.expect("begins");
