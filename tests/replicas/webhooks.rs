@@ -1,5 +1,6 @@
 //! Webhooks with several servers on one PostgreSQL, and with one whose PostgreSQL goes away.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use portcullis_test_postgres::Cluster;
 use serde_json::{Value, json};
 
 use crate::everywhere::deliveries::{attempts, register, settings, tenant, test};
-use crate::support::{Answer, Receiver, Tenant, eventually};
+use crate::support::{Answer, Receiver, Request, Tenant, eventually};
 
 /// Waits until `tenant`'s server knows its issuer, and gives it back.
 fn known<'t>(tenant: Tenant<'t>) -> Tenant<'t> {
@@ -87,6 +88,66 @@ fn replicas_share_the_work_and_send_everything_once_and_in_order() {
     for receiver in &receivers {
         let ids: Vec<_> = receiver.wait_for(100).iter().map(|one| one.id()).collect();
         assert!(ids.is_sorted_by(|a, b| a < b), "in order, and none twice");
+    }
+}
+
+/// The denied checks of one batch, of which each replica gets `BATCHES`.
+const BATCH: usize = 50;
+const BATCHES: usize = 100;
+
+/// Causes the batches of one replica.
+fn deny_batches(tenant: &Tenant<'_>, replica: usize) {
+    let token = tenant.token("gateway", &["service"]);
+    for batch in 0..BATCHES {
+        let subject = |number| json!({"subject": format!("{replica}-{batch}-{number}")});
+        let checks: Vec<_> = (0..BATCH).map(subject).collect();
+        let body = json!({"resource": "doc:read", "action": "read", "checks": checks});
+        tenant.send(&Request::new("POST /api/v1/checks").token(&token).json(&body)).is(200);
+    }
+}
+
+#[test]
+fn no_denied_check_is_lost_while_receivers_fail() {
+    let settings = settings()
+        .set("WEBHOOK_MAX_FAILURES", "1000")
+        .set("WEBHOOK_MAX_WAITING_DENIALS", "20000")
+        .set("WEBHOOK_DENIALS_AT_ONCE", "16");
+    let replicas = [settings.start(), settings.start()];
+    let here = tenant(&replicas[0]);
+    let there = known(here.at(&replicas[1]));
+    let failing = [500, 503].map(|status| Receiver::with(move |_| Answer::Status(status)));
+    let receiver = Receiver::start();
+    for url in failing.iter().chain([&receiver]).map(|receiver| receiver.url("/")) {
+        register(&here, &url, &["access.denied"]);
+    }
+    eventually("the other replica knows of the webhooks", || {
+        let before = receiver.count();
+        there.decide("first", "doc:read", "read").is_default();
+        receiver.count() > before
+    });
+    std::thread::scope(|scope| {
+        for (replica, tenant) in [&here, &there].into_iter().enumerate() {
+            scope.spawn(move || deny_batches(tenant, replica));
+        }
+    });
+    let told = || -> BTreeSet<String> {
+        let told = receiver.deliveries();
+        let subjects = told.iter().map(|one| one.json()["data"]["subject"].to_string());
+        subjects.filter(|subject| subject != r#""first""#).collect()
+    };
+    let all = replicas.len() * BATCHES * BATCH;
+    loop {
+        let before = receiver.count();
+        let missing = all - told().len();
+        if missing == 0 {
+            break;
+        }
+        eventually("the next ones arrive", || receiver.count() >= before + missing.min(500));
+    }
+    assert!(failing.iter().all(|receiver| receiver.count() > 0), "their attempts failed meanwhile");
+    for tenant in [&here, &there] {
+        let metrics = tenant.send(&Request::new("GET /metrics")).is(200).text;
+        assert!(metrics.contains("\nportcullis_denials_lost_total 0\n"), "{metrics}");
     }
 }
 

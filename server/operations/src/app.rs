@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::background::BackgroundTasks;
@@ -171,6 +171,7 @@ impl App {
         for (map, entries) in maps.chain(own) {
             self.metrics.set_entries(map, entries);
         }
+        self.metrics.conflicts.inner().store(self.store.conflicts(), Ordering::Relaxed);
         self.metrics.entity_bytes.set(i64::try_from(self.entities.weight()).unwrap_or(i64::MAX));
         self.metrics.render()
     }

@@ -34,6 +34,8 @@ pub struct Metrics {
     pub denials_dropped: Counter,
     /// Counts the reads of service keys from the store.
     pub key_reads: Counter,
+    /// Counts the transactions of the service that were repeated after a conflict with another one.
+    pub conflicts: Counter,
     pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
@@ -61,6 +63,9 @@ impl Metrics {
         let key_reads = Counter::default();
         let help = "Service keys that were read from the store because they were not in memory";
         registry.register("service_key_reads", help, key_reads.clone());
+        let conflicts = Counter::default();
+        let help = "Transactions of the service that were repeated because they conflicted with another one";
+        registry.register("transaction_conflicts", help, conflicts.clone());
         let entity_bytes = Gauge::default();
         let bytes = "Bytes of the entities of all tenants in memory";
         registry.register("entity_table_bytes", bytes, entity_bytes.clone());
@@ -72,6 +77,7 @@ impl Metrics {
             denials_lost,
             denials_dropped,
             key_reads,
+            conflicts,
             quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),

@@ -5,6 +5,20 @@
 //!
 //! A transaction that writes a delivery locks the queue last. A delivery worker locks the queue first and reads the
 //! deliveries after that. So neither misses a write of the other.
+//!
+//! # The order of locks
+//!
+//! Every transaction that waits for a lock of these tables takes its locks in one order, so that no two transactions wait
+//! for each other:
+//!
+//! 1. the row of the tenant, locked by each transaction of a caller and by each change of the tenant's state;
+//! 2. the queues, in the order of tenant, webhook and `denials`, also both queues of one webhook;
+//! 3. rows of segments, deliveries and attempts, which only the holder of their queue's lock changes;
+//! 4. rows of events, in the order of their ids: the denial of a check is one event for several webhooks.
+//!
+//! A delivery worker skips the first step, though each event that it inserts refers to the tenant. So nobody locks the row
+//! of a tenant that has queues as if its key changed: the reference would wait for it. The claim of queues, the retention
+//! and the removal of events without a delivery belong to no tenant's order, so that they skip locked rows and never wait.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -93,8 +107,11 @@ pub(crate) async fn insert(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError>
 
 /// Deletes the queues of a webhook.
 pub(crate) async fn delete(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "DELETE FROM webhook_lanes WHERE tenant_id = $1 AND webhook_id = $2";
-    execute!(tx, SQL, &tx.tenant, webhook)?;
+    const SQL: &str =
+        "DELETE FROM webhook_lanes WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    for denials in [false, true] {
+        execute!(tx, SQL, &tx.tenant, webhook, denials)?;
+    }
     Ok(())
 }
 
@@ -160,9 +177,9 @@ pub(crate) async fn schedule_attempt(
 /// Pauses every queue of the tenant: no delivery worker can claim it, and one that holds it writes nothing more.
 pub(crate) async fn pause(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhook_lanes SET due_at = NULL, holder = NULL, fence = fence + 1 \
-        WHERE tenant_id = $1 AND webhook_id = $2";
-    for webhook in all(tx, tenant).await? {
-        execute!(tx, SQL, tenant, webhook)?;
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    for QueueId { webhook, denials } in all(tx, tenant).await? {
+        execute!(tx, SQL, tenant, webhook, denials)?;
     }
     Ok(())
 }
@@ -172,22 +189,21 @@ pub(crate) async fn resume(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> 
     const SQL: &str = "UPDATE webhook_lanes SET due_at = CASE WHEN denials AND EXISTS (SELECT 1 \
         FROM denial_segments s WHERE s.tenant_id = $1 AND s.webhook_id = $2) THEN 0 ELSE \
         (SELECT MIN(d.due_at) FROM webhook_deliveries d WHERE d.tenant_id = $1 \
-        AND d.webhook_id = $2 AND d.denials = webhook_lanes.denials) END \
-        WHERE tenant_id = $1 AND webhook_id = $2";
-    for webhook in all(tx, tenant).await? {
-        execute!(tx, SQL, tenant, webhook)?;
+        AND d.webhook_id = $2 AND d.denials = $3) END \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    for QueueId { webhook, denials } in all(tx, tenant).await? {
+        execute!(tx, SQL, tenant, webhook, denials)?;
     }
     tx.writes.deliveries = true;
     Ok(())
 }
 
-/// Lists the queues of the tenant in the order in which a transaction with events locks them, so that two transactions
-/// never wait for each other.
-async fn all(tx: &mut Tx, tenant: &str) -> Result<Vec<Uuid>, StoreError> {
-    const SQL: &str =
-        "SELECT DISTINCT webhook_id FROM webhook_lanes WHERE tenant_id = $1 ORDER BY webhook_id";
-    let rows = fetch_all!(tx, (Uuid,), SQL, tenant)?;
-    Ok(rows.into_iter().map(|(webhook,)| webhook).collect())
+/// Lists the queues of the tenant in the order of locks.
+async fn all(tx: &mut Tx, tenant: &str) -> Result<Vec<QueueId>, StoreError> {
+    const SQL: &str = "SELECT webhook_id, denials FROM webhook_lanes WHERE tenant_id = $1 \
+        ORDER BY webhook_id, denials";
+    let rows = fetch_all!(tx, (Uuid, bool), SQL, tenant)?;
+    Ok(rows.into_iter().map(|(webhook, denials)| QueueId { webhook, denials }).collect())
 }
 
 /// Returns the time from which `holder` can claim a queue; a time that has passed means now, `None` means never.
@@ -280,8 +296,7 @@ pub async fn release(
 
 /// Releases every queue that an earlier process with the name `replica` held, and returns their number.
 pub async fn release_all(tx: &mut Tx, replica: &str) -> Result<u64, StoreError> {
-    // The queues are locked one by one, in the order in which a transaction with events locks them. So two
-    // transactions never wait for each other.
+    // The queues are locked one by one, in the order of locks.
     const HELD: &str = "SELECT tenant_id, webhook_id, denials FROM webhook_lanes \
         WHERE holder IS NOT NULL AND substr(holder, 1, length($1)) = $1 \
         ORDER BY tenant_id, webhook_id, denials";

@@ -41,7 +41,8 @@ pub(crate) fn column<'r, R, V>(rows: &'r [R], value: impl Fn(&'r R) -> V) -> Vec
     rows.iter().map(value).collect()
 }
 
-/// Inserts events. One may exist already, if it was in no row of its own before.
+/// Inserts events, which come in the order of their ids. One may exist already, if it was in no row of its own before: it
+/// stays locked, so that nobody deletes it before it has its delivery.
 pub(crate) async fn insert_events(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> {
     const ROWS: Rows = Rows {
         head: "INSERT INTO webhook_events (tenant_id, id, type, body, created_at)",
@@ -51,7 +52,7 @@ pub(crate) async fn insert_events(tx: &mut Tx, events: &[NewEvent]) -> Result<()
     const POSTGRES: &str = "INSERT INTO webhook_events (tenant_id, id, type, body, created_at) \
         SELECT $1, id, type, body, created_at FROM UNNEST(CAST($2 AS UUID[]), CAST($3 AS TEXT[]), \
         CAST($4 AS BYTEA[]), CAST($5 AS BIGINT[])) AS new (id, type, body, created_at) \
-        ON CONFLICT DO NOTHING";
+        ON CONFLICT (tenant_id, id) DO UPDATE SET type = excluded.type";
     if let Inner::Postgres(connection) = &mut tx.inner {
         let query = sqlx::query(POSTGRES)
             .bind(&tx.tenant)
@@ -195,15 +196,21 @@ pub(crate) async fn insert_attempts(
     Ok(())
 }
 
-/// Deletes those of the events of which no delivery is left.
+/// Deletes those of the events of which no delivery is left, except one to which another transaction adds a delivery now.
+/// The retention deletes what stays.
 pub(crate) async fn delete_unsent(tx: &mut Tx, events: &[Uuid]) -> Result<(), StoreError> {
     const SQLITE: &str = "DELETE FROM webhook_events WHERE tenant_id = $1 AND id = $2 AND NOT EXISTS \
         (SELECT 1 FROM webhook_deliveries d WHERE d.tenant_id = $1 AND d.event_id = $2)";
+    // The second statement sees every delivery that was added before the lock.
+    const LOCK: &str = "SELECT id FROM webhook_events WHERE tenant_id = $1 AND id = ANY ($2) \
+        FOR UPDATE SKIP LOCKED";
     const POSTGRES: &str = "DELETE FROM webhook_events e WHERE e.tenant_id = $1 AND e.id = ANY ($2) \
         AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d \
         WHERE d.tenant_id = $1 AND d.event_id = e.id)";
     if let Inner::Postgres(connection) = &mut tx.inner {
-        sqlx::query(POSTGRES).bind(&tx.tenant).bind(events).execute(&mut **connection).await?;
+        let lock = sqlx::query_scalar(LOCK).bind(&tx.tenant).bind(events);
+        let locked: Vec<Uuid> = lock.fetch_all(&mut **connection).await?;
+        sqlx::query(POSTGRES).bind(&tx.tenant).bind(locked).execute(&mut **connection).await?;
         return Ok(());
     }
     for event in events {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::denial_segments::{Place, Segment};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
-use crate::tx::Tx;
+use crate::tx::{Inner, Tx};
 use crate::{denial_segments, settled_denials};
 
 /// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds at most 256, so a
@@ -147,14 +147,26 @@ pub(crate) async fn take_dropped(tx: &mut Tx, webhook: Uuid) -> Result<i64, Stor
 }
 
 /// Makes each queue due that has segments and is not due, unless its tenant is closed. A replica of an earlier version that
-/// serves beside this one knows no segments, and releases such a queue as empty.
+/// serves beside this one knows no segments, and releases such a queue as empty. One that is locked is in use.
 pub(crate) async fn wake_forgotten(tx: &mut Tx) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE webhook_lanes SET due_at = 0 WHERE denials AND due_at IS NULL \
-        AND EXISTS (SELECT 1 FROM denial_segments s WHERE s.tenant_id = webhook_lanes.tenant_id \
-        AND s.webhook_id = webhook_lanes.webhook_id) AND NOT EXISTS (SELECT 1 FROM tenants t \
-        WHERE t.id = webhook_lanes.tenant_id \
-        AND (t.suspended_at IS NOT NULL OR t.deleting_at IS NOT NULL))";
-    tx.writes.deliveries |= execute!(tx, SQL)? > 0;
+    macro_rules! wake {
+        ($($lock:literal)?) => {
+            concat!(
+                "UPDATE webhook_lanes SET due_at = 0 WHERE denials AND (tenant_id, webhook_id) IN \
+                (SELECT q.tenant_id, q.webhook_id FROM webhook_lanes q WHERE q.denials \
+                AND q.due_at IS NULL AND EXISTS (SELECT 1 FROM denial_segments s \
+                WHERE s.tenant_id = q.tenant_id AND s.webhook_id = q.webhook_id) \
+                AND NOT EXISTS (SELECT 1 FROM tenants t WHERE t.id = q.tenant_id \
+                AND (t.suspended_at IS NOT NULL OR t.deleting_at IS NOT NULL))"
+                $(, $lock)?, ")"
+            )
+        };
+    }
+    let sql = match &tx.inner {
+        Inner::Sqlite(_) => wake!(),
+        Inner::Postgres(_) => wake!(" FOR UPDATE OF q SKIP LOCKED"),
+    };
+    tx.writes.deliveries |= execute!(tx, sql)? > 0;
     Ok(())
 }
 

@@ -192,11 +192,12 @@ pub(crate) async fn advance(tx: &mut Tx, webhook: Uuid, last: Place) -> Result<(
 pub(crate) async fn insert_rows(
     tx: &mut Tx,
     webhook: Uuid,
-    denials: Vec<MovedDenial>,
+    mut denials: Vec<MovedDenial>,
 ) -> Result<(), StoreError> {
     if denials.is_empty() {
         return Ok(());
     }
+    denials.sort_unstable_by_key(|one| one.event);
     let queue = QueueId { webhook, denials: true };
     let (mut events, mut deliveries) = (Vec::new(), Vec::new());
     for MovedDenial { delivery, event, body } in denials {

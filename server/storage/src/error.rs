@@ -55,6 +55,13 @@ impl StoreError {
         matches!(self, Self::Database(sqlx::Error::PoolClosed))
     }
 
+    /// Returns whether the database undid the transaction because it conflicted with another one, so that the same
+    /// transaction may succeed at once: a deadlock, or a failed serialization (SQLSTATE `40P01` and `40001`).
+    pub fn is_conflict(&self) -> bool {
+        let Self::Database(sqlx::Error::Database(error)) = self else { return false };
+        error.code().is_some_and(|code| matches!(&*code, "40P01" | "40001"))
+    }
+
     /// Tells whether the database as a whole failed, so that the same request may succeed later.
     pub fn is_unavailable(&self) -> bool {
         match self {

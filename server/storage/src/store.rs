@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use portcullis_model::Timestamp;
 use portcullis_model::quota::Quotas;
@@ -16,6 +17,9 @@ use crate::{postgres, sqlite, tenants};
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
+/// The most times that a transaction is repeated after a conflict. Another transaction went on for each conflict, so that
+/// a second one in a row is rare.
+const MAX_REPEATS: usize = 8;
 
 /// The limits of what tenants may store.
 #[derive(Clone, Copy, Debug)]
@@ -40,12 +44,14 @@ pub struct Store {
     pub(crate) standbys: Option<Arc<Standbys>>,
     turns: WriteTurns,
     limits: StoreLimits,
+    /// Counts the conflicts of repeated transactions.
+    conflicts: Arc<AtomicU64>,
 }
 
 impl Store {
     pub(crate) fn new(database: Database) -> Self {
         let (turns, limits) = (WriteTurns::default(), StoreLimits::default());
-        Self { database, standbys: None, turns, limits }
+        Self { database, standbys: None, turns, limits, conflicts: Arc::default() }
     }
 
     /// Opens the database at `url` and migrates it. Creates a SQLite file that is missing.
@@ -148,6 +154,32 @@ impl Store {
         tx.at = Timestamp::from_millis(now);
         tenants::lock(&mut tx, now).await?;
         Ok(tx)
+    }
+
+    /// Runs `transaction`, and runs it again while the database undoes it because it conflicts with another one, at most 8
+    /// times. For work of the service itself: a caller whose request fails repeats it.
+    ///
+    /// # Errors
+    /// The error of the last run.
+    pub async fn repeated<T, F>(&self, transaction: impl Fn() -> F) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        for _ in 0..MAX_REPEATS {
+            match transaction().await {
+                Err(error) if error.is_conflict() => {
+                    self.conflicts.fetch_add(1, Ordering::Relaxed);
+                    tracing::debug!(%error, "a transaction is repeated");
+                }
+                outcome => return outcome,
+            }
+        }
+        transaction().await
+    }
+
+    /// Returns the number of conflicts after which [`Store::repeated`] repeated a transaction.
+    pub fn conflicts(&self) -> u64 {
+        self.conflicts.load(Ordering::Relaxed)
     }
 
     /// Begins a transaction that reads one snapshot, for `tenant`.

@@ -56,8 +56,10 @@ from_row!(LockRow { suspended_at, deleting_at, gate_cases, gate_approval });
 /// Locks the row of the tenant until the transaction ends, so that the writes of one tenant run one after the other.
 /// Creates the row if it is missing, and gives the transaction the gates of the tenant. Fails if the tenant is closed.
 pub(crate) async fn lock(tx: &mut Tx, now: i64) -> Result<(), StoreError> {
+    // It sets no column of a key: that lock would keep out every transaction that inserts a row of the tenant without
+    // locking the tenant, as a delivery worker does while it holds a queue.
     const SQL: &str = "INSERT INTO tenants (id, revision, created_at) VALUES ($1, 0, $2) \
-        ON CONFLICT (id) DO UPDATE SET id = excluded.id \
+        ON CONFLICT (id) DO UPDATE SET created_at = tenants.created_at \
         RETURNING suspended_at, deleting_at, gate_cases, gate_approval";
     let Some(row) = fetch_optional!(tx, LockRow, SQL, &tx.tenant, now)? else { return Ok(()) };
     if state(row.suspended_at, row.deleting_at).is_some() {

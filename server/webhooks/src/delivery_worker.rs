@@ -125,7 +125,7 @@ impl DeliveryWorker {
         F: Future<Output = Result<Vec<Job>, StoreError>>,
     {
         for failures in 1.. {
-            match step().await {
+            match self.store.repeated(&step).await {
                 Ok(jobs) => return jobs,
                 Err(_) if self.is_stopping() => break,
                 // One line is enough: the dispatcher logs each failure of the store.

@@ -2,12 +2,12 @@
 //! that were denied during the transaction before it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use portcullis_model::event::Event;
-use portcullis_storage::{Store, StoreError, WriteTurn};
+use portcullis_storage::{Store, StoreError};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::{Notify, Semaphore, oneshot};
 use tokio::time::Instant;
@@ -128,43 +128,40 @@ impl Shared {
 
     async fn write_all(&self, tenant: &str) {
         loop {
-            // The turn first: a tenant whose writes take long must not hold a permit meanwhile.
-            let turn = self.store.patient_turn(tenant).await;
-            let permit = self.transactions.acquire().await;
-            let group = self.dequeue(tenant);
-            if group.is_empty() {
-                return;
-            }
-            let (events, waiting): (Vec<_>, Vec<_>) =
-                group.into_iter().map(|one| (one.event, one.written)).unzip();
-            let due = match self.commit(turn, events).await {
-                Ok(due) => due,
+            let group = OnceLock::new();
+            let due = self.store.repeated(|| self.write_group(tenant, &group)).await;
+            let group = group.into_inner().unwrap_or_default();
+            match due {
+                Ok(_) if group.is_empty() => return,
+                Ok(true) => self.wake.notify_one(),
+                Ok(false) => {}
                 Err(error) => {
                     // The senders are dropped, so each waiting check counts its event as lost.
                     tracing::warn!(%error, "cannot write `access.denied` events");
                     continue;
                 }
-            };
-            drop(permit);
-            // A check that gave up waiting has counted its event as lost already.
-            for one in waiting {
-                let _ = one.send(());
             }
-            if due {
-                self.wake.notify_one();
+            // A check that gave up waiting has counted its event as lost already.
+            for one in group {
+                let _ = one.written.send(());
             }
         }
     }
 
-    /// Stores the events, and returns whether the dispatcher must look for due delivery queues.
-    async fn commit(
+    /// Stores the next group of events of the tenant, which it takes from the queue at the first run. Returns whether the
+    /// dispatcher must look for due delivery queues.
+    async fn write_group(
         &self,
-        turn: Result<WriteTurn, StoreError>,
-        events: Vec<Event>,
+        tenant: &str,
+        group: &OnceLock<Vec<Waiting>>,
     ) -> Result<bool, StoreError> {
-        let now = events.first().map_or(0, |event| event.at.millis());
-        let mut tx = self.store.write_in(turn?, now).await?;
-        events.into_iter().for_each(|event| tx.record(event));
+        // The turn first: a tenant whose writes take long must not hold a permit meanwhile.
+        let turn = self.store.patient_turn(tenant).await;
+        let _permit = self.transactions.acquire().await;
+        let group = group.get_or_init(|| self.dequeue(tenant));
+        let Some(first) = group.first() else { return Ok(false) };
+        let mut tx = self.store.write_in(turn?, first.event.at.millis()).await?;
+        group.iter().for_each(|one| tx.record(one.event.clone()));
         let committed = tx.commit().await?;
         self.dropped.inc_by(committed.writes.dropped_denials);
         Ok(committed.writes.deliveries)
@@ -174,10 +171,55 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use portcullis_model::Timestamp;
-    use portcullis_storage::testing::TestDatabase;
+    use portcullis_model::webhook::{EventType, WebhookRecord};
+    use portcullis_storage::delivery_queues::QueueId;
+    use portcullis_storage::testing::{self, TestDatabase};
+    use portcullis_storage::{jobs, webhooks};
     use uuid::Uuid;
 
     use super::*;
+
+    /// A database of PostgreSQL that undoes the first transaction with a denied check because of a deadlock.
+    const FIRST_IS_UNDONE: [&str; 3] = [
+        "CREATE SEQUENCE runs",
+        "CREATE FUNCTION undo_first() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN \
+            IF nextval('runs') = 1 THEN RAISE EXCEPTION 'undone' USING ERRCODE = '40P01'; END IF; \
+            RETURN NEW; END $$",
+        "CREATE TRIGGER undo BEFORE INSERT ON denial_segments \
+            FOR EACH ROW EXECUTE FUNCTION undo_first()",
+    ];
+
+    #[tokio::test]
+    async fn a_deadlock_loses_no_event() {
+        let Some(database) = TestDatabase::postgres() else { return };
+        let (store, wake) = (database.open().await, Arc::new(Notify::new()));
+        testing::execute(&store, FIRST_IS_UNDONE.map(str::to_owned)).await;
+        let webhook = WebhookRecord {
+            managed_by: None,
+            id: Uuid::from_u128(1),
+            url: "https://hooks.example/".to_owned(),
+            events: vec![EventType::AccessDenied],
+            tenant_id: "acme".to_owned(),
+            created_by: "ann".to_owned(),
+            created_at: Timestamp::from_millis(0),
+            updated_at: None,
+        };
+        let mut tx = store.write("acme", 0).await.expect("begins");
+        webhooks::insert(&mut tx, &webhook, b"encrypted").await.expect("works");
+        tx.commit().await.expect("commits");
+        let lost = Counter::default();
+        let denials = Denials::new(store.clone(), wake, lost.clone(), Counter::default());
+        let events = [1, 2].map(|_| {
+            let mut event = Event::test(webhook.id, Timestamp::from_millis(0));
+            event.kind = EventType::AccessDenied;
+            event
+        });
+        denials.write("acme", events.to_vec()).await;
+        assert_eq!((lost.get(), store.conflicts(), denials.len()), (0, 1, 0));
+        let mut tx = store.read("acme").await.expect("begins");
+        let queue = QueueId { webhook: webhook.id, denials: true };
+        assert_eq!(jobs::next_firsts(&mut tx, queue, 9).await.expect("works").len(), 2);
+    }
 
     #[tokio::test]
     async fn a_tenant_has_a_limited_number_of_events_in_memory() {

@@ -68,13 +68,13 @@ impl Dispatcher {
 
     /// Releases the queues that this replica held when its last process ended. False if the store is down.
     async fn take_over(&self) -> bool {
-        let release: Result<u64, StoreError> = async {
+        let release = || async {
             let mut tx = self.store.write_all().await?;
             let count = delivery_queues::release_all(&mut tx, &self.replica).await?;
             tx.commit().await?;
-            Ok(count)
-        }
-        .await;
+            Ok::<u64, StoreError>(count)
+        };
+        let release = self.store.repeated(release).await;
         match &release {
             Ok(count) => tracing::debug!(count, "took over delivery queues"),
             Err(error) => tracing::warn!(%error, "cannot take over delivery queues"),

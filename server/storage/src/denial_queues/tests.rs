@@ -19,6 +19,7 @@ use crate::testing::{TestDatabase, on_every_database};
 use crate::{attempts, deliveries, delivery_rows, jobs, webhooks};
 
 mod limit;
+mod locks;
 mod segments;
 mod wakes;
 
