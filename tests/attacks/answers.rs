@@ -94,8 +94,8 @@ pub(crate) fn pages() -> Vec<Figure> {
     let value = "x".repeat(240_000);
     let tree =
         json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": value});
-    for _ in 0..100 {
-        tenant.policy("p", "a:b", "deny", 1, &tree);
+    for number in 0..100 {
+        tenant.policy("p", &format!("a{number}:b"), "deny", 1, &tree);
     }
     let page = tenant.get("/api/v1/abac/policies").is(200);
     let (before, _) = memory(&server);

@@ -22,6 +22,7 @@ mod setup {
 mod support;
 
 mod answers;
+mod bodies;
 mod compile;
 mod cost;
 mod denials;
@@ -94,6 +95,8 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "19", name: "answers without their headers", run: trust::missing_headers },
     Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
+    Attack { number: "plan", name: "46 MiB of policies on `*`", run: plans::large_plan },
+    Attack { number: "trees", name: "large bodies that become trees", run: bodies::trees },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

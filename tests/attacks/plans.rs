@@ -61,6 +61,30 @@ pub(crate) fn invented_resources() -> Vec<Figure> {
     ]
 }
 
+/// The most memory that 8 MiB of policies take while their plan is made, and the policies themselves.
+const PLAN_MIB: f64 = 256.0;
+
+/// A tenant writes 46 MiB of policies on `*`, and checks after each write.
+pub(crate) fn large_plan() -> Vec<Figure> {
+    let server = Settings::of(Provider::shared()).start();
+    let tenant = Tenant::of(&server, Provider::shared(), "large");
+    let (before, _) = memory(&server);
+    let mut stored = 0;
+    for number in 0..50 {
+        let values: Vec<String> = (0..45_000).map(|n| format!("value-{number}-{n}")).collect();
+        let tree = condition("user.name", "in", values);
+        let body = json!({"name": format!("p{number}"), "resource": "*", "effect": "allow", "priority": 1,
+            "rule_data": tree});
+        stored += usize::from(tenant.manage("POST /api/v1/abac/policies", &body).status == 201);
+        tenant.decide("ann", "doc:read", "read");
+    }
+    let (_, most) = memory(&server);
+    vec![
+        Figure::count("policies of 1 MB on `*`", stored, 8),
+        Figure::mib("memory, more than before", most - before, PLAN_MIB),
+    ]
+}
+
 /// A check demands a revision that never comes.
 pub(crate) fn future_revision() -> Vec<Figure> {
     let server = Settings::of(Provider::shared()).start();
@@ -84,7 +108,7 @@ fn check(token: &str, resource: &str) -> Request {
 }
 
 /// Returns the 99th percentile of the time of a tenant's checks, of 50 resources.
-fn p99(tenant: &Tenant<'_>) -> Duration {
+pub(crate) fn p99(tenant: &Tenant<'_>) -> Duration {
     let token = tenant.token("gateway", &["service"]);
     let mut times: Vec<Duration> = (0..CHECKS_OF_OTHERS)
         .map(|number| {

@@ -6,6 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_operations::edge_metrics::BodyMetrics;
+use portcullis_operations::error::OperationError;
+use portcullis_operations::large_bodies::LargeBodies;
+
+use crate::large_bodies;
 
 /// Largest upload, in bytes: the largest module, the manifest and the multipart form.
 pub(crate) const MAX_UPLOAD: usize = MODULE_BYTES + (1 << 20);
@@ -27,6 +31,7 @@ struct Shared {
     /// Most bytes of one account: a quarter, so that no tenant takes the memory of all.
     share: usize,
     accounts: Box<[AtomicUsize]>,
+    large: LargeBodies,
     hasher: RandomState,
     metrics: BodyMetrics,
 }
@@ -56,6 +61,7 @@ impl BodyBudget {
             largest_apply: usize::try_from(largest_apply).unwrap_or(usize::MAX),
             share: (most / 4).max(SMALLEST),
             accounts: (0..ACCOUNTS).map(|_| AtomicUsize::new(0)).collect(),
+            large: LargeBodies::default(),
             hasher: RandomState::new(),
             metrics,
         }))
@@ -92,6 +98,16 @@ impl Shared {
 }
 
 impl Charge {
+    /// Waits for the turn of a large body.
+    ///
+    /// # Errors
+    /// Too many large bodies of the account wait, or the wait takes too long.
+    pub(crate) async fn take_turn(&self) -> Result<(), OperationError> {
+        let shared = &self.budget.0;
+        let turn = large_bodies::take_turn(&shared.large, &self.account.0.to_string()).await;
+        turn.inspect_err(|_| drop(shared.metrics.refused.inc()))
+    }
+
     /// Raises the charge to `bytes`.
     ///
     /// # Errors

@@ -47,8 +47,10 @@ pub(super) async fn write(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let turn = entities::turn(&app, &caller).await?;
-    let body = apart(move || Ok(EntitiesBody::parse(&body.parse()?)?)).await?;
-    Ok(Json(entities::write(&app, &caller, turn, &body).await?).into_response())
+    let entities = EntitiesBody::parse(&body.parse()?)?;
+    // Its memory is free for others while the write waits.
+    drop(body);
+    Ok(Json(entities::write(&app, &caller, turn, &entities).await?).into_response())
 }
 
 /// Replaces all entities of a source, in one call or in several.
@@ -70,18 +72,9 @@ pub(super) async fn sync(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let turn = entities::turn(&app, &caller).await?;
-    let body = apart(move || Ok(SyncBody::parse(&body.parse()?)?)).await?;
-    Ok(Json(entities::sync(&app, &caller, turn, &body).await?).into_response())
-}
-
-/// Runs `read` on a thread that serves no requests: 8 MiB take tens of milliseconds.
-async fn apart<T: Send + 'static>(
-    read: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    match tokio::task::spawn_blocking(read).await {
-        Ok(read) => read,
-        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-    }
+    let part = SyncBody::parse(&body.parse()?)?;
+    drop(body);
+    Ok(Json(entities::sync(&app, &caller, turn, &part).await?).into_response())
 }
 
 /// Lists the tenant's entities, in the order of types and ids.

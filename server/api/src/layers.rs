@@ -6,11 +6,12 @@ use axum::response::{IntoResponse, Response};
 use portcullis_operations::error::OperationError;
 
 use crate::error::ApiError;
+use crate::large_bodies::beside_when_large;
 
 /// Runs the handler to its end in its own task, even if the client disconnects. A write is therefore never cancelled
 /// between its commit and its publication, or in a `begin` (transact-rs/sqlx#4385).
 pub(super) async fn run_to_completion(request: Request, next: Next) -> Response {
-    let failed = match tokio::spawn(next.run(request)).await {
+    let failed = match tokio::spawn(beside_when_large(next.run(request))).await {
         Ok(response) => return response,
         Err(failed) => failed,
     };

@@ -27,6 +27,7 @@ mod filters;
 mod force;
 mod health;
 mod home;
+mod large_bodies;
 mod layers;
 mod leftover;
 mod limits;

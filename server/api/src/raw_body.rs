@@ -15,6 +15,7 @@ use portcullis_operations::error::OperationError;
 use crate::body_budget::{Account, BodyBudget, Charge};
 use crate::deadline::Deadline;
 use crate::error::ApiError;
+use crate::large_bodies::LARGE;
 
 /// The limits of the body of a request, as an extension of the request.
 #[derive(Clone, Debug)]
@@ -97,14 +98,24 @@ impl<B: HttpBody<Data = Bytes> + Unpin> UnreadBody<B> {
         Ok(Self { body, limits })
     }
 
-    /// Reads the body to its end. The bytes are charged until they are dropped.
+    /// Reads the body to its end. The bytes are charged until they are dropped. A large body waits for its turn: what the
+    /// request does with it then runs beside the threads of other requests.
     ///
     /// # Errors
-    /// The body is too large, ends too early or takes too long, or the memory for bodies is spent.
+    /// The body is too large, ends too early or takes too long, the memory for bodies is spent, or too many large bodies of
+    /// the tenant wait.
     pub(crate) async fn read(self) -> Result<ReadBody, ApiError> {
         let Self { body, limits } = self;
         let deadline = limits.deadline;
-        deadline.bound(read_all(body, limits)).await.unwrap_or_else(|| {
+        let read = async {
+            let read = read_all(body, limits).await?;
+            if read.kept.len() > LARGE {
+                // In a box, so that a check has no room for its state.
+                Box::pin(read.charge.take_turn()).await?;
+            }
+            Ok(read)
+        };
+        deadline.bound(read).await.unwrap_or_else(|| {
             let what = "the body took too long, and nothing was written; try again later";
             Err(OperationError::NotNow(what.to_owned()).into())
         })
@@ -138,7 +149,7 @@ async fn read_all(
         }
         kept.extend_from_slice(&data);
     }
-    Ok(ReadBody { kept, _charge: charge })
+    Ok(ReadBody { kept, charge })
 }
 
 fn too_many() -> ApiError {
@@ -154,7 +165,7 @@ fn declared_length(headers: &HeaderMap) -> Option<u64> {
 /// A body that was read. It holds its charge.
 pub(crate) struct ReadBody {
     kept: Vec<u8>,
-    _charge: Charge,
+    charge: Charge,
 }
 
 impl ReadBody {
@@ -172,11 +183,14 @@ impl AsRef<[u8]> for ReadBody {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use axum::response::IntoResponse;
     use futures_util::stream;
     use portcullis_operations::edge_metrics::BodyMetrics;
 
     use super::*;
+    use crate::large_bodies::beside_when_large;
 
     const MIB: usize = 1 << 20;
 
@@ -212,6 +226,21 @@ mod tests {
             drop(part);
             assert_eq!(metrics.bytes.get(), 0);
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_request_computes_with_a_large_body_beside_the_thread_of_others() {
+        let budget = BodyBudget::new(64 * MIB as u64, 0, BodyMetrics::default());
+        let request = request(&budget, 1, true);
+        let handler = async move {
+            let body = read(request).await.expect("a body");
+            // It holds its thread until another task of the only thread has run.
+            let (ran, has_run) = std::sync::mpsc::channel();
+            tokio::spawn(async move { ran.send(body.len()) });
+            has_run.recv_timeout(Duration::from_secs(10))
+        };
+        let computed = tokio::spawn(beside_when_large(handler)).await.expect("no panic");
+        assert_eq!(computed, Ok(MIB), "the thread served no other task");
     }
 
     #[tokio::test]

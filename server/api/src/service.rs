@@ -34,6 +34,7 @@ use crate::checks;
 use crate::deadline::{self, REQUEST_TIMEOUT};
 use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
+use crate::large_bodies::beside_when_large;
 use crate::leftover;
 use crate::raw_body::BodyLimits;
 use crate::request_id::{REQUEST_ID, RequestId};
@@ -104,6 +105,7 @@ impl HttpService {
         };
         // Pinned here: each move copies the whole state of a check.
         let routed = pin!(AssertUnwindSafe(routed).catch_unwind());
+        let routed = beside_when_large(routed);
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
             Some(Ok(answer)) => method_not_allowed(answer),
             Some(Err(panic)) => after_panic(&*panic),

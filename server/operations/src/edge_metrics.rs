@@ -17,7 +17,7 @@ pub struct ConnectionMetrics {
 pub struct BodyMetrics {
     /// Bytes in memory.
     pub bytes: Gauge,
-    /// Requests that were refused, because too many bodies were in memory.
+    /// Requests that were refused, because too many bodies were in memory or too many large ones waited.
     pub refused: Counter,
 }
 
@@ -36,7 +36,8 @@ impl BodyMetrics {
         let metrics = Self::default();
         let bytes = "Memory that request bodies take";
         registry.register("request_body_bytes", bytes, metrics.bytes.clone());
-        let refused = "Requests that were refused because request bodies took too much memory";
+        let refused =
+            "Requests that were refused because request bodies took too much memory or time";
         registry.register("request_bodies_refused", refused, metrics.refused.clone());
         metrics
     }

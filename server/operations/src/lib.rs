@@ -29,6 +29,7 @@ pub mod folders;
 pub mod freshness;
 pub mod gates;
 pub mod key_holders;
+pub mod large_bodies;
 pub mod load_sources;
 pub mod matrices;
 pub mod metrics;

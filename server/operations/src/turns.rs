@@ -44,6 +44,17 @@ impl TurnLimits {
         }
     }
 
+    /// Returns the limits of large bodies, which leave half of the cores to everything else. A body of 8 MiB takes up to half
+    /// a second. The memory for bodies bounds how many wait.
+    pub(crate) fn of_large_bodies(cores: usize) -> Self {
+        Self {
+            at_once: (cores / 2).max(1),
+            of_tenant: (cores / 4).max(1),
+            waiting_of_tenant: 1_024,
+            wait: Duration::from_secs(5),
+        }
+    }
+
     /// Returns the limits of searches, which leave half of the cores to everything else. A page takes up to a second, and
     /// a body of up to 8 MiB while it waits.
     pub(crate) fn of_searches(cores: usize) -> Self {
