@@ -9,6 +9,8 @@
 )]
 
 mod admin;
+#[path = "connections/answers.rs"]
+mod answers;
 mod api_tour;
 mod as_code;
 mod audit;

@@ -33,6 +33,7 @@ mod patterns;
 mod plans;
 mod quotas;
 mod trust;
+mod unread;
 mod writes;
 
 use cost::Figure;
@@ -97,6 +98,12 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
     Attack { number: "plan", name: "46 MiB of policies on `*`", run: plans::large_plan },
     Attack { number: "trees", name: "large bodies that become trees", run: bodies::trees },
+    Attack {
+        number: "22",
+        name: "1,000 answers that nobody reads, on every route without a credential",
+        run: unread::without_credential,
+    },
+    Attack { number: "23", name: "50 batches whose answers nobody reads", run: unread::batches },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

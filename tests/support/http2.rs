@@ -19,6 +19,28 @@ const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
+/// Largest frame that every server takes, in bytes.
+const MAX_FRAME: usize = 16_384;
+
+/// Returns a text as HPACK has it (RFC 7541, section 5.2), without Huffman codes.
+fn hpack(text: &str) -> Vec<u8> {
+    let mut coded = Vec::new();
+    match u8::try_from(text.len()).ok().filter(|length| *length < 127) {
+        Some(length) => coded.push(length),
+        None => {
+            coded.push(127);
+            let mut rest = text.len() - 127;
+            while rest >= 128 {
+                coded.push((rest % 128) as u8 | 128);
+                rest /= 128;
+            }
+            coded.push(rest as u8);
+        }
+    }
+    coded.extend(text.as_bytes());
+    coded
+}
+
 /// A connection.
 pub(crate) struct Http2 {
     stream: TcpStream,
@@ -38,6 +60,11 @@ impl Frame {
     /// Whether it is the header of an answer.
     pub(crate) fn is_answer(&self) -> bool {
         self.kind == HEADERS
+    }
+
+    /// Whether it is the header of a 200, which HPACK has a number for.
+    pub(crate) fn is_ok(&self) -> bool {
+        self.is_answer() && self.payload.first() == Some(&0x88)
     }
 
     /// Whether it is a part of the body of an answer.
@@ -101,15 +128,44 @@ impl Http2 {
         path: &str,
         ends: bool,
     ) -> io::Result<()> {
-        let literal = |index: u8, text: &str| {
-            let length = u8::try_from(text.len()).expect("a short text");
-            [&[index, length][..], text.as_bytes()].concat()
-        };
+        self.request_with(stream, method, path, &[], ends)
+    }
+
+    /// Sends a header with more fields. Without `ends` a body follows.
+    pub(crate) fn request_with(
+        &mut self,
+        stream: u32,
+        method: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+        ends: bool,
+    ) -> io::Result<()> {
         // The names `:method`, `:path` and `:authority` and the pair `:scheme: http` are numbers in HPACK.
-        let header =
+        let literal = |index: u8, text: &str| [vec![index], hpack(text)].concat();
+        let mut header =
             [literal(2, method), vec![0x86], literal(4, path), literal(1, "localhost")].concat();
+        for (name, value) in fields {
+            header.extend([vec![0], hpack(name), hpack(value)].concat());
+        }
         let flags = END_HEADERS | if ends { END_STREAM } else { 0 };
         self.write(HEADERS, flags, stream, &header)
+    }
+
+    /// Sends a request with a body of JSON as the holder of `token`.
+    pub(crate) fn post(
+        &mut self,
+        stream: u32,
+        path: &str,
+        token: &str,
+        body: &str,
+    ) -> io::Result<()> {
+        let authorization = format!("Bearer {token}");
+        let fields = [("authorization", &*authorization), ("content-type", "application/json")];
+        self.request_with(stream, "POST", path, &fields, false)?;
+        for part in body.as_bytes().chunks(MAX_FRAME) {
+            self.data(stream, part)?;
+        }
+        self.write(DATA, END_STREAM, stream, &[])
     }
 
     /// Sends a part of a body.

@@ -1,7 +1,6 @@
 //! Tenants and their identity providers: the operator's routes, in `saas` mode (`docs/semantics.md`,
 //! sections 6.9 and 6.10).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
@@ -21,7 +20,7 @@ use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::paging::{self, Requested};
 use crate::path::Segments;
-use crate::respond::{created_at, created_with_key};
+use crate::respond::{Json, created_at, created_with_key};
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]

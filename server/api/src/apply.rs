@@ -1,6 +1,5 @@
 //! Bundles: plan, apply and export (`docs/semantics.md`, section 10).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
@@ -27,7 +26,7 @@ use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::parameters::{flag, parameter, query};
-use crate::respond::revision_header;
+use crate::respond::{Json, revision_header};
 
 /// The path of [`run`], whose bodies have a limit of their own.
 pub(crate) const PATH: &str = "/api/v1/apply";

@@ -78,9 +78,11 @@ pub(super) async fn check_all(
     let mut buffer = BatchBuffer::default();
     let batch = buffer.read(body.text()?)?;
     caller.count_items(&app, batch.count())?;
+    let _items = body.charge_items(batch.count())?;
     let options = BatchOptions { at_least, semantic: batch.semantic, with_reasons: !is_compact };
-    let BatchAnswer { revision, answers } =
-        batch_checks::check_all(&app, &caller, &batch, options).await?;
+    // The answers are charged until the whole is dropped.
+    let answer = batch_checks::check_all(&app, &caller, &batch, options).await?;
+    let BatchAnswer { revision, answers, .. } = &answer;
     let results = if is_compact {
         let allowed = answers.iter().map(|answer| answer.effect == Effect::Allow);
         BatchResults { results: None, allowed: Some(allowed.collect()) }
@@ -89,7 +91,7 @@ pub(super) async fn check_all(
         let results = results.map(|(index, answer)| result(batch.id(index), answer));
         BatchResults { results: Some(results.collect()), allowed: None }
     };
-    Ok(respond(revision, results))
+    Ok(respond(*revision, results))
 }
 
 fn result<'b>(id: Option<&'b str>, answer: &'b ItemAnswer) -> ItemResult<'b> {

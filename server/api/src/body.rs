@@ -9,6 +9,7 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http_body::Body as HttpBody;
 use portcullis_engine::json::{self, Json};
+use portcullis_limits::MemoryCharge;
 
 use crate::error::ApiError;
 use crate::raw_body::{ReadBody, UnreadBody};
@@ -37,6 +38,11 @@ impl JsonBody {
     /// Parses the body into a tree without duplicate keys and U+0000.
     pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
         Ok(json::parse(self.text()?)?)
+    }
+
+    /// Charges the items of a batch that were read of the body, as [`ReadBody::charge_items`] does.
+    pub(crate) fn charge_items(&self, items: usize) -> Result<MemoryCharge, ApiError> {
+        self.0.charge_items(items)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -93,7 +99,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 mod tests {
     use axum::body::Body;
     use http::HeaderValue;
-    use portcullis_operations::edge_metrics::BodyMetrics;
+    use portcullis_limits::{MemoryAccount, MemoryMetrics};
 
     use super::*;
     use crate::body_budget::BodyBudget;
@@ -121,8 +127,9 @@ mod tests {
         let mut request = Request::new(Body::from(r#"{"secrets": {"token": "s3cret"}}"#));
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(CONTENT_TYPE, json);
-        let budget = BodyBudget::new(0, 0, BodyMetrics::default());
-        let limits = BodyLimits::new(100, budget, request.headers());
+        let budget = BodyBudget::new(0, 0, MemoryMetrics::default());
+        let account = MemoryAccount::for_tenant("acme");
+        let limits = BodyLimits::new(100, budget, account, request.headers());
         request.extensions_mut().insert(limits);
         let body = JsonBody::from_request(request, &()).await.expect("a body");
         assert_eq!(format!("{body:?}"), "JsonBody(32)");

@@ -19,7 +19,7 @@ use portcullis_operations::key_holders;
 
 use crate::credential::Credential;
 use crate::error::ApiError;
-use crate::raw_body::charge_body_to;
+use crate::recipient::{begin_write, charge_to};
 use crate::request_id::RequestId;
 use crate::unknown_parameters::refuse_query_fault;
 use crate::{limits, managed_domain};
@@ -154,6 +154,7 @@ impl TenantManager {
         };
         let holder = verified_token(app, parts, token).await?;
         let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
+        begin_write(&parts.method)?;
         let domain = managed_domain::named(&app.mode, parts)?;
         let manager = holder.to_manager(domain, &app.manager_roles)?;
         // The tenant of the token is open; that of a named domain may be closed.
@@ -261,6 +262,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
                 let key = verified_key(app, parts, key).await?;
                 managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
                 let place = enter(app, parts, key.tenant(), key.actor()).await?;
+                begin_write(&parts.method)?;
                 TenantManager { manager: of_request(app, parts, key.manager()), place }
             }
             _ => TenantManager::verified(parts, app).await?,
@@ -307,7 +309,7 @@ async fn enter(
     tenant: &str,
     actor: &str,
 ) -> Result<RequestPlace, ApiError> {
-    charge_body_to(parts, tenant);
+    charge_to(parts, tenant);
     limits::admit(app, parts, tenant, actor, app.clock.now()).await
 }
 
@@ -364,6 +366,9 @@ impl FromRequestParts<App> for Admin {
         managed_domain::named(&app.mode, parts)?;
         let address = limits::client_address(app, parts);
         let origin = origin.with_request(address, request_id(parts));
-        Ok(Self { origin, _place: limits::admit_operator(app, now).await? })
+        charge_to(parts, "");
+        let place = limits::admit_operator(app, now).await?;
+        begin_write(&parts.method)?;
+        Ok(Self { origin, _place: place })
     }
 }

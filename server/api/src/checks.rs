@@ -1,6 +1,5 @@
 //! Decisions: the combined check and the legacy one (`docs/semantics.md`, section 2).
 
-use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -20,6 +19,7 @@ use super::{digits, parameter, revision_header};
 use crate::callers::CheckRequester;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::respond::Json;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
 use portcullis_operations::app::App;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::HeaderName;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use portcullis_model::document;
@@ -95,7 +96,12 @@ fn asset(name: &str) -> Result<SwaggerFile<'static>, ApiError> {
 }
 
 fn respond(file: SwaggerFile<'static>) -> Response {
-    (page_headers(file.content_type), file.bytes.into_owned()).into_response()
+    let bytes = match file.bytes {
+        // Shared by all answers: a client that does not read takes no memory.
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        Cow::Owned(bytes) => bytes.into(),
+    };
+    (page_headers(file.content_type), bytes).into_response()
 }
 
 /// Returns the headers of what a browser shows.
@@ -130,6 +136,19 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_file_is_in_memory_once() {
+        for name in ASSETS.into_iter().filter(|name| *name != "swagger-initializer.js") {
+            let mut bodies = [(); 2].map(|()| respond(asset(name).expect("a file")).into_body());
+            let mut places = Vec::new();
+            for body in &mut bodies {
+                let frame = body.frame().await.expect("a frame").expect("a frame");
+                places.push(frame.into_data().expect("data").as_ptr());
+            }
+            assert_eq!(places[0], places[1], "{name}");
+        }
+    }
 
     #[tokio::test]
     async fn the_page_loads_what_is_here_and_nothing_else() {

@@ -1,6 +1,5 @@
 //! Entities of the directory (`docs/semantics.md`, section 12).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
@@ -22,6 +21,7 @@ use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query, text_filter};
 use crate::path::Segments;
+use crate::respond::Json;
 
 /// The path of [`write()`], whose bodies have a limit of their own.
 pub(crate) const PATH: &str = "/api/v1/entities";

@@ -7,7 +7,6 @@ pub(crate) mod schema;
 use std::error::Error;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
@@ -21,6 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::rate_answer;
+use crate::respond::Json;
 /// Longest message, in bytes of JSON. It may quote the request, or what a module says.
 const MAX_MESSAGE: usize = 8 * 1_024;
 /// Most ids of policies in `details`, so that an error has at most 64 KiB.

@@ -1,6 +1,5 @@
 //! Plans of lists (`docs/semantics.md`, section 14).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_model::filter::{FilterBody, FilterRequest};
@@ -16,6 +15,7 @@ use super::revision_header;
 use crate::callers::SearchRequester;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::respond::Json;
 
 /// Decides a request for all rows of a list, as a condition over their attributes.
 ///

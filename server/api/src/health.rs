@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
@@ -15,6 +14,8 @@ use portcullis_operations::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
+
+use crate::respond::Json;
 
 /// Longest round trip to the database.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -8,6 +8,7 @@
 
 mod admin;
 mod allowed_methods;
+mod answer_text;
 mod apply;
 mod audit;
 mod authzen;
@@ -40,12 +41,13 @@ mod openapi;
 mod paging;
 mod parameters;
 mod path;
-pub mod peer;
+mod peer;
 mod permissions;
 mod policies;
 mod proposals;
 mod rate_answer;
 mod raw_body;
+mod recipient;
 mod request_id;
 mod resolvers;
 mod resources;

@@ -20,16 +20,16 @@ use portcullis_operations::error::OperationError;
 use portcullis_operations::search::CANDIDATES_PER_CHECK;
 
 use crate::error::ApiError;
-use crate::peer::PeerAddress;
+use crate::peer::Peer;
 use crate::rate_answer;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Returns the address of the client, as section 8.12 says. Returns `None` if no listener received the request.
 pub(crate) fn client_address(app: &App, parts: &Parts) -> Option<IpAddr> {
-    let PeerAddress(peer) = parts.extensions.get()?;
+    let Peer { address, .. } = parts.extensions.get()?;
     let forwarded = texts(&parts.headers, FORWARDED);
-    Some(app.limits.proxies.client(*peer, forwarded, texts(&parts.headers, X_FORWARDED_FOR)))
+    Some(app.limits.proxies.client(*address, forwarded, texts(&parts.headers, X_FORWARDED_FOR)))
 }
 
 /// Returns the values of a header. A value that is no text is empty.

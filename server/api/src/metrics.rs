@@ -1,9 +1,10 @@
 //! The metrics of this process, for Prometheus.
 
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use http::header::CONTENT_TYPE;
+use axum::response::Response;
 use portcullis_operations::app::App;
+
+use crate::respond;
 
 /// The text format of OpenMetrics 1.0, which Prometheus reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -19,5 +20,5 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
     )),
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Response {
-    ([(CONTENT_TYPE, OPEN_METRICS)], app.render_metrics()).into_response()
+    respond::text(OPEN_METRICS, |text| app.render_metrics(text))
 }

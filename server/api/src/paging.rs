@@ -1,22 +1,26 @@
 //! Pages of lists: `?limit=` and `?cursor=`, and a `Link` to the next page (`docs/semantics.md`, section 8.7).
 
+use std::io::Write;
+
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::header::{CONTENT_TYPE, LINK};
+use http::header::LINK;
 use http::{HeaderValue, Uri};
 use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
 use portcullis_model::schema;
-use portcullis_operations::error::OperationError;
 use serde::Serialize;
+use serde_json::Error;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
+use crate::answer_text::AnswerText;
 use crate::error::ApiError;
 use crate::parameters::{digits, parameter, query};
+use crate::respond;
 
 /// Longest page, and the length of a page without `limit`.
 const MAX_LIMIT: usize = 1_000;
@@ -164,16 +168,14 @@ impl<K: CursorKey> Requested<'_, K> {
         key: impl Fn(&T) -> K,
     ) -> Response {
         let Listed { records, more } = listed;
-        let (body, written) = match write(&records) {
+        let (list, written) = match write(&records) {
             Ok(page) => page,
-            Err(error) => {
-                return ApiError::from(OperationError::Internal(error.into())).into_response();
-            }
+            Err(error) => return respond::unwritten(error),
         };
         let last = records.get(..written).and_then(<[T]>::last);
         let last = last.filter(|_| more || written < records.len()).map(key);
         let link = last.and_then(|last| HeaderValue::from_str(&self.next(&last)).ok());
-        ([(CONTENT_TYPE, "application/json")], link.map(|link| [(LINK, link)]), body)
+        (link.map(|link| [(LINK, link)]), respond::written("application/json", list))
             .into_response()
     }
 
@@ -191,13 +193,15 @@ impl<K: CursorKey> Requested<'_, K> {
 
 /// Writes the first records as a JSON list: as many as fit into [`MAX_PAGE_BYTES`], and at least one. Returns the list
 /// and the number of its records.
-fn write<T: Serialize>(records: &[T]) -> serde_json::Result<(Vec<u8>, usize)> {
-    let mut list = vec![b'['];
+fn write<T: Serialize>(records: &[T]) -> serde_json::Result<(AnswerText, usize)> {
+    let add = |list: &mut AnswerText, text: &[u8]| list.write_all(text).map_err(Error::io);
+    let mut list = AnswerText::default();
+    add(&mut list, b"[")?;
     let mut written = 0;
     for record in records {
         let before = list.len();
         if written > 0 {
-            list.push(b',');
+            add(&mut list, b",")?;
         }
         serde_json::to_writer(&mut list, record)?;
         if written > 0 && list.len() >= MAX_PAGE_BYTES {
@@ -206,16 +210,19 @@ fn write<T: Serialize>(records: &[T]) -> serde_json::Result<(Vec<u8>, usize)> {
         }
         written += 1;
     }
-    list.push(b']');
+    add(&mut list, b"]")?;
     Ok((list, written))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use http_body_util::BodyExt;
 
-    #[test]
-    fn a_list_ends_before_it_is_too_large() {
+    use super::*;
+    use crate::recipient::tests::in_request;
+
+    #[tokio::test]
+    async fn a_list_ends_before_it_is_too_large() {
         // A character that JSON writes with six bytes, so that the store counts a sixth.
         let small = |bytes: usize| "\u{1}".repeat(bytes / 6);
         for (records, expected) in [
@@ -227,9 +234,12 @@ mod tests {
             (vec![small(9_000_000), small(60)], 1),
             (vec![small(60), small(9_000_000)], 1),
         ] {
-            let (list, written) = write(&records).expect("JSON");
+            let (list, written) = in_request(|| write(&records)).await.expect("JSON");
             assert_eq!(written, expected);
+            let length = list.len();
+            let list = list.into_body().collect().await.expect("a body").to_bytes();
             let read: Vec<String> = serde_json::from_slice(&list).expect("a list");
+            assert_eq!(length, list.len());
             assert_eq!(read, records[..written]);
             assert!(written < 2 || list.len() <= MAX_PAGE_BYTES, "{} bytes", list.len());
         }

@@ -1,8 +1,15 @@
-//! The address of the other end of a connection.
+//! The other end of a connection.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
-/// The address of the peer of a connection, as an extension of each of its requests. Behind a proxy it is the address
-/// of the proxy.
-#[derive(Clone, Copy, Debug)]
-pub struct PeerAddress(pub IpAddr);
+use crate::recipient::ConnectionAnswers;
+
+/// The peer of a connection, as an extension of each of its requests.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    /// Behind a proxy it is the address of the proxy.
+    pub(crate) address: IpAddr,
+    /// The answers that the peer has not taken yet.
+    pub(crate) answers: Arc<ConnectionAnswers>,
+}

@@ -1,6 +1,5 @@
 //! Permissions of a subject, and matrices of decisions (`docs/semantics.md`, section 15).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, ETAG};
@@ -20,6 +19,7 @@ use crate::callers::SearchRequester;
 use crate::error::ApiError;
 use crate::etag::IfNoneMatch;
 use crate::openapi::Conflict;
+use crate::respond::Json;
 
 /// Lists what a subject may do on each registered resource.
 ///

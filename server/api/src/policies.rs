@@ -1,6 +1,5 @@
 //! ABAC policies (`docs/semantics.md`, section 4.1).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
@@ -23,7 +22,7 @@ use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{effect_filter, parameter, query, text_filter};
 use crate::path::RecordId;
-use crate::respond::{created, deleted, revision_header};
+use crate::respond::{Json, created, deleted, revision_header};
 
 /// A written policy, and the warnings about it.
 #[derive(Serialize, ToSchema)]

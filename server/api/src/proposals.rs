@@ -1,6 +1,5 @@
 //! Proposals: applies that wait for a second manager (`docs/semantics.md`, section 10.10).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
@@ -16,6 +15,7 @@ use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
+use crate::respond::Json;
 
 /// Lists the tenant's proposals.
 #[utoipa::path(

@@ -10,9 +10,10 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap};
 use http_body::Body as HttpBody;
 use http_body_util::BodyExt;
+use portcullis_limits::{MemoryAccount, MemoryCharge};
 use portcullis_operations::error::OperationError;
 
-use crate::body_budget::{Account, BodyBudget, Charge};
+use crate::body_budget::BodyBudget;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::large_bodies::LARGE;
@@ -25,14 +26,19 @@ pub(crate) struct BodyLimits {
     /// The length that the request declares.
     declared: Option<u64>,
     budget: BodyBudget,
-    account: Account,
+    account: MemoryAccount,
     deadline: Deadline,
 }
 
 impl BodyLimits {
-    /// Returns the limits of a request that arrives now and whose sender is not known yet.
-    pub(crate) fn new(most: usize, budget: BodyBudget, headers: &HeaderMap) -> Self {
-        let (account, declared) = (budget.account(""), declared_length(headers));
+    /// Returns the limits of a request that arrives now. Its body is charged to `account` until its sender is known.
+    pub(crate) fn new(
+        most: usize,
+        budget: BodyBudget,
+        account: MemoryAccount,
+        headers: &HeaderMap,
+    ) -> Self {
+        let declared = declared_length(headers);
         Self { most, declared, budget, account, deadline: Deadline::from_now() }
     }
 }
@@ -53,10 +59,10 @@ pub(crate) fn deadline_of(extensions: &Extensions) -> Deadline {
     extensions.get().map_or_else(Deadline::from_now, |limits: &BodyLimits| limits.deadline)
 }
 
-/// Charges the body of a request to `tenant`, which sends it.
-pub(crate) fn charge_body_to(parts: &mut Parts, tenant: &str) {
+/// Charges the body of a request to `account`, the one of its sender.
+pub(crate) fn charge_body_to(parts: &mut Parts, account: MemoryAccount) {
     if let Some(limits) = parts.extensions.get_mut::<BodyLimits>() {
-        limits.account = limits.budget.account(tenant);
+        limits.account = account;
     }
 }
 
@@ -108,10 +114,10 @@ impl<B: HttpBody<Data = Bytes> + Unpin> UnreadBody<B> {
         let Self { body, limits } = self;
         let deadline = limits.deadline;
         let read = async {
-            let read = read_all(body, limits).await?;
+            let read = read_all(body, &limits).await?;
             if read.kept.len() > LARGE {
                 // In a box, so that a check has no room for its state.
-                Box::pin(read.charge.take_turn()).await?;
+                Box::pin(limits.budget.take_turn(limits.account)).await?;
             }
             Ok(read)
         };
@@ -124,11 +130,12 @@ impl<B: HttpBody<Data = Bytes> + Unpin> UnreadBody<B> {
 
 async fn read_all(
     mut body: impl HttpBody<Data = Bytes> + Unpin,
-    limits: BodyLimits,
+    limits: &BodyLimits,
 ) -> Result<ReadBody, ApiError> {
     let BodyLimits { most: most_bytes, declared, budget, account, .. } = limits;
+    let most_bytes = *most_bytes;
     let declared = declared.and_then(|length| length.try_into().ok());
-    let mut charge = budget.charge(account);
+    let mut charge = budget.charge(*account);
     let mut kept = Vec::new();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
@@ -162,16 +169,29 @@ fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// Bytes that an item of a batch takes while it is decided: what was read of it, and its decision.
+const ITEM: usize = 384;
+
 /// A body that was read. It holds its charge.
 pub(crate) struct ReadBody {
     kept: Vec<u8>,
-    charge: Charge,
+    charge: MemoryCharge,
 }
 
 impl ReadBody {
     /// Returns the bytes, which are charged until the last copy of them is dropped.
     pub(crate) fn into_bytes(self) -> Bytes {
         if self.kept.is_empty() { Bytes::new() } else { Bytes::from_owner(self) }
+    }
+}
+
+impl ReadBody {
+    /// Charges the items that were read of the body. An item of two bytes takes much more.
+    ///
+    /// # Errors
+    /// The memory for bodies is spent.
+    pub(crate) fn charge_items(&self, items: usize) -> Result<MemoryCharge, ApiError> {
+        self.charge.beside(items * ITEM).map_err(|_| too_many())
     }
 }
 
@@ -187,12 +207,16 @@ mod tests {
 
     use axum::response::IntoResponse;
     use futures_util::stream;
-    use portcullis_operations::edge_metrics::BodyMetrics;
+    use portcullis_limits::MemoryMetrics;
 
     use super::*;
     use crate::large_bodies::beside_when_large;
 
     const MIB: usize = 1 << 20;
+
+    fn account(tenant: &str) -> MemoryAccount {
+        MemoryAccount::for_tenant(tenant)
+    }
 
     /// A request whose body comes in pieces of 1 MiB.
     fn request(budget: &BodyBudget, pieces: usize, declared: bool) -> Request {
@@ -202,7 +226,7 @@ mod tests {
         if declared {
             request.headers_mut().insert(CONTENT_LENGTH, length.into());
         }
-        let limits = BodyLimits::new(16 * MIB, budget.clone(), request.headers());
+        let limits = BodyLimits::new(16 * MIB, budget.clone(), account("a"), request.headers());
         request.extensions_mut().insert(limits);
         request
     }
@@ -214,7 +238,7 @@ mod tests {
 
     #[tokio::test]
     async fn memory_is_charged_until_the_bytes_are_gone() {
-        let metrics = BodyMetrics::default();
+        let metrics = MemoryMetrics::default();
         let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         for (declared, charged) in [(true, 5), (false, 8)] {
             let bytes = read(request(&budget, 5, declared)).await.expect("a body");
@@ -230,7 +254,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_request_computes_with_a_large_body_beside_the_thread_of_others() {
-        let budget = BodyBudget::new(64 * MIB as u64, 0, BodyMetrics::default());
+        let budget = BodyBudget::new(64 * MIB as u64, 0, MemoryMetrics::default());
         let request = request(&budget, 1, true);
         let handler = async move {
             let body = read(request).await.expect("a body");
@@ -245,7 +269,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_has_no_room_is_a_503() {
-        let metrics = BodyMetrics::default();
+        let metrics = MemoryMetrics::default();
         let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         let held = [
             read(request(&budget, 16, true)).await.expect("a body"),
@@ -253,9 +277,9 @@ mod tests {
         ];
         assert_eq!(read(request(&budget, 3, true)).await, Err(503));
         let mut parts = request(&budget, 3, true).into_parts();
-        let has_own = |tenant: &String| budget.account(tenant) != budget.account("");
-        let tenant = (0..).map(|number| number.to_string()).find(has_own).expect("a tenant");
-        charge_body_to(&mut parts.0, &tenant);
+        let others = (0..).map(|number| account(&number.to_string()));
+        let other = others.into_iter().find(|other| *other != account("a")).expect("an account");
+        charge_body_to(&mut parts.0, other);
         let of_another = read(Request::from_parts(parts.0, parts.1)).await;
         assert_eq!(of_another.expect("a share of its own").len(), 3 * MIB);
         drop(held);
@@ -266,7 +290,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_never_ends_is_given_up() {
-        let metrics = BodyMetrics::default();
+        let metrics = MemoryMetrics::default();
         let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         let (mut request, begun) = (request(&budget, 1, true), tokio::time::Instant::now());
         let first = stream::iter([Ok::<_, axum::Error>(vec![b'x'; 10])]);

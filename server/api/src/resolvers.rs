@@ -3,7 +3,6 @@
 mod change;
 mod try_out;
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
@@ -18,7 +17,7 @@ use crate::force::Force;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
-use crate::respond::{created, deleted, revision_header};
+use crate::respond::{Json, created, deleted, revision_header};
 use crate::upload::{ChangeUpload, NewUpload, Upload};
 use change::ChangeBody;
 pub(super) use try_out::*;

@@ -1,6 +1,5 @@
 //! The registry of resources (`docs/semantics.md`, sections 3.5 to 3.8).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
@@ -22,7 +21,7 @@ use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{flag, parameter};
 use crate::path::RecordId;
-use crate::respond::{created, deleted, revision_header};
+use crate::respond::{Json, created, deleted, revision_header};
 
 /// A registered resource, and the warnings about it.
 #[derive(Serialize, ToSchema)]

@@ -1,6 +1,5 @@
 //! Roles that include other roles (`docs/semantics.md`, section 12.8).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
@@ -21,7 +20,7 @@ use crate::openapi::{Conflict, PreconditionFailed};
 use crate::paging::{self, Requested};
 use crate::parameters::parameter;
 use crate::path::Segments;
-use crate::respond::{deleted, revision_header};
+use crate::respond::{Json, deleted, revision_header};
 
 /// The name of a role in a path.
 #[derive(Debug, Deserialize)]

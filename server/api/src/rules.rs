@@ -1,6 +1,5 @@
 //! RBAC rules (`docs/semantics.md`, section 3.3).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
@@ -22,7 +21,7 @@ use crate::force::Force;
 use crate::openapi::{Conflict, NotFound, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{effect_filter, parameter, query, text_filter};
-use crate::respond::{created, deleted, revision_header};
+use crate::respond::{Json, created, deleted, revision_header};
 
 /// A written rule, and the warnings about it.
 #[derive(Serialize, ToSchema)]

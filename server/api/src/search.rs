@@ -1,6 +1,5 @@
 //! Searches: which resources, which subjects, which actions (`docs/semantics.md`, section 13).
 
-use axum::Json as JsonAnswer;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_engine::Json;
@@ -24,6 +23,8 @@ use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::recipient::carried;
+use crate::respond::Json as JsonAnswer;
 use crate::revision_header;
 
 pub(crate) const RESOURCES_PATH: &str = "/api/v1/search/resources";
@@ -217,7 +218,8 @@ pub(super) async fn actions(
 ) -> Result<Response, ApiError> {
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
-    let search = move || async move { action_answer(&app, &caller, &body, at_least).await };
+    let search =
+        carried(move || async move { action_answer(&app, &caller, &body, at_least).await });
     searches.searches.run(&tenant, search).await
 }
 
@@ -270,7 +272,8 @@ async fn run(
 ) -> Result<Response, ApiError> {
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
-    let search = move || async move { answer(&app, &caller, &body, searched, at_least).await };
+    let search =
+        carried(move || async move { answer(&app, &caller, &body, searched, at_least).await });
     searches.searches.run(&tenant, search).await
 }
 

@@ -8,7 +8,6 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse, Response};
@@ -37,7 +36,9 @@ use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::large_bodies::beside_when_large;
 use crate::leftover;
 use crate::raw_body::BodyLimits;
+use crate::recipient::{ConnectionAnswers, Recipient};
 use crate::request_id::{REQUEST_ID, RequestId};
+use crate::respond::{Json, with_room};
 use crate::search;
 use crate::sent_credential::SentCredential;
 use crate::unknown_parameters::KnownQueries;
@@ -73,6 +74,11 @@ impl HttpService {
         Self(Arc::new(ServiceContext { app, bodies, queries, routes, direct_checks }))
     }
 
+    /// Returns the answers of a connection that begins.
+    pub(crate) fn answers_of_connection(&self) -> Arc<ConnectionAnswers> {
+        ConnectionAnswers::new(self.0.app.limits.answers.clone())
+    }
+
     /// Answers a request.
     pub async fn answer<B>(self, request: Request<B>) -> Response
     where
@@ -82,6 +88,8 @@ impl HttpService {
         let ServiceContext { app, bodies, queries, routes, direct_checks } = &*self.0;
         let (mut parts, mut body) = request.into_parts();
         let exchange = Exchange::begin(&parts, app.clock.now());
+        let direct = direct_route(&parts).filter(|_| *direct_checks);
+        let recipient = Recipient::of(app, &parts);
         let sent = SentCredential::of(app, &parts, &exchange.id);
         let most = match parts.uri.path() {
             _ if upload::is_upload(&parts) => MAX_UPLOAD,
@@ -91,11 +99,16 @@ impl HttpService {
             search::RESOURCES_PATH | search::SUBJECTS_PATH => search::MAX_BODY,
             _ => MAX_BODY,
         };
-        parts.extensions.insert(BodyLimits::new(most, bodies.clone(), &parts.headers));
+        parts.extensions.insert(BodyLimits::new(
+            most,
+            bodies.clone(),
+            recipient.account(),
+            &parts.headers,
+        ));
         if let Some(fault) = queries.fault(&parts) {
             parts.extensions.insert(fault);
         }
-        let routed = match direct_route(&parts).filter(|_| *direct_checks) {
+        let routed = match direct {
             Some(route) => Either::Left(directly(app, route, &mut parts, &mut body)),
             None => {
                 parts.extensions.insert(exchange.id.clone());
@@ -105,9 +118,9 @@ impl HttpService {
         };
         // Pinned here: each move copies the whole state of a check.
         let routed = pin!(AssertUnwindSafe(routed).catch_unwind());
-        let routed = beside_when_large(routed);
+        let routed = beside_when_large(recipient.answer(routed));
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
-            Some(Ok(answer)) => method_not_allowed(answer),
+            Some(Ok(answer)) => method_not_allowed(with_room(answer)),
             Some(Err(panic)) => after_panic(&*panic),
             None => after_timeout(),
         };

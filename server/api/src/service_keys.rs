@@ -1,6 +1,5 @@
 //! Service API keys (`docs/semantics.md`, section 6.8). People manage them, and so these routes need a token.
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
@@ -16,7 +15,7 @@ use crate::error::ApiError;
 use crate::openapi::QuotaExceeded;
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
-use crate::respond::created_with_key;
+use crate::respond::{Json, created_with_key};
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]

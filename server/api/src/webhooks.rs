@@ -1,6 +1,5 @@
 //! Webhooks (`docs/semantics.md`, sections 7.1 and 7.9).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
@@ -19,7 +18,7 @@ use crate::force::Force;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::{RecordId, Segments};
-use crate::respond::created_at;
+use crate::respond::{Json, created_at};
 
 /// Registers a webhook.
 #[utoipa::path(

@@ -4,13 +4,14 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 74] = [
+const OURS: [&str; 75] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
     "ADMIN_API_KEY_FILE",
     "ADMIN_DOMAIN_CLAIM",
     "ADMIN_LISTEN_ADDR",
+    "ANSWER_MEMORY",
     "APPLY_BODY_BYTES",
     "AUDIT_MAX_RECORDS",
     "AUDIT_RETENTION",

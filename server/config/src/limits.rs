@@ -4,10 +4,13 @@ use portcullis_engine::operator::parse_network;
 use portcullis_limits::{ClassCapacities, LimitConfig, Rate, RateSettings, ScopeRates};
 
 use crate::error::ConfigError;
+use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// Most requests of one class at a time. More than the connections of the service could send are no limit.
 const MAX_PLACES: u32 = 1_000_000;
+/// Least memory for answers, in bytes: with less, a tenant could not have an answer beyond what needs no charge.
+const LEAST_ANSWER_MEMORY: u64 = 256 << 10;
 
 impl Variables {
     /// Returns the limits of callers.
@@ -21,7 +24,12 @@ impl Variables {
         let trusted_proxies = self.parsed("TRUSTED_PROXIES", networks, |text| {
             text.split(',').map(|network| parse_network(network.trim())).collect()
         })?;
+        let size = format!("a size of at least `{}KiB` {SIZE_UNITS}", LEAST_ANSWER_MEMORY >> 10);
+        let answer_memory = self.parsed("ANSWER_MEMORY", &size, |text| {
+            parse_size(text).filter(|bytes| *bytes >= LEAST_ANSWER_MEMORY)
+        })?;
         Ok(LimitConfig {
+            answer_memory: answer_memory.unwrap_or(default.answer_memory),
             rates: RateSettings {
                 checks: self.rates("RATE_LIMIT_CHECKS")?,
                 reads: self.rates("RATE_LIMIT_READS")?,
@@ -87,6 +95,7 @@ mod tests {
         assert_eq!(limits.rates, RateSettings::default());
         assert_eq!(limits.failures, Rate::parse("60/m"));
         assert!(limits.trusted_proxies.is_empty());
+        assert_eq!(limits.answer_memory, 128 << 20);
         assert_eq!(
             limits.capacities,
             ClassCapacities { checks: 1_024, management: 64, uploads: 16 }
@@ -102,6 +111,7 @@ mod tests {
             ("RATE_LIMIT_FAILURES", "off"),
             ("TRUSTED_PROXIES", "10.0.0.0/8, 192.168.1.7"),
             ("MAX_UPLOADS", "2"),
+            ("ANSWER_MEMORY", "1MiB"),
         ])
         .unwrap();
         let expected = RateSettings {
@@ -115,7 +125,7 @@ mod tests {
         };
         assert_eq!((limits.rates, limits.failures), (expected, None));
         assert_eq!(limits.trusted_proxies.len(), 2);
-        assert_eq!(limits.capacities.uploads, 2);
+        assert_eq!((limits.capacities.uploads, limits.answer_memory), (2, 1 << 20));
     }
 
     #[test]
@@ -127,6 +137,11 @@ mod tests {
             ("RATE_LIMIT_FAILURES", "60", "expected a rate such as `60/m`, or `off`"),
             ("TRUSTED_PROXIES", "10.0.0.1/8", "expected networks such as"),
             ("MAX_CHECKS", "0", "expected a number from 1 to 1000000"),
+            (
+                "ANSWER_MEMORY",
+                "255KiB",
+                "expected a size of at least `256KiB` (units: KiB, MiB, GiB)",
+            ),
         ] {
             let error = limits(&[(name, value)]).unwrap_err();
             assert!(error.starts_with(name) && error.contains(expected), "{error}");

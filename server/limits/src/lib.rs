@@ -1,5 +1,5 @@
 //! Limits that keep one caller from hurting others (`docs/semantics.md`, section 8.12): rates of tenants, credentials and
-//! addresses, failed authentications of addresses, and places for the requests of each class.
+//! addresses, failed authentications of addresses, places for the requests of each class, and memory.
 //!
 //! The crate reads no clock and knows no HTTP server. Each call takes the present as a [`Moment`].
 
@@ -8,6 +8,7 @@ mod bounded;
 mod classes;
 mod credential;
 mod failures;
+mod memory;
 mod metrics;
 mod places;
 mod queue;
@@ -21,6 +22,7 @@ pub use address::TrustedProxies;
 pub use classes::Class;
 pub use credential::RefusedCredential;
 pub use failures::{FailedAuthentications, KeyLookup};
+pub use memory::{MemoryAccount, MemoryBudget, MemoryCharge, MemoryMetrics, Spent};
 pub use metrics::{LimitMetrics, RefusalReason};
 pub use places::{Admission, ClassCapacities, Places, RequestPlace};
 pub use rate::{Bucket, BucketLevel, Moment, Rate};
@@ -40,6 +42,8 @@ pub struct LimitConfig {
     pub trusted_proxies: Vec<IpNet>,
     /// The number of requests of each class that run at a time.
     pub capacities: ClassCapacities,
+    /// Most bytes of answers that are not sent yet.
+    pub answer_memory: u64,
 }
 
 impl Default for LimitConfig {
@@ -49,6 +53,7 @@ impl Default for LimitConfig {
             failures: Some(failures::DEFAULT_RATE),
             trusted_proxies: Vec::new(),
             capacities: ClassCapacities::default(),
+            answer_memory: 128 << 20,
         }
     }
 }
@@ -60,6 +65,8 @@ pub struct CallerLimits {
     pub failures: FailedAuthentications,
     pub proxies: TrustedProxies,
     pub places: Places,
+    /// The memory of answers that are not sent yet.
+    pub answers: MemoryBudget,
     pub metrics: LimitMetrics,
     /// Throttles the log line about failed authentications.
     pub failure_log: LogThrottle,
@@ -73,6 +80,7 @@ impl CallerLimits {
             failures: FailedAuthentications::new(config.failures),
             proxies: TrustedProxies::new(config.trusted_proxies),
             places: Places::new(&config.capacities, &metrics),
+            answers: MemoryBudget::new(config.answer_memory, 0, metrics.answers.clone()),
             metrics,
             failure_log: LogThrottle::default(),
         }

@@ -11,6 +11,7 @@ use prometheus_client::registry::Registry;
 
 use crate::classes::Class;
 use crate::credential::RefusedCredential;
+use crate::memory::MemoryMetrics;
 
 /// Seconds, up to the longest wait for a place.
 const WAIT_BUCKETS: [f64; 10] = [1e-3, 5e-3, 25e-3, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 20.0];
@@ -80,6 +81,7 @@ pub struct LimitMetrics {
     running: Family<ClassLabels, Gauge>,
     waiting: Family<ClassLabels, Gauge>,
     waits: Waits,
+    pub(crate) answers: MemoryMetrics,
 }
 
 impl LimitMetrics {
@@ -91,6 +93,7 @@ impl LimitMetrics {
             running: Family::default(),
             waiting: Family::default(),
             waits: Waits::new_with_constructor(|| Histogram::new(WAIT_BUCKETS)),
+            answers: MemoryMetrics::default(),
         };
         for class in Class::ALL {
             for reason in RefusalReason::ALL {
@@ -113,6 +116,10 @@ impl LimitMetrics {
         registry.register("requests_waiting", help, metrics.waiting.clone());
         let help = "Time that requests waited for a place, in seconds, if they waited";
         registry.register("request_wait_seconds", help, metrics.waits.clone());
+        let help = "Memory of answers that are not sent yet";
+        registry.register("answer_bytes", help, metrics.answers.bytes.clone());
+        let help = "Answers that were refused because answers took too much memory";
+        registry.register("answers_refused", help, metrics.answers.refused.clone());
         metrics
     }
 

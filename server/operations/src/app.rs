@@ -1,5 +1,6 @@
 //! The wired service, which every use case takes.
 
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -152,8 +153,11 @@ impl App {
         Ok(tx)
     }
 
-    /// Returns the metrics of the process, as `GET /metrics` shows them.
-    pub fn render_metrics(&self) -> String {
+    /// Writes the metrics of the process, as `GET /metrics` shows them.
+    ///
+    /// # Errors
+    /// Those of `text`.
+    pub fn render_metrics(&self, text: &mut impl fmt::Write) -> fmt::Result {
         let (providers, key_sets) = self.authenticator.providers();
         let own = [
             ("uploads", self.uploads.tenants()),
@@ -173,7 +177,7 @@ impl App {
         }
         self.metrics.conflicts.inner().store(self.store.conflicts(), Ordering::Relaxed);
         self.metrics.entity_bytes.set(i64::try_from(self.entities.weight()).unwrap_or(i64::MAX));
-        self.metrics.render()
+        self.metrics.render(text)
     }
 
     /// Refuses the credential of a tenant that the service does not serve, because it has a single tenant.

@@ -10,6 +10,7 @@ use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, DEFAULT_DENY, Decision, Effect, Supply, Verdict,
 };
+use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::OpenCheck;
@@ -46,6 +47,8 @@ pub struct BatchAnswer {
     pub revision: u64,
     /// In the order of the checks, up to the one after which the batch ends.
     pub answers: Vec<ItemAnswer>,
+    /// The memory of the reasons; `None` without checks.
+    pub charge: Option<MemoryCharge>,
 }
 
 /// The answer to a check of a batch.
@@ -73,8 +76,8 @@ pub struct Basis {
 /// store when this function returns, unless the store is down.
 ///
 /// # Errors
-/// The caller may not ask about a domain, the checks are of several tenants, or there are no plans of one revision that is
-/// new enough.
+/// The caller may not ask about a domain, the checks are of several tenants, there are no plans of one revision that is new
+/// enough, or the memory for answers is spent.
 pub async fn check_all(
     app: &App,
     caller: &CheckCaller,
@@ -83,15 +86,19 @@ pub async fn check_all(
 ) -> Result<BatchAnswer, OperationError> {
     let began = Instant::now();
     let Some(tenant) = tenant_of(caller, items)? else {
-        return Ok(BatchAnswer { revision: options.at_least, answers: Vec::new() });
+        return Ok(BatchAnswer { revision: options.at_least, answers: Vec::new(), charge: None });
     };
     app.closed_tenants.must_be_open(&tenant)?;
+    let no_room = |Spent| OperationError::no_room_for_answer();
+    let account = MemoryAccount::for_tenant(caller.tenant());
+    let mut reasons = RecentReasons::new(app.limits.answers.charge(account));
     let checks = BatchedChecks { items, caller, now: app.clock.now() };
     let batch = Batch::prepare(app, &tenant, checks, options).await?;
-    let answers = batch.decide().await;
+    let answers = batch.decide(&mut reasons).await;
+    let charge = Some(reasons.into_charge().map_err(no_room)?);
     batch.count(&answers, began.elapsed());
     batch.record_denials(&answers).await;
-    Ok(BatchAnswer { revision: batch.plans.revision, answers })
+    Ok(BatchAnswer { revision: batch.plans.revision, answers, charge })
 }
 
 /// Returns the tenant of all checks; `None` without checks.
@@ -192,17 +199,17 @@ impl<'b> Batch<'b> {
     }
 
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
-    async fn decide(&self) -> Vec<ItemAnswer> {
+    async fn decide(&self, reasons: &mut RecentReasons) -> Vec<ItemAnswer> {
         let mut decided: Vec<ItemAnswer> = Vec::with_capacity(self.plan_of.len());
-        let (mut open, mut reasons) = (Vec::new(), RecentReasons::default());
+        let mut open = Vec::new();
         // Checks with megabytes of attributes are slow: the first one is timed alone.
         let (mut slice, mut untimed, mut next_look) = (Instant::now(), 1, 1);
         for (index, plan) in self.plans().enumerate() {
-            match self.decide_first(index, plan, &mut reasons) {
+            match self.decide_first(index, plan, reasons) {
                 Ok(answer) => {
                     let ends = self.ends_after(&answer);
                     decided.push(answer);
-                    if ends {
+                    if ends || reasons.are_spent() {
                         break;
                     }
                 }
@@ -218,7 +225,7 @@ impl<'b> Batch<'b> {
             }
         }
         if !open.is_empty() {
-            self.decide_open(open, &mut decided, &mut reasons).await;
+            self.decide_open(open, &mut decided, reasons).await;
             self.cut(&mut decided);
         }
         decided
@@ -303,6 +310,10 @@ impl<'b> Batch<'b> {
         let is_recorded = self.subscribes && effect == Effect::Deny;
         let basis = (self.options.with_reasons || is_recorded)
             .then(|| Basis { rule_id: decision.rule_id(), reason: reasons.reason(decision) });
+        if let Some(basis) = basis.as_ref().filter(|_| is_recorded) {
+            // Its event has a reason of its own. Who looks at the reasons sees the refusal.
+            let _ = reasons.count(basis.reason.len());
+        }
         ItemAnswer { effect, basis }
     }
 

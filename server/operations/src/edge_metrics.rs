@@ -1,5 +1,6 @@
 //! The metrics of connections and of request bodies in memory.
 
+use portcullis_limits::MemoryMetrics;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
@@ -9,15 +10,6 @@ use prometheus_client::registry::Registry;
 pub struct ConnectionMetrics {
     pub open: Gauge,
     /// Connections that were closed at once, because there were too many.
-    pub refused: Counter,
-}
-
-/// The metrics of request bodies.
-#[derive(Clone, Debug, Default)]
-pub struct BodyMetrics {
-    /// Bytes in memory.
-    pub bytes: Gauge,
-    /// Requests that were refused, because too many bodies were in memory or too many large ones waited.
     pub refused: Counter,
 }
 
@@ -31,14 +23,15 @@ impl ConnectionMetrics {
     }
 }
 
-impl BodyMetrics {
-    pub(crate) fn register(registry: &mut Registry) -> Self {
-        let metrics = Self::default();
-        let bytes = "Memory that request bodies take";
-        registry.register("request_body_bytes", bytes, metrics.bytes.clone());
-        let refused =
-            "Requests that were refused because request bodies took too much memory or time";
-        registry.register("request_bodies_refused", refused, metrics.refused.clone());
-        metrics
-    }
+/// Registers the metrics of request bodies in memory.
+pub(crate) fn register_bodies(registry: &mut Registry) -> MemoryMetrics {
+    let metrics = MemoryMetrics::default();
+    registry.register(
+        "request_body_bytes",
+        "Memory that request bodies take",
+        metrics.bytes.clone(),
+    );
+    let refused = "Requests that were refused because request bodies took too much memory or time";
+    registry.register("request_bodies_refused", refused, metrics.refused.clone());
+    metrics
 }

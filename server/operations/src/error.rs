@@ -67,6 +67,15 @@ pub enum OperationError {
     Internal(Cause),
 }
 
+impl OperationError {
+    /// Returns the error of an answer for whose memory there is no room.
+    pub fn no_room_for_answer() -> Self {
+        let what = "answers that are not read yet take too much memory at the moment; read them, or ask for less at a \
+                    time, and try again later";
+        Self::NotNow(what.to_owned())
+    }
+}
+
 impl From<Invalid> for OperationError {
     fn from(invalid: Invalid) -> Self {
         Self::Invalid(invalid)

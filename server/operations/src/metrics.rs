@@ -3,6 +3,8 @@
 //! Each handle is made once, with every label that it can have; counting is an atomic addition. No label has a value
 //! that a tenant can choose.
 
+use std::fmt;
+
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -11,10 +13,10 @@ use prometheus_client::registry::Registry;
 
 pub use crate::check_metrics::CheckKind;
 use crate::check_metrics::CheckMetrics;
-use crate::edge_metrics::{BodyMetrics, ConnectionMetrics};
+use crate::edge_metrics::{ConnectionMetrics, register_bodies};
 use crate::load_sources::LoadSources;
 use crate::quota_metrics::QuotaMetrics;
-use portcullis_limits::LimitMetrics;
+use portcullis_limits::{LimitMetrics, MemoryMetrics};
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
@@ -40,7 +42,7 @@ pub struct Metrics {
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
     pub connections: ConnectionMetrics,
-    pub bodies: BodyMetrics,
+    pub bodies: MemoryMetrics,
     pub limits: LimitMetrics,
 }
 
@@ -82,7 +84,7 @@ impl Metrics {
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
             connections: ConnectionMetrics::register(&mut registry),
-            bodies: BodyMetrics::register(&mut registry),
+            bodies: register_bodies(&mut registry),
             limits: LimitMetrics::register(&mut registry),
             registry,
         }
@@ -94,12 +96,12 @@ impl Metrics {
         self.entries.get_or_create(&MapLabels { map }).set(entries);
     }
 
-    /// Returns the text that Prometheus reads.
-    pub fn render(&self) -> String {
-        let mut rendered = String::new();
-        // Writing to a string does not fail.
-        let _ = text::encode(&mut rendered, &self.registry);
-        rendered
+    /// Writes the text that Prometheus reads.
+    ///
+    /// # Errors
+    /// Those of `text`.
+    pub fn render(&self, text: &mut impl fmt::Write) -> fmt::Result {
+        text::encode(text, &self.registry)
     }
 }
 
@@ -151,9 +153,15 @@ mod tests {
 
     use super::*;
 
+    fn rendered(metrics: &Metrics) -> String {
+        let mut text = String::new();
+        metrics.render(&mut text).expect("a text");
+        text
+    }
+
     #[test]
     fn every_series_is_there_from_the_start() {
-        let text = Metrics::new().render();
+        let text = rendered(&Metrics::new());
         for series in [
             r#"portcullis_checks_total{kind="combined",decision="allow"} 0"#,
             r#"portcullis_checks_total{kind="legacy",decision="deny"} 0"#,
@@ -176,6 +184,8 @@ mod tests {
             "portcullis_connections_refused_total 0",
             "portcullis_request_body_bytes 0",
             "portcullis_request_bodies_refused_total 0",
+            "portcullis_answer_bytes 0",
+            "portcullis_answers_refused_total 0",
         ] {
             assert!(text.lines().any(|line| line == series), "{series}\n{text}");
         }
@@ -188,7 +198,7 @@ mod tests {
         metrics.checks.decided(CheckKind::Legacy, Effect::Deny, Duration::from_micros(40));
         metrics.resolvers.called("ok", Duration::from_millis(2));
         metrics.set_entries("plans", 7);
-        let text = metrics.render();
+        let text = rendered(&metrics);
         for series in [
             r#"portcullis_checks_total{kind="legacy",decision="deny"} 1"#,
             r#"portcullis_check_duration_seconds_bucket{le="0.000025",kind="legacy"} 0"#,

@@ -1,11 +1,12 @@
 //! The answers of AuthZEN evaluations (`docs/semantics.md`, section 11.7).
 
-use std::collections::BTreeMap;
+use std::fmt;
 
 use portcullis_auth::CheckCaller;
 use portcullis_engine::{Effect, Invalid};
 use portcullis_operations::app::App;
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::topic::Topic;
@@ -16,39 +17,74 @@ const FORBIDDEN: &str = "403";
 /// The decision of an evaluation.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(examples(json!({"decision": true})))]
-pub(crate) struct EvaluationAnswer {
+pub(crate) struct EvaluationAnswer<'q> {
     pub(super) decision: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) context: Option<Box<DecisionContext>>,
+    context: Option<DecisionContext<'q>>,
 }
 
 /// The context of a decision: reasons, if they were asked for, or the fault of an evaluation.
+///
+/// It borrows what it names, and words it when it is written: a long type that ten thousand evaluations have in common is in
+/// memory once.
 #[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct DecisionContext {
+pub(crate) struct DecisionContext<'q> {
     /// For the person who was denied, by status.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    reason_user: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "by_status")]
+    #[schema(value_type = BTreeMap<String, String>, required = false)]
+    reason_user: Option<ReasonForUser<'q>>,
     /// For those who manage policies, by status.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    reason_admin: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "by_status")]
+    #[schema(value_type = BTreeMap<String, String>, required = false)]
+    reason_admin: Option<&'q str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     policy_revision: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<EvaluationFault>,
+    error: Option<EvaluationFault<'q>>,
+}
+
+/// The reason of a denial, for the person who was denied.
+#[derive(Debug)]
+struct ReasonForUser<'q>(Topic<'q>);
+
+impl fmt::Display for ReasonForUser<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Topic { action, kind, .. } = self.0;
+        write!(f, "the policies do not allow `{action}` on this `{kind}`")
+    }
+}
+
+/// Writes a reason below its status.
+fn by_status<S: Serializer>(
+    reason: &Option<impl fmt::Display>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut by_status = serializer.serialize_map(Some(1))?;
+    if let Some(reason) = reason {
+        by_status.serialize_entry(FORBIDDEN, &format_args!("{reason}"))?;
+    }
+    by_status.end()
 }
 
 /// The fault of one evaluation of many.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EvaluationFault {
+pub(crate) struct EvaluationFault<'q> {
     status: u16,
-    message: String,
+    #[serde(serialize_with = "worded")]
+    #[schema(value_type = String)]
+    message: &'q Invalid,
+}
+
+/// Writes the text of a fault.
+fn worded<S: Serializer>(invalid: &&Invalid, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(invalid)
 }
 
 /// The decisions of evaluations.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(examples(json!({"evaluations": [{"decision": true}, {"decision": false}]})))]
-pub(crate) struct EvaluationsAnswer {
-    pub(super) evaluations: Vec<EvaluationAnswer>,
+pub(crate) struct EvaluationsAnswer<'q> {
+    pub(super) evaluations: Vec<EvaluationAnswer<'q>>,
 }
 
 /// The reasons that the caller gets.
@@ -68,12 +104,12 @@ impl Reasons {
     }
 }
 
-impl EvaluationAnswer {
+impl<'q> EvaluationAnswer<'q> {
     /// Returns the answer to a question about `topic`, with the reasons that the caller gets.
     pub(super) fn new(
-        topic: Topic<'_>,
+        topic: Topic<'q>,
         effect: Effect,
-        reason: Option<&str>,
+        reason: Option<&'q str>,
         revision: u64,
         reasons: Reasons,
     ) -> Self {
@@ -84,20 +120,16 @@ impl EvaluationAnswer {
         let mut context =
             DecisionContext { policy_revision: Some(revision), ..DecisionContext::default() };
         if !decision {
-            let Topic { action, kind, .. } = topic;
-            let for_user = format!("the policies do not allow `{action}` on this `{kind}`");
-            context.reason_user.insert(FORBIDDEN, for_user);
-            if let Some(reason) = reason.filter(|_| reasons.for_admins) {
-                context.reason_admin.insert(FORBIDDEN, reason.to_owned());
-            }
+            context.reason_user = Some(ReasonForUser(topic));
+            context.reason_admin = reason.filter(|_| reasons.for_admins);
         }
-        Self { decision, context: Some(Box::new(context)) }
+        Self { decision, context: Some(context) }
     }
 
     /// Returns the answer to an evaluation that cannot be decided.
-    pub(super) fn faulty(invalid: &Invalid) -> Self {
-        let error = EvaluationFault { status: 400, message: invalid.to_string() };
+    pub(super) fn faulty(invalid: &'q Invalid) -> Self {
+        let error = EvaluationFault { status: 400, message: invalid };
         let context = DecisionContext { error: Some(error), ..DecisionContext::default() };
-        Self { decision: false, context: Some(Box::new(context)) }
+        Self { decision: false, context: Some(context) }
     }
 }

@@ -10,6 +10,7 @@ use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_DOMAIN;
 use portcullis_engine::{Invalid, Json};
+use portcullis_limits::MemoryCharge;
 
 use super::entity::{Entity, PartialEntity, Role, object_attributes};
 use super::flatten::NameBudget;
@@ -49,6 +50,11 @@ impl StandardBody {
     /// Returns the text of the body, or a 400 if the request has no body.
     pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
         self.0.text()
+    }
+
+    /// Charges the evaluations that were read of the body.
+    pub(super) fn charge_items(&self, items: usize) -> Result<MemoryCharge, ApiError> {
+        self.0.charge_items(items)
     }
 
     /// Parses the body into a tree.

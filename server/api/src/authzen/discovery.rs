@@ -1,6 +1,5 @@
 //! The discovery document of AuthZEN (`docs/semantics.md`, section 11.8).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
@@ -12,6 +11,7 @@ use super::paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
 use super::search;
 use crate::error::ApiError;
 use crate::openapi::NotFound;
+use crate::respond::Json;
 
 /// The longest name of a tenant in a path, in bytes. A name of 256 characters may be percent-encoded.
 const MAX_NAME: usize = 3 * 4 * 256;

@@ -1,6 +1,5 @@
 //! `POST /access/v1/evaluations`: many decisions (`docs/semantics.md`, section 11.5).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_engine::batch::BatchSemantic;
@@ -21,6 +20,7 @@ use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::respond::Json;
 
 /// Decides many requests of AuthZEN by the rules of one revision.
 ///
@@ -39,7 +39,8 @@ pub(crate) async fn evaluations(
     body: StandardBody,
 ) -> Result<Response, ApiError> {
     if let Some(plain) = PlainBody::evaluations(body.text()?) {
-        let request = Request { app: &app, caller: &caller, options: plain.options, at_least };
+        let request =
+            Request { app: &app, caller: &caller, body: &body, options: plain.options, at_least };
         if plain.is_many {
             return request.decide_all(&plain, plain.topics().map(Ok)).await;
         }
@@ -60,7 +61,7 @@ async fn evaluate_tree(
 ) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let RequestBody { options, questions } = RequestBody::evaluations(&json)?;
-    let request = Request { app, caller, options, at_least };
+    let request = Request { app, caller, body, options, at_least };
     match questions {
         Questions::One(question) => request.decide(question.check(), question.topic()).await,
         Questions::Many(questions) => {
@@ -88,6 +89,7 @@ fn decidable<'q>(
 struct Request<'r> {
     app: &'r App,
     caller: &'r CheckRequester,
+    body: &'r StandardBody,
     options: Options,
     at_least: u64,
 }
@@ -104,30 +106,31 @@ impl Request<'_> {
         checks: &dyn BatchItems,
         topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q Invalid>>,
     ) -> Result<Response, ApiError> {
-        let Self { app, caller, options, at_least } = *self;
+        let Self { app, caller, body, options, at_least } = *self;
         caller.count_items(app, topics.len())?;
+        let _items = body.charge_items(topics.len())?;
         let batch_options =
             BatchOptions { at_least, semantic: options.semantic, with_reasons: options.reasons };
         let answer = batch_checks::check_all(app, caller, checks, batch_options).await?;
         let revision = answer.revision;
-        let answer = EvaluationsAnswer { evaluations: self.assemble(topics, answer) };
+        let assembled = EvaluationsAnswer { evaluations: self.assemble(topics, &answer) };
         // Nothing was decided if each evaluation has a fault.
         if checks.count() == 0 {
-            Ok(Json(answer).into_response())
+            Ok(Json(assembled).into_response())
         } else {
-            Ok(respond(revision, answer))
+            Ok(respond(revision, assembled))
         }
     }
 
     /// Returns the answers in the order of the questions, up to the one after which the answer ends.
-    fn assemble<'q>(
+    fn assemble<'a, 'q: 'a>(
         &self,
         topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q Invalid>>,
-        answer: BatchAnswer,
-    ) -> Vec<EvaluationAnswer> {
+        answer: &'a BatchAnswer,
+    ) -> Vec<EvaluationAnswer<'a>> {
         let Self { app, caller, options, .. } = *self;
-        let BatchAnswer { revision, answers } = answer;
-        let mut decided = answers.into_iter();
+        let BatchAnswer { revision, answers, .. } = answer;
+        let mut decided = answers.iter();
         let mut assembled = Vec::with_capacity(topics.len());
         for topic in topics {
             let answer = match topic {
@@ -136,7 +139,7 @@ impl Request<'_> {
                     let Some(ItemAnswer { effect, basis }) = decided.next() else { break };
                     let reasons = Reasons::of(app, caller, topic.domain, options.reasons);
                     let reason = basis.as_ref().map(|basis| &*basis.reason);
-                    EvaluationAnswer::new(topic, effect, reason, revision, reasons)
+                    EvaluationAnswer::new(topic, *effect, reason, *revision, reasons)
                 }
             };
             let ends = options.semantic.ends_after(answer.decision);

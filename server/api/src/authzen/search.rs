@@ -1,6 +1,5 @@
 //! `POST /access/v1/search/…`: searches of AuthZEN (`docs/semantics.md`, section 13.7).
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
@@ -19,6 +18,8 @@ use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::recipient::carried;
+use crate::respond::Json;
 use crate::revision_header;
 
 pub(crate) const SUBJECTS_PATH: &str = "/access/v1/search/subject";
@@ -161,7 +162,7 @@ async fn run(
 ) -> Result<Response, ApiError> {
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
-    let search = move || async move {
+    let search = carried(move || async move {
         let json = body.parse()?;
         let body = SearchBody::parse(&json, wanted)?;
         let mark =
@@ -179,7 +180,7 @@ async fn run(
                 find_actions(&app, &caller, &body, &mark(ACTIONS_PATH), at_least).await
             }
         }
-    };
+    });
     searches.searches.run(&tenant, search).await
 }
 

@@ -24,7 +24,7 @@ use super::activity::{Activity, ConnectionState};
 use super::answer::AnswerBody;
 use super::limits::ConnectionLimits;
 use super::opening::Opening;
-use crate::peer::PeerAddress;
+use crate::peer::Peer;
 use crate::service::HttpService;
 
 /// Longest time for a TLS handshake.
@@ -83,6 +83,7 @@ impl Connection {
         let Self { serving, peer, activity } = self;
         let Serving { builder, service, limits, stopped, .. } = serving;
         let io = TokioIo::new(Opening::new(stream));
+        let peer = Peer { address: peer, answers: service.answers_of_connection() };
         let answers = answers(service, peer, Arc::clone(&activity), limits.write);
         let mut connection = pin!(builder.serve_connection(io, answers));
         let mut idle = limits.idle;
@@ -152,7 +153,7 @@ async fn interrupted(
 /// Returns what answers the requests of a connection by `service`.
 fn answers(
     service: HttpService,
-    peer: IpAddr,
+    peer: Peer,
     activity: Arc<Activity>,
     write: Duration,
 ) -> impl Service<
@@ -163,7 +164,7 @@ fn answers(
 > {
     service_fn(move |mut request: Request<Incoming>| {
         let exchange = activity.exchange();
-        request.extensions_mut().insert(PeerAddress(peer));
+        request.extensions_mut().insert(peer.clone());
         let service = service.clone();
         async move {
             let answer = service.answer(request).await;

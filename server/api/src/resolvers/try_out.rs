@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::Json;
 use axum::extract::State;
 use portcullis_engine::{CheckBody, Invalid, Json as Value};
 use portcullis_model::schema::{self, AnySchema};
@@ -17,6 +16,7 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, ResolversWrite};
 use crate::error::ApiError;
 use crate::path::RecordId;
+use crate::respond::Json;
 use portcullis_model::check::CheckRequest;
 use portcullis_model::document;
 use portcullis_model::fields::{list, string};

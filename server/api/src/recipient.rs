@@ -1,0 +1,170 @@
+//! Whom an answer is for: the connection that takes it, and the tenant or the address that its memory is charged to
+//! (`docs/semantics.md`, section 8.9).
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::Either;
+use http::Method;
+use http::request::Parts;
+use portcullis_limits::{MemoryAccount, MemoryBudget, MemoryCharge, Spent};
+use portcullis_operations::app::App;
+use portcullis_operations::error::OperationError;
+use tokio::task::futures::TaskLocalFuture;
+
+use crate::error::ApiError;
+use crate::limits::client_address;
+use crate::peer::Peer;
+use crate::raw_body::charge_body_to;
+
+/// Bytes of unsent answers that each connection has without a charge, so that small answers cost no shared counter.
+pub(crate) const FREE: usize = 64 * 1024;
+
+tokio::task_local! {
+    /// The recipient of the answer to the request that runs. What writes an answer is too far from the request to be given
+    /// it: axum turns the value of a handler into a response by the value alone.
+    static RECIPIENT: Recipient;
+}
+
+/// The answers of a connection that are not sent yet.
+#[derive(Debug)]
+pub(crate) struct ConnectionAnswers {
+    budget: MemoryBudget,
+    /// The bytes without a charge.
+    free: AtomicUsize,
+}
+
+impl ConnectionAnswers {
+    /// Returns the answers of a connection that begins.
+    pub(crate) fn new(budget: MemoryBudget) -> Arc<Self> {
+        Arc::new(Self { budget, free: AtomicUsize::new(0) })
+    }
+
+    /// Takes bytes that need no charge. Returns whether there are so many.
+    fn take_free(&self, bytes: usize) -> bool {
+        let taken = self.free.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= FREE;
+        if !taken {
+            self.free.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        taken
+    }
+}
+
+/// The recipient of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipient {
+    connection: Arc<ConnectionAnswers>,
+    account: Cell<MemoryAccount>,
+    /// Whether the request may have written by the time of its answer, so that the answer cannot be refused.
+    has_begun_write: Cell<bool>,
+}
+
+impl Recipient {
+    /// Returns the recipient of the answer to a request whose sender is not known yet: the address of the client.
+    pub(crate) fn of(app: &App, parts: &Parts) -> Self {
+        let account = match client_address(app, parts) {
+            Some(address) => MemoryAccount::for_address(address),
+            None => MemoryAccount::for_tenant(""),
+        };
+        match parts.extensions.get() {
+            Some(Peer { answers, .. }) => Self::new(Arc::clone(answers), account),
+            None => Self::new(ConnectionAnswers::new(app.limits.answers.clone()), account),
+        }
+    }
+
+    fn new(connection: Arc<ConnectionAnswers>, account: MemoryAccount) -> Self {
+        Self { connection, account: Cell::new(account), has_begun_write: Cell::new(false) }
+    }
+
+    /// Returns the account that the memory of the request is charged to.
+    pub(crate) fn account(&self) -> MemoryAccount {
+        self.account.get()
+    }
+
+    /// Returns the recipient of the request that runs; `None` outside of a request.
+    pub(crate) fn current() -> Option<Self> {
+        RECIPIENT.try_with(Clone::clone).ok()
+    }
+
+    /// Answers a request for this recipient.
+    pub(crate) fn answer<F: Future>(self, request: F) -> impl Future<Output = F::Output> {
+        RECIPIENT.scope(self, request)
+    }
+
+    /// Returns a hold of no memory.
+    pub(crate) fn hold(self) -> Hold {
+        Hold { recipient: self, free: 0, charge: None }
+    }
+}
+
+/// Returns `work` of the request that runs, for another task or thread.
+pub(crate) fn carried<F: Future>(
+    work: impl FnOnce() -> F,
+) -> impl FnOnce() -> Either<F, TaskLocalFuture<Recipient, F>> {
+    let recipient = Recipient::current();
+    move || match recipient {
+        Some(recipient) => Either::Right(RECIPIENT.scope(recipient, work())),
+        None => Either::Left(work()),
+    }
+}
+
+/// Charges body and answer of the request that runs to `tenant`, which sent it. The operator is the empty text.
+pub(crate) fn charge_to(parts: &mut Parts, tenant: &str) {
+    let account = MemoryAccount::for_tenant(tenant);
+    charge_body_to(parts, account);
+    // Outside of a request there is nothing to charge.
+    let _ = RECIPIENT.try_with(|recipient| recipient.account.set(account));
+}
+
+/// Begins a request that may write. Its answer is never refused: the client of a 503 may take it that nothing was written.
+///
+/// # Errors
+/// The memory for answers is spent already.
+pub(crate) fn begin_write(method: &Method) -> Result<(), ApiError> {
+    if method.is_safe() {
+        return Ok(());
+    }
+    let begun = RECIPIENT.try_with(|recipient| {
+        recipient.has_begun_write.set(true);
+        recipient.connection.budget.must_have_room(recipient.account())
+    });
+    begun.unwrap_or(Ok(())).map_err(|Spent| OperationError::no_room_for_answer().into())
+}
+
+/// The memory of a part of an answer. It is free again when the hold is dropped.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    recipient: Recipient,
+    free: usize,
+    charge: Option<MemoryCharge>,
+}
+
+impl Hold {
+    /// Raises the hold to `bytes`: without a charge while the connection has such bytes, then charged.
+    pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), Spent> {
+        let Self { recipient, free, charge } = self;
+        let charged = charge.as_ref().map_or(0, MemoryCharge::bytes);
+        let more = bytes.saturating_sub(*free + charged);
+        if recipient.connection.take_free(more) {
+            *free += more;
+            return Ok(());
+        }
+        let account = recipient.account();
+        let charge = charge.get_or_insert_with(|| recipient.connection.budget.charge(account));
+        if recipient.has_begun_write.get() {
+            charge.overdraw_to(charged + more);
+            return Ok(());
+        }
+        charge.grow_to(charged + more)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.recipient.connection.free.fetch_sub(self.free, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
