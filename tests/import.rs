@@ -104,6 +104,11 @@ fn no_file_is_replaced_unless_that_is_wanted() {
     );
     assert_eq!(text(&folder, "policies.yaml"), "mine");
     assert!(!folder.path().join("rules.yaml").exists());
+    // Each file that `--force` would replace is named.
+    std::fs::write(folder.path().join("rules.yaml"), "mine").unwrap();
+    let refused = import(folder.path(), &[], &["--out", "."]);
+    let both = "rules.yaml and ./policies.yaml are there already; use --force to replace them";
+    assert!(refused.code == Some(1) && refused.err.ends_with(both), "{}", refused.err);
     let forced = import(folder.path(), &[], &["--out", ".", "--force"]);
     assert_eq!(forced.code, Some(0), "{}", forced.err);
     assert!(text(&folder, "policies.yaml").contains("starts_with"));
@@ -177,6 +182,57 @@ fn rules_and_policies_are_created_in_a_running_service() {
     let refused = import(folder.path(), &[("SERVICE_API_KEY", &key)], &other);
     assert_eq!(refused.code, Some(1), "{}", refused.err);
     assert!(refused.err.contains("belongs to casbin"), "{}", refused.err);
+    // The hint names no option that an import does not have.
+    assert!(refused.err.contains("write a folder with --out"), "{}", refused.err);
+    assert!(!refused.err.contains("; --force"), "{}", refused.err);
+}
+
+/// The model and the requests of an application in Go, whose `g` line for every domain bans Bob.
+#[test]
+fn a_deny_for_every_domain_holds_as_in_casbin_for_go() {
+    let model = "[request_definition]\nr = sub, dom, obj, act\n\n[policy_definition]\np = sub, dom, obj, act, eft\n\n\
+        [role_definition]\ng = _, _, _\n\n\
+        [policy_effect]\ne = some(where (p.eft == allow)) && !some(where (p.eft == deny))\n\n\
+        [matchers]\nm = g(r.sub, p.sub, r.dom) == true && keyMatch(r.dom, p.dom) && r.obj == p.obj && r.act IN (p.act, \"list\")\n";
+    let policy = "p, staff, org/*, file:1, read, allow\np, banned, *, file:1, read, deny\ng, ann, staff, org/*,\n\
+        g, bob, staff, org/1,,\ng, bob, banned, *\n";
+    let folder = tempfile::tempdir().unwrap();
+    let requests = "ann, org/1, file:1, read, true\nbob, org/1, file:1, read, false\nann, org/2, file:2, read, false\n";
+    for (name, text) in [("model.conf", model), ("policy.csv", policy), ("requests.csv", requests)]
+    {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let done = import(folder.path(), &[], &["--check", "requests.csv", "--out", "acme"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    assert!(done.err.starts_with("policy.csv:3: note: the matcher has"), "{}", done.err);
+    // The folder decides the check that the documents name as `--check` does.
+    let cases = [
+        ("ann", "org/1", "allow", "casbin allow file:1: line 1"),
+        ("bob", "org/1", "deny", "bob, *, file:1, read"),
+        ("ann", "other", "deny", "default-deny"),
+    ];
+    let cases = cases.map(|(subject, domain, decision, rule)| {
+        format!(
+            "- name: {subject} {domain}\n  check: {{subject: {subject}, domain: {domain}, resource: \"file:1\", action: read}}\n  \
+             expect: {{decision: {decision}, rule: \"{rule}\"}}\n"
+        )
+    });
+    for (name, text) in [
+        ("tenant.yaml", "tenant: acme\nusers: []\n"),
+        ("resources.yaml", "[]\n"),
+        ("cases.yaml", &*cases.concat()),
+    ] {
+        std::fs::write(folder.path().join("acme").join(name), text).unwrap();
+    }
+    let mut command = portcullis(&["test"]);
+    command.arg(folder.path().join("acme"));
+    let tested = finish(command);
+    assert_eq!(tested.code, Some(0), "{}{}", tested.out, tested.err);
+    // An object without a verb is no resource here, and no check can ask about it.
+    std::fs::write(folder.path().join("requests.csv"), "ann, org/1, file, read, false\n").unwrap();
+    let done = import(folder.path(), &[], &["--check", "requests.csv"]);
+    assert_eq!(done.code, Some(1), "{}", done.err);
+    assert!(done.err.contains("requests.csv:1: `file` has no verb"), "{}", done.err);
 }
 
 #[test]

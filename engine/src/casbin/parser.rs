@@ -146,7 +146,8 @@ impl<'s> Parser<'s> {
     }
 
     fn at_in(&self) -> bool {
-        self.tokens.next.kind == TokenKind::Name && self.tokens.next.text == "in"
+        // Casbin for Go knows both.
+        self.tokens.next.kind == TokenKind::Name && matches!(self.tokens.next.text, "in" | "IN")
     }
 
     /// Parses a call, or a value that may be compared.

@@ -71,6 +71,7 @@ fn comparisons_become_conditions() {
         ("r.act in [\"read\", 'write',]", "request.action", "in", r#"["read", "write"]"#),
         ("r.sub.n in (1, -2.5, 'x')", "user.n", "in", r#"[1, -2.5, "x"]"#),
         ("r.sub.n in ()", "user.n", "in", "[]"),
+        ("r.act IN ('read')", "request.action", "in", r#"["read"]"#),
         ("r.sub.n in []", "user.n", "in", "[]"),
         ("r.sub in r.obj.readers", "request.subject", "in", r#"{"attribute": "resource.readers"}"#),
         ("'a' in r.sub.tags", "user.tags", "contains", "\"a\""),

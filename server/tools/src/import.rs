@@ -162,6 +162,9 @@ fn report(
     for fault in &converted.faults {
         writeln!(err, "{}", fault.in_file(&arguments.policy))?;
     }
+    for note in &converted.notes {
+        writeln!(err, "{}", note.in_file(&arguments.policy))?;
+    }
     if converted.without_effect > 0 {
         let count = converted.without_effect;
         writeln!(err, "lines left out, because they have no effect in Casbin: {count}")?;

@@ -25,11 +25,21 @@ pub(super) struct Call<'a> {
     pub(super) body_bytes: usize,
     /// The namespaces of the resolvers whose modules are in the body.
     pub(super) modules: &'a [String],
+    /// Whether `portcullis import casbin` calls, which has fewer options than `portcullis apply`.
+    pub(super) is_import: bool,
 }
 
 impl<'a> Call<'a> {
     pub(super) fn get(base: &'a Url, route: &'static str) -> Self {
-        Self { base, method: Method::GET, route, bundle: None, body_bytes: 0, modules: &[] }
+        Self {
+            base,
+            method: Method::GET,
+            route,
+            bundle: None,
+            body_bytes: 0,
+            modules: &[],
+            is_import: false,
+        }
     }
 }
 
@@ -63,6 +73,9 @@ pub(super) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
 /// Returns advice that the message of the service cannot give.
 fn hint(call: &Call<'_>, status: StatusCode, code: &str) -> String {
     match (status, code) {
+        (_, "OWNED_BY_ANOTHER" | "DELETE_LIMIT") if call.is_import => {
+            "; an import has no option for that: write a folder with --out, and run `portcullis apply`, which has one".to_owned()
+        }
         (_, "OWNED_BY_ANOTHER") => "; --force takes the objects over".to_owned(),
         (_, "DELETE_LIMIT") => "; --allow-deletes lifts the limit".to_owned(),
         (_, "PLAN_STALE") => "; run `portcullis plan` again".to_owned(),
@@ -146,12 +159,11 @@ mod tests {
         let base = "http://pdp.example/".parse().expect("a URL");
         let bundle = json!({"policies": [{"name": "own"}], "rules": [{"sub": "a", "dom": "b", "obj": "c:d", "act": "e"}]});
         let call = Call {
-            base: &base,
             method: Method::POST,
-            route: "apply",
             bundle: Some(&bundle),
             body_bytes: 9,
             modules,
+            ..Call::get(&base, "apply")
         };
         let status = StatusCode::from_u16(status).expect("a status");
         refusal(&call, &Answer { status, headers: HeaderMap::new(), body: body.into() }).to_string()

@@ -18,12 +18,19 @@ pub(crate) struct SentApply<'a> {
     pub(super) expect_revision: Option<u64>,
     pub(super) expect_fingerprint: Option<&'a str>,
     pub(super) impact: bool,
+    /// Whether `portcullis import casbin` sends it, which has fewer options.
+    pub(super) is_import: bool,
 }
 
 impl<'a> SentApply<'a> {
     /// Returns an apply with every default.
     pub(crate) fn of(owner: &'a str) -> Self {
         Self { owner, ..Self::default() }
+    }
+
+    /// Returns the apply of an import.
+    pub(crate) fn for_import(owner: &'a str) -> Self {
+        Self { owner, is_import: true, ..Self::default() }
     }
 
     /// Returns the body with the content `bundle`. Members that have their default are left out.
@@ -93,6 +100,7 @@ mod tests {
             expect_revision: Some(812),
             expect_fingerprint: Some("sha256:00"),
             impact: true,
+            is_import: false,
         };
         assert_eq!(
             all.body(bundle()).to_string(),

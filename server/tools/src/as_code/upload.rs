@@ -130,7 +130,8 @@ async fn send(
         let sent: Value = serde_json::from_str(&body).unwrap_or_default();
         let (base, bundle) = (&service.base, Some(&sent["bundle"]));
         let method = Method::POST;
-        let call = Call { base, method, route: "apply", bundle, body_bytes, modules };
+        let is_import = request.is_import;
+        let call = Call { base, method, route: "apply", bundle, body_bytes, modules, is_import };
         return Err(refusal(&call, &answer));
     }
     read(&answer.body).with_context(|| format!("the answer of `{}`", service.base))

@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
         let Converted { rules, policies, .. } = converted;
         let content = json!({"rules": rules, "policies": policies}).to_string();
         let content = json::parse(content.as_bytes())?.into_owned();
-        let request = SentApply::of(self.owner);
+        let request = SentApply::for_import(self.owner);
         let Planned { answer, .. } = apply_content(&self.service, &request, content).await?;
         err.write_all(apply_report(self.owner, &answer).as_bytes())?;
         Ok(())

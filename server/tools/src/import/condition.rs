@@ -167,7 +167,9 @@ fn together(parts: Vec<Condition>) -> Option<Vec<Condition>> {
     let mut merged = Vec::<Condition>::new();
     for part in parts {
         let Condition::OneOf(new) = &part else {
-            merged.push(part);
+            if !merged.contains(&part) {
+                merged.push(part);
+            }
             continue;
         };
         let own = merged.iter_mut().find_map(|part| match part {
@@ -186,10 +188,48 @@ fn together(parts: Vec<Condition>) -> Option<Vec<Condition>> {
             }
         }
     }
-    Some(merged)
+    with_prefixes(merged)
+}
+
+/// Drops each test of a prefix of a field whose texts are known, and the texts without the prefix; `None` if none is left.
+fn with_prefixes(parts: Vec<Condition>) -> Option<Vec<Condition>> {
+    let (tests, mut others): (Vec<_>, Vec<_>) =
+        parts.into_iter().partition(|part| part.prefix().is_some());
+    for test in tests {
+        let known = others.iter_mut().find_map(|other| match (other, test.prefix()) {
+            (Condition::OneOf(own), Some((field, prefix)))
+                if own.field == field && own.roles.is_empty() =>
+            {
+                Some((own, prefix))
+            }
+            _ => None,
+        });
+        match known {
+            None => others.push(test),
+            Some((own, prefix)) => {
+                own.values.retain(|value| value.starts_with(prefix));
+                if own.values.is_empty() {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(others)
 }
 
 impl Condition {
+    /// Returns the field and the prefix that the condition tests, if it does nothing else.
+    fn prefix(&self) -> Option<(Field, &str)> {
+        match self {
+            Self::Test(Test {
+                attribute: Attribute::Field(field),
+                operator: "starts_with",
+                operand: Operand::Literal(serde_json::Value::String(prefix)),
+            }) => Some((*field, prefix)),
+            _ => None,
+        }
+    }
+
     /// Returns the order of the condition among those that hold together: who, what, where, then the rest.
     pub(super) fn rank(&self) -> u8 {
         match self {

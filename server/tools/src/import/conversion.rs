@@ -21,17 +21,17 @@ pub(super) fn convert(
     model: &Model,
     lines: impl Iterator<Item = Result<Line, ImportFault>>,
 ) -> Converted {
-    let mut reading = Reading::default();
+    let mut reading = Reading::new(model);
     for (line, read) in lines.zip(0..) {
         if read == MAX_LINES {
             let reason = format!("the file has more than {MAX_LINES} lines");
             reading.faults.push(ImportFault::of_file(reason));
             break;
         }
-        let outcome = line.and_then(|line| reading.line(model, line));
+        let outcome = line.and_then(|line| reading.line(line));
         reading.faults.extend(outcome.err());
     }
-    let Reading { roles, mut policies, mut faults } = reading;
+    let Reading { roles, mut policies, notes, mut faults, .. } = reading;
     let mut conversion =
         Conversion { model, roles: &roles, output: Output::default(), without_effect: 0 };
     let objects = Objects::of(model, &policies, &roles, &mut faults);
@@ -51,35 +51,74 @@ pub(super) fn convert(
     converted.faults.append(&mut faults);
     converted.faults.sort_by_key(|fault| fault.line);
     converted.without_effect = conversion.without_effect;
+    (converted.notes, converted.objects) = (notes.into_values().collect(), objects);
     converted
 }
 
 /// The lines of a file, by kind. A role line can stand after a policy line that needs it.
-#[derive(Default)]
-struct Reading {
+struct Reading<'m> {
+    model: &'m Model,
     roles: Roles,
     policies: Vec<Line>,
+    /// The first note of each sort about the role lines of a kind.
+    notes: BTreeMap<(String, bool), ImportFault>,
     faults: Vec<ImportFault>,
 }
 
-impl Reading {
-    fn line(&mut self, model: &Model, line: Line) -> Result<(), ImportFault> {
+impl<'m> Reading<'m> {
+    fn new(model: &'m Model) -> Self {
+        Self {
+            model,
+            roles: Roles::new(model.domain_patterns),
+            policies: Vec::new(),
+            notes: BTreeMap::new(),
+            faults: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, line: Line) -> Result<(), ImportFault> {
+        let Model { columns, definitions, .. } = self.model;
         if line.kind == "p" {
-            line.has_values(model.columns.len())?;
+            let line = line.without_padding(columns.len());
+            line.has_values(columns.len())?;
             self.policies.push(line);
             return Ok(());
         }
-        let Some(scope) = model.definitions.get(&line.kind) else {
-            let known: Vec<_> = model.definitions.keys().map(|kind| format!("`{kind}`")).collect();
+        let Some(scope) = definitions.get(&line.kind) else {
+            let known: Vec<_> = definitions.keys().map(|kind| format!("`{kind}`")).collect();
             let known = [vec!["`p`".to_owned()], known].concat().join(" or ");
             return Err(line
                 .fault(format!("expected a line that starts with {known}, not `{}`", line.kind)));
         };
-        line.has_values(if *scope == RoleScope::ByDomain { 3 } else { 2 })?;
+        let count = if *scope == RoleScope::ByDomain { 3 } else { 2 };
+        let line = line.without_padding(count);
+        line.has_values(count)?;
         if let [member, role, domain @ ..] = &*line.values {
             self.roles.add(&line.kind, member, role, domain.first().map(String::as_str));
+            self.note_patterns(&line);
         }
         Ok(())
+    }
+
+    /// Notes values of a role line that Casbin for Go reads as patterns, or would if the application added a function.
+    fn note_patterns(&mut self, line: &Line) {
+        for (column, value) in line.values.iter().enumerate() {
+            let is_read = column == 2 && self.model.domain_patterns;
+            let reason = match is_read {
+                true if value.contains('*') => format!(
+                    "note: the matcher has `keyMatch(r.dom, p.dom)`, so `{value}` is a pattern of domains, as in Casbin for Go"
+                ),
+                false if value.contains(['*', '{', '[', '^', '|']) || value.contains("/:") => {
+                    format!(
+                        "note: `{value}` is a plain text, as in Casbin unless the application adds a function to `{}` \
+                     (AddNamedMatchingFunc, AddNamedDomainMatchingFunc); if it does, write a line for each name that matches",
+                        line.kind
+                    )
+                }
+                _ => continue,
+            };
+            self.notes.entry((line.kind.clone(), is_read)).or_insert_with(|| line.fault(reason));
+        }
     }
 }
 

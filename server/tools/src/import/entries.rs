@@ -37,7 +37,9 @@ pub(super) fn entries(text: &str, faults: &mut Vec<ImportFault>) -> Vec<Entry> {
         }
         let mut whole = first.to_owned();
         while let Some(continued) = whole.strip_suffix('\\') {
-            whole = format!("{continued}{}", lines.next().map_or("", |(next, _)| next));
+            // Casbin joins the lines with one space.
+            let next = lines.next().map_or("", |(next, _)| next);
+            whole = format!("{} {next}", continued.trim_end());
         }
         let Some((key, value)) = whole.split_once('=') else {
             faults.push(ImportFault::at(line, "expected `key = value`"));

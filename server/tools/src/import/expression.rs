@@ -68,7 +68,14 @@ impl Expression {
         match self {
             Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|part| part.tests(visit)),
             Self::Not(part) => part.tests(visit),
-            Self::Compare(left, _, right) | Self::In(left, right) => visit(None, vec![left, right]),
+            Self::Compare(left, _, right) | Self::In(left, right) => {
+                visit(None, vec![left, right]);
+                for side in [left, right] {
+                    if let Value::Call { name, arguments } = side {
+                        visit(Some(name), arguments.iter().collect());
+                    }
+                }
+            }
             Self::Bare(Value::Call { name, arguments }) => {
                 visit(Some(name), arguments.iter().collect());
             }

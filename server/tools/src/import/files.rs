@@ -32,10 +32,10 @@ pub(super) fn write(converted: &Converted, to: &Path, force: bool) -> anyhow::Re
     fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     let (rules_file, policies_file) = (to.join(RULES_FILE), to.join(POLICIES_FILE));
     // Nothing is written if one of the files is there.
-    for file in [&rules_file, &policies_file] {
-        if !force && file.exists() {
-            return Err(exists(file));
-        }
+    let there: Vec<&Path> =
+        [&*rules_file, &*policies_file].into_iter().filter(|file| file.exists()).collect();
+    if !force && !there.is_empty() {
+        return Err(exists(&there));
     }
     replace(&rules_file, &rules, force)?;
     replace(&policies_file, &yaml(&converted.policies)?, force)
@@ -55,12 +55,14 @@ fn replace(file: &Path, text: &str, force: bool) -> anyhow::Result<()> {
         options.create_new(true)
     };
     let mut opened = options.open(file).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => exists(file),
+        ErrorKind::AlreadyExists => exists(&[file]),
         _ => anyhow::Error::new(error).context(file.display().to_string()),
     })?;
     opened.write_all(text.as_bytes()).with_context(|| file.display().to_string())
 }
 
-fn exists(file: &Path) -> anyhow::Error {
-    anyhow::anyhow!("{} is there already; use --force to replace it", file.display())
+fn exists(files: &[&Path]) -> anyhow::Error {
+    let names: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+    let (are, them) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
+    anyhow::anyhow!("{} {are} there already; use --force to replace {them}", names.join(" and "))
 }

@@ -48,7 +48,7 @@ pub(super) fn call(name: &str, attribute: Attribute, pattern: &str) -> Result<Co
 }
 
 /// The text before the first `*` is a prefix, and the text after it has no meaning.
-fn key_match(attribute: Attribute, pattern: &str) -> Condition {
+pub(super) fn key_match(attribute: Attribute, pattern: &str) -> Condition {
     match pattern.split_once('*') {
         Some(("", _)) => Condition::Constant(true),
         Some((prefix, _)) => Condition::test(attribute, "starts_with", prefix),

@@ -14,11 +14,8 @@ pub(super) struct Line {
 
 /// Reads each line on its own, so that a line with a fault does not affect the others.
 pub(super) fn read(text: &str) -> impl Iterator<Item = Result<Line, ImportFault>> {
-    let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
-    let lines = lines.filter(|(line, _)| {
-        let line = line.trim_start();
-        !line.is_empty() && !line.starts_with('#')
-    });
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);
+    let lines = lines.filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));
     lines.map(|(line, number)| {
         let mut values = values(line).map_err(|reason| ImportFault::at(number, reason))?;
         // There is at least one value.
@@ -33,6 +30,14 @@ impl Line {
         ImportFault::at(self.number, reason)
     }
 
+    /// Drops empty values behind the first `count`: a table fills its shorter rows with empty cells.
+    pub(super) fn without_padding(mut self, count: usize) -> Self {
+        while self.values.len() > count && self.values.last().is_some_and(String::is_empty) {
+            self.values.pop();
+        }
+        self
+    }
+
     /// Makes sure that the line has `count` values after its kind.
     pub(super) fn has_values(&self, count: usize) -> Result<(), ImportFault> {
         let (found, kind) = (self.values.len(), &self.kind);
@@ -43,8 +48,8 @@ impl Line {
     }
 }
 
-/// Returns the values of a line, at least one, without the white space around them. A value in double quotes may
-/// contain commas, and quotes that are doubled.
+/// Returns the values of a line, at least one, without the white space before them. A value in double quotes may contain
+/// commas, and quotes that are doubled.
 fn values(line: &str) -> Result<Vec<String>, String> {
     let (mut values, mut rest) = (Vec::new(), line);
     loop {
@@ -57,7 +62,14 @@ fn values(line: &str) -> Result<Vec<String>, String> {
             }
             None => {
                 let (value, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
-                values.push(value.trim_end().to_owned());
+                // Casbin for Go keeps it, and then the value is another one; others remove it.
+                if value.ends_with(char::is_whitespace) {
+                    let value = value.trim_end();
+                    return Err(format!(
+                        "Casbin's implementations differ in the white space after `{value}`; remove it"
+                    ));
+                }
+                values.push(value.to_owned());
                 after
             }
         };

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::condition::{Condition, Field, OneOf};
+use super::condition::{Attribute, Condition, Field, OneOf};
+use super::functions;
 use super::roles::Members;
 
 /// A definition such as `g = _, _`.
@@ -26,18 +27,27 @@ pub(super) enum Domain<'d> {
 }
 
 /// The members of every role, by definition.
-#[derive(Debug, Default)]
-pub(super) struct Roles(BTreeMap<String, Members>);
+#[derive(Debug)]
+pub(super) struct Roles {
+    members: BTreeMap<String, Members>,
+    /// Whether domains of lines are patterns of `keyMatch`.
+    domain_patterns: bool,
+}
 
 impl Roles {
+    /// Returns definitions without members.
+    pub(super) fn new(domain_patterns: bool) -> Self {
+        Self { members: BTreeMap::new(), domain_patterns }
+    }
+
     /// Notes that `member` has `role` in `domain`, under the definition `kind`.
     pub(super) fn add(&mut self, kind: &str, member: &str, role: &str, domain: Option<&str>) {
-        self.0.entry(kind.to_owned()).or_default().add(member, role, domain);
+        self.members.entry(kind.to_owned()).or_default().add(member, role, domain);
     }
 
     /// Returns everybody and everything that the lines of the definition `kind` name.
     pub(super) fn names(&self, kind: &str) -> impl Iterator<Item = &str> {
-        self.0.get(kind).into_iter().flat_map(Members::names)
+        self.members.get(kind).into_iter().flat_map(Members::names)
     }
 
     /// Returns the condition that `field` is `role` or a member of it, under the definition `kind`.
@@ -57,10 +67,16 @@ impl Roles {
             Domain::None => {}
             Domain::Text(text) => ways.push(self.members(kind, field, role, Some(text), role)?),
             Domain::Field(own) => {
-                let domains = self.0.get(kind).map(Members::domains).into_iter().flatten();
+                let domains = self.members.get(kind).map(Members::domains).into_iter().flatten();
                 for text in domains.flatten() {
                     let members = self.members(kind, field, role, Some(text), role)?;
-                    ways.push(Condition::all([members, Condition::is(own, text)]));
+                    // The most specific domain has the links of all that match with it, so that this is exact.
+                    let there = match self.domain_patterns {
+                        true if ways.first() == Some(&members) => continue,
+                        true => functions::key_match(Attribute::Field(own), text),
+                        false => Condition::is(own, text),
+                    };
+                    ways.push(Condition::all([members, there]));
                 }
             }
         }
@@ -86,9 +102,9 @@ impl Roles {
         domain: Option<&str>,
         own: &str,
     ) -> Result<Condition, String> {
-        let members = match self.0.get(kind) {
+        let members = match self.members.get(kind) {
             Some(members) => members
-                .of(role, domain)
+                .of(role, domain, self.domain_patterns)
                 .ok_or_else(|| format!("`{role}` has members through more than 9 other roles"))?,
             None => BTreeSet::new(),
         };

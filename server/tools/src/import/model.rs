@@ -13,6 +13,8 @@ use super::parser;
 pub(super) const EFFECT: &str = "eft";
 /// The column that holds the priority of a line.
 pub(super) const PRIORITY: &str = "priority";
+/// Casbin for Go adds `keyMatch` to the domains of all roles if the matcher has exactly this text.
+const DOMAIN_PATTERNS: &str = "keyMatch(r.dom, p.dom)";
 /// Names of the columns of a request.
 const NAMES: [(Field, &[&str]); 4] = [
     (Field::Subject, &["sub", "subject", "user", "role"]),
@@ -32,6 +34,8 @@ pub(super) struct Model {
     pub(super) definitions: BTreeMap<String, RoleScope>,
     pub(super) effect: PolicyEffect,
     pub(super) matcher: Expression,
+    /// Whether the domains of role lines are patterns of `keyMatch`.
+    pub(super) domain_patterns: bool,
 }
 
 /// The matching lines that decide.
@@ -84,6 +88,7 @@ impl Model {
         faults.append(&mut others);
         let request = request.map(|entry| columns_of_request(entry, &mut faults));
         let columns = policy.map(|entry| columns(entry, &mut faults));
+        let domain_patterns = matcher.is_some_and(|entry| entry.value.contains(DOMAIN_PATTERNS));
         let effect = effect.and_then(|entry| noted(effect_of(entry), &mut faults));
         let matcher = matcher.and_then(|entry| {
             let read = parser::parse(&entry.value).map_err(|reason| entry.fault(reason));
@@ -91,7 +96,7 @@ impl Model {
         });
         match (request, columns, effect, matcher) {
             (Some(request), Some(columns), Some(effect), Some(matcher)) if faults.is_empty() => {
-                Ok(Self { columns, request, definitions, effect, matcher })
+                Ok(Self { columns, request, definitions, effect, matcher, domain_patterns })
             }
             _ => Err(faults),
         }

@@ -9,16 +9,15 @@ use super::membership::Roles;
 use super::model::Model;
 
 /// The kinds of objects that a file has.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Objects {
     /// There is an object without a verb, such as `data1`.
     alone: bool,
     /// There is an object with a verb, such as `chart:read`.
     named: bool,
+    /// The objects of the lines by the part before the verb: whether they have a verb, and the line of the first.
+    names: BTreeMap<String, (bool, usize)>,
 }
-
-/// The objects so far by the part before the verb: whether they have a verb, and the line of the first.
-type Names<'n> = BTreeMap<&'n str, (bool, usize)>;
 
 impl Objects {
     /// Reads the objects of the matcher, of the lines and of roles of objects. Notes those lines whose objects would
@@ -29,7 +28,7 @@ impl Objects {
         roles: &Roles,
         faults: &mut Vec<ImportFault>,
     ) -> Self {
-        let (mut objects, mut names) = (Self::default(), Names::new());
+        let mut objects = Self::default();
         for (function, values) in model.tests_of_object() {
             for value in values {
                 match value {
@@ -43,7 +42,7 @@ impl Objects {
                         let column = model.columns.iter().position(|own| own == column);
                         let Some(column) = column else { continue };
                         for line in lines {
-                            faults.extend(objects.note_line(line, column, &mut names));
+                            faults.extend(objects.note_line(line, column));
                         }
                     }
                     _ => {}
@@ -65,26 +64,56 @@ impl Objects {
         }
     }
 
-    fn note_line<'l>(
-        &mut self,
-        line: &'l Line,
-        column: usize,
-        names: &mut Names<'l>,
-    ) -> Option<ImportFault> {
+    fn note_line(&mut self, line: &Line, column: usize) -> Option<ImportFault> {
         let object = line.values.get(column)?;
         self.note(object);
-        // A pattern is no object.
-        if object.is_empty() || object.contains(['*', '/']) {
+        let named = has_verb(object);
+        // A pattern without a verb is no object; `chart:*` is about objects with the name `chart`.
+        if object.is_empty() || !named && object.contains(['*', '/']) {
             return None;
         }
-        let named = has_verb(object);
-        let name = object.rsplit_once(':').map_or(&**object, |(name, _)| name);
-        let (other, first) = *names.entry(name).or_insert((named, line.number));
-        (other != named).then(|| {
-            line.fault(format!(
-                "`{name}` is used with a verb and without one; use one form, as in line {first}"
-            ))
-        })
+        let conflict = self.conflict(object, named);
+        self.names.entry(name(object).to_owned()).or_insert((named, line.number));
+        conflict.map(|reason| line.fault(reason))
+    }
+
+    /// Returns the reason why `object` would become the resource of another object of the lines, which has a verb if this
+    /// one has none.
+    fn conflict(&self, object: &str, named: bool) -> Option<String> {
+        let name = name(object);
+        let (_, first) = self.names.get(name).filter(|(other, _)| *other != named)?;
+        Some(format!(
+            "`{name}` is used with a verb and without one; use one form, as in line {first}"
+        ))
+    }
+
+    /// Returns whether `object` is a resource as it is. In a file without verbs a `:` is a plain character.
+    pub(super) fn is_resource(&self, object: &str) -> bool {
+        self.named && (!self.alone || has_verb(object))
+    }
+
+    /// Returns the resource of a check that asks about Casbin's `object` and `act`, either of which may be `*`.
+    ///
+    /// # Errors
+    /// The resource would be that of another object or action.
+    pub(super) fn resource(&self, object: &str, act: &str) -> Result<String, String> {
+        let named = self.is_resource(object);
+        if self.named
+            && self.alone
+            && let Some(reason) = self.conflict(object, named)
+        {
+            return Err(reason);
+        }
+        match named {
+            true if object.contains(':') => Ok(object.to_owned()),
+            true => Err(format!(
+                "`{object}` has no verb, which the objects of the lines have; use an object such as `{object}:{act}`"
+            )),
+            false if act.contains(':') => Err(format!(
+                "`{act}`: the action would become the verb of the resource, which has no `:`"
+            )),
+            false => Ok(format!("{object}:{act}")),
+        }
     }
 
     /// Returns the path of the attribute that is Casbin's object.
@@ -100,6 +129,11 @@ impl Objects {
             (false, _) => Ok("request.object"),
         }
     }
+}
+
+/// Returns the object without its verb.
+fn name(object: &str) -> &str {
+    object.rsplit_once(':').map_or(object, |(name, _)| name)
 }
 
 /// Returns whether an object, or a pattern of objects, has a verb. A `:` after `/`, `?` or `^` belongs to a pattern.

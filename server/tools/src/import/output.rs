@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::condition::{Condition, Field, OneOf};
 use super::fault::ImportFault;
 use super::objects::Objects;
-use super::rules::{Rule, STAR, accepted, resource, rules};
+use super::rules::{Rule, STAR, accepted, rules};
 use super::trees::{group, subjects, tree};
 
 /// The most lines that the name of a policy lists.
@@ -35,6 +35,10 @@ pub(super) struct Converted {
     pub(super) faults: Vec<ImportFault>,
     /// The number of lines that have no effect in this model.
     pub(super) without_effect: usize,
+    /// What the files cannot say, because the application may add it.
+    pub(super) notes: Vec<ImportFault>,
+    /// The objects of the lines, which say what a check asks.
+    pub(super) objects: Objects,
 }
 
 /// The line that an alternative comes from.
@@ -79,12 +83,12 @@ impl Output {
         has_domain: bool,
     ) -> Result<(), String> {
         if origin.priority == 0
-            && let Some(rules) = rules(parts, origin.effect, has_domain)?
+            && let Some(rules) = rules(parts, origin.effect, objects, has_domain)?
         {
             rules.into_iter().for_each(|rule| self.rule(rule));
             return Ok(());
         }
-        for resource in resources(parts)? {
+        for resource in resources(parts, objects)? {
             self.policy(parts, resource, origin, objects)?;
         }
         Ok(())
@@ -167,7 +171,7 @@ impl Output {
                 Err(reason) => faults.push(ImportFault { line, reason }),
             }
         }
-        Converted { rules: self.rules, policies, faults, without_effect: 0 }
+        Converted { rules: self.rules, policies, faults, ..Converted::default() }
     }
 }
 
@@ -212,7 +216,7 @@ impl Draft {
 }
 
 /// Returns the resources of the policies that the parts become.
-fn resources(parts: &[Condition]) -> Result<Vec<String>, String> {
+fn resources(parts: &[Condition], known: &Objects) -> Result<Vec<String>, String> {
     let find = |field: Field| {
         parts.iter().find_map(|part| match part {
             Condition::OneOf(own) if own.field == field => Some(own),
@@ -234,7 +238,7 @@ fn resources(parts: &[Condition]) -> Result<Vec<String>, String> {
         .values
         .iter()
         .map(|object| {
-            let resource = resource(object, act)?;
+            let resource = known.resource(object, act)?;
             match ResourcePattern::parse(&resource) {
                 Some(_) => Ok(resource),
                 None => Err(format!("`{resource}` is no name of a resource")),

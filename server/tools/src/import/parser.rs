@@ -101,14 +101,15 @@ impl<'t> Reader<'t> {
 
     fn test(&mut self) -> Result<Expression, String> {
         let left = self.value()?;
-        if self.at("in") {
+        // Casbin for Go knows both.
+        if self.at("in") || self.at("IN") {
             return Ok(Expression::In(left, self.members()?));
         }
         let Some(comparator) = self.tokens.first().and_then(|token| comparator(token)) else {
             return Ok(Expression::Bare(left));
         };
         self.take();
-        Ok(Expression::Compare(left, comparator, self.value()?))
+        Ok(comparison(left, comparator, self.value()?))
     }
 
     /// Reads the right side of `in`: a list in parentheses or brackets, or a value.
@@ -155,6 +156,23 @@ fn joined(mut parts: Vec<Expression>, join: fn(Vec<Expression>) -> Expression) -
     match parts.len() {
         1 => parts.remove(0),
         _ => join(parts),
+    }
+}
+
+/// Returns a comparison. A call that is compared with `true` or `false` is a condition, or its negation.
+fn comparison(left: Value, comparator: Comparator, right: Value) -> Expression {
+    let (call, truth) = match (left, right) {
+        (call @ Value::Call { .. }, Value::Bool(truth))
+        | (Value::Bool(truth), call @ Value::Call { .. }) => (call, truth),
+        (left, right) => return Expression::Compare(left, comparator, right),
+    };
+    match comparator {
+        Comparator::Equal if truth => Expression::Bare(call),
+        Comparator::Unequal if !truth => Expression::Bare(call),
+        Comparator::Equal | Comparator::Unequal => {
+            Expression::Not(Box::new(Expression::Bare(call)))
+        }
+        order => Expression::Compare(call, order, Value::Bool(truth)),
     }
 }
 

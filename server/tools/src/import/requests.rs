@@ -13,6 +13,7 @@ use super::condition::{Attribute, Field};
 use super::fault::ImportFault;
 use super::lines;
 use super::model::Model;
+use super::objects::Objects;
 use super::output::Converted;
 
 /// The domain of checks whose model has none.
@@ -39,6 +40,7 @@ impl Default for Request<'_> {
 
 /// The imported rules and policies, ready to decide.
 pub(super) struct Decider {
+    objects: Objects,
     rules: Vec<PlanRule>,
     policies: Vec<Policy>,
 }
@@ -74,6 +76,7 @@ impl Decider {
             })
         });
         Ok(Self {
+            objects: converted.objects.clone(),
             rules: rules.collect::<anyhow::Result<_>>()?,
             policies: policies.collect::<anyhow::Result<_>>()?,
         })
@@ -84,11 +87,8 @@ impl Decider {
     /// # Errors
     /// The request is none that Portcullis can be asked.
     pub(super) fn allows(&self, request: &Request<'_>, now: DateTime<Utc>) -> anyhow::Result<bool> {
-        let object = request.object;
-        let resource = match object.contains(':') {
-            true => object.to_owned(),
-            false => format!("{object}:{}", request.action),
-        };
+        let resource = self.objects.resource(request.object, request.action);
+        let resource = resource.map_err(anyhow::Error::msg)?;
         let mut attributes = Map::new();
         for (path, value) in &request.attributes {
             let (kind, name) = path.split_once('.').unwrap_or(("user", path));
@@ -127,6 +127,7 @@ pub(super) fn differences(
     for line in lines::read(text) {
         asked += 1;
         let outcome = line.and_then(|line| {
+            let line = line.without_padding(model.request.len());
             let values: Vec<&str> =
                 [&line.kind].into_iter().chain(&line.values).map(String::as_str).collect();
             difference(model, &decider, &values, now).map_err(|reason| line.fault(reason))

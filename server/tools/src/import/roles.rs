@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Casbin follows roles through about ten others, and its implementations do not agree on the last step.
 const MAX_STEPS: usize = 9;
 
+/// The direct members of each role.
+type Links = BTreeMap<String, BTreeSet<String>>;
+
 /// The direct members of each role, by domain. `None` stands for every domain.
 #[derive(Debug, Default)]
-pub(super) struct Members(BTreeMap<Option<String>, BTreeMap<String, BTreeSet<String>>>);
+pub(super) struct Members(BTreeMap<Option<String>, Links>);
 
 impl Members {
     /// Notes that `member` has `role` in `domain`.
@@ -27,20 +30,36 @@ impl Members {
         roles.flat_map(|(role, members)| [role].into_iter().chain(members)).map(String::as_str)
     }
 
+    /// Returns the links that hold in `domain`: its own, and with `patterns` those of every other domain that is a pattern
+    /// which matches `domain`.
+    fn links(&self, domain: Option<&str>, patterns: bool) -> Vec<&Links> {
+        let matching = self.0.iter().filter(|(own, _)| match (own, domain) {
+            (Some(own), Some(domain)) => {
+                own != domain
+                    && own.split_once('*').is_some_and(|(prefix, _)| domain.starts_with(prefix))
+            }
+            _ => false,
+        });
+        let matching = matching.filter(|_| patterns).map(|(_, links)| links);
+        self.0.get(&domain.map(str::to_owned)).into_iter().chain(matching).collect()
+    }
+
     /// Returns everybody who has `role` in `domain`, directly or through other roles, without the role itself; `None`
-    /// if somebody is more steps away than Casbin goes.
+    /// if somebody is more steps away than Casbin goes. With `patterns`, domains of links are patterns of `keyMatch`.
     pub(super) fn of<'m>(
         &'m self,
         role: &'m str,
         domain: Option<&str>,
+        patterns: bool,
     ) -> Option<BTreeSet<&'m str>> {
-        let Some(roles) = self.0.get(&domain.map(str::to_owned)) else {
-            return Some(BTreeSet::new());
-        };
+        let links = self.links(domain, patterns);
         let (mut all, mut newest) = (BTreeSet::new(), BTreeSet::from([role]));
         // Breadth first, so that the number of rounds is the longest way to a member.
         for _ in 0..=MAX_STEPS {
-            let direct = newest.iter().filter_map(|role| roles.get(*role)).flatten();
+            let direct = newest
+                .iter()
+                .flat_map(|role| links.iter().filter_map(|links| links.get(*role)))
+                .flatten();
             newest = direct
                 .map(String::as_str)
                 .filter(|member| *member != role && !all.contains(member))

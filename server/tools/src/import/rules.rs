@@ -5,6 +5,7 @@ use portcullis_model::rule::NewRule;
 use serde::Serialize;
 
 use super::condition::{Condition, Field, OneOf};
+use super::objects::Objects;
 
 /// The value of a rule that stands for everything.
 pub(super) const STAR: &str = "*";
@@ -27,6 +28,7 @@ pub(super) struct Rule {
 pub(super) fn rules(
     parts: &[Condition],
     effect: Effect,
+    known: &Objects,
     has_domain: bool,
 ) -> Result<Option<Vec<Rule>>, String> {
     let fields: Option<Vec<&OneOf>> = parts
@@ -62,7 +64,10 @@ pub(super) fn rules(
         for dom in &domains {
             for object in &objects {
                 for act in &actions {
-                    let obj = if object == STAR { STAR.to_owned() } else { resource(object, act)? };
+                    let obj = match object.as_str() {
+                        STAR => STAR.to_owned(),
+                        object => known.resource(object, act)?,
+                    };
                     let dom = has_domain.then(|| dom.clone());
                     let (sub, act) = (sub.clone(), act.clone());
                     rules.push(accepted(Rule { sub, dom, obj, act, effect })?);
@@ -71,18 +76,6 @@ pub(super) fn rules(
         }
     }
     Ok(Some(rules))
-}
-
-/// Returns the resource for Casbin's `object` and `act`, either of which may be `*`.
-pub(super) fn resource(object: &str, act: &str) -> Result<String, String> {
-    if object.contains(':') {
-        return Ok(object.to_owned());
-    }
-    if act.contains(':') {
-        let reason = "the action would become the verb of the resource, which has no `:`";
-        return Err(format!("`{act}`: {reason}"));
-    }
-    Ok(format!("{object}:{act}"))
 }
 
 /// Makes sure that Portcullis accepts the rule. The error is the reason why not.

@@ -30,9 +30,9 @@ fn one_of(attribute: &str, values: &BTreeSet<String>) -> Value {
 }
 
 /// Returns the condition that Casbin's object is one of `values`. An object with a verb is the whole resource.
-fn object_is(values: &BTreeSet<String>) -> Value {
+fn object_is(values: &BTreeSet<String>, objects: &Objects) -> Value {
     let (named, alone): (BTreeSet<String>, BTreeSet<String>) =
-        values.iter().cloned().partition(|object| object.contains(':'));
+        values.iter().cloned().partition(|object| objects.is_resource(object));
     let parts = [("request.resource", named), ("request.object", alone)];
     let parts = parts.into_iter().filter(|(_, values)| !values.is_empty());
     let parts = parts.map(|(attribute, values)| one_of(attribute, &values)).collect();
@@ -58,16 +58,16 @@ pub(super) fn tree(condition: &Condition, objects: &Objects) -> Result<Value, St
         Condition::Not(part) => Ok(json!({"type": "NOT", "child": tree(part, objects)?})),
         Condition::Constant(_) => Err("a constant is no condition".to_owned()),
         Condition::OneOf(own) if own.field == Field::Subject => Ok(subjects(own)),
-        Condition::OneOf(own) if own.field == Field::Object => Ok(object_is(&own.values)),
+        Condition::OneOf(own) if own.field == Field::Object => Ok(object_is(&own.values, objects)),
         Condition::OneOf(own) => {
             Ok(one_of(&path(&Attribute::Field(own.field), objects)?, &own.values))
         }
-        // A prefix of the object is one of the resource too, whether the object has a verb or not.
+        // A prefix of the object is one of the resource too, unless its `:` could be the one before the verb.
         Condition::Test(Test {
             attribute: Attribute::Field(Field::Object),
             operator: "starts_with",
-            operand: Operand::Literal(prefix),
-        }) => Ok(json!({
+            operand: Operand::Literal(Value::String(prefix)),
+        }) if objects.is_resource(prefix) || !prefix.contains(':') => Ok(json!({
             "type": "CONDITION", "attribute": "request.resource", "operator": "starts_with",
             "value": prefix,
         })),

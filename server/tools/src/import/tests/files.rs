@@ -19,6 +19,53 @@ fn the_yaml_is_read_back() {
     assert!(read.iter().all(|rule| rule["act"].is_string()), "{text}");
 }
 
+/// The table of `docs/casbin.md`: what a check asks depends on the objects of the lines.
+#[test]
+fn requests_become_checks_as_the_documents_say() {
+    let model = plain(ALLOW_OVERRIDE, PLAIN);
+    for (lines, object, action, expected) in [
+        ("data1", "data1", "read", Ok("data1:read")),
+        ("data1", "data1:read", "read", Ok("data1:read:read")),
+        ("/data/:id", "https://a/b", "GET", Ok("https://a/b:GET")),
+        ("data1", "data1", "a:b", Err("`a:b`: the action would become the verb")),
+        ("chart:read", "chart:read", "read", Ok("chart:read")),
+        ("chart:read", "chart", "read", Err("use an object such as `chart:read`")),
+        ("data1 chart:read", "data1", "read", Ok("data1:read")),
+        ("data1 chart:read", "chart:read", "read", Ok("chart:read")),
+        ("data1 chart:read", "data1:read", "read", Err("as in line 1")),
+        ("data1 chart:*", "chart", "read", Err("as in line 2")),
+    ] {
+        let lines: String =
+            lines.split(' ').map(|object| format!("p, ann, {object}, read, allow\n")).collect();
+        let found = converted(&model, &lines).objects.resource(object, action);
+        match expected {
+            Ok(resource) => assert_eq!(found.as_deref(), Ok(resource), "{lines}"),
+            Err(reason) => assert!(found.is_err_and(|found| found.contains(reason)), "{lines}"),
+        }
+    }
+}
+
+#[test]
+fn what_the_application_may_add_is_noted() {
+    let notes = |model: &str, policy: &str| {
+        let notes = converted(model, policy).notes.into_iter();
+        notes.map(|note| (note.line, note.reason)).collect::<Vec<_>>()
+    };
+    let line = "p, staff, one, wiki, read, allow\n";
+    let plain_names = format!("{line}g, ann, staff, one\n");
+    let stars = format!("{plain_names}g, ann, staff, *\ng, /book/:id, books, t*\n");
+    for matcher in [IN_DOMAIN, BY_PATTERN] {
+        assert_eq!(notes(&with_domains(ALLOW_OVERRIDE, matcher), &plain_names), []);
+    }
+    let found = notes(&with_domains(ALLOW_OVERRIDE, IN_DOMAIN), &stars);
+    assert!(found.len() == 1 && found[0].0 == Some(3), "{found:?}");
+    assert!(found[0].1.starts_with("note: `*` is a plain text"), "{found:?}");
+    let found = notes(&with_domains(ALLOW_OVERRIDE, BY_PATTERN), &stars);
+    assert!(found.len() == 2 && found[0].0 == Some(4) && found[1].0 == Some(3), "{found:?}");
+    assert!(found[0].1.starts_with("note: `/book/:id` is a plain text"), "{found:?}");
+    assert!(found[1].1.contains("`*` is a pattern of domains, as in Casbin for Go"), "{found:?}");
+}
+
 #[test]
 fn expected_decisions_are_compared() {
     let model = with_roles(ALLOW_AND_DENY, BY_ROLE);

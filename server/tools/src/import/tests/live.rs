@@ -55,6 +55,62 @@ fn roles_decide_alike() {
     assert_eq!(alike(&with_roles(ALLOW_OVERRIDE, &not), policy).0, 1);
 }
 
+/// Casbin for Go reads domains of roles as patterns if the matcher has exactly one text.
+#[test]
+fn domains_of_roles_are_patterns_where_casbin_for_go_reads_them_so() {
+    let policy = "p, staff, org/*, wiki, read, allow\np, banned, *, wiki, read, deny\ng, ann, staff, org/*\n\
+        g, bob, staff, org/1\ng, bob, banned, *\ng, eve, banned, org/2\ng, eve, boss, org/2\ng, boss, staff, *\n";
+    let people: &[&str] = &["ann", "bob", "eve", "boss", "banned"];
+    let domains: &[&str] = &["org/1", "org/2", "org/", "other"];
+    let decided = |matcher: &str| {
+        let model = with_domains(ALLOW_AND_DENY, matcher);
+        alike_for(&model, policy, &[people, domains, &["wiki"], &["read"]])
+    };
+    // Ann and the boss in three domains of the organisation each; bob is banned everywhere.
+    assert_eq!(decided(BY_PATTERN), (6, 20));
+    // Else bob may read: the ban is in a domain that is named `*`.
+    assert_eq!(decided(&BY_PATTERN.replace("dom, p", "dom,p")), (1, 20));
+    let constant = BY_PATTERN.replace("p.sub, r.dom", "p.sub, p.dom");
+    assert_eq!(decided(&constant).1, 20);
+}
+
+#[test]
+fn spellings_of_casbin_for_go_decide_alike() {
+    let policy =
+        "p, staff, wiki, read, allow\np, bob, wiki, read, deny\ng, ann, staff\ng, bob, staff\n";
+    let expected = alike(&with_roles(ALLOW_AND_DENY, BY_ROLE), policy);
+    let import = |matcher: &str, policy: &str| {
+        let converted = converted(&with_roles(ALLOW_AND_DENY, matcher), policy);
+        assert_eq!(converted.faults, [], "{matcher}");
+        converted
+    };
+    let sound = import(BY_ROLE, policy);
+    for call in ["g(r.sub, p.sub) == true", "true == g(r.sub, p.sub)", "g(r.sub, p.sub) != false"] {
+        let matcher = BY_ROLE.replace("g(r.sub, p.sub)", call);
+        assert_eq!(import(&matcher, policy).rules, sound.rules, "{call}");
+        assert_eq!(alike(&with_roles(ALLOW_AND_DENY, &matcher), policy), expected, "{call}");
+    }
+    for not in ["g(r.sub, \"boss\") == false", "g(r.sub, \"boss\") != true"] {
+        let matcher = format!("{BY_ROLE} && {not}");
+        let policy = format!("{policy}g, ann, boss\n");
+        assert_eq!(
+            alike(&with_roles(ALLOW_AND_DENY, &matcher), &policy).0,
+            expected.0 - 1,
+            "{not}"
+        );
+    }
+    // The crate does not know `IN`.
+    let lower = format!("{BY_ROLE} && r.act in (\"read\", \"write\")");
+    let upper = lower.replace(" in ", " IN ");
+    assert_eq!(import(&upper, policy).rules, import(&lower, policy).rules);
+    // A table fills its shorter rows with empty cells.
+    let table = policy.replace("staff\n", "staff,,\n").replace("allow\n", "allow, ,\n");
+    assert_eq!(import(BY_ROLE, &table).rules, sound.rules);
+    // An empty effect is neither.
+    let empty = import(BY_ROLE, &policy.replace("read, deny", "read,"));
+    assert_eq!((empty.without_effect, empty.rules.len()), (1, 3));
+}
+
 #[test]
 fn roles_of_objects_decide_alike() {
     let matcher = "g(r.sub, p.sub) && g2(r.obj, p.obj) && r.act == p.act";
@@ -120,6 +176,26 @@ fn patterns_decide_alike() {
     let policy = "p, ann, /people/:id/:what, read, allow\n";
     let objects: &[&str] = &["/people/1/age", "/people/age/1", "/people/1/age/2", "/people//age"];
     assert_eq!(alike_for(&parts, policy, &[&["ann"], objects, &["read"]]), (1, 4));
+}
+
+#[test]
+fn objects_with_a_colon_decide_alike() {
+    let by_pattern = "r.sub == p.sub && regexMatch(r.obj, p.obj) && r.act == p.act";
+    let policy = "p, ann, ^https?://a/.*$, GET, allow\np, ann, ^https?://a/b$, GET, deny\n";
+    let objects: &[&str] = &["https://a/b", "https://a/c", "http://a/b:c", "ftp://a/b"];
+    let pools: &[&[&str]] = &[&["ann"], objects, &["GET"]];
+    assert_eq!(alike_for(&plain(ALLOW_AND_DENY, by_pattern), policy, pools), (2, 4));
+    assert_eq!(alike_for(&plain(DENY_OVERRIDE, by_pattern), policy, pools), (3, 4));
+    // An object of the lines has a verb or none; so has one that is asked for.
+    let keys = by_pattern.replace("regexMatch", "keyMatch");
+    let policy = "p, ann, file:1, GET, allow\np, ann, dir:*, GET, allow\n";
+    let objects: &[&str] = &["file:1", "file:2", "dir:a", "dir:a:b", "dirs:a"];
+    let pools: &[&[&str]] = &[&["ann"], objects, &["GET", "PUT"]];
+    assert_eq!(alike_for(&plain(ALLOW_OVERRIDE, &keys), policy, pools), (3, 10));
+    let policy = "p, ann, file, GET, allow\n";
+    let objects: &[&str] = &["file", "file:GET", "file:1"];
+    let pools: &[&[&str]] = &[&["ann"], objects, &["GET", "PUT"]];
+    assert_eq!(alike_for(&plain(ALLOW_OVERRIDE, PLAIN), policy, pools), (1, 6));
 }
 
 /// A `*` is a plain character where the matcher compares with `==`.

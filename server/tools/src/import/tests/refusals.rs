@@ -28,6 +28,7 @@ fn lines_that_have_no_translation_are_named() {
         (&roles, "p2, ann, wiki, read, allow".into(), 1, "starts with `p` or `g`, not `p2`"),
         (&roles, "g, ann, staff, one".into(), 1, "expected 2 values after `g`, not 3"),
         (&roles, format!("{chain}p, m0, wiki, read, allow"), 13, "more than 9 other roles"),
+        (&roles, "p, ann , wiki, read, allow".into(), 1, "the white space after `ann`; remove it"),
         (&roles, "p, \"ann, wiki, read".into(), 1, "closes the value"),
         (&roles, "p, \"ann\"x, wiki, read".into(), 1, "expected `,` after a quoted value, not `x"),
         (&priority, format!("{ok}\n{ok}"), 2, "the line occurs twice"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use casbin::{CoreApi, DefaultModel, Enforcer, StringAdapter};
+use casbin::{CoreApi, DefaultModel, Enforcer, StringAdapter, function_map};
 use chrono::DateTime;
 
 use super::super::condition::{Attribute, Field};
@@ -20,6 +20,9 @@ pub(super) const PLAIN: &str = "r.sub == p.sub && r.obj == p.obj && r.act == p.a
 pub(super) const BY_ROLE: &str = "g(r.sub, p.sub) && r.obj == p.obj && r.act == p.act";
 pub(super) const IN_DOMAIN: &str =
     "g(r.sub, p.sub, r.dom) && r.dom == p.dom && r.obj == p.obj && r.act == p.act";
+/// The matcher for which Casbin for Go reads domains of roles as patterns.
+pub(super) const BY_PATTERN: &str =
+    "g(r.sub, p.sub, r.dom) && keyMatch(r.dom, p.dom) && r.obj == p.obj && r.act == p.act";
 
 /// Returns a model file. `roles` are the definitions, such as `g = _, _`, each with a line break.
 pub(super) fn model(
@@ -73,13 +76,19 @@ pub(super) fn decided(model: &Model, decider: &Decider, values: &[&str]) -> bool
         .unwrap_or_else(|error| panic!("{error}: {values:?}"))
 }
 
-/// Returns the enforcer of the casbin crate.
+/// Returns the enforcer of the casbin crate. It gets the function that Casbin for Go adds to domains by itself.
 fn enforcer(model: &str, policy: &str) -> Enforcer {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    runtime.block_on(async {
+    let patterns = model.contains("keyMatch(r.dom, p.dom)");
+    let mut enforcer = runtime.block_on(async {
         let model = DefaultModel::from_str(model).await.expect("a model");
         Enforcer::new(model, StringAdapter::new(policy)).await.expect("a policy")
-    })
+    });
+    if patterns {
+        enforcer.get_role_manager().write().matching_fn(None, Some(function_map::key_match));
+        enforcer.build_role_links().expect("links");
+    }
+    enforcer
 }
 
 /// A request that is decided otherwise, or how many requests were allowed and asked.

@@ -101,7 +101,7 @@ pub(super) const PATTERNS: [Example; 11] = [
         ],
         policy: "g, can_manage, can_use, *\np, can_manage, engines/*, *, (pause)|(resume)\np, can_use, engines/*, *, \
              (attach)|(detach)\ng, test2, can_manage, engines/engine1\n",
-        allowed: "test2 engines/engine1 engine1 pause",
+        allowed: "test2 engines/engine1 engine1 pause, test2 engines/engine1 engine1 attach",
         denied: "test2 engines/engine2 engine1 pause, test1 engines/engine1 engine1 pause",
     },
     Example {
