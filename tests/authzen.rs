@@ -192,6 +192,88 @@ fn evaluations_that_differ_in_anything_are_decided_apart() {
     assert_eq!(decisions, [true, false, false, false, false, true]);
 }
 
+/// A single evaluation has no options in the standard. Of these, `reasons` alone is known.
+#[test]
+fn options_of_a_single_evaluation_are_ignored() {
+    let tenant = fixture(ARCHIVED);
+    let ask = |route: &str, options: Value| {
+        let mut body = json!({"subject": {"type": "user", "id": "alice"}, "action": {"name": "read"}, "resource": record("record-1")});
+        body["options"] = options;
+        send(&tenant, route, &body)
+    };
+    for options in [
+        json!("fast"),
+        json!(7),
+        json!(["execute_all"]),
+        json!({"evaluations_semantic": "any"}),
+        json!({"evaluations_semantic": 7, "reasons": "yes", "future": {}}),
+    ] {
+        assert_eq!(ask(EVALUATION, options).is(200).json(), json!({"decision": true}));
+    }
+    let mixed = json!({"evaluations_semantic": "any", "reasons": true});
+    assert_eq!(
+        ask(EVALUATION, mixed.clone()).is(200).json()["context"],
+        json!({"policy_revision": 5})
+    );
+    ask(EVALUATIONS, mixed).refused(400, "VALIDATION_ERROR");
+}
+
+#[test]
+fn an_evaluation_in_a_foreign_domain_is_a_denial_of_its_own() {
+    let tenant = fixture(ARCHIVED);
+    let at = |domain: &str| json!({"resource": record("record-1"), "context": {"domain": domain}});
+    let own = tenant.name.as_str();
+    let body = |items: Value, semantic: &str| {
+        json!({
+            "subject": {"type": "user", "id": "alice"}, "action": {"name": "read"}, "evaluations": items,
+            "options": {"evaluations_semantic": semantic},
+        })
+    };
+    let decided = |reply: Reply| {
+        let answer = reply.is(200).json();
+        let each = answer["evaluations"].as_array().expect("a list").clone();
+        each.iter()
+            .map(|one| json!([one["decision"], one["context"]["error"]["status"]]))
+            .collect::<Vec<_>>()
+    };
+    let (allowed, foreign) = (json!([true, null]), json!([false, 403]));
+    // A key has one domain in both modes.
+    let key = json!({"name": "gateway", "permissions": ["access:evaluate"], "domain": crate::setup::SAAS.then_some(own)});
+    let key = tenant.manage("POST /api/v1/service-api-keys", &key).is(201).text_of("key");
+    let ask = |body: &Value| tenant.send(&Request::new(EVALUATIONS).token(&key).json(body));
+    for items in [
+        json!([at(own), at("elsewhere"), at(own)]),
+        json!([at("elsewhere"), {"resource": record("record-1")}]),
+    ] {
+        let expected = items.as_array().into_iter().flatten();
+        let expected: Vec<_> = expected
+            .map(|item| if item["context"]["domain"] == "elsewhere" { &foreign } else { &allowed })
+            .cloned()
+            .collect();
+        assert_eq!(decided(ask(&body(items, "execute_all"))), expected);
+    }
+    let items = json!([at(own), at("elsewhere"), at(own)]);
+    assert_eq!(
+        decided(ask(&body(items.clone(), "deny_on_first_deny"))),
+        [allowed.clone(), foreign.clone()]
+    );
+    let all = body(json!([at("elsewhere"), at("*")]), "execute_all");
+    assert_eq!(decided(ask(&all)), [foreign.clone(), foreign.clone()]);
+    // So does a member in `selfhost` mode, where another domain is another tenant; a reason says so.
+    if !crate::setup::SAAS {
+        let answer = send(&tenant, EVALUATIONS, &body(items.clone(), "execute_all")).is(200).json();
+        let error = &answer["evaluations"][1]["context"]["error"];
+        assert!(
+            error["message"].as_str().is_some_and(|why| why.contains("`elsewhere`")),
+            "{error}"
+        );
+        assert_eq!(
+            decided(send(&tenant, EVALUATIONS, &body(items, "execute_all"))),
+            [allowed.clone(), foreign, allowed]
+        );
+    }
+}
+
 #[test]
 fn the_domain_of_the_context_is_the_domain_of_the_check() {
     let tenant = Tenant::new();

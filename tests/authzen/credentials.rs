@@ -46,12 +46,61 @@ fn a_service_key_may_be_a_bearer_token_on_these_routes_only() {
     check(Request::new("POST /api/v1/check").header("x-service-api-key", &good)).is(200);
 }
 
+/// In `saas` mode a key without a domain has to name one, where the standard has it.
+#[test]
+fn the_message_of_a_missing_domain_names_the_context() {
+    let tenant = fixture(ARCHIVED);
+    let body = json!({"name": "free", "permissions": ["access:evaluate", "access:search"]});
+    let free = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
+    let search = |kind: &str| {
+        Request::new(format!("POST /access/v1/search/{kind}")).json(&json!({
+            "subject": {"type": "user", "id": "alice"}, "action": {"name": "read"}, "resource": record("record-1"),
+        }))
+    };
+    let single = [
+        read(EVALUATION),
+        read(EVALUATIONS),
+        search("subject"),
+        search("resource"),
+        search("action"),
+    ];
+    for request in single {
+        let reply = tenant.send(&request.token(&free));
+        if crate::setup::SAAS {
+            let reply = reply.invalid();
+            assert_eq!(reply.details()["missing_fields"], json!(["context.domain"]));
+            assert!(reply.message().contains("`context.domain`"), "{}", reply.message());
+        } else {
+            reply.is(200);
+        }
+    }
+    let item = |domain: Option<&str>| json!({"resource": record("record-1"), "context": {"domain": domain}});
+    let many = json!({
+        "subject": {"type": "user", "id": "alice"}, "action": {"name": "read"},
+        "evaluations": [item(None), item(Some(&tenant.name))],
+    });
+    let answer = tenant.send(&Request::new(EVALUATIONS).token(&free).json(&many)).is(200).json();
+    let [first, second] = [0, 1].map(|index| answer["evaluations"][index].clone());
+    assert_eq!(second, json!({"decision": true}));
+    if crate::setup::SAAS {
+        assert_eq!(
+            (&first["decision"], &first["context"]["error"]["status"]),
+            (&json!(false), &json!(400))
+        );
+        let why = first["context"]["error"]["message"].as_str().expect("a message");
+        assert!(why.contains("`context.domain`"), "{why}");
+    } else {
+        assert_eq!(first, second);
+    }
+}
+
 #[test]
 fn a_request_id_comes_back() {
     let tenant = fixture(ARCHIVED);
     let token = tenant.token("gateway", &[]);
     let long = "i".repeat(256);
-    for id in ["a", "bfe9eb29-ab87-4ca3-be83-a1d5d8305716", "{\"x\":[1]}/?%41", &long] {
+    let spaces = "one two  three";
+    for id in ["a", "bfe9eb29-ab87-4ca3-be83-a1d5d8305716", "{\"x\":[1]}/?%41", spaces, &long] {
         let reply = tenant.send(&read(EVALUATION).token(&token).header("x-request-id", id));
         assert_eq!(reply.is(200).header("x-request-id"), Some(id));
         // Also of a request that is refused.

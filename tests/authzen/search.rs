@@ -97,11 +97,83 @@ fn a_token_belongs_to_its_request() {
     assert_eq!(refused["details"]["path"], "/page/token");
     send(&tenant, "resource", &body("read", json!({"token": token})))
         .refused(400, "VALIDATION_ERROR");
+    // The order of members makes no other request, also inside.
+    let turned = format!(
+        r#"{{"resource": {{"id": "record-1", "type": "record"}}, "page": {{"token": "{token}"}},
+            "action": {{"name": "read"}}, "subject": {{"type": "user"}}}}"#
+    );
+    let request = tenant.managing("POST /access/v1/search/subject");
+    let turned = tenant.send(&request.body("application/json", turned)).is(200).json();
+    assert_eq!(turned["results"], next["results"]);
     // Writes of entities do not matter to a token.
     let entities = json!({"entities": [{"type": "user", "id": "aaron"}]});
     tenant.manage("PUT /api/v1/entities", &entities).is(200);
     let again = send(&tenant, "subject", &body("read", json!({"token": token}))).is(200).json();
     assert_eq!(again["results"], next["results"]);
+}
+
+#[test]
+fn a_page_of_none_is_empty_and_the_next_one_begins_there() {
+    let tenant = searchable();
+    for (searched, body) in [
+        (
+            "subject",
+            json!({"subject": {"type": "user"}, "action": {"name": "read"}, "resource": {"type": "record", "id": "record-1"}}),
+        ),
+        (
+            "resource",
+            json!({"subject": {"type": "user", "id": "alice"}, "action": {"name": "read"}, "resource": {"type": "record"}}),
+        ),
+        (
+            "action",
+            json!({"subject": {"type": "user", "id": "alice"}, "resource": {"type": "record", "id": "record-1"}}),
+        ),
+    ] {
+        let page = |page: Value| {
+            let mut body = body.clone();
+            body["page"] = page;
+            send(&tenant, searched, &body).is(200).json()
+        };
+        let all = page(json!({}))["results"].clone();
+        let first = page(json!({"limit": 1}));
+        for before in [json!(""), first["page"]["next_token"].clone()] {
+            let none = page(json!({"limit": 0, "token": before}));
+            assert_eq!(
+                (&none["results"], &none["page"]["count"]),
+                (&json!([]), &json!(0)),
+                "{searched}"
+            );
+            let token = &none["page"]["next_token"];
+            assert_ne!(token, "", "{searched}");
+            let rest = page(json!({"token": token}));
+            let skipped = usize::from(before != "");
+            assert_eq!(
+                rest["results"].as_array().map(Vec::as_slice),
+                all.as_array().map(|all| &all[skipped..])
+            );
+        }
+        let mut negative = body.clone();
+        negative["page"] = json!({"limit": -1});
+        send(&tenant, searched, &negative).refused(400, "VALIDATION_ERROR");
+    }
+}
+
+#[test]
+fn the_id_of_what_is_searched_is_ignored_whatever_it_is() {
+    let tenant = searchable();
+    for id in [json!("bob"), json!(7), json!(null), json!({"a": [1]}), json!("x".repeat(1_000))] {
+        let body = json!({"subject": {"type": "user", "id": id}, "action": {"name": "write"},
+            "resource": {"type": "record", "id": "record-1"}});
+        let found = send(&tenant, "subject", &body).is(200).json();
+        assert_eq!(found["results"], json!([{"type": "user", "id": "alice"}]), "{id}");
+        let body = json!({"subject": {"type": "user", "id": "alice"}, "action": {"name": "delete", "properties": {"soft": true}},
+            "resource": {"type": "record", "id": id}});
+        let found = send(&tenant, "resource", &body).is(200).json();
+        assert_eq!(found["results"].as_array().map(Vec::len), Some(2), "{id}");
+    }
+    // The id of what is not searched must be there.
+    let body = json!({"subject": {"type": "user", "id": "alice"}, "action": {"name": "read"}, "resource": {"type": "record", "id": 7}});
+    send(&tenant, "subject", &body).refused(400, "VALIDATION_ERROR");
 }
 
 /// `null` is an absent attribute: what is stored does not come back, as in an evaluation.

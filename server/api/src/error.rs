@@ -54,6 +54,10 @@ impl ApiError {
         Self::Operation(OperationError::NotFound(what))
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status_and_code().0
+    }
+
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
             Self::Operation(error) => operation_status(error),
@@ -74,7 +78,7 @@ impl ApiError {
     }
 
     /// The text for the client.
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::Operation(error) => operation_message(error),
             Self::NoCredential => {
@@ -273,8 +277,7 @@ pub(crate) struct LoggedCause(pub(crate) Arc<dyn Error + Send + Sync>);
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (status, _) = self.status_and_code();
-        let mut response = (status, Json(self.body())).into_response();
+        let mut response = (self.status(), Json(self.body())).into_response();
         self.add_headers(response.headers_mut());
         if let Self::Operation(
             OperationError::Unavailable(_, cause) | OperationError::Internal(cause),

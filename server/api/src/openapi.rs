@@ -304,7 +304,7 @@ fn headers() -> Value {
         "X-Request-Id": header(
             true,
             "The id that was sent, or a new one; the log has it too",
-            json!({"type": "string", "pattern": "^[!-~]{1,256}$"}),
+            json!({"type": "string", "pattern": "^[ -~]{1,256}$"}),
         ),
     })
 }
@@ -314,7 +314,8 @@ fn request_id() -> Value {
         "name": "X-Request-Id",
         "in": "header",
         "description": "Names the request in the answer and in the log: 1 to 128 of `[A-Za-z0-9._-]`, and on \
-                        the AuthZEN routes 1 to 256 visible characters of ASCII. Anything else is replaced.",
+                        the AuthZEN routes 1 to 256 visible characters and spaces of ASCII, which come back beside the \
+                        service's own id in the log. Anything else is replaced.",
         "schema": {"type": "string"},
     })
 }

@@ -16,41 +16,53 @@ pub(crate) enum RequestId {
     Sent(HeaderValue),
     /// A new id.
     New(Uuid),
+    /// A new id, and what the client of a standard route sent, which comes back.
+    Beside(Uuid, HeaderValue),
 }
 
 impl RequestId {
-    /// Returns the id that the client sent if it is valid, and otherwise a new one, of a request that arrives at `now`. The
-    /// standard routes keep more ids than the others.
+    /// Returns the id that the client sent if it is valid, and otherwise a new one, of a request that arrives at `now`. On
+    /// a standard route the id is always a new one, and more of what was sent comes back.
     pub(crate) fn of(parts: &Parts, now: DateTime<Utc>) -> Self {
-        let is_valid = match is_standard(parts.uri.path()) {
-            true => is_valid_of_standard,
-            false => is_valid,
-        };
-        let sent = parts.headers.get(REQUEST_ID).filter(|value| is_valid(value.as_bytes()));
-        sent.cloned().map_or_else(|| Self::new(now), Self::Sent)
+        let sent = parts.headers.get(REQUEST_ID);
+        if is_standard(parts.uri.path()) {
+            let sent = sent.filter(|value| may_come_back(value.as_bytes()));
+            let own = Self::new_id(now);
+            return sent.cloned().map_or(Self::New(own), |sent| Self::Beside(own, sent));
+        }
+        let sent = sent.filter(|value| is_valid(value.as_bytes()));
+        sent.cloned().map_or_else(|| Self::New(Self::new_id(now)), Self::Sent)
     }
 
     /// Returns a UUIDv7. Each thread draws its random bits from a generator of its own: `Uuid::now_v7` locks a counter
     /// that all threads share and asks the kernel for random bits, which is for ids that must not be guessed.
-    fn new(now: DateTime<Utc>) -> Self {
+    fn new_id(now: DateTime<Utc>) -> Uuid {
         let millis = u64::try_from(now.timestamp_millis()).unwrap_or_default();
         let mut random = [0; 10];
         fastrand::fill(&mut random);
-        Self::New(Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
+        Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 
     /// Returns the id as a text.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Sent(value) => value.to_str().unwrap_or_default().to_owned(),
-            Self::New(id) => id.to_string(),
+            Self::New(id) | Self::Beside(id, _) => id.to_string(),
+        }
+    }
+
+    /// Returns what the client sent, if it is not the id.
+    pub(crate) fn beside(&self) -> Option<&str> {
+        match self {
+            Self::Beside(_, sent) => sent.to_str().ok(),
+            Self::Sent(_) | Self::New(_) => None,
         }
     }
 
     /// Returns the id as the value of its header.
     pub(crate) fn into_header(self) -> HeaderValue {
         match self {
-            Self::Sent(value) => value,
+            Self::Sent(value) | Self::Beside(_, value) => value,
             Self::New(id) => {
                 let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
                 let text = id.hyphenated().encode_lower(&mut text);
@@ -65,9 +77,9 @@ fn is_valid(id: &[u8]) -> bool {
         && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
 }
 
-/// AuthZEN wants each id back. Control characters and white space at the ends could not come back as they were.
-fn is_valid_of_standard(id: &[u8]) -> bool {
-    (1..=256).contains(&id.len()) && id.iter().all(u8::is_ascii_graphic)
+/// AuthZEN wants each id back. Control characters could not come back as they were.
+fn may_come_back(sent: &[u8]) -> bool {
+    (1..=256).contains(&sent.len()) && sent.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 #[cfg(test)]
@@ -84,14 +96,18 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_routes_keep_every_visible_id() {
+    fn the_standard_routes_answer_what_was_sent_beside_an_own_id() {
         let long = "x".repeat(256);
-        for sent in ["a/b:{\"c\"}", "~!@#$%^&*()", &long] {
-            assert_eq!(id_on("/access/v1/evaluation", sent).into_header(), sent);
-            assert!(Uuid::try_parse(&id_of(sent).text()).is_ok(), "{sent}");
+        for sent in ["a/b:{\"c\"}", "~!@#$%^&*()", "one two  three", "a", &long] {
+            let id = id_on("/access/v1/evaluation", sent);
+            assert!(Uuid::try_parse(&id.text()).is_ok(), "{sent}");
+            assert_eq!(id.beside(), Some(sent));
+            assert_eq!(id.into_header(), sent);
         }
-        for sent in ["a b", &"x".repeat(257)] {
-            assert!(Uuid::try_parse(&id_on("/access/v1/evaluation", sent).text()).is_ok());
+        for sent in ["", "a\tb", &"x".repeat(257)] {
+            let id = id_on("/access/v1/evaluation", sent);
+            assert!(Uuid::try_parse(&id.text()).is_ok() && id.beside().is_none());
+            assert_eq!(id.text(), id.into_header());
         }
     }
 

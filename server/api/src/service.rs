@@ -236,8 +236,8 @@ impl Exchange {
         let Self { id, method, uri, began } = self;
         let path = uri.path();
         if let Some(LoggedCause(cause)) = answer.extensions_mut().remove() {
-            let request_id = id.text();
-            tracing::error!(request_id, %method, path, %cause, "request failed");
+            let (request_id, sent_id) = (id.text(), id.beside());
+            tracing::error!(request_id, sent_id, %method, path, %cause, "request failed");
             if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
                 let status = answer.status();
                 answer = (status, Json(internal_body(&request_id))).into_response();
@@ -245,7 +245,8 @@ impl Exchange {
         }
         if tracing::enabled!(tracing::Level::DEBUG) {
             let (status, millis) = (answer.status().as_u16(), began.elapsed().as_secs_f64() * 1e3);
-            tracing::debug!(request_id = id.text(), %method, path, status, millis, "request");
+            let (request_id, sent_id) = (id.text(), id.beside());
+            tracing::debug!(request_id, sent_id, %method, path, status, millis, "request");
         }
         if method == Method::HEAD {
             drop_body(&mut answer);

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use portcullis_auth::CheckCaller;
-use portcullis_engine::{Effect, Invalid};
+use portcullis_engine::Effect;
 use portcullis_operations::app::App;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::topic::Topic;
+use crate::error::ApiError;
 
 /// The key of a reason: the status of HTTP that a denial would have.
 const FORBIDDEN: &str = "403";
@@ -40,7 +41,7 @@ pub(crate) struct DecisionContext<'q> {
     #[serde(skip_serializing_if = "Option::is_none")]
     policy_revision: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<EvaluationFault<'q>>,
+    error: Option<&'q EvaluationFault>,
 }
 
 /// The reason of a denial, for the person who was denied.
@@ -68,16 +69,16 @@ fn by_status<S: Serializer>(
 
 /// The fault of one evaluation of many.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EvaluationFault<'q> {
+pub(crate) struct EvaluationFault {
     status: u16,
-    #[serde(serialize_with = "worded")]
-    #[schema(value_type = String)]
-    message: &'q Invalid,
+    message: String,
 }
 
-/// Writes the text of a fault.
-fn worded<S: Serializer>(invalid: &&Invalid, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(invalid)
+impl EvaluationFault {
+    /// Returns the fault that `error` is for an evaluation alone.
+    pub(super) fn new(error: &ApiError) -> Self {
+        Self { status: error.status().as_u16(), message: error.message() }
+    }
 }
 
 /// The decisions of evaluations.
@@ -127,9 +128,8 @@ impl<'q> EvaluationAnswer<'q> {
     }
 
     /// Returns the answer to an evaluation that cannot be decided.
-    pub(super) fn faulty(invalid: &'q Invalid) -> Self {
-        let error = EvaluationFault { status: 400, message: invalid };
-        let context = DecisionContext { error: Some(error), ..DecisionContext::default() };
+    pub(super) fn faulty(fault: &'q EvaluationFault) -> Self {
+        let context = DecisionContext { error: Some(fault), ..DecisionContext::default() };
         Self { decision: false, context: Some(context) }
     }
 }

@@ -105,7 +105,8 @@ impl<'j> RequestBody<'j> {
         let (at, mut names) = (Place::root(), NameBudget::default());
         let mut fields = Fields::open(json, &at, problems)?;
         let defaults = Parts::read(&mut fields, &mut names);
-        let options = fields.optional("options", options).unwrap_or_default();
+        let read = if may_be_many { options } else { known_options };
+        let options = fields.optional("options", read).unwrap_or_default();
         let items = if may_be_many { fields.optional("evaluations", items) } else { None };
         drop(fields);
         let questions = match items {
@@ -144,6 +145,12 @@ fn options(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<O
     let semantic = fields.optional("evaluations_semantic", BatchSemantic::read);
     let reasons = fields.optional("reasons", boolean);
     Some(Options { semantic: semantic.unwrap_or_default(), reasons: reasons.unwrap_or_default() })
+}
+
+/// Reads the options of a single evaluation, to which the standard gives none: what is not understood is ignored.
+fn known_options(json: &Json<'_>, _: &Place<'_>, _: &mut Problems) -> Option<Options> {
+    let reasons = matches!(json.get("reasons"), Some(Json::Bool(true)));
+    Some(Options { reasons, ..Options::default() })
 }
 
 /// The entities and the context that an object has.

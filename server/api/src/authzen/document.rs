@@ -107,7 +107,7 @@ fn searched(subject: Texts, action: Option<Texts>, resource: Texts) -> ObjectBui
     let domain = schema::nullable(schema::text(MAX_DOMAIN));
     let page = open()
         .property("token", schema::string())
-        .property("limit", schema::integer(1, i32::MAX.into()));
+        .property("limit", schema::integer(0, i32::MAX.into()));
     let body = open()
         .property("subject", entity(subject))
         .property("resource", entity(resource))

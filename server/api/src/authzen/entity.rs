@@ -73,13 +73,25 @@ impl<'j> PartialEntity<'j> {
         problems: &mut Problems,
         names: &mut NameBudget,
     ) -> Option<Self> {
+        let entity = Self::read_any(role, json, at, problems, names)?;
+        let id = Fields::open(json, at, problems)?.optional(role.id(), string);
+        Some(Self { id, ..entity })
+    }
+
+    /// Reads the entity in `json` at `at` without its id, whatever that is: any is meant. Ignores unknown members.
+    pub(super) fn read_any(
+        role: Role,
+        json: &'j Json<'j>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        names: &mut NameBudget,
+    ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let kind = (role != Role::Action).then(|| fields.optional("type", string)).flatten();
-        let id = fields.optional(role.id(), string);
         let properties = fields.optional("properties", |json, at, problems| {
             object_attributes(json, at, problems, names)
         });
-        Some(Self { kind, id, properties: properties.unwrap_or_default() })
+        Some(Self { kind, id: Some(""), properties: properties.unwrap_or_default() })
     }
 
     /// Takes the type and the id of `default` where the entity has none. Properties are never merged.
@@ -87,11 +99,6 @@ impl<'j> PartialEntity<'j> {
         self.kind = self.kind.or(default.kind);
         self.id = self.id.or(default.id);
         self
-    }
-
-    /// Returns the entity without its id: any is meant.
-    pub(super) fn of_any_id(self) -> Self {
-        Self { id: Some(""), ..self }
     }
 
     /// Returns the type and the id alone.

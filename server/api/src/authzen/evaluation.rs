@@ -14,6 +14,7 @@ use super::answer::{EvaluationAnswer, Reasons};
 use super::body::{Questions, RequestBody, StandardBody};
 use super::document::EvaluationRequest;
 use super::plain::PlainBody;
+use super::scope::domain_of;
 use super::topic::Topic;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
@@ -91,6 +92,7 @@ pub(super) async fn decide(
     reasons: bool,
     at_least: u64,
 ) -> Result<Response, ApiError> {
+    domain_of(caller, check.domain)?;
     let options = CheckOptions { kind: CheckKind::Combined, at_least, explain: false, now: None };
     let answer = checks::check(app, caller, check, options).await?.answer;
     let reasons = Reasons::of(app, caller, topic.domain, reasons);

@@ -2,19 +2,22 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{CheckBody, Invalid};
 use portcullis_operations::app::App;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
+use portcullis_operations::error::OperationError;
 
-use super::answer::{EvaluationAnswer, EvaluationsAnswer, Reasons};
+use super::answer::{EvaluationAnswer, EvaluationFault, EvaluationsAnswer, Reasons};
 use super::body::{Questions, RequestBody, StandardBody};
 use super::document::{EvaluationsRequest, EvaluationsResponse};
 use super::evaluation::decide;
 use super::options::Options;
 use super::plain::PlainBody;
 use super::question::Question;
+use super::scope::Scope;
 use super::topic::Topic;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
@@ -41,10 +44,13 @@ pub(crate) async fn evaluations(
     if let Some(plain) = PlainBody::evaluations(body.text()?) {
         let request =
             Request { app: &app, caller: &caller, body: &body, options: plain.options, at_least };
-        if plain.is_many {
+        let domains = || plain.topics().map(|topic| topic.domain);
+        if plain.is_many && Scope::new(&caller, domains()).admits(domains()) {
             return request.decide_all(&plain, plain.topics().map(Ok)).await;
         }
-        if let Some((check, topic)) = plain.first() {
+        if !plain.is_many
+            && let Some((check, topic)) = plain.first()
+        {
             return request.decide(check, topic).await;
         }
     }
@@ -65,6 +71,7 @@ async fn evaluate_tree(
     match questions {
         Questions::One(question) => request.decide(question.check(), question.topic()).await,
         Questions::Many(questions) => {
+            let questions = judged(caller, questions);
             let checks = decidable(&questions, options.semantic);
             let topics = questions.iter().map(|question| question.as_ref().map(Question::topic));
             request.decide_all(&checks, topics).await
@@ -72,10 +79,25 @@ async fn evaluate_tree(
     }
 }
 
+/// Returns the questions, each of which this caller may not ask here with its fault.
+fn judged<'q>(
+    caller: &CheckCaller,
+    questions: Vec<Result<Question<'q>, Invalid>>,
+) -> Vec<Result<Question<'q>, EvaluationFault>> {
+    let domains = questions.iter().flatten().map(|question| question.topic().domain);
+    let scope = Scope::new(caller, domains);
+    let judge = |question: Question<'q>| match scope.fault(question.topic().domain) {
+        None => Ok(question),
+        Some(fault) => Err(fault),
+    };
+    let fault = |invalid| EvaluationFault::new(&ApiError::from(OperationError::from(invalid)));
+    questions.into_iter().map(|question| question.map_err(fault).and_then(judge)).collect()
+}
+
 /// Returns the checks of the questions without a fault, up to the question after which the answer ends for certain. A
 /// fault is a denial.
 fn decidable<'q>(
-    questions: &'q [Result<Question<'_>, Invalid>],
+    questions: &'q [Result<Question<'_>, EvaluationFault>],
     semantic: BatchSemantic,
 ) -> Vec<CheckBody<'q>> {
     let before_fault = questions.iter().take_while(|question| question.is_ok()).count();
@@ -104,7 +126,7 @@ impl Request<'_> {
     async fn decide_all<'q>(
         &self,
         checks: &dyn BatchItems,
-        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q Invalid>>,
+        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q EvaluationFault>>,
     ) -> Result<Response, ApiError> {
         let Self { app, caller, body, options, at_least } = *self;
         caller.count_items(app, topics.len())?;
@@ -125,7 +147,7 @@ impl Request<'_> {
     /// Returns the answers in the order of the questions, up to the one after which the answer ends.
     fn assemble<'a, 'q: 'a>(
         &self,
-        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q Invalid>>,
+        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q EvaluationFault>>,
         answer: &'a BatchAnswer,
     ) -> Vec<EvaluationAnswer<'a>> {
         let Self { app, caller, options, .. } = *self;
@@ -134,7 +156,7 @@ impl Request<'_> {
         let mut assembled = Vec::with_capacity(topics.len());
         for topic in topics {
             let answer = match topic {
-                Err(invalid) => EvaluationAnswer::faulty(invalid),
+                Err(fault) => EvaluationAnswer::faulty(fault),
                 Ok(topic) => {
                     let Some(ItemAnswer { effect, basis }) = decided.next() else { break };
                     let reasons = Reasons::of(app, caller, topic.domain, options.reasons);

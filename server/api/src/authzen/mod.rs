@@ -17,6 +17,7 @@ pub(crate) mod paths;
 mod plain;
 mod plain_parts;
 mod question;
+mod scope;
 pub(crate) mod search;
 mod search_body;
 mod topic;

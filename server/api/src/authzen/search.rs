@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use super::body::StandardBody;
 use super::document::{ActionSearch, ResourceSearch, SubjectSearch};
+use super::scope::domain_of;
 use super::search_body::{SearchBody, Wanted};
 use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
@@ -165,6 +166,7 @@ async fn run(
     let search = carried(move || async move {
         let json = body.parse()?;
         let body = SearchBody::parse(&json, wanted)?;
+        domain_of(&caller, body.domain())?;
         let mark =
             |route| RequestMark::new(route, caller.tenant(), caller.actor(), &json, &["page"]);
         match wanted {

@@ -57,9 +57,11 @@ impl<'j> SearchBody<'j> {
         let mut fields = Fields::open(json, &at, problems)?;
         let mut part = |role: Role, is_open: bool| {
             fields.required(role.member(), |json, at, problems| {
-                let part = PartialEntity::read(role, json, at, problems, &mut names)?;
-                let part = if is_open { part.of_any_id() } else { part };
-                part.complete(role, at, problems)
+                let part = match is_open {
+                    true => PartialEntity::read_any(role, json, at, problems, &mut names),
+                    false => PartialEntity::read(role, json, at, problems, &mut names),
+                };
+                part?.complete(role, at, problems)
             })
         };
         let subject = part(Role::Subject, wanted == Wanted::Subjects);
@@ -153,15 +155,14 @@ fn page<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Opti
     Some(SearchPage { limit: limit.unwrap_or(MAX_LIMIT), cursor })
 }
 
-/// Reads the length of a page. A longer one than the service has is the longest.
+/// Reads the length of a page, which may be 0. A longer one than the service has is the longest.
 fn limit(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<usize> {
     let limit = match json {
         Json::Number(number) => number.as_i32().and_then(|limit| usize::try_from(limit).ok()),
         _ => None,
     };
-    let limit = limit.filter(|limit| *limit > 0);
     if limit.is_none() {
-        problems.expected(at, "a positive integer");
+        problems.expected(at, "a non-negative integer");
     }
     limit.map(|limit| limit.min(MAX_LIMIT))
 }

@@ -64,7 +64,8 @@ pub async fn search_actions(
     let after = position.as_ref().map_or("", |at| &*at.last);
     let revision = position.as_ref().map_or(0, |at| at.revision);
     let mut page = SearchedPage::new(SearchSource::Request, revision);
-    let mut last = None;
+    // A page of none ends where it begins.
+    let mut last = (question.page.limit == 0).then(|| after.to_owned());
     for verb in verbs.iter().filter(|verb| ***verb > *after) {
         let is_over = page.len() >= question.page.limit || began.elapsed() >= PAGE_TIME;
         if is_over && let Some(last) = last {

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use portcullis_engine::json::Member;
 use portcullis_engine::{Invalid, Json};
 use portcullis_storage::encryption::{KeyRing, MAC_BYTES};
 use sha2::{Digest, Sha256};
@@ -23,7 +24,8 @@ pub(super) struct Position {
 }
 
 impl RequestMark {
-    /// Returns the mark of a request to `route` by a caller: of all members of its body but `page_members`, in any order.
+    /// Returns the mark of a request to `route` by a caller: of all members of its body but `page_members`. The order of
+    /// members does not matter, at any depth.
     pub fn new(
         route: &str,
         tenant: &str,
@@ -31,18 +33,12 @@ impl RequestMark {
         body: &Json<'_>,
         page_members: &[&str],
     ) -> Self {
-        let members = body.as_object().unwrap_or_default().iter();
-        let mut members: Vec<(&str, String)> = members
-            .filter(|(name, _)| !page_members.contains(&&**name))
-            .map(|(name, value)| (&**name, serde_json::to_string(value).unwrap_or_default()))
-            .collect();
-        members.sort_unstable();
         let mut hash = Sha256::new();
-        let texts = members.iter().flat_map(|(name, value)| [*name, &**value]);
-        for part in [route, tenant, actor].into_iter().chain(texts) {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
+        for part in [route, tenant, actor] {
+            add_text(&mut hash, part);
         }
+        let members = body.as_object().unwrap_or_default().iter();
+        add_members(&mut hash, members.filter(|(name, _)| !page_members.contains(&&**name)));
         Self(hash.finalize().to_vec())
     }
 
@@ -70,6 +66,41 @@ impl RequestMark {
         let what = "the cursor of this request: `next` of an answer to the same body";
         position.ok_or_else(|| Invalid::expected(at, what))
     }
+}
+
+/// Adds a value to the hash. The kind and the length of each part stand before it, so that two values never look alike.
+fn add(hash: &mut Sha256, value: &Json<'_>) {
+    match value {
+        Json::Object(members) => {
+            hash.update([b'{']);
+            add_members(hash, members.iter());
+        }
+        Json::Array(items) => {
+            hash.update([b'[']);
+            hash.update((items.len() as u64).to_be_bytes());
+            items.iter().for_each(|item| add(hash, item));
+        }
+        scalar => {
+            hash.update([b'=']);
+            add_text(hash, &serde_json::to_string(scalar).unwrap_or_default());
+        }
+    }
+}
+
+/// Adds members in the order of their names, of which each occurs once.
+fn add_members<'j>(hash: &mut Sha256, members: impl Iterator<Item = &'j Member<'j>>) {
+    let mut members: Vec<&Member<'_>> = members.collect();
+    members.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    hash.update((members.len() as u64).to_be_bytes());
+    for (name, value) in members {
+        add_text(hash, name);
+        add(hash, value);
+    }
+}
+
+fn add_text(hash: &mut Sha256, text: &str) {
+    hash.update((text.len() as u64).to_be_bytes());
+    hash.update(text);
 }
 
 impl Position {
@@ -109,12 +140,24 @@ mod tests {
             ("acme", "ann", r#"{"a": 1, "b": [2], "limit": 3}"#, true),
             ("acme", "ann", r#"{"b": [2], "cursor": "x", "a": 1}"#, true),
             ("acme", "ann", r#"{"a": 1, "b": [3]}"#, false),
+            ("acme", "ann", r#"{"a": 1, "b": [2, 2]}"#, false),
+            ("acme", "ann", r#"{"a": "1", "b": [2]}"#, false),
             ("acme", "ann", r#"{"a": 1}"#, false),
             ("bolt", "ann", r#"{"a": 1, "b": [2]}"#, false),
             ("acme", "bob", r#"{"a": 1, "b": [2]}"#, false),
         ] {
             let found = read(&mark(tenant, actor, body), &keys, &cursor);
             assert_eq!(found.ok(), serves.then(|| position.clone()), "{tenant} {actor} {body}");
+        }
+        // Also inside, but not in lists.
+        let own = mark("acme", "ann", r#"{"a": {"b": 1, "c": [{"d": 2, "e": 3}, 4]}}"#);
+        let cursor = own.cursor(&keys, &position);
+        for (body, serves) in [
+            (r#"{"a": {"c": [{"e": 3, "d": 2}, 4], "b": 1}}"#, true),
+            (r#"{"a": {"c": [4, {"e": 3, "d": 2}], "b": 1}}"#, false),
+            (r#"{"a": {"c": [{"e": 3, "d": 2}, 4]}, "b": 1}"#, false),
+        ] {
+            assert_eq!(read(&mark("acme", "ann", body), &keys, &cursor).is_ok(), serves, "{body}");
         }
         let changed = format!("{}A", &cursor[..cursor.len() - 1]);
         for other in ["", "x", "AAAA", &*changed, &cursor[1..]] {

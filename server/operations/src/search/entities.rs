@@ -166,7 +166,8 @@ impl Searcher<'_> {
             return;
         };
         let after = position.map(|at| &*at.last);
-        let mut last: Option<&str> = None;
+        // A page of none ends where it begins.
+        let mut last = (self.question.page.limit == 0).then(|| after.unwrap_or_default());
         for entity in scan.search.entities(table, entity_type, after) {
             if scan.is_over()
                 && let Some(last) = last

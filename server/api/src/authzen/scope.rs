@@ -1,0 +1,77 @@
+//! The domains and the tenant of AuthZEN requests (`docs/semantics.md`, sections 11.6 and 11.7).
+
+use portcullis_auth::{AuthError, CheckCaller};
+use portcullis_engine::Invalid;
+use portcullis_operations::error::OperationError;
+
+use super::answer::EvaluationFault;
+use crate::error::ApiError;
+
+/// Returns the domain of a question whose context names `domain`.
+///
+/// # Errors
+/// The caller is a key with another domain, or a key without one and the context names none.
+pub(super) fn domain_of<'d>(
+    caller: &'d CheckCaller,
+    domain: Option<&'d str>,
+) -> Result<&'d str, ApiError> {
+    caller.domain_of(domain).map_err(|error| match error {
+        AuthError::DomainMissing => {
+            let about = "the domain of the question, because the service key has none";
+            ApiError::Operation(Invalid::missing("context.domain", about).into())
+        }
+        error => OperationError::from(error).into(),
+    })
+}
+
+/// The tenant that the evaluations of a request are about.
+pub(super) struct Scope<'c> {
+    caller: &'c CheckCaller,
+    /// `None` if the caller may ask about no evaluation.
+    tenant: Option<&'c str>,
+}
+
+impl<'c> Scope<'c> {
+    /// Returns the scope of evaluations in these domains: the caller's own tenant if one of them is in it, or else the
+    /// tenant of the first that the caller may ask about.
+    pub(super) fn new(
+        caller: &'c CheckCaller,
+        domains: impl Iterator<Item = Option<&'c str>>,
+    ) -> Self {
+        let mut first = None;
+        for tenant in domains.filter_map(|domain| tenant_of(caller, domain).ok()) {
+            if tenant == caller.tenant() {
+                return Self { caller, tenant: Some(tenant) };
+            }
+            first.get_or_insert(tenant);
+        }
+        Self { caller, tenant: first }
+    }
+
+    /// Returns whether the evaluations in all of these domains are decided.
+    pub(super) fn admits<'d>(&self, mut domains: impl Iterator<Item = Option<&'d str>>) -> bool {
+        let mut last = None;
+        domains.all(|domain| {
+            // Most evaluations have the domain of the one before.
+            let is_known = last == Some(domain);
+            last = Some(domain);
+            is_known || self.fault(domain).is_none()
+        })
+    }
+
+    /// Returns the fault of an evaluation in `domain`; `None` if it is decided.
+    pub(super) fn fault(&self, domain: Option<&str>) -> Option<EvaluationFault> {
+        match tenant_of(self.caller, domain) {
+            Ok(tenant) if Some(tenant) == self.tenant => None,
+            Ok(_) => Some(EvaluationFault::new(&ApiError::bad_request(
+                "`context.domain` is another tenant's than the rest of the request: send it in a request of its own",
+            ))),
+            Err(error) => Some(EvaluationFault::new(&error)),
+        }
+    }
+}
+
+fn tenant_of<'d>(caller: &'d CheckCaller, domain: Option<&'d str>) -> Result<&'d str, ApiError> {
+    let domain = domain_of(caller, domain)?;
+    caller.tenant_of(domain).map_err(|error| OperationError::from(error).into())
+}
