@@ -66,19 +66,7 @@ impl Roles {
         match domain {
             Domain::None => {}
             Domain::Text(text) => ways.push(self.members(kind, field, role, Some(text), role)?),
-            Domain::Field(own) => {
-                let domains = self.members.get(kind).map(Members::domains).into_iter().flatten();
-                for text in domains.flatten() {
-                    let members = self.members(kind, field, role, Some(text), role)?;
-                    // The most specific domain has the links of all that match with it, so that this is exact.
-                    let there = match self.domain_patterns {
-                        true if ways.first() == Some(&members) => continue,
-                        true => functions::key_match(Attribute::Field(own), text),
-                        false => Condition::is(own, text),
-                    };
-                    ways.push(Condition::all([members, there]));
-                }
-            }
+            Domain::Field(own) => ways.extend(self.in_domains(kind, field, role, own)?),
         }
         let mut texts = OneOf { field, values: BTreeSet::new(), roles: BTreeSet::new() };
         let mut others = Vec::new();
@@ -92,6 +80,37 @@ impl Roles {
             }
         }
         Ok(Condition::any([Condition::OneOf(texts)].into_iter().chain(others)))
+    }
+
+    /// Returns the conditions that `field` is a member of `role` in a domain of the lines, which `own` names.
+    fn in_domains(
+        &self,
+        kind: &str,
+        field: Field,
+        role: &str,
+        own: Field,
+    ) -> Result<Vec<Condition>, String> {
+        let mut ways = Vec::new();
+        // Prefixes of domains, and who is a member in all of them.
+        let mut wider = vec![("", self.members(kind, field, role, None, role)?)];
+        let domains = self.members.get(kind).map(Members::domains).into_iter().flatten();
+        for text in domains.flatten() {
+            let members = self.members(kind, field, role, Some(text), role)?;
+            if !self.domain_patterns {
+                ways.push(Condition::all([members, Condition::is(own, text)]));
+                continue;
+            }
+            let holds =
+                |(prefix, all): &(&str, Condition)| text.starts_with(prefix) && *all == members;
+            if wider.iter().any(holds) {
+                continue;
+            }
+            wider.extend(text.split_once('*').map(|(prefix, _)| (prefix, members.clone())));
+            // The most specific domain has the links of all that match with it, so that this is exact.
+            let there = functions::key_match(Attribute::Field(own), text);
+            ways.push(Condition::all([members, there]));
+        }
+        Ok(ways)
     }
 
     fn members(
